@@ -1,4 +1,6 @@
-//! Study E: a program forks, every branch writes, and the file is the serial one.
+//! Study E: a program forks, every branch writes, and the file equals that of the serial program.
+//!
+//! `cargo run --release -p swath-examples --example append`
 
 use std::io::{self, Write};
 
@@ -37,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     serial(&mut expected, 0, 100_000);
     assert_eq!(std::fs::read_to_string(&path)?, expected);
     println!(
-        "{} bytes, {} forks, {} stolen: the serial file",
+        "{} bytes, {} forks, {} stolen: equal to the serial file",
         committed.bytes, committed.forks, committed.steals
     );
     Ok(())

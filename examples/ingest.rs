@@ -1,4 +1,4 @@
-//! Study B: many small files, 1 to 64 threads, and what nobody has to choose any more.
+//! Study B: reads many small files with 1 to 64 threads, and with the number that Swath chooses.
 //!
 //! `cargo run --release -p swath-examples --example ingest [FOLDER]`
 
@@ -27,14 +27,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     for workers in [1, 2, 4, 8, 64] {
         let read = ReadOptions::new().with_workers(workers);
         let ingested = options.clone().with_read(read).ingest(&folder)?;
-        assert_eq!(ingested.report().bytes, plain, "every byte, whoever reads");
+        assert_eq!(ingested.report().bytes, plain, "every byte, with any number of workers");
         println!("{workers:7}  {:7.0}", ingested.report().files_per_s());
     }
     let chosen = options.ingest(&folder)?;
     println!("   auto  {:7.0}: {}", chosen.report().files_per_s(), chosen.report().reason);
     drop(chosen);
 
-    // One after the other, in bounded memory.
+    // One file after another, in bounded memory.
     let mut newlines = 0;
     let report = options.stream(&folder, |part| {
         newlines += part.bytes.iter().filter(|&&byte| byte == b'\n').count();

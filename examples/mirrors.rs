@@ -1,4 +1,5 @@
-//! Study A's mirrors: equal copies read as one, a damaged one read right, found and mended.
+//! Study A's mirrors: reads equal copies as one, reads past damage in one of them, finds it and
+//! mends it.
 //!
 //! `cargo run --release -p swath-examples --example mirrors`
 
@@ -15,11 +16,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let right: Vec<u8> = (0..=250).cycle().take(8 << 20).collect();
     std::fs::write(&paths[0], &right)?;
 
-    // Copies, each of them read back before it appears, and the checksums of their chunks.
+    // Makes copies, each read back before it appears, and the checksums of their chunks.
     let made = MirrorOptions::new().mirror(&paths[0], &paths[1..])?;
     made.notes.iter().for_each(|note| println!("note: {note}"));
 
-    // One byte of the first copy goes bad, and the second is cut off.
+    // One byte of the first copy is damaged, and the second copy is truncated.
     let mut damaged = right.clone();
     damaged[5 << 20] ^= 1;
     std::fs::write(&paths[0], &damaged)?;
@@ -38,20 +39,20 @@ fn main() -> Result<(), Box<dyn Error>> {
                     );
                 }
             }
-            // Of three copies, no two have the sixth MiB.
+            // No two of the three copies agree on the sixth MiB.
             Err(error) => println!("by vote: {error:?}"),
         }
     }
 
     let against = Verify::Manifest(made.checksums);
     let healed = HealOptions::new().heal(&paths, &against)?;
-    // A copy that could not be healed keeps nobody from healing the others.
+    // A copy that could not be healed does not stop the others from being healed.
     if let Some(error) = healed.failure() {
         return Err(error.into());
     }
     for copy in &healed.copies {
         println!("{:?}: bad {:?}, rewritten {:?}", copy.path, copy.bad, copy.rewritten);
-        assert!(std::fs::read(&copy.path)? == right, "all are good again");
+        assert!(std::fs::read(&copy.path)? == right, "all copies are good again");
     }
     Ok(())
 }

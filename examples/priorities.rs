@@ -1,4 +1,4 @@
-//! Study A: what is needed first comes first, here the middle rows of an image.
+//! Study A: reads the urgent parts first, here the middle rows of an image.
 //!
 //! `cargo run --release -p swath-examples --example priorities`
 
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (0..=250).cycle().take(usize::try_from(HEADER + ROWS * ROW)?).collect();
     std::fs::write(&path, &image)?;
 
-    // Bands of 64 rows on either side, from the middle outwards; the header with the first.
+    // Bands of 64 rows on either side, from the middle outwards; the header comes with the first.
     let layout = RowLayout { offset: HEADER, len: ROW, stride: ROW, count: ROWS };
     let band = |row: u64| u32::try_from(row.abs_diff(ROWS / 2) / 64).unwrap_or(u32::MAX);
     let mut plan = ClassPlan::rows(layout, band).with_window(2);
@@ -33,14 +33,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let reading = swath::classes::read_prioritised(&path, plan)?;
     let middle = reading.wait(0)?;
-    println!("{} chunks can be shown", middle.chunks().count());
-    // Somebody scrolls to the edge: it comes next, if it has not begun.
+    println!("{} chunks are ready to show", middle.chunks().count());
+    // The user scrolls to the edge: that band is read next, unless it has begun.
     reading.prioritise(band(0));
 
     let loaded = reading.finish()?;
-    assert!(loaded.buffer()[..] == image[..], "every byte is the file's");
+    assert!(loaded.buffer()[..] == image[..], "every byte is right");
     let report = &loaded.report;
-    let [first, median, last] = report.first_median_last().ok_or("there are classes")?;
+    let [first, median, last] = report.first_median_last().ok_or("no classes")?;
     println!("first {first:.1?}, median {median:.1?}, last {last:.1?}");
     println!("{} of {} classes in flight", report.max_skew, report.window);
     Ok(())

@@ -1,4 +1,4 @@
-//! A drop-in for `BufReader`: lines, while other threads read ahead; then a seek.
+//! A drop-in replacement for `BufReader`: reads lines while other threads read ahead, then seeks.
 //!
 //! `cargo run --release -p swath-examples --example read_ahead`
 
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     assert_eq!(total, 299_999 * 300_000 / 2);
 
-    // And anything that takes `Seek`.
+    // So does anything that takes `Seek`.
     let mut last = String::new();
     reader.seek(SeekFrom::End(-6))?;
     reader.read_to_string(&mut last)?;

@@ -1,4 +1,5 @@
-//! Study A: one file, threads × chunk sizes, each compared with a plain read.
+//! Study A: reads one file with several thread counts and chunk sizes, and compares each with a
+//! plain read.
 //!
 //! `cargo run --release -p swath-examples --example read_file [PATH]`
 
@@ -31,16 +32,16 @@ fn main() -> Result<(), Box<dyn Error>> {
                     .with_chunk_size(chunk_size)
                     .with_schedule(*schedule);
                 let loaded = options.read(&path)?;
-                assert!(loaded.buffer[..] == plain[..], "every byte is the plain read's");
+                assert!(loaded.buffer[..] == plain[..], "every byte equals the plain read");
                 let speed = loaded.report.gb_per_s();
                 println!("{workers:7}  {chunk_size:10}  {name:8}  {speed:7.2}");
             }
         }
     }
 
-    // What the library chooses when nobody tells it anything, and why.
+    // What the library chooses by itself, and why.
     let loaded = ReadOptions::new().read(&path)?;
-    assert!(loaded.buffer[..] == plain[..], "here too");
+    assert!(loaded.buffer[..] == plain[..], "every byte equals the plain read");
     let report = &loaded.report;
     println!("auto: {:.2} GB/s by {}: {}", report.gb_per_s(), report.engine, report.reason);
     Ok(())

@@ -1,4 +1,4 @@
-//! Study D: the sum of all bytes, without keeping them, and a fold of one's own.
+//! Study D: sums all bytes of a file without keeping them, and folds it with a function of its own.
 //!
 //! `cargo run --release -p swath-examples --example scan_file`
 
@@ -6,7 +6,7 @@ use std::error::Error;
 
 use swath::{Chunk, ReadOptions};
 
-/// The longest run of one byte: within a chunk, and at its two ends, where it may go on.
+/// The longest run of one byte: inside a chunk, and at its two ends, where it may continue.
 #[derive(Clone, Copy)]
 struct Runs {
     longest: usize,
@@ -25,7 +25,7 @@ fn fold(chunk: Chunk<'_>) -> Runs {
     Runs { longest, first: runs[0], last: runs[runs.len() - 1], len: chunk.bytes.len() }
 }
 
-/// Chunks are combined in file order, so a run may go on over the edge between them.
+/// Chunks are combined in file order, so a run may cross the boundary between them.
 fn combine(left: Runs, right: Runs) -> Runs {
     let meets = left.last.0 == right.first.0;
     let joined = if meets { left.last.1 + right.first.1 } else { 0 };

@@ -1,4 +1,5 @@
-//! Tensors in the order in which a model needs them, each as soon as it is there.
+//! Reads tensors in the order in which a model needs them, each available as soon as it is
+//! complete.
 //!
 //! `cargo run --release -p swath-examples --example tensors`
 
@@ -16,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let names: Vec<String> = (0..LAYERS).map(|layer| format!("layer.{layer}.weight")).collect();
     let weight = |layer: u16| layer.to_le_bytes().repeat(512 * 1024);
 
-    // Two shards; in the files, names are in another order than layers are needed.
+    // Two shards; their order of names differs from the order in which layers are needed.
     let mut paths = Vec::new();
     for (shard, of_shard) in (0..2_u16).zip(names.chunks(4)) {
         let path = folder.path().join(format!("model-{shard}.safetensors"));
@@ -37,7 +38,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
     for (layer, tensor) in (0..LAYERS).rev().zip(safetensors::stream(&paths, &order)?) {
         let tensor = tensor?; // the others are still being read
-        assert!(tensor.bytes() == weight(layer), "every byte is the file's");
+        assert!(tensor.bytes() == weight(layer), "every byte is right");
         println!("{} {:?} after {:.1?}", tensor.name(), tensor.shape(), started.elapsed());
     }
     Ok(())

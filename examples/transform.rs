@@ -1,4 +1,4 @@
-//! Study C: lines are read, parsed, computed on and written in parallel, in the order of the input.
+//! Study C: reads, parses, computes and writes lines in parallel, in the order of the input.
 //!
 //! `cargo run --release -p swath-examples --example transform`
 
@@ -18,7 +18,7 @@ fn payoff(line: &[u8]) -> Option<f64> {
     })
 }
 
-/// What a line becomes; an error of any kind stops everything, and no file is left.
+/// The output for a line. An error of any kind stops everything, and no file is written.
 fn price(line: &[u8], out: &mut Vec<u8>) -> Result<(), std::io::Error> {
     let payoff = payoff(line).ok_or(std::io::ErrorKind::InvalidData)?;
     writeln!(out, "{payoff:.18}")
@@ -38,9 +38,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         price(line.as_bytes(), &mut serial)?;
     }
     assert!(std::fs::read(&output)? == serial);
-    println!("{} bytes become {}: the serial ones", done.read.bytes, done.written.bytes);
+    println!("{} bytes become {}, equal to the serial result", done.read.bytes, done.written.bytes);
 
-    // Consumed without keeping: the longest field of a CSV file whose fields may hold newlines.
+    // Folds records without keeping them: the longest field of a CSV file whose fields may contain
+    // newlines.
     std::fs::write(&input, "id,note\n1,\"two\nlines\"\n2,\"a \"\"quote\"\"\"\n")?;
     let longest =
         records(&input).with_cut(Cut::Quoted { quote: b'"', delimiter: b'\n' }).map_reduce(

@@ -1,4 +1,7 @@
-/* Two threads write at one time, and the file is the one that the serial program would leave. */
+/* Two threads write at the same time, and the file equals that of the serial program.
+ *
+ *   cc -pthread append.c $(pkg-config --cflags --libs swath) -o append && ./append
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +36,7 @@ int main(void) {
     uint64_t bytes = 0;
     swath_status status = swath_append_create("numbers.txt", NULL, &append);
     for (int index = 0; index < 2 && status == SWATH_STATUS_OK; index++) {
-        status = swath_append_fork(append, &forks[index]); /* takes the place in the order */
+        status = swath_append_fork(append, &forks[index]); /* takes its place in the order */
     }
     for (int index = 0; index < 2 && status == SWATH_STATUS_OK; index++) {
         if (pthread_create(&threads[index], NULL, halves[index], forks[index]) != 0) {

@@ -1,4 +1,7 @@
-/* The first class of a file is worked on by all cores (OpenMP) while the others are being read. */
+/* Works on the first class of a file on all cores (OpenMP) while the others are still being read.
+ *
+ *   cc -fopenmp priorities.c $(pkg-config --cflags --libs swath) -o priorities && ./priorities [FILE]
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <swath.h>

@@ -1,9 +1,9 @@
-//! One entry point for each decoder, to be fed with anything.
+//! One entry point for each decoder, to feed with any bytes.
 //!
-//! Each decodes the bytes in every way that a caller could and must come back: with values, or with
-//! an error that names the file. A panic, a hang and memory out of proportion are what is looked
-//! for. The tests feed them with seeded mutations of valid files, and look at the peak of memory; with
-//! libFuzzer, which has a limit of memory of its own, it is
+//! Each decodes the bytes in every way that a caller could and must return: with values, or with an
+//! error that names the file. It looks for panics, hangs and disproportionate memory. The tests
+//! feed seeded mutations of valid files and check peak memory. With libFuzzer, which has its own
+//! memory limit:
 //!
 //! ```text
 //! cargo +nightly fuzz run --features libfuzzer manifest -- -rss_limit_mb=512 -timeout=10
@@ -55,7 +55,7 @@ pub const DECODERS: &[(&str, Decode)] = &[
     ("profiles", profiles),
 ];
 
-/// The manifest of a folder of segments. What is taken for valid must come out of encoding again.
+/// The manifest of a folder of segments. An accepted manifest must encode back to the same bytes.
 ///
 /// # Panics
 ///
@@ -67,9 +67,9 @@ pub fn manifest(bytes: &[u8]) {
     }
 }
 
-/// The checksums of a file, as they are and with their own checksum made right: else a change
-/// anywhere would be found there and nothing else be looked at. What is taken for valid must come
-/// out of encoding again, and must cover the file it speaks of.
+/// The checksums of a file, as they are and with their own checksum corrected, since otherwise any
+/// change would be caught there and nothing else would be tested. Accepted checksums must encode
+/// back to the same bytes and cover their file.
 ///
 /// # Panics
 ///
@@ -89,19 +89,19 @@ pub fn checksums(bytes: &[u8]) {
     }
 }
 
-/// A list of names, as `find` writes it, and patterns: every name has its place, with bytes or
-/// with an error of its own.
+/// A list of names, as `find` writes it, and patterns: every name has its place, with bytes or with
+/// its own error.
 ///
 /// # Panics
 ///
-/// If one has not.
+/// If a name does not.
 pub fn names(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(4096)];
     let options = IngestOptions::new()
         .with_read(ReadOptions::new().with_workers(2))
         .with_failures(Failures::Collect);
     for separator in [b'\n', 0] {
-        // None of them is in an empty folder.
+        // An empty folder contains none of them.
         let names: Vec<u8> = bytes
             .split(|&byte| byte == separator)
             .filter(|name| !name.is_empty())
@@ -123,7 +123,7 @@ pub fn names(bytes: &[u8]) {
     }
 }
 
-/// A compressed stream of any format, from its beginning to its end.
+/// A compressed stream of any format, from beginning to end.
 pub fn compressed(bytes: &[u8]) {
     let output = ordered_to(Most(64 << 20), Path::new("nothing"));
     let options = DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
@@ -142,7 +142,7 @@ pub fn seekable(bytes: &[u8]) {
     }));
 }
 
-/// Records of every cut: they are the bytes of the file, all of them, in order.
+/// Records of every cut: together they are all bytes of the file, in order.
 ///
 /// # Panics
 ///
@@ -190,8 +190,8 @@ fn matrix(bytes: &[u8], format: MatrixFormat) {
     });
 }
 
-/// A table, as an array of doubles and of integers, and as columns; its first column alone, and with
-/// blanks between fields. Small blocks give what one block gives, errors too.
+/// A table, as arrays of doubles and of integers, and as columns; its first column alone, and with
+/// blanks between fields. Small blocks give the same results and errors as one block.
 ///
 /// # Panics
 ///
@@ -229,9 +229,9 @@ pub fn npz(bytes: &[u8]) {
     with_file(bytes, |path| judge(matrix::npz::read(path)));
 }
 
-/// SciPy's compressed rows, as they are and with checksums made right: else a change anywhere would
-/// be found there and nothing else be looked at. Every row and value is used, and what was read comes
-/// out of writing and reading again.
+/// SciPy's compressed rows, as they are and with corrected checksums, since otherwise any change
+/// would be caught there and nothing else would be tested. Every row and value is used, and the
+/// result survives writing and reading again.
 ///
 /// # Panics
 ///
@@ -262,7 +262,7 @@ pub fn npz_use(bytes: &[u8]) {
     }
 }
 
-/// Every row lies inside the entries, and every column inside the matrix.
+/// Every row lies within the entries, and every column within the matrix.
 fn use_rows<I: Id>(matrix: &Csr<I>) {
     let mut entries = 0;
     let row_count = usize::try_from(matrix.row_count).expect("each has an offset");
@@ -282,8 +282,7 @@ fn use_rows<I: Id>(matrix: &Csr<I>) {
     assert_eq!((entries, values), (matrix.entry_count(), matrix.entry_count()));
 }
 
-/// Columns of Arrow: every value and bit is used, handed on, and comes out of writing and reading
-/// again.
+/// Columns of Arrow: every value and bit is used, exported, and survives writing and reading again.
 ///
 /// # Panics
 ///
@@ -311,7 +310,7 @@ pub fn arrow(bytes: &[u8]) {
                         let again = table::arrow::read(path).expect("just written");
                         assert!(again == *columns, "other columns came back");
                     }
-                    // Columns without rows may be out of proportion.
+                    // Columns without rows may be disproportionate.
                     Err(error) => assert_eq!(error.reason(), FormatReason::TooLarge, "{error}"),
                 }
             });
@@ -321,14 +320,14 @@ pub fn arrow(bytes: &[u8]) {
     });
 }
 
-/// Calls `body` with a name beside `path`, and removes what it leaves there.
+/// Calls `body` with a name next to `path`, and removes the file that it writes there.
 fn comes_again(path: &Path, body: impl FnOnce(&Path)) {
     let again = path.with_extension("again");
     body(&again);
     let _ = fs::remove_file(&again);
 }
 
-/// Makes the checksums of an archive right that are in its directory, of what is stored plainly.
+/// Corrects the checksums in an archive's directory for members that are stored uncompressed.
 fn with_right_checksums(mut bytes: Vec<u8>) -> Vec<u8> {
     let word = |bytes: &[u8], at: usize, len: usize| {
         let word = bytes.get(at..at + len)?;
@@ -350,7 +349,7 @@ fn with_right_checksums(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// The checksum of archives, bit by bit.
+/// The checksum of zip archives, bit by bit.
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |sum: u32, &byte| {
         let mixed = sum ^ u32::from(byte);
@@ -374,9 +373,9 @@ pub fn contracts(bytes: &[u8]) {
     });
 }
 
-/// Tensors, as they are and with a header that is as long as it says: else a change anywhere would
-/// be found there and nothing else be looked at. And the index of a model. A stream gives what a read
-/// gives, aligned.
+/// Tensors, as they are and with a corrected header length, since otherwise any change would be
+/// caught there and nothing else would be tested; also the index of a model. A stream gives the
+/// same tensors as a read, aligned.
 ///
 /// # Panics
 ///
@@ -415,8 +414,8 @@ pub fn safetensors(bytes: &[u8]) {
     }
 }
 
-/// What `swath tune` keeps, as a text that people may change. What is taken for valid must come out of
-/// encoding again, and must change how files are read, not what is read.
+/// A profile of `swath tune`, as text that users may edit. An accepted profile must encode back to
+/// the same text, and may change how files are read, not what is read.
 ///
 /// # Panics
 ///
@@ -443,7 +442,7 @@ pub fn profiles(bytes: &[u8]) {
     });
 }
 
-/// What came of it, as text.
+/// Returns the outcome as text.
 fn text<T: std::fmt::Debug>(outcome: swath_formats::Result<T>) -> String {
     match outcome {
         Ok(value) => format!("{value:?}"),
@@ -451,7 +450,7 @@ fn text<T: std::fmt::Debug>(outcome: swath_formats::Result<T>) -> String {
     }
 }
 
-/// An error says which file it is about.
+/// Checks that an error names its file.
 fn judge<T>(outcome: swath_formats::Result<T>) {
     if let Err(error) = outcome {
         assert!(!error.path().as_os_str().is_empty(), "an error without a file: {error}");
@@ -459,7 +458,8 @@ fn judge<T>(outcome: swath_formats::Result<T>) {
     }
 }
 
-/// Takes so many bytes and then no more: what a few bytes expand to need not be looked at whole.
+/// Accepts this many bytes and then fails: what a few bytes expand to need not be checked
+/// completely.
 struct Most(usize);
 
 impl Write for Most {
@@ -474,15 +474,15 @@ impl Write for Most {
 }
 
 thread_local! {
-    /// The file of this thread, written anew for each input; in memory where that is possible.
+    /// The file of this thread, rewritten for each input; in memory where possible.
     static FILE: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
 }
 
-/// Calls `body` with a file that holds `bytes`.
+/// Calls `body` with a file that contains `bytes`.
 ///
 /// # Panics
 ///
-/// If no file can be written for temporary use.
+/// If no temporary file can be written.
 fn with_file<T>(bytes: &[u8], body: impl FnOnce(&Path) -> T) -> T {
     FILE.with_borrow_mut(|file| {
         let path = file.get_or_insert_with(|| {

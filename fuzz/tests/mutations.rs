@@ -1,5 +1,5 @@
-//! Seeded mutations of valid inputs, through every decoder: none panics, and none takes memory out of
-//! proportion to its input.
+//! Feeds seeded mutations of valid inputs to every decoder: none panics, and none takes memory out
+//! of proportion to its input.
 
 mod peak;
 
@@ -17,20 +17,20 @@ use swath_reference::vectors::{FORMATS, Verdict, vectors};
 
 use peak::Peak;
 
-/// Mutations of each valid input.
+/// Number of mutations of each valid input.
 const ROUNDS: u64 = 20;
-/// What a decoder may take for any input: buffers, windows, threads. A few bytes expand to what
-/// [`swath_fuzz`] lets through, which is not kept.
+/// What a decoder may take for any input: buffers, windows, threads. A few bytes may expand to what
+/// [`swath_fuzz`] accepts, which is not kept.
 const FLAT: u64 = 64 << 20;
-/// And for each byte of it.
+/// What it may take for each byte of input.
 const PER_BYTE: u64 = 1 << 10;
-/// Decoders of text, in which no number has a fixed place.
+/// Decoders of text, where numbers have no fixed place.
 const OF_TEXT: [&str; 7] =
     ["names", "records", "market", "edges", "table", "contracts", "profiles"];
-/// Memory is measured for the whole process: one decoder at a time.
+/// Memory is measured for the whole process, so decoders run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// As `swath tune` keeps it.
+/// A profile as `swath tune` writes it.
 const PROFILE: &str = r#"
 version = 1
 swath = "0.1.0"
@@ -63,7 +63,7 @@ because = "nothing else was clearly faster"
 ratio = [1.01, 0.9, 1.125]
 "#;
 
-/// Files of a few hundred bytes that are valid for some decoder, and all that is in `vectors/`.
+/// Files of a few hundred bytes that are valid for some decoder, and everything in `vectors/`.
 fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     let plain: Vec<u8> = (0..3000_u32).flat_map(|n| (n % 97).to_le_bytes()).collect();
     let text = folder.join("plain");
@@ -103,7 +103,7 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Files of Arrow and SciPy, of every type, with gaps.
+/// Arrow and SciPy files of every type, with missing values.
 fn tables(folder: &Path) -> Vec<Vec<u8>> {
     let text = folder.join("table.csv");
     fs::write(&text, "n,x\n1,2.5\n,NA\n-3,nan\n4,5\n").expect("written");
@@ -131,7 +131,7 @@ fn tables(folder: &Path) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// Flips, overwrites, repeats, removes and cuts.
+/// Flips, overwrites, repeats, removes and truncates.
 fn mutate(bytes: &mut Vec<u8>, next: &mut impl FnMut() -> u64) {
     const TOKENS: [&[u8]; 8] =
         [b"\n", b" ", b"-", b"1e309", b"99999999999999999999", b"\0", b"\"", b"%%"];
@@ -154,11 +154,11 @@ fn mutate(bytes: &mut Vec<u8>, next: &mut impl FnMut() -> u64) {
     }
 }
 
-/// The numbers at the beginning and the end of `seed` made large: each alone, and two together, as the
-/// length of a whole and that of its parts must fit each other.
+/// Makes the numbers at the beginning and the end of `seed` large: each alone, and two together,
+/// since the length of a whole and those of its parts must match.
 fn with_large_numbers(seed: &[u8]) -> Vec<Vec<u8>> {
     const EDGE: usize = 40;
-    // Large enough to be seen, and not so large that the machine suffers; or far too large.
+    // Large enough to be noticed, but not so large that the machine suffers; or far too large.
     const NUMBERS: [(u64, usize); 5] =
         [(1 << 30, 4), (1 << 30, 8), (1 << 30, 16), (1 << 50, 16), (u64::MAX, 16)];
     let places = (0..seed.len()).step_by(4);
@@ -181,7 +181,7 @@ fn alone<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether `work` panics, on a thread of its own that has a name.
+/// Whether `work` panics, on a thread of its own with a name.
 fn panics(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     let thread = std::thread::Builder::new().name(name.to_owned());
     thread.spawn(work).expect("a thread").join().is_err()
@@ -226,7 +226,7 @@ fn a_planted_decoder_that_believes_every_length_is_found() {
     }
     let seeds = vec![b"1 2 3".to_vec(), b"count 12".to_vec()];
     let found = alone(|| panics("planted", move || feed("planted", planted, &seeds)));
-    assert!(found, "nobody found it");
+    assert!(found, "it was not found");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn a_planted_decoder_that_makes_room_for_every_length_is_found() {
     }
     let seeds = vec![[0; 24].to_vec()];
     let found = alone(|| panics("planted", move || feed_numbers("planted", planted, &seeds)));
-    assert!(found, "nobody found it");
+    assert!(found, "it was not found");
 }
 
 fn feed(name: &str, decode: Decode, seeds: &[Vec<u8>]) {
@@ -267,12 +267,12 @@ fn feed_numbers(name: &str, decode: Decode, seeds: &[Vec<u8>]) {
     }
 }
 
-/// Decodes what was made of one seed, and looks at how much memory that took.
+/// Decodes the mutations of one seed, and checks how much memory that took.
 fn decode_in_proportion((name, decode): (&str, Decode), seed: usize, inputs: &[Vec<u8>]) {
     let took_too_much = |inputs: &[Vec<u8>]| {
         let peak = Peak::start();
         for bytes in inputs {
-            // The last one is what the decoder panics at.
+            // The last line is the input that made the decoder panic.
             println!("{name}: seed {seed}: {}", bytes.escape_ascii());
             decode(bytes);
         }
@@ -288,9 +288,9 @@ fn decode_in_proportion((name, decode): (&str, Decode), seed: usize, inputs: &[V
     if took_too_much(inputs).is_some() {
         for bytes in inputs {
             if let Some(grown) = took_too_much(std::slice::from_ref(bytes)) {
-                panic!("{name} took {grown} MiB for {} bytes made of seed {seed}", bytes.len());
+                panic!("{name} took {grown} MiB for {} bytes made from seed {seed}", bytes.len());
             }
         }
-        panic!("{name} took too much memory for what was made of seed {seed}, all together");
+        panic!("{name} took too much memory for all mutations of seed {seed} together");
     }
 }

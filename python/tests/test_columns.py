@@ -360,7 +360,7 @@ def test_names_that_look_like_data_come_back(tmp_path):
     with pytest.raises(ValueError, match="byte 0x01.*try: "):
         swath.write_csv(path, {"a\x01": [1]})
     # They would come back as a row without values.
-    with pytest.raises(ValueError, match="every name is empty.*try: give the columns names"):
+    with pytest.raises(ValueError, match="all names are empty.*try: give the columns names"):
         swath.write_csv(path, {"": [1]})
 
 

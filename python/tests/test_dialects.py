@@ -332,7 +332,7 @@ def test_chosen_columns_are_those_of_pandas(tmp_path):
     np.testing.assert_array_equal(swath.read_csv(path, "int64", columns=[0]), [[1], [2], [3]])
     with pytest.raises(swath.MalformedError, match="column `name`.*`columns`"):
         swath.read_csv(path)
-    with pytest.raises(ValueError, match="no column `x`: they are `id`"):
+    with pytest.raises(ValueError, match="no column `x`: the file has `id`"):
         swath.read_csv(path, columns=["x"])
     with pytest.raises(TypeError, match="a sequence of names"):
         swath.read_csv(path, columns="id")

@@ -151,7 +151,7 @@ def test_a_dense_matrix_has_no_parts(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     path = tmp_path / "dense.mtx"
     path.write_text("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n")
-    with pytest.raises(swath.Error, match=r"dense\.mtx.*do not say where they belong.*try: "):
+    with pytest.raises(swath.Error, match=r"dense\.mtx.*do not show their position.*try: "):
         swath.read_mtx(path, starting_in=(0, 60))
 
 

@@ -1,7 +1,7 @@
-//! Checksums of whole inputs, as the standard tools print them.
+//! Checksums of whole inputs, in the form that the standard tools print.
 //!
 //! ```text
-//! CRC-32C          chunk by chunk, by all workers: two checksums make that of both together
+//! CRC-32C          chunk by chunk on all workers; the checksums of two parts combine into one
 //! XXH3, BLAKE3     block after block, while the next ones are read
 //! ```
 //!
@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::{Error, Result};
 use crate::setters::setters;
 
-/// A checksum that a standard tool knows too.
+/// A checksum that a standard tool computes too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Algorithm {
@@ -40,70 +40,103 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them, by the names that users write.
+    /// All algorithms, with the names that users write.
     pub const WORDS: &'static [(&'static str, Self)] =
         &[("xxh3", Self::Xxh3), ("crc32c", Self::Crc32c), ("blake3", Self::Blake3)];
 }
 
-/// A checksum, and how it came about.
+/// A checksum, and how it was computed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Checksum {
-    /// Its bytes, those of a number with the most significant one first.
+    /// The bytes of the checksum, most significant first.
     pub digest: Vec<u8>,
-    /// Bytes that it is of.
+    /// Number of bytes that were summed.
     pub bytes: u64,
-    /// From the beginning to the end.
+    /// Time from the call to the result.
     pub elapsed: Duration,
-    /// How they were read; `None` where they were read ahead of somebody who takes block after
-    /// block.
+    /// How the file was read. `None` for XXH3 and BLAKE3, which read ahead and take one block after
+    /// another.
     pub report: Option<Report>,
 }
 
 impl Checksum {
-    /// In small hexadecimal digits, as the tools print it.
+    /// Returns the checksum in lower-case hexadecimal, as the tools print it.
+    ///
+    /// ```
+    /// use swath_formats::checksum::{Algorithm, checksum};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("data.bin");
+    /// std::fs::write(&path, "")?;
+    /// assert_eq!(checksum(path, Algorithm::Xxh3)?.hex(), "2d06800538d394c2");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn hex(&self) -> String {
         let mut text = String::with_capacity(2 * self.digest.len());
         for byte in &self.digest {
-            // A String takes everything.
+            // Writing to a String cannot fail.
             let _ = write!(text, "{byte:02x}");
         }
         text
     }
 }
 
-/// Computes the checksum of `source`. Holds no more of it in memory than the chunks on their way.
+/// Computes the checksum of `source`. Keeps only the chunks that are being read in memory.
+///
+/// ```
+/// use swath_formats::checksum::{Algorithm, checksum};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("data.bin");
+/// std::fs::write(&path, "123456789")?;
+/// let sum = checksum(path, Algorithm::Crc32c)?;
+/// assert_eq!(sum.digest, [0xe3, 0x06, 0x92, 0x83]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// Those of reading.
+/// Whatever reading reports.
 pub fn checksum(source: impl Into<Source>, algorithm: Algorithm) -> Result<Checksum> {
     ChecksumOptions::new().checksum(source, algorithm)
 }
 
-/// How to compute a checksum. Every setter returns the options, none can fail.
+/// How to compute a checksum. Every setter returns the options; none can fail.
+///
+/// ```
+/// use swath::ReadOptions;
+/// use swath_formats::checksum::{Algorithm, ChecksumOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("data.bin");
+/// std::fs::write(&path, "head 123456789")?;
+/// let options = ChecksumOptions::new().with_read(ReadOptions::new().with_offset(5));
+/// assert_eq!(options.checksum(path, Algorithm::Crc32c)?.hex(), "e3069283");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ChecksumOptions {
     read: ReadOptions,
 }
 
 impl ChecksumOptions {
-    /// Of all bytes, everything chosen.
+    /// Defaults: all bytes of the source, everything else chosen automatically.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// How the bytes are read, and which of them.
+        /// How to read the source, and which bytes of it.
         with_read(read: ReadOptions);
     }
 
-    /// As [`checksum`], with these options.
+    /// Like [`checksum`], with these options.
     ///
     /// # Errors
     ///
-    /// Those of reading.
+    /// Whatever reading reports.
     pub fn checksum(
         &self,
         source: impl Into<Source>,
@@ -150,7 +183,7 @@ fn crc32c(source: Source, options: &ReadOptions) -> Result<Checksum> {
     })
 }
 
-/// Gives every block to `update`, in order, while the next ones are read.
+/// Passes every block to `update`, in order, while the next ones are read.
 fn feed(
     source: Source,
     options: &ReadOptions,
@@ -185,7 +218,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("input");
         std::fs::write(&path, bytes).expect("written");
-        // Small chunks, so that there is something to combine.
+        // Small chunks, so that there are several to combine.
         let options = ReadOptions::new().with_chunk_size(4);
         let options = ChecksumOptions::new().with_read(options);
         let sum = options.checksum(path, algorithm).expect("it can be read");

@@ -1,16 +1,16 @@
-//! Compressed streams: written and read by all cores, and read from anywhere.
+//! Compressed streams, written and read by all cores, and readable from any position.
 //!
 //! ```text
 //! input   |block    |block    |block |          cut at fixed sizes
-//! frames  |frame|frame  |frame|index|           each stands alone; written in order
+//! frames  |frame|frame  |frame|index|           each is independent; written in order
 //! ```
 //!
-//! A frame (zstd), member (gzip) or stream (bzip2) that stands alone can be made and read by any
-//! worker, and standard tools read one behind the other as one file. What they cannot do is find
-//! the frames: zstd has an index for it (the *seekable format*), for gzip there is one of our own
-//! in fields that other tools skip, and bzip2's blocks are found by their marks.
+//! Independent frames (zstd), members (gzip) or streams (bzip2) can be written and read by any
+//! worker, and standard tools read a sequence of them as one file. Those tools cannot find the
+//! frames, though: zstd has an index for that (the *seekable format*), gzip gets an index of our
+//! own in fields that other tools skip, and bzip2's blocks are found by their marks.
 //!
-//! The output does not depend on the count of workers, nor on how the input comes.
+//! The output depends neither on the number of workers nor on how the input arrives.
 //!
 //! ```
 //! use swath_formats::compressed::{self, Format};
@@ -27,14 +27,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | Input that goes on behind the last frame | What is done, as the standard tool does |
+//! | Bytes after the last frame | What happens, as with the standard tool |
 //! | --- | --- |
 //! | zstd | an error |
 //! | gzip | zeros are skipped; anything else is skipped and noted |
 //! | bzip2 | skipped and noted |
 //!
-//! BGZF ends with an empty block. Where that is missing, the file may have been cut off after a block:
-//! [`Decompressed::lacks_end`] says so, and readers of text refuse it.
+//! BGZF ends with an empty block. If that is missing, the file may have been cut off after a block:
+//! [`Decompressed::lacks_end`] reports it, and readers of text refuse the file.
 
 mod bzip2;
 mod codec;
@@ -58,27 +58,27 @@ pub use decode::{DecompressOptions, Decompressed, decompress};
 pub use encode::{CompressOptions, Compressed, compress};
 pub use seekable::Seekable;
 
-/// The most bytes of one block. Whatever is written here can be read by several workers.
+/// The largest block size. Several workers can read whatever is written here.
 pub const MOST_BLOCK: u64 = 32 << 20;
-/// The fewest bytes of one block, so that frames are not all headers.
+/// The smallest block size, so that a file does not consist of headers.
 pub const LEAST_BLOCK: u64 = 4 << 10;
 
-/// How a stream is compressed.
+/// The format of a compressed stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Format {
-    /// Independent frames with checksums, and the standard seek table behind them.
+    /// Independent frames with checksums, followed by the standard seek table.
     Zstd,
-    /// Independent members that carry their size, and an index in empty members behind them.
+    /// Independent members that record their size, followed by an index in empty members.
     Gzip,
-    /// Blocked gzip, as genome tools use it: members of at most 64 KiB.
+    /// Blocked gzip, as used for genomes: members of at most 64 KiB.
     Bgzf,
-    /// Independent streams of one block.
+    /// Independent streams of one block each.
     Bzip2,
 }
 
 impl Format {
-    /// All of them, with the words of the command line.
+    /// All formats, with their names on the command line.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("zstd", Self::Zstd),
         ("gzip", Self::Gzip),
@@ -86,7 +86,15 @@ impl Format {
         ("bzip2", Self::Bzip2),
     ];
 
-    /// Tells the format from the first bytes of a stream; 18 are enough, and 4 for all but BGZF.
+    /// Detects the format from the first bytes of a stream. 18 bytes are enough; 4 suffice for all
+    /// but BGZF.
+    ///
+    /// ```
+    /// use swath_formats::compressed::Format;
+    ///
+    /// assert_eq!(Format::detect(b"\x28\xb5\x2f\xfd"), Some(Format::Zstd));
+    /// assert_eq!(Format::detect(b"plain text"), None);
+    /// ```
     pub fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
@@ -101,8 +109,15 @@ impl Format {
         }
     }
 
-    /// The format that a name ends with: `.zst` or `.zstd`, `.gz`, `.bgz` or `.bz2`,
-    /// in small or capital letters.
+    /// Returns the format for the extension of a name: `.zst` or `.zstd`, `.gz`, `.bgz` or `.bz2`,
+    /// in any case.
+    ///
+    /// ```
+    /// use swath_formats::compressed::Format;
+    ///
+    /// assert_eq!(Format::of_name("a.csv.GZ".as_ref()), Some(Format::Gzip));
+    /// assert_eq!(Format::of_name("a.csv".as_ref()), None);
+    /// ```
     pub fn of_name(name: &Path) -> Option<Self> {
         let end = name.extension()?.to_str()?.to_ascii_lowercase();
         match &end[..] {
@@ -114,7 +129,7 @@ impl Format {
         }
     }
 
-    /// What its files' names end with, without the dot.
+    /// Returns the extension of its files, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Zstd => "zst",
@@ -123,8 +138,8 @@ impl Format {
         }
     }
 
-    /// The levels it has. gzip's are libdeflate's: higher ones take longer for a smaller file.
-    /// bzip2's are hundreds of kB of its block.
+    /// Returns the levels of the format. gzip's are libdeflate's: higher ones take longer and give
+    /// a smaller file. bzip2's are hundreds of kB of block size.
     pub fn levels(self) -> RangeInclusive<i32> {
         match self {
             Self::Zstd => 1..=22,
@@ -133,7 +148,7 @@ impl Format {
         }
     }
 
-    /// The level unless told otherwise.
+    /// Returns the level that is used by default.
     pub fn default_level(self) -> i32 {
         match self {
             Self::Zstd => 3,
@@ -142,11 +157,11 @@ impl Format {
         }
     }
 
-    /// Bytes of input in one frame unless told otherwise.
+    /// Returns the default number of input bytes per frame at `level`.
     ///
-    /// Larger ones pack better, smaller ones are found faster: measured on archives of text and of
-    /// programs, frames of 8 MiB with a window as large are smaller than one stream of `zstd -3`,
-    /// and gzip members of 1 MiB cost less than 0.1 %.
+    /// Larger frames compress better; smaller ones give faster random access. Measured on archives
+    /// of text and of programs: zstd frames of 8 MiB with a window of the same size are smaller
+    /// than one stream of `zstd -3`, and gzip members of 1 MiB cost less than 0.1 %.
     pub fn default_block_size(self, level: i32) -> u64 {
         match self {
             Self::Zstd => 8 << 20,
@@ -156,7 +171,7 @@ impl Format {
         }
     }
 
-    /// Sizes of a block that it can have.
+    /// Returns the block sizes that the format supports, in bytes.
     pub fn block_sizes(self) -> RangeInclusive<u64> {
         match self {
             Self::Bgzf => LEAST_BLOCK..=gzip::MOST_BGZF as u64,

@@ -1,4 +1,4 @@
-//! Option contracts, priced after Black and Scholes: study C's program, PARSEC's Blackscholes.
+//! Option contracts, priced with Black and Scholes: study C's program, PARSEC's Blackscholes.
 //!
 //! ```text
 //! 2                                                        2
@@ -7,12 +7,12 @@
 //! S     K     r      q    vol  T           reference
 //! ```
 //!
-//! The first line says how many contracts follow. Lines end with `\n` or `\r\n`, the last one need
-//! not; fields are apart by blanks and tabs; behind the last contract lines may be blank. q is the
-//! continuous dividend yield; the dividends behind the kind must be 0, as the formula has none. The
-//! last field is the right price, to compare with.
+//! The first line is the number of contracts that follow. Lines end with `\n` or `\r\n`, optional
+//! after the last one. Fields are separated by spaces and tabs; lines after the last contract must
+//! be blank. q is the continuous dividend yield. The dividends after the kind must be 0, since the
+//! formula has no discrete ones. The last field is the right price, for comparison.
 //!
-//! With however many workers, in blocks however large, the bytes that come out are the same.
+//! The output is the same for any number of workers and any block size.
 //!
 //! ```
 //! use swath_formats::contracts;
@@ -48,14 +48,25 @@ pub use read::{ContractOptions, read};
 
 /// Prices the contracts of `source` into `output`.
 ///
+/// ```
+/// use swath_formats::contracts;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (path, prices) = (folder.path().join("options"), folder.path().join("prices"));
+/// std::fs::write(&path, "1\n42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.8085993729\n")?;
+/// let report = contracts::price(path.as_path(), &prices)?;
+/// assert_eq!((report.contracts, report.bytes_out), (1, std::fs::metadata(&prices)?.len()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// As [`PriceOptions::price`].
+/// Those of [`PriceOptions::price`].
 pub fn price(source: impl Into<Source>, output: impl Into<Output>) -> Result<Priced> {
     PriceOptions::new().price(source, output)
 }
 
-/// How to price. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to price. Every setter returns the options; none can fail; 0 means "choose for me".
 #[derive(Clone, Debug, Default)]
 pub struct PriceOptions {
     block_size: u64,
@@ -63,32 +74,31 @@ pub struct PriceOptions {
     output: OutputOptions,
 }
 
-/// How a pricing went.
+/// The result of a pricing.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Priced {
-    /// Contracts, and prices.
+    /// Number of contracts, and of prices.
     pub contracts: u64,
-    /// Threads that priced.
+    /// Number of threads that priced.
     pub workers: usize,
-    /// Bytes of contracts.
+    /// Length of the contracts in bytes.
     pub bytes_in: u64,
-    /// Bytes of prices.
+    /// Length of the prices in bytes.
     pub bytes_out: u64,
-    /// From the call to the end of the commit.
+    /// Time from the call to the end of the commit.
     pub elapsed: Duration,
-    /// What that was spent on.
+    /// The phases that took this time.
     pub phases: Phases,
-    /// Prices that differ from the last field of their lines by [`TOLERANCE`] or more.
+    /// Number of prices that differ from the last field of their lines by [`TOLERANCE`] or more.
     pub off: u64,
     /// The largest difference from the last field.
     pub largest_difference: f64,
-    /// Wishes about the output that could not be granted, and what was done instead.
+    /// Requests about the output that could not be granted, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
-/// The time that threads spent on each phase, summed over them: together it is the elapsed time of
-/// all that were at work.
+/// The time that threads spent on each phase, summed over all threads that were at work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Phases {
@@ -101,7 +111,7 @@ pub struct Phases {
 }
 
 impl Phases {
-    /// Read, compute and write as shares of 1.
+    /// Returns read, compute and write as fractions of 1.
     pub fn shares(&self) -> [f64; 3] {
         let parts = [self.read, self.compute, self.write].map(|part| part.as_secs_f64());
         let total = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
@@ -110,33 +120,35 @@ impl Phases {
 }
 
 impl PriceOptions {
-    /// One worker for each core.
+    /// Defaults: one worker per core, everything else chosen automatically.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// Bytes of contracts that a worker takes at a time. Default 0: 256 KiB, which stay in the
-        /// second-level cache with what becomes of them.
+        /// Bytes of contracts that a worker takes at a time. Default: 0, for 256 KiB, which fit in
+        /// the second-level cache together with their results.
         with_block_size(block_size: u64);
 
-        /// How the contracts are read, and which bytes of them. Its workers price: 0 are one for each core.
+        /// How to read the contracts, and which bytes of them. Its workers price, 0 for one per
+        /// core.
         with_read(read: ReadOptions);
 
-        /// How the prices are written. An output that was begun before keeps its own options.
+        /// How to write the prices. An output that was created before keeps its own options.
         with_output(output: OutputOptions);
     }
 
-    /// Prices the contracts of `source` into `output`, and commits that. Nothing but a few blocks is
-    /// in memory, so both may be pipes.
+    /// Prices the contracts of `source` into `output` and commits it. Only a few blocks are in
+    /// memory at a time, so both may be pipes.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong in the order of the file, with its line and byte: of the kind
-    /// [`Malformed`](crate::FormatReason::Malformed), [`TooLarge`](crate::FormatReason::TooLarge) where a number
-    /// or a price is infinite, [`Unsupported`](crate::FormatReason::Unsupported) for dividends,
-    /// [`Truncated`](crate::FormatReason::Truncated) if contracts are missing; else what reading and
-    /// writing say. Then there is no output; into a stream, what was right before it may have gone.
+    /// The first error in the order of the file, with its line and byte:
+    /// [`Malformed`](crate::FormatReason::Malformed); [`TooLarge`](crate::FormatReason::TooLarge)
+    /// if a number or a price is infinite; [`Unsupported`](crate::FormatReason::Unsupported) for
+    /// dividends; [`Truncated`](crate::FormatReason::Truncated) if contracts are missing; otherwise
+    /// whatever reading and writing report. After an error there is no output, but a stream may
+    /// have received the prices before it.
     pub fn price(
         &self,
         source: impl Into<Source>,
@@ -176,17 +188,17 @@ impl PriceOptions {
     }
 }
 
-/// Of contracts; a third of it is what they become.
+/// Of contracts; their results take a third of it.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// What is to be done.
+/// One pricing.
 struct Job<'j> {
     workers: usize,
     block_size: usize,
     read: &'j ReadOptions,
 }
 
-/// What was done.
+/// Its result.
 #[derive(Debug, Default)]
 struct Done {
     contracts: u64,

@@ -1,37 +1,49 @@
-//! What is wrong with a stream, and at which of its bytes.
+//! What is wrong with a stream, and at which byte.
 
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The result of everything in this crate that can fail.
+/// The result of every fallible function in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why, as far as a program may want to know.
+/// The kind of an error, for programs that branch on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FormatReason {
     /// Reading or writing failed; [`Error::library`] says how.
     Library,
-    /// The bytes are damaged, or were made to harm.
+    /// The bytes are damaged, or were crafted to do harm.
     Corrupt,
     /// The stream ends before it is complete.
     Truncated,
-    /// It is none of the formats that this crate reads.
+    /// Not one of the formats that this crate reads.
     UnknownFormat,
-    /// It is valid, but not to be decoded here: a dictionary is missing, or it wants too much memory.
+    /// Valid, but cannot be decoded here: a dictionary is missing, or it needs too much memory.
     Unsupported,
     /// The options contradict each other, the format or the stream.
     Invalid,
-    /// The text is not what its format asks for.
+    /// The text does not follow its format.
     Malformed,
-    /// A number, or a count, that its type cannot hold, or more than there is memory for.
+    /// A number or a count does not fit its type, or there is not enough memory for it.
     TooLarge,
-    /// It has no index, so it cannot be read from the middle.
+    /// There is no index, so reading cannot start in the middle.
     NoIndex,
 }
 
-/// Something that was not done.
+/// What could not be done, to which file, where in it, and why.
+///
+/// ```
+/// use swath_formats::{FormatReason, compressed};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("notes.txt");
+/// std::fs::write(&path, "not compressed")?;
+/// let error = compressed::decompress(&path, folder.path().join("out")).unwrap_err();
+/// assert_eq!(error.reason(), FormatReason::UnknownFormat);
+/// assert_eq!((error.path(), error.offset()), (path.as_path(), Some(0)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct Error(#[from] Inner);
@@ -72,7 +84,7 @@ impl fmt::Display for Stream {
     }
 }
 
-/// What could not be done to a stream: a constructor for each word.
+/// A constructor for each verb that a message begins with.
 macro_rules! doing {
     ($($(#[$said:meta])* $name:ident = $word:literal;)+) => {$(
         $(#[$said])*
@@ -90,9 +102,9 @@ impl Error {
     doing! {
         compressing = "compress";
         decompressing = "decompress";
-        /// Text that is read: numbers, lines, headers.
+        /// Reading text: numbers, lines, headers.
         reading = "read";
-        /// Text that is written.
+        /// Writing text.
         writing = "write";
     }
 
@@ -102,7 +114,7 @@ impl Error {
         Self(Inner::Stream(Box::new(stream)))
     }
 
-    /// Changes what is said of a stream.
+    /// Changes the details of an error about a stream.
     fn saying(mut self, say: impl FnOnce(&mut Stream)) -> Self {
         if let Inner::Stream(stream) = &mut self.0 {
             say(stream);
@@ -110,17 +122,17 @@ impl Error {
         self
     }
 
-    /// Says at which byte of the compressed stream.
+    /// Sets the byte of the compressed stream.
     pub(crate) fn at(self, offset: u64) -> Self {
         self.saying(|stream| stream.offset = Some(offset))
     }
 
-    /// Says on which line; the first one is 1.
+    /// Sets the line, counted from 1.
     pub(crate) fn on_line(self, line: u64) -> Self {
         self.saying(|stream| stream.line = Some(line))
     }
 
-    /// Quotes what stands there, if anything does.
+    /// Quotes the text at this place, unless it is empty.
     pub(crate) fn quoting(self, bytes: &[u8]) -> Self {
         if bytes.is_empty() {
             return self;
@@ -131,7 +143,7 @@ impl Error {
         })
     }
 
-    /// Says what to try; "" leaves that to the reason.
+    /// Replaces the hint; "" keeps the one that belongs to the reason.
     pub(crate) fn hint(self, hint: &'static str) -> Self {
         self.saying(|stream| {
             if !hint.is_empty() {
@@ -140,13 +152,13 @@ impl Error {
         })
     }
 
-    /// Finds the library's error again, which the standard traits wrap. Nothing but a
-    /// `swath::Reader` is read here, whose errors are the library's.
+    /// Unwraps a library error that the standard traits have wrapped. The only stream read here is
+    /// a `swath::Reader`, whose errors are the library's.
     pub(crate) fn from_io(error: io::Error, path: &Path) -> Self {
         Self::unwrapped(error, |text| Self::decompressing(path, FormatReason::Library, text))
     }
 
-    /// As [`from_io`](Self::from_io), of writing to `path`.
+    /// Like [`from_io`](Self::from_io), for writing to `path`.
     pub(crate) fn from_writing(error: io::Error, path: &Path) -> Self {
         Self::unwrapped(error, |text| Self::writing(path, FormatReason::Library, text))
     }
@@ -159,7 +171,7 @@ impl Error {
         }
     }
 
-    /// Why it was not done.
+    /// Returns the kind of the error.
     pub fn reason(&self) -> FormatReason {
         match &self.0 {
             Inner::Library(_) => FormatReason::Library,
@@ -167,7 +179,7 @@ impl Error {
         }
     }
 
-    /// The stream; for standard input `<stdin>`.
+    /// Returns the path of the stream; `<stdin>` for standard input.
     pub fn path(&self) -> &Path {
         match &self.0 {
             Inner::Library(error) => error.path(),
@@ -175,8 +187,8 @@ impl Error {
         }
     }
 
-    /// The byte that it is about: of text, where it stands; of a compressed stream, the first of a
-    /// frame, member or block.
+    /// Returns the byte that the error is about: of a text, the offending byte; of a compressed
+    /// stream, the first byte of a frame, member or block.
     pub fn offset(&self) -> Option<u64> {
         match &self.0 {
             Inner::Library(error) => error.extent().map(swath::Extent::offset),
@@ -184,7 +196,7 @@ impl Error {
         }
     }
 
-    /// The line of the text that it is about; the first one is 1.
+    /// Returns the line of the text that the error is about, counted from 1.
     pub fn line(&self) -> Option<u64> {
         match &self.0 {
             Inner::Library(_) => None,
@@ -192,7 +204,7 @@ impl Error {
         }
     }
 
-    /// The library's error, if reading or writing failed.
+    /// Returns the library's error, if reading or writing failed.
     pub fn library(&self) -> Option<&swath::Error> {
         match &self.0 {
             Inner::Library(error) => Some(error),
@@ -200,7 +212,7 @@ impl Error {
         }
     }
 
-    /// What to try, or "".
+    /// Returns a hint that begins with a verb, or "".
     pub fn what_to_try(&self) -> &'static str {
         match &self.0 {
             Inner::Library(error) => error.what_to_try(),
@@ -215,11 +227,11 @@ impl From<swath::Error> for Error {
     }
 }
 
-/// The most bytes that a message quotes.
+/// A message quotes at most this many bytes.
 const MOST_SHOWN: usize = 80;
 
-/// The first bytes of a text as a message shows them, cut between characters. What would not be seen
-/// as what it is, control characters and what is not UTF-8, is escaped.
+/// Returns the first bytes of a text as a message shows them, cut between characters. Control
+/// characters and bytes that are not UTF-8 are escaped.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let mut end = bytes.len().min(MOST_SHOWN);
     let is_inside = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
@@ -229,7 +241,8 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     let mut text = String::new();
     for chunk in bytes[..end].utf8_chunks() {
         for sign in chunk.valid().chars() {
-            // Those that turn the direction of writing would show another text.
+            // Characters that change the writing direction would make the message show a different
+            // text.
             let is_turn = matches!(sign, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
             match sign {
                 _ if sign.is_control() || is_turn => text.extend(sign.escape_default()),
@@ -243,7 +256,7 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     text
 }
 
-/// For `Read` and `Write`: keeps kind and text.
+/// For `Read` and `Write`: keeps the kind and the text.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.reason() {
@@ -264,11 +277,13 @@ impl From<Error> for io::Error {
 
 fn hint_for(doing: &str, reason: FormatReason) -> &'static str {
     match reason {
-        FormatReason::UnknownFormat if doing != "decompress" => "look at it with `swath info`",
-        FormatReason::Corrupt => "fetch it again, or take it from a backup",
-        FormatReason::Truncated => "fetch the rest of it",
-        FormatReason::UnknownFormat => "name a zstd, gzip or bzip2 file",
-        FormatReason::NoIndex => "decompress all of it, or compress it with `swath compress`",
+        FormatReason::UnknownFormat if doing != "decompress" => {
+            "run `swath info` on it to see what it holds"
+        }
+        FormatReason::Corrupt => "fetch it again, or restore it from a backup",
+        FormatReason::Truncated => "fetch the rest of the file",
+        FormatReason::UnknownFormat => "pass a zstd, gzip or bzip2 file",
+        FormatReason::NoIndex => "decompress the whole file, or write it with `swath compress`",
         FormatReason::Library
         | FormatReason::Unsupported
         | FormatReason::Invalid
@@ -289,7 +304,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "cannot decompress a.zst at byte 4096: wrong checksum; \
-             try: fetch it again, or take it from a backup"
+             try: fetch it again, or restore it from a backup"
         );
         assert_eq!((error.offset(), error.path()), (Some(4096), Path::new("a.zst")));
         assert_eq!(io::Error::from(error).kind(), io::ErrorKind::InvalidData);

@@ -1,31 +1,31 @@
-//! Files that are no text that is read here, told by their first bytes.
+//! Files that this crate does not read, recognised by their first bytes.
 
 use std::path::Path;
 
 use crate::error::{Error, FormatReason};
 
-/// How they begin, what they are, and what to try.
+/// How a file begins, what it is, and what to try.
 const SIGNS: [(&[u8], &str, &str); 6] = [
     (
         b"\xfd7zXZ\0",
-        "it is compressed by xz, which is not read here",
+        "this is an xz file, and xz is not supported",
         "decompress it first: xz -d <OLD >NEW",
     ),
     (
         b"PK\x03\x04",
-        "it is a zip archive, as .xlsx and .npz files are, and no text",
-        "unpack it first, or save a sheet as CSV",
+        "this is a zip archive (such as .xlsx or .npz), not text",
+        "unpack it first, read an .npz with `matrix::npz`, or save a sheet as CSV",
     ),
-    (b"PK\x05\x06", "it is a zip archive without files, and no text", "name another file"),
-    (b"\xff\xfe\0\0", "it is text in UTF-32, and UTF-8 is read here", UTF_32),
-    (b"\xff\xfe", "it is text in UTF-16, and UTF-8 is read here", UTF_16),
-    (b"\xfe\xff", "it is text in UTF-16, and UTF-8 is read here", UTF_16),
+    (b"PK\x05\x06", "this is an empty zip archive, not text", "pass another file"),
+    (b"\xff\xfe\0\0", "this text is UTF-32, and only UTF-8 is read", UTF_32),
+    (b"\xff\xfe", "this text is UTF-16, and only UTF-8 is read", UTF_16),
+    (b"\xfe\xff", "this text is UTF-16, and only UTF-8 is read", UTF_16),
 ];
 
-const UTF_16: &str = "write it as UTF-8 first: iconv -f UTF-16 -t UTF-8 <OLD >NEW";
-const UTF_32: &str = "write it as UTF-8 first: iconv -f UTF-32 -t UTF-8 <OLD >NEW";
+const UTF_16: &str = "convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 <OLD >NEW";
+const UTF_32: &str = "convert it to UTF-8 first: iconv -f UTF-32 -t UTF-8 <OLD >NEW";
 
-/// The error for a file that begins like this, if it is known to be none that is read.
+/// Returns the error for a file that begins like one of the formats that are not read here.
 pub(crate) fn refused(path: &Path, head: &[u8]) -> Option<Error> {
     let (_, detail, hint) = SIGNS.iter().find(|(sign, ..)| head.starts_with(sign))?;
     Some(Error::reading(path, FormatReason::UnknownFormat, *detail).at(0).hint(hint))

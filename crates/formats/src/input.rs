@@ -1,13 +1,13 @@
-//! What every reader reads: a source that is opened once, and its text if it is compressed.
+//! The input of every reader: a source that is opened once, and its text if it is compressed.
 //!
 //! ```text
-//! graph.mtx      the file itself, as often as it takes
-//! graph.mtx.gz   ── all workers decompress it once ──▶ memory, read as often as it takes
+//! graph.mtx      the file itself, read as often as needed
+//! graph.mtx.gz   ── decompressed once by all workers ──▶ memory, read as often as needed
 //! a pipe         ── read once ──────────────────────▶ memory, likewise
 //! ```
 //!
-//! The first bytes tell, not the name. Lines and bytes in errors are those of the text; what is wrong
-//! with the compressed stream is told with the bytes of that.
+//! The first bytes decide the format, not the name. Errors give lines and bytes of the decompressed
+//! text; an error in the compressed stream gives the byte of that stream.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -19,20 +19,20 @@ use crate::compressed::{DecompressOptions, Format};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
 
-/// First bytes that tell what a file is.
+/// This many first bytes tell the format of a file.
 const HEAD: usize = 18;
 
-/// Opens a source for whoever reads it by position, and more than once: what comes in order only is
-/// read into memory, as `read` says.
+/// Opens a source for readers that go back and forth in it. A source that can only be read in order
+/// is read into memory first, as `read` says.
 pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Opened> {
     let input = Input::open(source)?;
     check_whole(&input, read)?;
     match input.len() {
         Some(len) => Ok(Opened { input, len }),
         None if input.is_device() => {
-            let detail = "it is a device, which may never end";
+            let detail = "this is a device, and its data may never end";
             let error = Error::reading(input.name(), FormatReason::Unsupported, detail);
-            Err(error.hint("write what you want of it to a file first"))
+            Err(error.hint("copy the part that you need to a file first"))
         }
         None => {
             let bytes = read.read(&input)?.buffer;
@@ -41,21 +41,21 @@ pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Opened> {
     }
 }
 
-/// Refuses a part of a source: what is read of it is for the format to say.
+/// Refuses options that select a part of a source: the format decides which bytes it reads.
 pub(crate) fn check_whole(input: &Input, read: &ReadOptions) -> Result<()> {
     if read.is_whole() {
         return Ok(());
     }
-    let detail = "the options ask for a part of it, and all of it is read";
+    let detail = "the options select a part of it, but this format reads the whole file";
     let error = Error::reading(input.name(), FormatReason::Invalid, detail);
-    Err(error.hint("leave out offset and length; `starting_in` takes the records of a part"))
+    Err(error.hint("leave out offset and length, or select records with `starting_in`"))
 }
 
 /// A source that can be read by position.
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
     pub(crate) input: Input,
-    /// Bytes long.
+    /// In bytes.
     pub(crate) len: u64,
 }
 
@@ -66,12 +66,12 @@ impl Opened {
         Ok(Self { input: Input::open(Source::custom(Arc::new(memory)))?, len })
     }
 
-    /// What messages call it.
+    /// The name in messages.
     pub(crate) fn path(&self) -> &Path {
         self.input.name()
     }
 
-    /// For whatever reads sources.
+    /// The same, as a source for the library.
     pub(crate) fn source(&self) -> Source {
         Source::from(&self.input)
     }
@@ -81,7 +81,7 @@ impl Opened {
 pub(crate) struct Text(Opened);
 
 impl Text {
-    /// Looks at a source, and decompresses it as `read` says, if it is compressed.
+    /// Opens a source and, if it is compressed, decompresses it as `read` says.
     pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Self> {
         let opened = open(source, read)?;
         let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
@@ -96,23 +96,24 @@ impl Text {
         Opened::of_memory(Bytes::Decompressed(bytes), opened.path()).map(Self)
     }
 
-    /// What messages call it.
+    /// The name in messages.
     pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// Bytes of text.
+    /// Length of the text in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.0.len
     }
 
-    /// The text, for whatever reads sources.
+    /// The text as a source for the library.
     pub(crate) fn source(&self) -> Source {
         self.0.source()
     }
 }
 
-/// Whether no text begins like this. Letters alone, as bzip2 begins, are not enough.
+/// Whether this is how a compressed file begins and no text does. The letters of bzip2 alone are
+/// not enough.
 fn is_compressed(head: &[u8]) -> bool {
     match Format::detect(head) {
         Some(Format::Bzip2) => {
@@ -122,7 +123,7 @@ fn is_compressed(head: &[u8]) -> bool {
     }
 }
 
-/// The name of a file without the end that says how it is compressed.
+/// The name of a file without the extension of its compression.
 pub(crate) fn plain_name(path: &Path) -> PathBuf {
     match Format::of_name(path) {
         Some(_) => path.with_extension(""),
@@ -130,7 +131,7 @@ pub(crate) fn plain_name(path: &Path) -> PathBuf {
     }
 }
 
-/// What came out of a pipe or of a compressed file.
+/// The contents of a pipe or of a compressed file.
 struct Memory {
     bytes: Bytes,
     name: PathBuf,
@@ -177,7 +178,7 @@ fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
     let mut text = memory.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(wanted) = text.refused {
         let detail = format!(
-            "there is no memory for the {wanted} bytes that it decompresses to at least"
+            "it decompresses to at least {wanted} bytes, and there is not enough memory"
         );
         let error = Error::reading(path, FormatReason::TooLarge, detail);
         return Err(error.hint("decompress it to a file first, with `swath decompress`"));
@@ -187,11 +188,12 @@ fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
         (Some(rest), _) => {
             let follow =
                 if rest.end - rest.start == 1 { "byte follows" } else { "bytes follow" };
-            let detail = format!("{} {follow} the compressed stream", rest.end - rest.start);
+            let detail =
+                format!("{} {follow} the end of the compressed stream", rest.end - rest.start);
             Error::reading(path, FormatReason::Corrupt, detail).at(rest.start)
         }
         (None, true) => {
-            let detail = "the block that ends BGZF is missing: the file may have been cut off";
+            let detail = "the empty block that ends a BGZF file is missing: the file may have been cut off";
             Error::reading(path, FormatReason::Truncated, detail).at(done.bytes_in)
         }
         (None, false) => {
@@ -205,31 +207,31 @@ fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
         }
     };
     Err(doubt
-        .hint("decompress it to a file first, with `swath decompress`, and see if it is whole"))
+        .hint("decompress it with `swath decompress` and check that the result is complete"))
 }
 
 fn compressed_twice(path: &Path) -> Error {
-    let detail = "what it decompresses to is compressed again";
+    let detail = "it is compressed twice";
     let error = Error::reading(path, FormatReason::UnknownFormat, detail);
     error.hint("decompress it to a file first, with `swath decompress`")
 }
 
-/// What has been decompressed so far; doubles as long as there is memory.
+/// The bytes decompressed so far. The buffer doubles while there is memory.
 #[derive(Clone, Default)]
 struct Growing(Arc<Mutex<Grown>>);
 
 #[derive(Default)]
 struct Grown {
     bytes: Vec<u8>,
-    /// So many bytes were wanted, and not to be had.
+    /// This many bytes could not be allocated.
     refused: Option<usize>,
 }
 
-/// From this much more on, the machine is asked whether there is so much memory.
+/// Growing by this much or more first checks how much memory the machine has left.
 const LARGE: usize = 4 << 20;
 
 impl Grown {
-    /// Makes room for `more` bytes, at least.
+    /// Makes room for at least `more` bytes.
     fn grow(&mut self, more: usize) -> Option<()> {
         let (len, room) = (self.bytes.len(), self.bytes.capacity());
         if len.checked_add(more)? <= room {
@@ -244,7 +246,7 @@ impl Grown {
         if more > left {
             return None;
         }
-        // Others take memory as well.
+        // Leave some for other allocations.
         self.bytes.try_reserve_exact(usual.min(left / 2).max(more)).ok()
     }
 }

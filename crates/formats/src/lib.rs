@@ -1,11 +1,11 @@
-//! Formats on top of Swath, on its public items only: that they suffice is the point.
+//! Formats on top of Swath. They use its public items only, which shows that those suffice.
 //!
 //! ```text
 //! checksum     CRC-32C, XXH3 and BLAKE3 of whole inputs
 //! compressed   zstd, gzip, BGZF and bzip2: written and read in parallel, read from anywhere
 //! matrix       Matrix Market and edge lists ↔ coordinates, compressed rows and columns
 //! table        numeric CSV and TSV ↔ row-major arrays, Arrow columns
-//! options      option contracts, priced after Black and Scholes
+//! contracts    option contracts, priced with Black and Scholes
 //! safetensors  tensors by name: shards read at once or by urgency, written deterministically
 //! ```
 

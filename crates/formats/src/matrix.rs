@@ -1,14 +1,14 @@
 //! Sparse matrices and graphs: Matrix Market and edge lists.
 //!
 //! ```text
-//! header   what it holds, how large it says it is       (one worker)
-//! count    lines of each block, by their newlines       at the speed of a scan
-//! parse    eight lines at a time, into their places     each block into a part of its own
+//! header   what the file holds and its declared size     (one worker)
+//! count    lines of each block, by their newlines        at the speed of a scan
+//! parse    eight lines at a time, into place             each block into its own part
 //! ```
 //!
-//! [`read`] gives coordinates as they stand in the file, [`read_rows`] compressed rows and
-//! [`read_columns`] compressed columns. What the file says decides on the type of ids and values,
-//! unless the [options](MatrixOptions) do:
+//! [`read`] returns coordinates in the order of the file, [`read_rows`] compressed rows and
+//! [`read_columns`] compressed columns. The header decides the type of ids and values, unless the
+//! [options](MatrixOptions) do:
 //!
 //! ```
 //! use swath_formats::matrix::{self, AnyCoo};
@@ -24,10 +24,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Ids begin at 0 in memory, whatever the file does. The result is the same for every number of
-//! workers and every block size. Nothing is allocated because a header says so: lines are counted
-//! first. A number that does not fit, an id that is out of range, a line with too many words: each
-//! is an error with its line, byte and text.
+//! Ids start at 0 in memory, whatever the file uses. The result is the same for any number of
+//! workers and any block size. Nothing is allocated on the word of a header: lines are counted
+//! first. A number that does not fit, an id out of range or a line with too many words is an error
+//! with its line, byte and text.
 
 mod bucket;
 mod compress;
@@ -67,74 +67,132 @@ pub use sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 pub use value::{Complex, Value, Values};
 pub use write::{Matrix, MatrixWriteOptions};
 
-/// Returns what a file says about itself, without reading its entries.
+/// Returns what the header of a file says, without reading the entries.
+///
+/// ```
+/// use swath_formats::matrix;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("graph.mtx");
+/// std::fs::write(&path, "%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 2\n")?;
+/// let header = matrix::header(&path)?;
+/// assert_eq!((header.row_count, header.column_count), (Some(3), Some(4)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// If it cannot be read, or its beginning is not what its format asks for.
+/// If the file cannot be read, or its header does not follow the format.
 pub fn header(source: impl Into<Source>) -> Result<MatrixHeader> {
     MatrixOptions::new().header(source)
 }
 
 /// Reads the entries as coordinates, in the order of the file unless the options say otherwise.
 ///
-/// Takes the memory of the result, and a block for each worker.
+/// ```
+/// use swath_formats::matrix::{self, AnyCoo};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("graph.el");
+/// std::fs::write(&path, "0 2\n1 0\n")?;
+/// let AnyCoo::U32(graph) = matrix::read(&path)? else { unreachable!("ids fit 32 bits") };
+/// assert_eq!((&graph.rows[..], &graph.columns[..]), (&[0, 1][..], &[2, 0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Takes the memory of the result, plus a block per worker.
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or changes during the call; if anything in it is not what its format
-/// asks for, with line and byte; if there is no memory.
+/// If the file cannot be read, or changes during the call; if anything in it does not follow its
+/// format, with line and byte; if there is not enough memory.
 pub fn read(source: impl Into<Source>) -> Result<AnyCoo> {
     MatrixOptions::new().read(source)
 }
 
 /// Reads the entries as compressed rows.
 ///
-/// Takes the memory of the result, at most a tenth more, and a block for each worker.
+/// ```
+/// use swath_formats::matrix::{self, AnyCsr};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("graph.el");
+/// std::fs::write(&path, "0 2\n1 0\n0 1\n")?;
+/// let AnyCsr::U32(graph) = matrix::read_rows(&path)? else { unreachable!("ids fit 32 bits") };
+/// assert_eq!((graph.row(0), graph.row(1)), (&[2, 1][..], &[0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Takes the memory of the result, at most a tenth more, plus a block per worker.
 ///
 /// # Errors
 ///
-/// As [`read`], and if offsets of as many rows are out of proportion to the file's length: more than
-/// 64 MiB and 16 times its bytes.
+/// Those of [`read`]; also if the file is too short for its number of rows: the offsets of the rows
+/// would take more than 64 MiB and more than 16 times the file's length.
 pub fn read_rows(source: impl Into<Source>) -> Result<AnyCsr> {
     MatrixOptions::new().read_rows(source)
 }
 
 /// Reads the entries as compressed columns.
 ///
+/// ```
+/// use swath_formats::matrix::{self, AnyCsc};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("graph.el");
+/// std::fs::write(&path, "0 2\n1 0\n0 1\n")?;
+/// let AnyCsc::U32(graph) = matrix::read_columns(&path)? else { unreachable!("ids fit 32 bits") };
+/// assert_eq!((graph.column(0), graph.column(2)), (&[1][..], &[0][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// As [`read_rows`].
+/// Those of [`read_rows`].
 pub fn read_columns(source: impl Into<Source>) -> Result<AnyCsc> {
     MatrixOptions::new().read_columns(source)
 }
 
-/// Writes a matrix: as Matrix Market if the name of the output ends in `.mtx` or `.mm`, else as edges,
-/// lines made by all workers. A file is complete under its name, or absent.
+/// Writes a matrix: as Matrix Market if the name of the output ends in `.mtx` or `.mm`, otherwise
+/// as edges. All workers format lines. The file is complete under its name, or absent.
+///
+/// ```
+/// use swath_formats::matrix::{self, AnyCoo};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (edges, mtx) = (folder.path().join("graph.el"), folder.path().join("graph.mtx"));
+/// std::fs::write(&edges, "0 1\n1 0\n")?;
+/// let AnyCoo::U32(graph) = matrix::read(&edges)? else { unreachable!("ids fit 32 bits") };
+/// matrix::write(&mtx, &graph)?;
+/// let text = "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 2\n2 1\n";
+/// assert_eq!(std::fs::read_to_string(&mtx)?, text);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// [`FormatReason::Unsupported`](crate::FormatReason::Unsupported) or [`FormatReason::Invalid`](crate::FormatReason::Invalid)
-/// for what the format cannot say; those of writing.
+/// [`FormatReason::Unsupported`](crate::FormatReason::Unsupported) or
+/// [`FormatReason::Invalid`](crate::FormatReason::Invalid) for a matrix that the format cannot
+/// represent; whatever writing reports.
 pub fn write<M: Matrix>(output: impl Into<Output>, matrix: &M) -> Result<OrderedReport> {
     MatrixWriteOptions::new().write(output, matrix)
 }
 
 impl MatrixOptions {
-    /// As [`header()`], with these options.
+    /// Like [`header()`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`header()`].
+    /// Those of [`header()`].
     pub fn header(&self, source: impl Into<Source>) -> Result<MatrixHeader> {
         Ok(Job::begin(source.into(), self)?.header)
     }
 
-    /// As [`read`], with these options.
+    /// Like [`read`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read`].
+    /// Those of [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<AnyCoo> {
         self.read_from(source.into())
     }
@@ -148,11 +206,11 @@ impl MatrixOptions {
         })
     }
 
-    /// As [`read_rows`], with these options.
+    /// Like [`read_rows`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read_rows`].
+    /// Those of [`read_rows`].
     pub fn read_rows(&self, source: impl Into<Source>) -> Result<AnyCsr> {
         self.rows_from(source.into())
     }
@@ -166,11 +224,11 @@ impl MatrixOptions {
         })
     }
 
-    /// As [`read_columns`], with these options.
+    /// Like [`read_columns`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read_columns`].
+    /// Those of [`read_columns`].
     pub fn read_columns(&self, source: impl Into<Source>) -> Result<AnyCsc> {
         self.columns_from(source.into())
     }

@@ -1,9 +1,9 @@
-//! Whether there is memory for several things together: each alone may fit where all do not, and a
-//! control group that is full ends the process without a word.
+//! Checks that several allocations fit together. Each alone may fit where their sum does not, and a
+//! full control group kills the process without a message.
 
 use swath::Array;
 
-/// Fails as an array of so many bytes would.
+/// Fails where an array of this many bytes would.
 pub(crate) fn room_for(bytes: usize) -> swath::Result<()> {
     Array::<u8>::zeroed(bytes).map(drop)
 }

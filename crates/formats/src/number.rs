@@ -1,4 +1,4 @@
-//! Numbers as text: parsed and formatted at speed.
+//! Numbers as text: fast parsing and formatting.
 
 pub(crate) mod format;
 pub(crate) mod parse;

@@ -1,9 +1,9 @@
 //! Tensors by name: safetensors files, one or many shards of a model, read and written in parallel.
 //!
 //! ```text
-//! header   which bytes each tensor is, checked against the file      (header.rs, json.rs)
-//! read     one memory for each shard, tensors as views of it         (load.rs, layout.rs, job.rs)
-//! stream   tensor after tensor, what is needed first comes first     (stream.rs)
+//! header   the bytes of each tensor, checked against the file        (header.rs, json.rs)
+//! read     one block of memory per shard, tensors as views of it     (load.rs, layout.rs, job.rs)
+//! stream   one tensor after another, the most urgent first           (stream.rs)
 //! write    wide elements first, complete under its name or absent    (write.rs)
 //! ```
 //!
@@ -21,8 +21,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A header is taken at its word only where no two readers could differ: what the format's own
-//! library refuses is refused, and names that come twice as well.
+//! A header is accepted only if no two readers could interpret it differently: everything that the
+//! format's own library rejects is rejected, and so are duplicate names.
 
 mod dtype;
 mod header;
@@ -50,24 +50,52 @@ use crate::error::Result;
 
 /// Reads the tensors of one or more files into memory.
 ///
-/// A source whose name ends in `.json` is the index of a model: its shards are found beside it. Each shard
-/// is read with all workers by what [`swath::read`] would choose, small ones side by side; of shards of which only some
-/// tensors are wanted, only these are read, neighbours together.
+/// ```
+/// use swath_formats::safetensors::{self, Dtype, Tensor};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// let head = Tensor { name: "head", dtype: Dtype::U8, shape: &[3], bytes: b"abc" };
+/// safetensors::write(&path, [head])?;
+/// let tensors = safetensors::read([&path])?;
+/// assert_eq!(tensors.get("head"), Some(head));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A source whose name ends in `.json` is the index of a model: its shards are read from the same
+/// folder. Each shard is read by all workers as [`swath::read`] would; small ones are read side by
+/// side. Of a shard of which only some tensors are selected, only those are read, adjacent ones
+/// together.
 ///
 /// # Errors
 ///
-/// As [`TensorHeader::parse`], of any of the files; if one changes meanwhile; if a tensor is in two of
-/// them, or one that is asked for in none; [`FormatReason::Malformed`](crate::FormatReason::Malformed) if an
-/// index lists what is not there; if there is not enough memory.
+/// Those of [`TensorHeader::parse`] for any of the files; if a file changes during the call; if a
+/// tensor is in two files, or a selected one is in none;
+/// [`FormatReason::Malformed`](crate::FormatReason::Malformed) if an index lists something that
+/// does not exist; if there is not enough memory.
 pub fn read<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<Tensors> {
     TensorOptions::new().read(sources)
 }
 
-/// As [`read`], the tensors in the order that is asked for; in memory they lie as in their files.
+/// Like [`read`], with the tensors in the given order. In memory they keep the order of their
+/// files.
+///
+/// ```
+/// use swath_formats::safetensors::{self, Dtype, Tensor, TensorOrder};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// let tensor = |name| Tensor { name, dtype: Dtype::U8, shape: &[1], bytes: b"x" };
+/// safetensors::write(&path, [tensor("a"), tensor("b")])?;
+/// let tensors = safetensors::read_ordered([&path], &TensorOrder::names(["b"]))?;
+/// assert!(tensors.iter().map(|tensor| tensor.name).eq(["b", "a"]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`read`]; and if `order` names a tensor that is not read, before any data is.
+/// Those of [`read`]; also, before any data is read, if `order` names a tensor that is not
+/// selected.
 pub fn read_ordered<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
     order: &TensorOrder,
@@ -75,20 +103,32 @@ pub fn read_ordered<S: Into<Source>>(
     TensorOptions::new().read_ordered(sources, order)
 }
 
-/// Reads the headers of one or more files, or of all that an index lists, and no data.
+/// Reads the headers of one or more files, or of all files in an index, without any data.
+///
+/// ```
+/// use swath_formats::safetensors::{self, Dtype, Tensor};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// # safetensors::write(&path, [Tensor { name: "a", dtype: Dtype::U8, shape: &[1], bytes: b"x"
+/// }])?;
+/// let shards = safetensors::shards([&path])?;
+/// assert_eq!(shards[0].header().tensors()[0].name, "a");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`read`], as far as headers tell.
+/// Those of [`read`] that concern headers.
 pub fn shards<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<Vec<Shard>> {
     TensorOptions::new().shards(sources)
 }
 
-/// Starts to read the tensors of one or more files, those that are needed first before the others,
-/// and returns at once: each is handed over as soon as all its bytes are there.
+/// Starts to read the tensors of one or more files, the most urgent first, and returns at once.
+/// Each tensor is available as soon as all its bytes are.
 ///
-/// All shards are read by the same workers. Tensors are what [`Prioritised`](swath::classes::Prioritised)
-/// calls classes; small ones that come one after the other share one.
+/// All shards share the same workers. Tensors are the classes of
+/// [`Prioritised`](swath::classes::Prioritised); consecutive small ones share a class.
 ///
 /// ```
 /// use swath_formats::safetensors::{self, Dtype, Tensor, TensorOrder};
@@ -111,8 +151,8 @@ pub fn shards<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<V
 ///
 /// # Errors
 ///
-/// As [`read`], as far as headers tell; and if `order` names a tensor that is not read. What fails
-/// later is told when tensors are asked for.
+/// Those of [`read`] that concern headers; also if `order` names a tensor that is not selected.
+/// Later errors are returned by the stream.
 pub fn stream<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
     order: &TensorOrder,
@@ -120,16 +160,28 @@ pub fn stream<S: Into<Source>>(
     TensorOptions::new().stream(sources, order)
 }
 
-/// Writes tensors to the file `path`, by the commit of [`swath::write`].
+/// Writes tensors to the file `path`, with the commit of [`swath::write`].
 ///
-/// They are sorted as the format's own library does, by dtype, then by name, so the same tensors
-/// give the same bytes, in whichever order they come.
+/// ```
+/// use swath_formats::safetensors::{self, Dtype, Tensor};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// let tensor = Tensor { name: "a", dtype: Dtype::U8, shape: &[2], bytes: b"xy" };
+/// let written = safetensors::write(&path, [tensor])?;
+/// assert_eq!(written.bytes, std::fs::metadata(&path)?.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// They are sorted like the format's own library sorts them, by dtype and then by name, so the same
+/// tensors in any order give the same bytes.
 ///
 /// # Errors
 ///
-/// [`FormatReason::Invalid`](crate::FormatReason::Invalid) if two have one name, one is called `__metadata__`,
-/// or one has another number of bytes than its shape says; [`FormatReason::TooLarge`](crate::FormatReason::TooLarge)
-/// if the header would exceed 100 MB; what writing says. The file is then what it was.
+/// [`FormatReason::Invalid`](crate::FormatReason::Invalid) if two have the same name, one is named
+/// `__metadata__`, or the number of bytes does not match the shape;
+/// [`FormatReason::TooLarge`](crate::FormatReason::TooLarge) if the header would exceed 100 MB;
+/// whatever writing reports. After an error the file is unchanged.
 pub fn write<'t>(
     path: impl AsRef<Path>,
     tensors: impl IntoIterator<Item = Tensor<'t>>,
@@ -138,11 +190,11 @@ pub fn write<'t>(
 }
 
 impl TensorOptions {
-    /// As [`read`], with these options.
+    /// Like [`read`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read`].
+    /// Those of [`read`].
     pub fn read<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -150,11 +202,11 @@ impl TensorOptions {
         self.read_ordered(sources, &TensorOrder::File)
     }
 
-    /// As [`read_ordered`], with these options.
+    /// Like [`read_ordered`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read_ordered`].
+    /// Those of [`read_ordered`].
     pub fn read_ordered<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -163,11 +215,11 @@ impl TensorOptions {
         load::load(owned(sources), order, self)
     }
 
-    /// As [`shards`], with these options.
+    /// Like [`shards`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`shards`].
+    /// Those of [`shards`].
     pub fn shards<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -177,11 +229,11 @@ impl TensorOptions {
         Ok(opened.into_iter().map(|opened| opened.shard).collect())
     }
 
-    /// As [`stream`](stream()), with these options.
+    /// Like [`stream`](stream()), with these options.
     ///
     /// # Errors
     ///
-    /// As [`stream`](stream()).
+    /// Those of [`stream`](stream()).
     pub fn stream<S: Into<Source>>(
         &self,
         sources: impl IntoIterator<Item = S>,
@@ -192,11 +244,11 @@ impl TensorOptions {
 }
 
 impl TensorWriteOptions {
-    /// As [`write()`], with these options.
+    /// Like [`write()`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`write()`].
+    /// Those of [`write()`].
     pub fn write<'t>(
         &self,
         path: impl AsRef<Path>,

@@ -1,7 +1,7 @@
-//! Options that are set one by one, said as a table.
+//! Setters of options, written as a table.
 
-/// A setter for each line, `with_name(field: Type)`: it puts its value into the field, which may be an
-/// `Option` of it, and returns the options.
+/// Defines a setter for each line, `with_name(field: Type)`. It stores its argument in the field,
+/// which may be an `Option` of the type, and returns the options.
 macro_rules! setters {
     ($($(#[$said:meta])+ $setter:ident($field:ident: $type:ty);)+) => {$(
         $(#[$said])+

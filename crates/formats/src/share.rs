@@ -1,9 +1,9 @@
-//! Parts of one piece of work, shared by some threads.
+//! Divides one piece of work among threads.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// As many threads as are asked for, or as there are cores.
+/// Returns `wanted`, or the number of cores if it is 0.
 pub(crate) fn workers(wanted: usize) -> usize {
     match wanted {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -11,8 +11,8 @@ pub(crate) fn workers(wanted: usize) -> usize {
     }
 }
 
-/// Calls `f` for each part on so many threads, the caller's among them, and returns what it made,
-/// in order. Where threads cannot be started, there are fewer.
+/// Calls `f` for each part on up to `workers` threads, the caller's included, and returns the
+/// results in order. Uses fewer threads if some cannot be started.
 pub(crate) fn share<P: Send, R: Send>(
     parts: impl IntoIterator<Item = P>,
     workers: usize,
@@ -21,7 +21,7 @@ pub(crate) fn share<P: Send, R: Send>(
     share_with(parts, workers, |(): &mut (), part| f(part))
 }
 
-/// As [`share`], with something that each thread keeps from part to part.
+/// Like [`share`], with a value that each thread keeps from one part to the next.
 pub(crate) fn share_with<P: Send, R: Send, S: Default>(
     parts: impl IntoIterator<Item = P>,
     workers: usize,
@@ -42,7 +42,8 @@ pub(crate) fn share_with<P: Send, R: Send, S: Default>(
     done.filter_map(|slot| slot.unwrap_or_else(PoisonError::into_inner).1).collect()
 }
 
-/// Does `work` on so many threads. It is not generic, so that starting threads is compiled once.
+/// Runs `work` on this many threads. Not generic, so that the code that starts threads is compiled
+/// once.
 fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     std::thread::scope(|scope| {
         for worker in 1..workers {

@@ -1,8 +1,8 @@
-//! Things that one worker is done with and the next can use: contexts and buffers.
+//! Contexts and buffers that one worker has finished with and the next can reuse.
 
 use std::sync::{Mutex, PoisonError};
 
-/// Holds what nobody uses right now. As many exist as were in use at one time.
+/// Holds the items that are not in use. There are as many as were ever in use at the same time.
 #[derive(Debug)]
 pub(crate) struct Spare<T>(Mutex<Vec<T>>);
 
@@ -11,7 +11,7 @@ impl<T> Spare<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// One of them, if there is one.
+    /// Takes one, if there is one.
     pub(crate) fn take(&self) -> Option<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop()
     }
@@ -22,7 +22,7 @@ impl<T> Spare<T> {
 }
 
 impl Spare<Vec<u8>> {
-    /// An empty buffer, with whatever room it had.
+    /// Returns an empty buffer that keeps its capacity.
     pub(crate) fn buffer(&self) -> Vec<u8> {
         let mut buffer = self.take().unwrap_or_default();
         buffer.clear();

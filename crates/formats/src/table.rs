@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! file     a,b,c\n | 1,2.5,3\n4,,6\n | 7,8e-3,9\n     a header, blocks of whole lines
-//! count            | 2               | 1              rows of each block, so its place is known
-//! array            | 1 2.5 3 4 NaN 6 | 7 0.008 9      written where it belongs, by any worker
+//! count            | 2               | 1              rows per block, which give its place
+//! array            | 1 2.5 3 4 NaN 6 | 7 0.008 9      each block in its place, by any worker
 //! ```
 //!
-//! The file is read twice: counting lines is an order of magnitude faster than parsing them, and
-//! then every number is written once, to its final place. So no memory is needed beside the
-//! result, and that does not depend on workers or blocks. Doubles are correctly rounded.
+//! The file is read twice. Counting lines is an order of magnitude faster than parsing them, and
+//! after that every number is written once, to its final place. So the result is all the memory
+//! that is needed, and it depends neither on workers nor on blocks. Doubles are correctly rounded.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
@@ -22,14 +22,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | In the text | What is done |
+//! | In the text | What happens |
 //! | --- | --- |
-//! | the first line has a field that is no number | it is the header, unless told otherwise |
-//! | empty lines, lines that begin with `#`, a byte-order mark | left out |
-//! | nothing but blanks between the fields of the first line | they count once, those around a line not at all |
-//! | `\r\n`, no newline at the end, spaces around fields, quotes around numbers | fine |
+//! | the first line has a field that is not a number | it is the header, unless the options say otherwise |
+//! | empty lines, lines that begin with `#`, a byte order mark | skipped |
+//! | only blanks between the fields of the first line | a run of blanks separates two fields; blanks around a line are ignored |
+//! | `\r\n`, no newline at the end, spaces around fields, quotes around numbers | accepted |
 //! | a field that is empty, `NA`, `N/A` or `null` | [`Missing`] decides |
-//! | a line with more or fewer fields, a quote that does not end, NUL, other control bytes in a header, `\r` inside a line, a number that does not fit | an error with path, line and byte |
+//! | a line with more or fewer fields, an unclosed quote, NUL, other control bytes in a header, `\r` inside a line, a number that does not fit | an error with path, line and byte |
 
 mod array;
 #[cfg(feature = "arrow")]

@@ -1,17 +1,17 @@
-//! Text in which something is wrong: where, on which line, and what stands there.
+//! Faults in text: where they are, on which line, and what the line says.
 
 use swath::ReadOptions;
 
 use crate::error::{Error, FormatReason};
 use crate::input::Text;
 
-/// What is told of a carriage return that does not end a line.
+/// The detail for a carriage return that does not end a line.
 pub(crate) const LONE_RETURN: &str = "a carriage return inside a line";
 
-/// What is to be done about lines that end with nothing else.
+/// The hint for lines that end with carriage returns only.
 const NEWLINES: &str = "end lines with newlines: tr '\\r' '\\n' <OLD >NEW";
 
-/// What is wrong with the text, and at which byte of the file.
+/// A fault in the text, and the byte of the file where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) offset: u64,
@@ -28,13 +28,13 @@ impl Fault {
         Self { offset, reason: FormatReason::TooLarge, detail: detail.into() }
     }
 
-    /// The same in a text that begins so many bytes earlier.
+    /// The same fault in a text that begins this many bytes earlier.
     pub(crate) fn moved(self, by: usize) -> Self {
         Self { offset: self.offset + by as u64, ..self }
     }
 
-    /// The error that says so: with the number of the line, for which everything before it is read
-    /// once more, and the line itself.
+    /// Turns the fault into an error with its line number and a quote of the line. To count the
+    /// lines, everything before the fault is read once more.
     pub(crate) fn into_error(self, input: &Text) -> Error {
         let error = Error::reading(input.path(), self.reason, self.detail).at(self.offset);
         let before = ReadOptions::new().with_len(self.offset).count(input.source(), b'\n');
@@ -49,10 +49,10 @@ impl Fault {
     }
 }
 
-/// A fault, and what to try.
+/// A fault, and a hint.
 pub(crate) struct Hinted {
     pub(crate) fault: Fault,
-    /// "" leaves that to the fault.
+    /// "" keeps the hint of the fault.
     pub(crate) hint: &'static str,
 }
 
@@ -68,7 +68,7 @@ impl Hinted {
     }
 }
 
-/// Returns the line that holds the byte at `offset`, or as much of it as anybody would read.
+/// Returns the line that holds the byte at `offset`, or the part of it that fits in a message.
 fn line_at(input: &Text, offset: u64) -> Option<Vec<u8>> {
     const AROUND: u64 = 4096;
     let start = offset.saturating_sub(AROUND);
@@ -76,16 +76,16 @@ fn line_at(input: &Text, offset: u64) -> Option<Vec<u8>> {
     let around = ReadOptions::new().with_offset(start).with_len(len);
     let around = around.read(input.source()).ok()?;
     let at = usize::try_from(offset - start).ok()?.min(around.buffer.len());
-    let (before, behind) = around.buffer.split_at(at);
+    let (before, after) = around.buffer.split_at(at);
     let from = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-    let to = behind.iter().position(|&byte| byte == b'\n').unwrap_or(behind.len());
-    // Of a long line, what stands where it goes wrong.
+    let to = after.iter().position(|&byte| byte == b'\n').unwrap_or(after.len());
+    // Of a long line, show the part around the fault.
     let mut from = from.max(at.saturating_sub(40));
-    // Not in the middle of a character.
+    // Do not start inside a character.
     while from < at && before[from] & 0xc0 == 0x80 {
         from += 1;
     }
-    Some([&before[from..], &behind[..to]].concat())
+    Some([&before[from..], &after[..to]].concat())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! However long a stream is, and whatever it says, it takes no more memory than was promised.
+//! However long a stream is, and whatever it claims, it takes no more memory than promised.
 //!
-//! One test, alone in its process: the peak of memory is the whole process's.
+//! A single test, alone in its process, because it measures the peak memory of the whole process.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use swath::{ReadAt, ReadOptions, Source, SourceFacts};
 use swath_formats::compressed::{DecompressOptions, Decompressed};
 use swath_formats::{FormatReason, Result};
 
-/// A head, and then the same bytes again and again; nothing of it is ever in memory.
+/// A head, followed by the same bytes over and over; it is never in memory as a whole.
 struct Endless {
     head: Vec<u8>,
     again: Vec<u8>,
@@ -46,7 +46,7 @@ impl ReadAt for Endless {
     }
 }
 
-/// The most memory that this process had, in MiB.
+/// Peak memory of this process in MiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("it is this process's");
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it is listed");
@@ -54,7 +54,7 @@ fn peak() -> u64 {
     kib / 1024
 }
 
-/// Decompresses to nowhere with two workers, and says how much memory that took.
+/// Decompresses to a sink with two workers; returns how much memory that took.
 fn unpacked(source: Endless) -> (Result<Decompressed>, u64) {
     let before = peak();
     let output = ordered_to(io::sink(), Path::new("nowhere"));
@@ -63,7 +63,7 @@ fn unpacked(source: Endless) -> (Result<Decompressed>, u64) {
     (report, peak() - before)
 }
 
-/// A block of a zstd frame: its kind and size.
+/// A block of a zstd frame, with its kind and size.
 fn block(kind: u32, size: u32, last: bool) -> Vec<u8> {
     (size << 3 | kind << 1 | u32::from(last)).to_le_bytes()[..3].to_vec()
 }
@@ -80,14 +80,14 @@ fn bombs_and_endless_streams_take_no_more_memory_than_was_promised() {
     assert_eq!(report.expect("valid").bytes_out, 2 << 30);
     assert!(took < 64, "runs took {took} MiB");
 
-    // A frame of 512 MiB that is not packed at all: it must not be gathered.
+    // An incompressible frame of 512 MiB, which must not be gathered in memory.
     let raw = [block(0, BLOCK, false), vec![b'x'; 128 << 10]].concat();
     let long = Endless { head: frame(), again: raw, times: 4096, tail: end() };
     let (report, took) = unpacked(long);
     assert_eq!(report.expect("valid").bytes_out, 512 << 20);
     assert!(took < 128, "a long frame took {took} MiB");
 
-    // bzip2 without an end of its first block; 4 GiB that nobody has to read.
+    // bzip2 whose first block has no end; 4 GiB that need not be read.
     let head = b"BZh9\x31\x41\x59\x26\x53\x59".to_vec();
     let block = Endless { head, again: vec![b'y'; 1 << 16], times: 65_536, tail: Vec::new() };
     let (report, took) = unpacked(block);
@@ -95,7 +95,7 @@ fn bombs_and_endless_streams_take_no_more_memory_than_was_promised() {
     assert_eq!((error.reason(), error.offset()), (FormatReason::Corrupt, Some(4)), "{error}");
     assert!(took < 96, "a block without an end took {took} MiB");
 
-    // A gzip member of 1 GiB of zeros, as stored blocks, through the decoder that goes in steps.
+    // A gzip member of 1 GiB of zeros in stored blocks, through the decoder that works in steps.
     let head = b"\x1f\x8b\x08\x00\0\0\0\0\0\xff".to_vec();
     let stored = [b"\x00\xff\xff\x00\x00".to_vec(), vec![0; 65_535]].concat();
     let member = Endless { head, again: stored, times: 16_384, tail: Vec::new() };

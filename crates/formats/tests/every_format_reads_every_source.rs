@@ -1,5 +1,5 @@
-//! Every format is read from a path, an open file, an input, a pipe, copies and a source of the caller's,
-//! and gives the same; a file that changes between two looks is an error in each.
+//! Every format gives the same result from a path, an open file, an input, a pipe, copies and a
+//! custom source; a file that changes between two passes is an error in each.
 
 #![cfg(feature = "arrow")]
 
@@ -17,7 +17,7 @@ use swath_formats::matrix::{self};
 use swath_formats::safetensors::{self, Dtype, Shard, Tensor, TensorOrder};
 use swath_formats::table::{self, TableOptions, npy};
 
-/// A reader: what it says of a source, in words.
+/// A reader; returns its result as text.
 struct Reader {
     name: &'static str,
     file: PathBuf,
@@ -35,7 +35,7 @@ fn decompressed(source: Source) -> Result<String> {
     Ok(debug(fs::read(path).expect("there")))
 }
 
-/// All of them, with files in `folder`.
+/// All readers, with files in `folder`.
 fn readers(folder: &Path) -> Vec<Reader> {
     let at = |name: &str| folder.join(name);
     let write = |name: &str, text: &str| {
@@ -98,7 +98,7 @@ fn readers(folder: &Path) -> Vec<Reader> {
     ]
 }
 
-/// Bytes of the caller's.
+/// Bytes of a custom source.
 struct Memory(Vec<u8>, PathBuf);
 
 impl ReadAt for Memory {
@@ -108,7 +108,7 @@ impl ReadAt for Memory {
 
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
         let at = usize::try_from(offset).unwrap_or(usize::MAX).min(self.0.len());
-        // In small steps, as a network would have it.
+        // In small steps, as from a network.
         let len = (self.0.len() - at).min(target.len()).min(1000);
         target[..len].copy_from_slice(&self.0[at..at + len]);
         Ok(len)
@@ -157,7 +157,7 @@ fn every_source_gives_what_the_file_gives() {
     }
 }
 
-/// Changes after so many reads.
+/// Changes after this many reads.
 struct Changing(Memory, AtomicU64, u64);
 
 impl ReadAt for Changing {

@@ -1,5 +1,5 @@
-//! Contracts are parsed, refused and priced as the slow reference does, at every block size and worker
-//! count, from files and from pipes.
+//! Contracts are parsed, rejected and priced like in the slow reference, at every block size and
+//! worker count, from files and from pipes.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use swath_formats::contracts::{
 };
 use swath_reference::options as reference;
 
-/// A line of `bits`: mostly as programs write it, else anything that may be said.
+/// A line made from `bits`: mostly as programs write it, otherwise anything that is allowed.
 fn line(bits: &mut impl FnMut() -> u64, odd: u64) -> String {
     let mut below = |limit: u64| bits() % limit;
     let mut number = |least: u64, most: u64, decimals: u64| {
@@ -61,12 +61,12 @@ fn file_of(bytes: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
-/// A pipe that gives `bytes`, a few at a time, and then ends.
+/// A pipe that delivers `bytes`, a few at a time, and then ends.
 fn pipe_of(bytes: Vec<u8>) -> Source {
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     std::thread::spawn(move || {
         for some in bytes.chunks(1000) {
-            // A reader that has seen enough may close it.
+            // A reader that has read enough may close it.
             let _ = writer.write_all(some);
         }
     });
@@ -191,46 +191,46 @@ fn every_run_leaves_the_same_bytes() {
 
 const GOOD: &str = "42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.808599372900096";
 
-/// A faulty text, the line and byte of its fault, and some words of what is said about it.
+/// A faulty text, the line and byte of its fault, and some words of the message.
 fn faulty() -> Vec<(String, u64, Option<u64>, FormatReason, &'static str)> {
     use FormatReason::{Malformed, TooLarge, Truncated, Unsupported};
     let second = |line: &str| format!("3\n{GOOD}\n{line}\n{GOOD}\n");
     let at = 2 + GOOD.len() as u64 + 1;
     let field = |from: &str, to: &str| second(&GOOD.replacen(from, to, 1));
     vec![
-        (String::new(), 1, Some(0), Malformed, "it is empty"),
+        (String::new(), 1, Some(0), Malformed, "the file is empty"),
         (String::from("\n"), 1, Some(0), Malformed, "is blank"),
-        (String::from("one\n"), 1, Some(0), Malformed, "no count"),
-        (String::from("-1\n"), 1, Some(0), Malformed, "no count"),
-        (String::from("1.0\n"), 1, Some(0), Malformed, "no count"),
-        (String::from("1 2\n"), 1, Some(2), Malformed, "more than a count"),
-        (String::from("1\0\n"), 1, Some(0), Malformed, "no count"),
+        (String::from("one\n"), 1, Some(0), Malformed, "is not the number of contracts"),
+        (String::from("-1\n"), 1, Some(0), Malformed, "is not the number of contracts"),
+        (String::from("1.0\n"), 1, Some(0), Malformed, "is not the number of contracts"),
+        (String::from("1 2\n"), 1, Some(2), Malformed, "more than the number"),
+        (String::from("1\0\n"), 1, Some(0), Malformed, "is not the number of contracts"),
         (format!("1{}\n", "0".repeat(20)), 1, Some(0), TooLarge, "64 bits"),
-        (String::from("5"), 2, Some(1), Truncated, "behind 0 of the 5"),
-        (String::from("18446744073709551615\n"), 2, Some(21), Truncated, "behind 0 of"),
-        (format!("2\n{GOOD}"), 3, Some(at - 1), Truncated, "behind 1 of the 2"),
-        (format!("2\n{GOOD}\n\n"), 3, Some(at), Malformed, "is missing: 0 fields"),
+        (String::from("5"), 2, Some(1), Truncated, "after 0 of the 5"),
+        (String::from("18446744073709551615\n"), 2, Some(21), Truncated, "after 0 of"),
+        (format!("2\n{GOOD}"), 3, Some(at - 1), Truncated, "after 1 of the 2"),
+        (format!("2\n{GOOD}\n\n"), 3, Some(at), Malformed, "is missing: the line has 0"),
         (format!("1\n{GOOD}\n{GOOD}\n"), 3, Some(at), Malformed, "more than the 1"),
         (format!("1\n{GOOD}\n \n\r\n x"), 5, Some(at + 5), Malformed, "more than the 1"),
         (String::from("0\nx"), 2, Some(2), Malformed, "more than the 0"),
         (second(""), 3, Some(at), Malformed, "the price of the underlying is missing"),
-        (second("42 40"), 3, Some(at + 5), Malformed, "the rate is missing: 2 fields of 9"),
+        (second("42 40"), 3, Some(at + 5), Malformed, "the rate is missing: the line has 2 of 9"),
         (second(&format!("{GOOD} 1")), 3, Some(at + 59), Malformed, "more than 9 fields"),
         (field("42.00", "x"), 3, Some(at), Malformed, "the price of the underlying is not a"),
-        (field("42.00", "1e999"), 3, Some(at), TooLarge, "beyond what a double"),
+        (field("42.00", "1e999"), 3, Some(at), TooLarge, "is too large for a double"),
         (field("42.00", "nan"), 3, Some(at), Malformed, "is not a number"),
         (field("42.00", "inf"), 3, Some(at), Malformed, "is not a number"),
-        (field("42.00", "0.00"), 3, Some(at), Malformed, "is not above 0"),
-        (field("40.00", "-1.00"), 3, Some(at + 6), Malformed, "the strike is not above 0"),
+        (field("42.00", "0.00"), 3, Some(at), Malformed, "must be above 0"),
+        (field("40.00", "-1.00"), 3, Some(at + 6), Malformed, "the strike must be above 0"),
         (field("40.00", "1,5"), 3, Some(at + 6), Malformed, "the strike is not a number"),
-        (field("0.20", "-0.2"), 3, Some(at + 24), Malformed, "the volatility is below 0"),
-        (field("0.50", "-0.5"), 3, Some(at + 29), Malformed, "the time to expiry is below 0"),
+        (field("0.20", "-0.2"), 3, Some(at + 24), Malformed, "the volatility must not be negative"),
+        (field("0.50", "-0.5"), 3, Some(at + 29), Malformed, "the time to expiry must not be negative"),
         (field("P", "p"), 3, Some(at + 34), Malformed, "is neither C nor P"),
         (field("P", "CP"), 3, Some(at + 34), Malformed, "is neither C nor P"),
-        (field("P 0.00", "P 0.01"), 3, Some(at + 36), Unsupported, "are not 0"),
+        (field("P 0.00", "P 0.01"), 3, Some(at + 36), Unsupported, "must be 0"),
         (field("0.808", "0.8.8"), 3, Some(at + 41), Malformed, "the reference price is not"),
-        (field("0.808", "0.8\0"), 3, Some(at + 41), Malformed, "has a NUL byte"),
-        (field("0.1000", "-9999.0"), 3, Some(at), TooLarge, "its price is beyond"),
+        (field("0.808", "0.8\0"), 3, Some(at + 41), Malformed, "contains a NUL byte"),
+        (field("0.1000", "-9999.0"), 3, Some(at), TooLarge, "its price cannot be computed"),
     ]
 }
 
@@ -255,7 +255,7 @@ fn what_is_wrong_is_said_with_its_line_and_byte() {
                 assert_eq!(error.reason(), reason, "{text:?}");
                 let text = error.to_string();
                 assert!(text.contains(words), "{text}");
-                // All runs say the same, apart from the name of the stream.
+                // All runs report the same, except the name of the stream.
                 let (_, text) = text.split_once(" on line ").expect("it names the line");
                 assert_eq!(text, said.get_or_insert_with(|| text.to_owned()));
             }
@@ -305,7 +305,7 @@ fn damaged_text_is_refused_where_the_reference_refuses_it() {
             let run = Run { workers: 2, block_size: 100 };
             let ours = match run.price(file.path()) {
                 Ok((priced, _)) => Ok(priced.contracts),
-                // What has no price the reference does not know.
+                // The reference does not know contracts without a price.
                 Err(error) if error.to_string().contains("its price") => continue,
                 Err(error) => Err(error.line().expect("every error has its line")),
             };

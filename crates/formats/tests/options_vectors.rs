@@ -48,7 +48,7 @@ fn what_is_invalid_is_refused_at_its_place() {
     }
 }
 
-/// The error of each block size, which is the same.
+/// Returns the error, which is the same at every block size.
 fn told_by_all(name: &str, text: &[u8]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("o.txt");
@@ -82,7 +82,7 @@ fn a_line_is_as_long_as_a_line_may_be_however_it_is_read() {
             ("blanks at the end", format!("2\n{line}\n{long}"), "line 3 at byte 61"),
             ("digits", format!("2\n{line}\n{digits}\n"), "line 3 at byte 61"),
             ("a count", format!("{count}\n{line}\n{line}\n"), "line 1 at byte 0"),
-            ("behind", format!("1\n{line}\n{}\n\n", blanks(len)), "line 3 at byte 61"),
+            ("after", format!("1\n{line}\n{}\n\n", blanks(len)), "line 3 at byte 61"),
         ] {
             let error = told_by_all(&format!("{name} of {len}"), text.as_bytes());
             match error {

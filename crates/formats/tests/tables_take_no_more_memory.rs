@@ -1,11 +1,11 @@
-//! Reading a table takes its own memory, and little else.
+//! Reading a table takes the memory of the result, and little more.
 //!
-//! One test, alone in its process: the peak of memory is the whole process's.
+//! A single test, alone in its process, because it measures the peak memory of the whole process.
 
 use swath::ReadOptions;
 use swath_formats::table::TableOptions;
 
-/// The most memory that this process had, in MiB.
+/// Peak memory of this process in MiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("it is this process's");
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it is listed");
@@ -13,7 +13,7 @@ fn peak() -> u64 {
     kib / 1024
 }
 
-/// One row of 5 million numbers takes what it becomes, and its text.
+/// One row of 5 million numbers takes the memory of its values and of its text.
 fn check_a_long_row(folder: &std::path::Path) {
     let path = folder.join("row.csv");
     let mut text = "1,2,3,4,5,6,7,8,9,0,".repeat(500_000);

@@ -1,26 +1,26 @@
-//! How much memory one call took at most: every page, whoever asked for it.
+//! Measures the peak memory of one call, counting every resident page of the process.
 
 use std::fs;
 
-/// The peak of this process since it was made. Of use while nothing else runs in the process.
+/// The peak memory of this process since it was created. Meaningful only while nothing else runs.
 pub(crate) struct Peak {
     before: u64,
 }
 
 impl Peak {
-    /// Forgets former peaks.
+    /// Resets the peak.
     ///
     /// # Errors
     ///
-    /// Why this kernel does not do that.
+    /// If this kernel does not support that.
     pub(crate) fn start() -> Result<Self, String> {
         let refused = |error| format!("/proc/self/clear_refs: {error}");
-        // Sets the peak of what is resident to what is resident now: proc(5).
+        // Resets the peak resident size to the current one: proc(5).
         fs::write("/proc/self/clear_refs", "5").map_err(refused)?;
         Ok(Self { before: resident("VmHWM:")? })
     }
 
-    /// Bytes that were resident at one time, beyond those of the start.
+    /// Returns the peak resident bytes beyond those at the start.
     pub(crate) fn grown(&self) -> Result<u64, String> {
         Ok(resident("VmHWM:")?.saturating_sub(self.before))
     }

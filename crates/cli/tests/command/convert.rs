@@ -231,7 +231,7 @@ fn info_lists_the_tensors_of_a_file_and_of_an_index() {
     let cut = made("cut.safetensors", &file[..file.len() - 1]);
     let output = run(["info", word(&cut)]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("its tensors end at byte"), "{output:?}");
+    assert!(stderr(&output).contains("the tensors end at byte"), "{output:?}");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn a_banner_is_believed_before_a_name() {
         assert_eq!(entries(&back), [(2, 1, 5.0), (1, 2, 5.0)], "{name}");
     }
     let refused = setting.refused("a.txt", "b.mtx", &["--from", "edges"]);
-    assert!(refused.contains("it is Matrix Market"), "{refused}");
+    assert!(refused.contains("a Matrix Market file"), "{refused}");
 }
 
 #[test]
@@ -351,11 +351,11 @@ fn some_columns_of_a_table_with_text_are_converted() {
         "{told}"
     );
     assert!(
-        told.contains("try: choose the columns of numbers: `columns`, `--columns`"),
+        told.contains("try: select the numeric columns with `columns` or `--columns`"),
         "{told}"
     );
     let told = setting.refused("people.csv", "a.csv", &["--columns", "score", "--force"]);
-    assert!(told.contains("`2,José,NULL`; try: name the words for missing values"), "{told}");
+    assert!(told.contains("`2,José,NULL`; try: list the words for missing values"), "{told}");
     let flags = ["--columns", "score,0", "--missing-words", "NULL,-"];
     let plain = setting.convert("people.csv", "plain.csv", &flags);
     assert_eq!(text(&plain), "score,id\n2.5,1\n,2\n");
@@ -398,7 +398,7 @@ fn text_that_decompresses_to_more_than_there_is_memory_for_is_refused() {
     let output = shell(script, &[path.as_os_str(), to.as_os_str()]);
     assert_eq!(code(&output), 2, "{output:?}");
     let told = stderr(&output);
-    assert!(told.contains("bomb.csv.zst: there is no memory for the "), "{told}");
+    assert!(told.contains("bomb.csv.zst: it decompresses to at least "), "{told}");
     assert!(
         told.contains("try: decompress it to a file first, with `swath decompress`"),
         "{told}"

@@ -1,4 +1,4 @@
-//! bzip2: streams of one block when written; when read, every block of any stream is found by its
+//! bzip2. Written as streams of one block. When reading, every block of any stream is found by its
 //! mark and decoded on its own.
 
 pub(super) mod bits;
@@ -10,7 +10,7 @@ use bzip2::{Action, Compress, Compression, Status};
 
 use super::frame::{Encode, Frame, size32};
 
-/// Bytes of input that just fill one block at `level`: bzip2 keeps 19 of its block for itself.
+/// The input that exactly fills one block at `level`: bzip2 reserves 19 bytes of its block.
 pub(super) fn block_len(level: i32) -> usize {
     usize::try_from(level).unwrap_or(9).clamp(1, 9) * 100_000 - 19
 }
@@ -19,22 +19,22 @@ pub(super) struct Encoder(Compression);
 
 impl Encoder {
     pub(super) fn new(level: i32) -> Result<Self, String> {
-        let level = u32::try_from(level).map_err(|_| "bzip2 has no such level")?;
+        let level = u32::try_from(level).map_err(|_| "bzip2 does not have this level")?;
         Ok(Self(Compression::new(level)))
     }
 }
 
 impl Encode for Encoder {
-    /// The library's state cannot be used again; making it costs a thousandth of a block.
+    /// The library's state cannot be reused; creating it costs a thousandth of a block.
     fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String> {
         let before = out.len();
-        // Its documentation: 1 % and 600 bytes more than the input are always enough.
+        // bzip2's manual: 1 % and 600 bytes more than the input are always enough.
         let bound = block.len() + block.len() / 100 + 600;
-        out.try_reserve(bound).map_err(|_| "no memory for a bzip2 stream")?;
+        out.try_reserve(bound).map_err(|_| "not enough memory for a bzip2 stream")?;
         let mut stream = Compress::new(self.0, 0);
         match stream.compress_vec(block, out, Action::Finish) {
             Ok(Status::StreamEnd) => {}
-            Ok(_) => return Err(String::from("bzip2 found no room")),
+            Ok(_) => return Err(String::from("bzip2's output buffer was too small")),
             Err(error) => return Err(format!("bzip2: {error}")),
         }
         Ok(Frame {

@@ -1,4 +1,4 @@
-//! What each format does to a block, what it leaves after the last one, and who decodes it.
+//! What each format does with a block, what it writes after the last one, and how it decodes.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use super::work::{Decode, Encoded, Wrong};
 use super::{Format, bzip2, gzip, zstd};
 use crate::error;
 
-/// Numbers that decide every byte of the output.
+/// The numbers that determine every byte of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) format: Format,
     pub(super) level: i32,
     pub(super) block_size: usize,
-    /// Shorter tables than the level has, for want of memory.
+    /// Shorter tables than the level's own, where memory is short.
     pub(super) tables: Option<zstd::Tables>,
 }
 
@@ -31,7 +31,7 @@ impl Shape {
         })
     }
 
-    /// What follows the last frame.
+    /// Returns the bytes that follow the last frame.
     pub(super) fn trailer(self, frames: &[Frame]) -> Result<Vec<u8>, String> {
         match self.format {
             Format::Zstd => zstd::seek_table::written(frames),
@@ -41,25 +41,26 @@ impl Shape {
         }
     }
 
-    /// Whether an empty input has a frame: without one its file would be no file of the format.
+    /// Whether an empty input needs a frame: without one the file would not be valid.
     pub(super) fn needs_a_frame(self) -> bool {
         self.format != Format::Bgzf
     }
 }
 
-/// Returns the decoder for what the splitter of `format` hands out; `None` without memory for it.
+/// Returns the decoder for the work that the splitter of `format` produces; `None` if there is no
+/// memory for it.
 pub(super) fn decoder(format: Format) -> Option<Box<dyn Decode>> {
     match format {
         Format::Zstd => Some(Box::new(zstd::Decoder::new()?)),
-        // bzip2's blocks are decoded by their search.
+        // bzip2's blocks are decoded by `BlockSearch`.
         Format::Gzip | Format::Bgzf | Format::Bzip2 => {
             Some(Box::new(gzip::inflate::Decoder::new()))
         }
     }
 }
 
-/// Decodes whole frames into `out`, which is empty, checks what an index says of them, and keeps
-/// what is wanted.
+/// Decodes whole frames into `out`, which is empty, compares them with the index, and keeps the
+/// requested bytes.
 pub(super) fn decode_into(
     decoder: &mut dyn Decode,
     encoded: &Encoded,
@@ -72,10 +73,10 @@ pub(super) fn decode_into(
     let corrupt = |what| Err(Wrong::corrupt(0, what).into_error(path, encoded.offset));
     if out.len() != cut.len {
         let (is, says) = (out.len(), cut.len);
-        return corrupt(format!("{is} bytes are here where the index says {says}"));
+        return corrupt(format!("the frame holds {is} bytes, but the index says {says}"));
     }
     if cut.checksum.is_some_and(|checksum| !has_checksum(checksum, &encoded.bytes, out)) {
-        return corrupt(String::from("the frame is not the one that the index lists"));
+        return corrupt(String::from("the frame does not match the checksum in the index"));
     }
     out.truncate(cut.keep.end);
     out.drain(..cut.keep.start);

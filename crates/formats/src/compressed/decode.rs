@@ -1,12 +1,13 @@
-//! The verb `decompress`: frames are found in order, decoded by whoever is free, written in order.
+//! The verb `decompress`: frames are found in order, decoded by any free worker, and written in
+//! order.
 //!
 //! ```text
 //! split   frame by frame, without decoding     a frame too long for one worker is decoded here
-//! decode  any worker                           trim: only the bytes that were asked for
+//! decode  any worker                           trim: only the requested bytes
 //! output  in order
 //! ```
 //!
-//! A member of gzip that is not as long as it says is where the stream is decoded in order from.
+//! From a gzip member whose length is wrong, the rest of the stream is decoded in order.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -31,10 +32,23 @@ use crate::setters::setters;
 use crate::share::workers;
 use crate::spare::Spare;
 
-/// First bytes that tell the format.
+/// This many first bytes tell the format.
 const HEAD: usize = 18;
 
-/// Decompresses `source` into `output`. The first bytes tell the format.
+/// Decompresses `source` into `output`. The first bytes decide the format.
+///
+/// ```
+/// use swath_formats::compressed;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (packed, plain) = (folder.path().join("a.gz"), folder.path().join("a"));
+/// # std::fs::write(folder.path().join("text"), "one\ntwo\n")?;
+/// # compressed::compress(folder.path().join("text"), &packed)?;
+/// let done = compressed::decompress(&packed, &plain)?;
+/// assert_eq!((done.bytes_out, std::fs::read(plain)?), (8, b"one\ntwo\n".to_vec()));
+/// assert!(done.is_whole());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -46,7 +60,19 @@ pub fn decompress(
     DecompressOptions::new().decompress(source, output)
 }
 
-/// How to decompress. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to decompress. Every setter returns the options; none can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath_formats::compressed::{self, DecompressOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (packed, part) = (folder.path().join("a.zst"), folder.path().join("part"));
+/// # std::fs::write(folder.path().join("text"), "one two three")?;
+/// # compressed::compress(folder.path().join("text"), &packed)?;
+/// DecompressOptions::new().with_offset(4).with_len(3).decompress(&packed, &part)?;
+/// assert_eq!(std::fs::read(part)?, b"two");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct DecompressOptions {
     offset: u64,
@@ -55,34 +81,34 @@ pub struct DecompressOptions {
     output: OutputOptions,
 }
 
-/// How a decompression went.
+/// The result of a decompression.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Decompressed {
-    /// What it was.
+    /// The format that was detected.
     pub format: Format,
     /// Compressed bytes read.
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// Frames, members or blocks read.
+    /// Number of frames, members or blocks read.
     pub frames: u64,
-    /// Threads that decoded.
+    /// Number of threads that decoded.
     pub workers: usize,
-    /// From the call to the end of the commit.
+    /// Time from the call to the end of the commit.
     pub elapsed: Duration,
-    /// Bytes of the source after the stream that are no part of it, and were skipped. Zeros after
-    /// gzip are not counted: tapes are padded with them.
+    /// Bytes of the source after the stream that do not belong to it and were skipped. Zeros after
+    /// gzip are not counted, since tapes are padded with them.
     pub rest: Option<Range<u64>>,
-    /// Whether the empty block is missing that ends every BGZF file: it may have been cut off after a
-    /// block. No other format has such a mark.
+    /// Whether the empty block that ends every BGZF file is missing. The file may have been cut off
+    /// after a block. Other formats have no such mark.
     pub lacks_end: bool,
-    /// Wishes that could not be granted, and what was done instead.
+    /// Requests that could not be granted, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
 impl Decompressed {
-    /// What [`rest`](Self::rest) and [`lacks_end`](Self::lacks_end) say, a sentence each.
+    /// Returns [`rest`](Self::rest) and [`lacks_end`](Self::lacks_end) as sentences.
     pub fn notes(&self) -> Vec<String> {
         let rest = self.rest.clone().map(|Range { start, end }| {
             let len = end - start;
@@ -93,54 +119,54 @@ impl Decompressed {
             )
         });
         let end = self.lacks_end.then(|| {
-            String::from("the block that ends BGZF is missing: the file may have been cut off")
+            String::from("the empty block that ends a BGZF file is missing: the file may have been cut off")
         });
         rest.into_iter().chain(end).collect()
     }
 
-    /// Whether the stream ends as its format has it, and nothing follows it.
+    /// Whether the stream ends as its format requires, with nothing after it.
     pub fn is_whole(&self) -> bool {
         self.rest.is_none() && !self.lacks_end
     }
 }
 
 impl DecompressOptions {
-    /// All of the stream, one worker for each core.
+    /// Defaults: the whole stream, one worker per core.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// Where in the decompressed bytes to start. Default 0.
+        /// First decompressed byte. Default: 0.
         ///
-        /// With an index only the frames that are needed are read; without one, everything before
+        /// With an index, only the frames that are needed are read. Without one, everything before
         /// them is decoded and thrown away.
         with_offset(offset: u64);
 
-        /// How many decompressed bytes; a stream that has fewer behind the offset is an error.
-        /// Default: to the end.
+        /// Number of decompressed bytes. A stream that ends earlier is an error. Default: to the
+        /// end.
         with_len(len: u64);
 
-        /// How the compressed bytes are read; its offset and length count these. Its workers decode: 0
-        /// are one for each core.
+        /// How to read the compressed bytes. Its offset and length count compressed bytes; its
+        /// workers decode, 0 for one per core.
         with_read(read: ReadOptions);
 
-        /// How the output is written. An output that was begun before keeps its own options.
+        /// How to write the output. An output that was created before keeps its own options.
         with_output(output: OutputOptions);
     }
 
-    /// Decompresses `source` into `output`, and commits that. The first bytes tell the format.
+    /// Decompresses `source` into `output` and commits it. The first bytes decide the format.
     ///
-    /// Memory: at most 64 MiB a worker for frames of up to 32 MiB, usually a tenth of that; longer
-    /// ones take what their window asks for, at most 128 MiB. Where that is more than is at hand there
-    /// are fewer workers: [`Decompressed::fallbacks`] says so. No size that the stream claims is
-    /// believed before as many bytes of it are there.
+    /// Memory: at most 64 MiB per worker for frames of up to 32 MiB, usually a tenth of that. A
+    /// longer frame takes the memory of its window, at most 128 MiB. Where memory is short, fewer
+    /// workers run, and [`Decompressed::fallbacks`] says so. A size in the stream is not believed
+    /// until that many bytes of it have arrived.
     ///
     /// # Errors
     ///
-    /// With the offset in the compressed stream: [`FormatReason::UnknownFormat`], [`FormatReason::Corrupt`],
-    /// [`FormatReason::Truncated`], [`FormatReason::Unsupported`]; else what reading and writing say. Then
-    /// there is no output.
+    /// With the offset in the compressed stream: [`FormatReason::UnknownFormat`],
+    /// [`FormatReason::Corrupt`], [`FormatReason::Truncated`], [`FormatReason::Unsupported`];
+    /// otherwise whatever reading and writing report. After an error there is no output.
     pub fn decompress(
         &self,
         source: impl Into<Source>,
@@ -211,7 +237,7 @@ impl DecompressOptions {
         })
     }
 
-    /// Which frames are to be decoded, and what of them is to be kept.
+    /// Decides which frames to decode and which of their bytes to keep.
     fn plan(&self, mut supply: Supply, format: Format) -> Result<(Plan, Supply)> {
         if self.offset == 0 && self.len.is_none() {
             return Ok((Plan::FromStart(None), supply));
@@ -231,21 +257,20 @@ impl DecompressOptions {
 
 /// What is decoded.
 enum Plan {
-    /// Some frames, of which these decoded bytes are wanted.
+    /// Some frames, and the decoded bytes to keep.
     Frames(Index, Range<usize>, Range<u64>),
-    /// Everything, of which some is cut off.
+    /// Everything from the start, with a range to keep if there is one.
     FromStart(Option<Trim>),
 }
 
 impl Plan {
-    /// Whether members go to workers because of what they say about their length, and nothing else
-    /// vouches for it.
+    /// Whether members go to workers on the strength of their own length alone.
     fn believes_members(&self, format: Format) -> bool {
         matches!((self, format), (Self::FromStart(_), Format::Gzip | Format::Bgzf))
     }
 }
 
-/// What the first frame decodes to, if it says so; without taking anything.
+/// Returns the decoded size of the first frame, if the frame records it. Consumes nothing.
 fn first_frame(supply: &mut Supply, format: Format) -> Result<u64> {
     Ok(match format {
         Format::Zstd => match zstd::frame::start(supply.peek(zstd::frame::MOST_HEADER)?) {
@@ -256,20 +281,20 @@ fn first_frame(supply: &mut Supply, format: Format) -> Result<u64> {
     })
 }
 
-/// Tells the format, without taking anything.
+/// Detects the format, without consuming anything.
 pub(super) fn format_of(supply: &mut Supply) -> Result<Format> {
     let head = supply.peek(HEAD)?;
     if let Some(format) = Format::detect(head) {
         return Ok(format);
     }
     let what = match head {
-        [] => "it is empty",
-        _ => "its first bytes are those of no format that is known here",
+        [] => "the file is empty",
+        _ => "it does not begin like a zstd, gzip or bzip2 file",
     };
     Err(Error::decompressing(supply.path(), FormatReason::UnknownFormat, what).at(0))
 }
 
-/// Hands out the work, each with its place in the order.
+/// Hands out work, each item with its place in the order.
 struct Items<'j> {
     split: Box<dyn Split + 'j>,
     next: u64,
@@ -277,7 +302,7 @@ struct Items<'j> {
     ended: bool,
 }
 
-/// Some work, and where in the stream it lies.
+/// Some work, and its place in the stream.
 struct Item {
     mark: Mark,
     end: u64,
@@ -285,7 +310,7 @@ struct Item {
 }
 
 impl Items<'_> {
-    /// Begins again at `mark`, and believes no member any more.
+    /// Starts again at `mark`, and no longer trusts the lengths of members.
     fn go_back(&mut self, mark: Mark) -> Result<()> {
         (self.next, self.ended) = (mark.index, false);
         self.split.go_back(mark.offset, mark.frames)
@@ -318,7 +343,7 @@ struct Job<'j> {
     decoders: Spare<Box<dyn Decode>>,
     search: Option<Arc<BlockSearch>>,
     trim: Option<Trim>,
-    /// Of members that are believed.
+    /// For members whose length is trusted.
     turns: Option<Turns>,
 }
 
@@ -372,7 +397,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Fails if the stream, or what was asked for of it, is not complete.
+    /// Fails if the stream, or the requested part of it, is incomplete.
     fn check_end(&self) -> Result<()> {
         if let Some(trim) = &self.trim {
             if trim.has_enough() {
@@ -384,7 +409,7 @@ impl Job<'_> {
     }
 }
 
-/// Lets those go who wait for an item, however that failed.
+/// Wakes the threads that wait for an item, however the item failed.
 struct Failing<'j>(&'j Job<'j>);
 
 impl Drop for Failing<'_> {

@@ -18,10 +18,21 @@ use crate::setters::setters;
 use crate::share::workers;
 use crate::spare::Spare;
 
-/// Smaller blocks are handed out so many bytes at a time.
+/// Smaller blocks are handed out together, up to this many bytes at a time.
 const ITEM_SIZE: usize = 1 << 20;
 
-/// Compresses `source` into `output`: in the format that the name of the output ends with, else zstd.
+/// Compresses `source` into `output`. The extension of the output decides the format; the default
+/// is zstd.
+///
+/// ```
+/// use swath_formats::compressed::{self, Format};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("passwd.gz");
+/// let packed = compressed::compress("/etc/passwd", &path)?;
+/// assert_eq!((packed.format, packed.frames), (Format::Gzip, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -30,7 +41,7 @@ pub fn compress(source: impl Into<Source>, output: impl Into<Output>) -> Result<
     CompressOptions::new().compress(source, output)
 }
 
-/// How to compress. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to compress. Every setter returns the options; none can fail; 0 means "choose for me".
 ///
 /// ```
 /// use swath_formats::compressed::{CompressOptions, Format};
@@ -51,64 +62,66 @@ pub struct CompressOptions {
     output: OutputOptions,
 }
 
-/// How a compression went.
+/// The result of a compression.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Compressed {
-    /// What was written.
+    /// The format that was written.
     pub format: Format,
-    /// At which of its levels.
+    /// The level that was used.
     pub level: i32,
-    /// Bytes of input in one frame; the last one may have fewer.
+    /// Input bytes per frame; the last one may have fewer.
     pub block_size: u64,
     /// Bytes read.
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// Frames, members or streams, without what is there for the index.
+    /// Number of frames, members or streams, without those of the index.
     pub frames: u64,
-    /// Threads that compressed.
+    /// Number of threads that compressed.
     pub workers: usize,
-    /// From the call to the end of the commit.
+    /// Time from the call to the end of the commit.
     pub elapsed: Duration,
-    /// Wishes that could not be granted, and what was done instead.
+    /// Requests that could not be granted, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
 impl CompressOptions {
-    /// The format of the output's name, its default level and block size, one worker for each core.
+    /// Defaults: the format of the output's name, its default level and block size, one worker per
+    /// core.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// Default: what the output's name ends with ([`Format::of_name`]), else zstd.
+        /// The format. Default: by the output's extension ([`Format::of_name`]), else zstd.
         with_format(format: Format);
 
-        /// One of [`Format::levels`]. Default: [`Format::default_level`].
+        /// The level, one of [`Format::levels`]. Default: [`Format::default_level`].
         with_level(level: i32);
 
-        /// Bytes of input in one frame. Default 0: [`Format::default_block_size`].
+        /// Input bytes per frame. Default: 0, for [`Format::default_block_size`].
         with_block_size(block_size: u64);
 
-        /// How the input is read, and which bytes of it. Its workers compress: 0 are one for each core,
-        /// fewer where memory is short. The output is the same for all.
+        /// How to read the input, and which bytes of it. Its workers compress: 0 for one per core,
+        /// fewer where memory is short. The output is the same for any number.
         with_read(read: ReadOptions);
 
-        /// How the output is written. An output that was begun before keeps its own options.
+        /// How to write the output. An output that was created before keeps its own options.
         with_output(output: OutputOptions);
     }
 
-    /// Compresses `source` into `output`, and commits that.
+    /// Compresses `source` into `output` and commits it.
     ///
     /// Memory: for each worker a block, a context, and two frames that wait for their place. Where
-    /// that is more than is at hand there are fewer workers, and for the last one of them zstd gets
-    /// shorter tables: [`Compressed::fallbacks`] says so.
+    /// memory is short, fewer workers run, and for the last remaining worker zstd gets shorter
+    /// tables; [`Compressed::fallbacks`] says so.
     ///
     /// # Errors
     ///
-    /// [`FormatReason::Invalid`], before anything is read, for a level or block size that the format does
-    /// not have; else what reading and writing say. Then there is no output.
+    /// [`FormatReason::Invalid`], before anything is read, for a level or block size that the
+    /// format does not have; otherwise whatever reading and writing report. After an error there is
+    /// no output.
     pub fn compress(
         &self,
         source: impl Into<Source>,
@@ -171,7 +184,9 @@ impl CompressOptions {
         let levels = format.levels();
         if !levels.contains(&level) {
             let (least, most) = levels.into_inner();
-            return invalid(format!("{format} has levels {least} to {most}, not {level}"));
+            return invalid(format!(
+                "level {level} does not exist for {format}, which has {least} to {most}"
+            ));
         }
         let block_size = match self.block_size {
             0 => format.default_block_size(level),
@@ -181,10 +196,10 @@ impl CompressOptions {
         if !sizes.contains(&block_size) {
             let (least, most) = sizes.into_inner();
             return invalid(format!(
-                "blocks of {format} have {least} to {most} bytes, not {block_size}"
+                "a block size of {block_size} bytes is not possible for {format}, which allows {least} to {most}"
             ));
         }
-        // No more than `MOST_BLOCK`.
+        // At most `MOST_BLOCK`.
         let block_size = usize::try_from(block_size).unwrap_or(usize::MAX);
         Ok(Shape { format, level, block_size, tables: None })
     }
@@ -201,7 +216,7 @@ struct Job {
 
 #[derive(Default)]
 struct Done {
-    /// Of each item, in order.
+    /// The frames of each item, in order.
     frames: Vec<Vec<Frame>>,
     bytes_in: u64,
 }
@@ -240,7 +255,7 @@ impl Job {
     }
 }
 
-/// Reads the input item by item; an empty input is one empty item.
+/// Reads the input item by item. An empty input is one empty item.
 struct Blocks<'j> {
     reader: Reader,
     job: &'j Job,
@@ -261,9 +276,9 @@ impl Blocks<'_> {
                 return Ok(bytes);
             }
             if bytes.capacity() < size {
-                // Small inputs do not touch what they do not need.
+                // Small inputs do not touch memory that they do not need.
                 bytes.try_reserve_exact(size - bytes.len()).map_err(|_| {
-                    let what = format!("no memory for a block of {size} bytes");
+                    let what = format!("not enough memory for a block of {size} bytes");
                     Error::compressing(&self.job.path, FormatReason::Unsupported, what)
                         .hint("use smaller blocks or fewer workers")
                 })?;

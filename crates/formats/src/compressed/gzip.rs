@@ -1,12 +1,12 @@
-//! gzip: members that stand alone and say how long they are.
+//! gzip: independent members that record their length.
 //!
 //! ```text
 //! member  |1f 8b 08 04 .. | XLEN | 'I''G' 4 size | deflate .. | CRC-32 | ISIZE |
 //! BGZF    |1f 8b 08 04 .. | XLEN | 'B''C' 2 size - 1 | ..
 //! ```
 //!
-//! Tools that do not know a field skip it. `IG` is the one of Python's `pgzip`, so that it reads
-//! these files with several threads too.
+//! Tools skip fields that they do not know. `IG` is the field of Python's `pgzip`, so that `pgzip`
+//! reads these files with several threads too.
 
 pub(super) mod header;
 pub(super) mod index;
@@ -19,10 +19,10 @@ use super::frame::{Encode, Frame, size32};
 
 /// The first bytes of a member: deflate, an extra field, no time, an unknown system.
 pub(super) const START: [u8; 10] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff];
-/// Bytes of CRC-32 and length behind the data.
+/// Length in bytes of CRC-32 and size after the data.
 pub(super) const TRAILER: usize = 8;
 
-/// The most input of a BGZF member, as `bgzip` has it: even stored it stays below 64 KiB.
+/// The largest input of a BGZF member, as in `bgzip`: even stored, it stays below 64 KiB.
 pub(super) const MOST_BGZF: usize = 0xff00;
 
 /// The empty member at the end of every BGZF file.
@@ -31,7 +31,7 @@ pub(super) const BGZF_END: [u8; 28] = [
     0, 0, 0,
 ];
 
-/// How a member says how long it is.
+/// How a member records its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// In 32 bits.
@@ -47,7 +47,8 @@ pub(super) struct Encoder {
 
 impl Encoder {
     pub(super) fn new(level: i32, kind: Kind) -> Result<Self, String> {
-        let level = CompressionLvl::new(level).map_err(|_| "libdeflate has no such level")?;
+        let level =
+            CompressionLvl::new(level).map_err(|_| "libdeflate does not have this level")?;
         Ok(Self { compressor: Compressor::new(level), kind })
     }
 }
@@ -63,7 +64,7 @@ impl Encode for Encoder {
         let size_end = out.len();
         out.resize(size_end + self.compressor.deflate_compress_bound(block.len()), 0);
         let deflated = self.compressor.deflate_compress(block, &mut out[size_end..]);
-        let len = deflated.map_err(|_| "libdeflate found no room")?;
+        let len = deflated.map_err(|_| "libdeflate's output buffer was too small")?;
         out.truncate(size_end + len);
         let checksum = crc32(block);
         out.extend_from_slice(&checksum.to_le_bytes());
@@ -75,7 +76,8 @@ impl Encode for Encoder {
                 out[size_end - 4..size_end].copy_from_slice(&packed.to_le_bytes());
             }
             Kind::Bgzf => {
-                let size = u16::try_from(packed - 1).map_err(|_| "a member exceeds 64 KiB")?;
+                let size =
+                    u16::try_from(packed - 1).map_err(|_| "a member is larger than 64 KiB")?;
                 out[size_end - 2..size_end].copy_from_slice(&size.to_le_bytes());
             }
         }
@@ -83,7 +85,7 @@ impl Encode for Encoder {
     }
 }
 
-/// Whether the first member of a stream is one of BGZF's.
+/// Whether the first member of a stream is a BGZF member.
 pub(super) fn is_bgzf(head: &[u8]) -> bool {
     matches!(header::parse(head), header::Parsed::Header(header) if header.bgzf)
 }

@@ -1,5 +1,5 @@
-//! How many workers there is memory for, and with how long tables: looked at before anything is
-//! read, for a control group that is full ends the process without a word.
+//! Decides how many workers, and how long tables, fit in memory. This is decided before anything is
+//! read, because a full control group kills the process without a message.
 
 use swath::Fallback;
 
@@ -8,24 +8,24 @@ use super::codec::Shape;
 use super::work::MOST_DECODED;
 use super::zstd::Tables;
 
-/// What the program and what is read ahead take.
+/// What the program and the read-ahead take.
 const BASE: u64 = 8 << 20;
 
-/// What the encoder of libdeflate takes at its highest level.
+/// What libdeflate's encoder takes at its highest level.
 const GZIP: u64 = 9 << 20;
 
-/// A compression that fits.
+/// A compression that fits in memory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fitted {
     pub(super) shape: Shape,
     pub(super) workers: usize,
-    /// What is done other than asked for.
+    /// What differs from the request.
     pub(super) fallbacks: Vec<Fallback>,
 }
 
-/// Fits `workers` with `shape` into what they may take of the bytes `at_hand`. Fewer
-/// workers change no byte of the output; only where one alone does not fit, zstd's tables get
-/// shorter, which costs some of what a high level gains.
+/// Fits `workers` with `shape` into their share of the `at_hand` bytes. Fewer workers do not change
+/// a byte of the output. Only where a single worker does not fit, zstd's tables get shorter, which
+/// loses some of the gain of a high level.
 pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
     let room = room(at_hand);
     let mut fallbacks = Vec::new();
@@ -44,8 +44,8 @@ pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
     Fitted { shape, workers, fallbacks }
 }
 
-/// How many of `workers` there is memory for that decode frames of `item` bytes, and a word if it is
-/// not all of them. They change no byte of the output.
+/// Returns how many of `workers` there is memory for when decoding frames of `item` bytes, and a
+/// fallback if that is not all of them. The output is the same.
 pub(super) fn to_decode(
     format: Format,
     item: u64,
@@ -53,7 +53,7 @@ pub(super) fn to_decode(
     at_hand: u64,
 ) -> (usize, Option<Fallback>) {
     let context = match format {
-        // Its documentation: 100 kB and 4 times the block; and what the block decodes to.
+        // bzip2's manual: 100 kB and 4 times the block, and the decoded block.
         Format::Bzip2 => 4 << 20,
         Format::Zstd | Format::Gzip | Format::Bgzf => 1 << 20,
     };
@@ -61,7 +61,7 @@ pub(super) fn to_decode(
     fewer(workers, room(at_hand), context + 3 * item)
 }
 
-/// What workers may take of the bytes `at_hand`: there are others.
+/// The share of the `at_hand` bytes that workers may take; other programs need memory too.
 fn room(at_hand: u64) -> u64 {
     (at_hand - at_hand / 4).saturating_sub(BASE)
 }
@@ -81,7 +81,7 @@ fn per_worker(shape: Shape) -> u64 {
             shape.tables.unwrap_or_else(usual).bytes()
         }
         Format::Gzip | Format::Bgzf => GZIP,
-        // Its documentation: 400 kB and 8 times the block.
+        // bzip2's manual: 400 kB and 8 times the block.
         Format::Bzip2 => 400_000 + 8 * block,
     };
     context + 3 * block

@@ -1,4 +1,4 @@
-//! Random access to a compressed file: only the frames that are needed are read and decoded.
+//! Random access to a compressed file: reads and decodes only the frames that are needed.
 
 pub(super) mod index;
 pub(super) mod picked;
@@ -17,10 +17,10 @@ use super::work::Decode;
 use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
 
-/// A compressed file with an index, read by position in what it decompresses to.
+/// A compressed file with an index, read at offsets of its decompressed contents.
 ///
-/// Reads from any thread. The last frame that was decoded is kept, so small reads one behind the
-/// other decode it once.
+/// Can be read from any thread. Keeps the frame that was decoded last, so that small consecutive
+/// reads decode it once.
 ///
 /// ```
 /// use swath_formats::compressed::{CompressOptions, Format, Seekable};
@@ -56,15 +56,18 @@ impl std::fmt::Debug for Seekable {
 }
 
 impl Seekable {
-    /// Opens a file and reads its index: the seek table of zstd's seekable format, or ours of gzip.
+    /// Opens a file and reads its index: the seek table of zstd's seekable format, or our own for
+    /// gzip.
     ///
-    /// An index that was damaged is noticed, except in a seek table that another program wrote:
-    /// that has no checksum, so only what contradicts the file, or a frame that is read, is.
+    /// A damaged index is detected. The exception is a seek table that another program wrote: it
+    /// has no checksum, so only contradictions with the file, or with a frame that is read, are
+    /// detected.
     ///
     /// # Errors
     ///
-    /// [`FormatReason::NoIndex`] if it has none, as BGZF and bzip2 never have; [`FormatReason::Corrupt`] if it
-    /// contradicts the file; [`FormatReason::UnknownFormat`]; what reading says.
+    /// [`FormatReason::NoIndex`] if there is no index, as always with BGZF and bzip2;
+    /// [`FormatReason::Corrupt`] if the index contradicts the file;
+    /// [`FormatReason::UnknownFormat`]; whatever reading reports.
     pub fn open(source: impl Into<Source>) -> Result<Self> {
         Self::open_at(source.into())
     }
@@ -75,39 +78,52 @@ impl Seekable {
         let path = supply.path().to_owned();
         let format = format_of(&mut supply)?;
         let index = Index::load(&mut supply, format)?.ok_or_else(|| {
-            let what = format!("this {format} file has no index to find a position with");
+            let what = format!("this {format} file has no index, which random access needs");
             Error::decompressing(&path, FormatReason::NoIndex, what)
         })?;
         Ok(Self { input, path, format, index, decoders: Spare::new(), last: Mutex::new(None) })
     }
 
-    /// Bytes that it decompresses to, as the index says.
+    /// Returns the length of the decompressed contents in bytes, as the index has it.
     pub fn len(&self) -> u64 {
         self.index.len()
     }
 
-    /// Whether it decompresses to nothing.
+    /// Whether the decompressed contents are empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What it is.
+    /// Returns the format of the file.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Frames that can be decoded on their own.
+    /// Returns the number of frames that can be decoded independently.
     pub fn frames(&self) -> usize {
         self.index.frame_count()
     }
 
-    /// Reads decompressed bytes from `offset` on and returns how many: all of `target`, fewer only
-    /// at the end.
+    /// Reads decompressed bytes from `offset` into `target` and returns how many: all of `target`,
+    /// or fewer at the end.
+    ///
+    /// ```
+    /// use swath_formats::compressed::{self, Seekable};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("a.zst");
+    /// # std::fs::write(folder.path().join("a"), "0123456789")?;
+    /// # compressed::compress(folder.path().join("a"), &path)?;
+    /// let mut target = [0; 4];
+    /// assert_eq!(Seekable::open(&path)?.read_at(&mut target, 8)?, 2);
+    /// assert_eq!(&target[..2], b"89");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`FormatReason::Corrupt`] if a frame is damaged or is not what the index says;
-    /// [`FormatReason::Unsupported`] if one is longer than 32 MiB; what reading says.
+    /// [`FormatReason::Corrupt`] if a frame is damaged or does not match the index;
+    /// [`FormatReason::Unsupported`] if a frame is longer than 32 MiB; whatever reading reports.
     pub fn read_at(&self, target: &mut [u8], offset: u64) -> Result<usize> {
         let there = self.len().saturating_sub(offset).min(target.len() as u64);
         let (frames, wanted) =
@@ -123,7 +139,7 @@ impl Seekable {
         Ok(done)
     }
 
-    /// All bytes of a frame.
+    /// Returns all bytes of a frame.
     fn frame(&self, frame: usize) -> Result<Arc<Vec<u8>>> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((_, bytes)) = last.filter(|&(index, _)| index == frame) {
@@ -134,9 +150,9 @@ impl Seekable {
             let error = Error::decompressing(
                 &self.path,
                 FormatReason::Unsupported,
-                "the frame is too long",
+                "the frame is longer than 32 MiB",
             );
-            return Err(error.at(offset).hint("decompress all of it"));
+            return Err(error.at(offset).hint("decompress the whole file instead"));
         }
         let read = ReadOptions::new().with_offset(offset).with_len(len);
         let packed = read.read(&self.input)?.buffer;

@@ -1,4 +1,4 @@
-//! Compressed bytes in order, with a look ahead.
+//! Compressed bytes in order, with look-ahead.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, Seek, SeekFrom};
@@ -10,33 +10,33 @@ use swath::Reader;
 
 use crate::error::{Error, FormatReason, Result};
 
-/// A reader that can be looked into before bytes are taken from it.
+/// A reader whose next bytes can be inspected before they are consumed.
 ///
-/// Holds what was looked at, and one block of the reader.
+/// Holds the inspected bytes, and one block of the reader.
 pub(super) struct Supply {
     reader: Reader,
     path: PathBuf,
     held: Vec<u8>,
-    /// How much of `held` has been taken.
+    /// How much of `held` has been consumed.
     taken: usize,
-    /// Of the next byte, in the compressed stream.
+    /// Offset of the next byte in the compressed stream.
     offset: u64,
-    /// Of a stream that may have to be gone back in.
+    /// For a stream that may have to go back.
     kept: Option<Kept>,
 }
 
-/// What came out of a stream and may be needed again.
+/// Bytes of a stream that may be needed again.
 struct Kept {
     blocks: VecDeque<Vec<u8>>,
-    /// Of the first block.
+    /// Where the first block begins.
     start: u64,
-    /// Nothing before this is needed.
+    /// Nothing before this offset is needed.
     settled: Arc<AtomicU64>,
 }
 
 impl Kept {
     fn push(&mut self, block: &[u8]) {
-        // Pairs with the store of whoever settles; if that is not seen yet, more is kept.
+        // Pairs with the store in `Turns::settle`; a stale value only keeps more bytes.
         let settled = self.settled.load(Ordering::Relaxed);
         while let Some(first) = self.blocks.front() {
             let end = self.start + first.len() as u64;
@@ -60,12 +60,12 @@ impl Supply {
         &self.path
     }
 
-    /// Of the next byte, from the start of the stream.
+    /// Returns the offset of the next byte from the start of the stream.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Looks at the next bytes without taking them: at least `len`, fewer only at the end.
+    /// Returns the next bytes without consuming them: at least `len`, fewer only at the end.
     pub(super) fn peek(&mut self, len: usize) -> Result<&[u8]> {
         if self.held.len() - self.taken < len {
             self.held.drain(..self.taken);
@@ -75,25 +75,25 @@ impl Supply {
         Ok(&self.held[self.taken..])
     }
 
-    /// Looks at whatever is there already; empty only at the end.
+    /// Returns whatever has been read already; empty only at the end.
     pub(super) fn some(&mut self) -> Result<&[u8]> {
         self.peek(1)
     }
 
-    /// Takes `len` bytes that were looked at.
+    /// Consumes `len` bytes that were inspected.
     pub(super) fn consume(&mut self, len: usize) {
         self.taken += len;
         self.offset += len as u64;
         debug_assert!(self.taken <= self.held.len());
     }
 
-    /// Moves `len` bytes that were looked at behind those of `target`.
+    /// Appends `len` bytes that were inspected to `target`.
     pub(super) fn take(&mut self, len: usize, target: &mut Vec<u8>) {
         target.extend_from_slice(&self.held[self.taken..self.taken + len]);
         self.consume(len);
     }
 
-    /// Goes on `len` bytes further; says how many there were.
+    /// Skips `len` bytes; returns how many there were.
     pub(super) fn skip(&mut self, len: u64) -> Result<u64> {
         let mut left = len;
         while left > 0 {
@@ -125,8 +125,8 @@ impl Supply {
         Ok(len > 0)
     }
 
-    /// Makes it possible to [go back](Self::go_back), to no byte before those that are `settled`. What
-    /// can be read once only is kept in memory meanwhile.
+    /// Makes it possible to [go back](Self::go_back), but not to a byte before `settled`. A source
+    /// that can be read only once is kept in memory in the meantime.
     pub(super) fn keep_from(&mut self, settled: Arc<AtomicU64>) {
         if self.len().is_none() {
             let blocks = VecDeque::from([self.held[self.taken..].to_vec()]);
@@ -143,12 +143,12 @@ impl Supply {
         Ok(())
     }
 
-    /// Bytes of the stream; `None` if only reading it to its end would tell.
+    /// Returns the length of the stream in bytes; `None` if only reading to its end would show it.
     pub(super) fn len(&self) -> Option<u64> {
         self.reader.end_position()
     }
 
-    /// Goes to `offset`; only for a stream that has a [`len`](Self::len).
+    /// Moves to `offset`; only for a stream with a known [`len`](Self::len).
     pub(super) fn seek(&mut self, offset: u64) -> Result<()> {
         self.held.clear();
         self.taken = 0;
@@ -157,19 +157,19 @@ impl Supply {
         moved.map(drop).map_err(|error| Error::from_io(error, &self.path))
     }
 
-    /// The error for bytes that are not what they should be, `offset` of them from the start.
+    /// Returns the error for wrong bytes at `offset` from the start.
     pub(super) fn corrupt(&self, offset: u64, what: impl Into<String>) -> Error {
         Error::decompressing(&self.path, FormatReason::Corrupt, what).at(offset)
     }
 
-    /// The error for a frame at `offset` whose end is missing.
+    /// Returns the error for a frame at `offset` whose end is missing.
     pub(super) fn truncated(&self, offset: u64, what: &str) -> Error {
-        let text = format!("the {what} that begins here is not complete");
+        let text = format!("the {what} that starts here is incomplete");
         Error::decompressing(&self.path, FormatReason::Truncated, text).at(offset)
     }
 }
 
-/// The error for memory that is not there.
+/// Returns the error for an allocation that failed.
 pub(super) fn no_memory(path: &Path) -> Error {
     let error =
         Error::decompressing(path, FormatReason::Unsupported, "there is not enough memory");

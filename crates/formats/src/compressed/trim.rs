@@ -1,4 +1,4 @@
-//! Cuts decoded items down to the bytes that were asked for.
+//! Cuts decoded items down to the requested bytes.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,10 +6,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, FormatReason, Result};
 
-/// Knows where each item lies once all before it are decoded; an item waits for that.
+/// Finds the position of each item once all items before it are decoded; an item waits for that.
 ///
-/// Items are handed out in order, each to a worker that is free, so the first of those that wait
-/// never does.
+/// Items are handed out in order, each to a free worker, so the first of the waiting items never
+/// waits.
 #[derive(Debug)]
 pub(super) struct Trim {
     from: u64,
@@ -21,9 +21,9 @@ pub(super) struct Trim {
 
 #[derive(Debug)]
 struct State {
-    /// Whose turn it is.
+    /// The item whose turn it is.
     next: u64,
-    /// Decoded bytes before that item.
+    /// Number of decoded bytes before that item.
     position: u64,
     failed: bool,
 }
@@ -46,7 +46,7 @@ impl Trim {
         let state = self.turn.wait_while(self.state(), waiting);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         if state.failed {
-            // An item before it is an error, so nobody will see this one.
+            // An earlier item has failed, so this one is not used.
             bytes.clear();
             return;
         }
@@ -55,7 +55,7 @@ impl Trim {
         (state.next, state.position) = (index + 1, end);
         drop(state);
         if end >= self.end() {
-            // Relaxed: a hint to read no further.
+            // Relaxed: only a hint to stop reading.
             self.enough.store(true, Ordering::Relaxed);
         }
         self.turn.notify_all();
@@ -67,18 +67,18 @@ impl Trim {
         bytes.drain(..within(self.from).min(bytes.len()));
     }
 
-    /// Lets those go who wait: an item will never come.
+    /// Wakes the waiting threads: an item will never come.
     pub(super) fn fail(&self) {
         self.state().failed = true;
         self.turn.notify_all();
     }
 
-    /// Whether all bytes that were asked for have been decoded.
+    /// Whether all requested bytes have been decoded.
     pub(super) fn has_enough(&self) -> bool {
         self.enough.load(Ordering::Relaxed)
     }
 
-    /// Fails if the stream ended before the bytes that were asked for.
+    /// Fails if the stream ended before the requested bytes.
     pub(super) fn check_end(&self, path: &Path) -> Result<()> {
         let position = self.state().position;
         match self.has_enough() || (self.len.is_none() && position >= self.from) {
@@ -92,10 +92,11 @@ impl Trim {
     }
 }
 
-/// The error for a stream that decompresses to `len` bytes where more were asked for.
+/// Returns the error for a stream that is shorter than the request; it decompresses to `len` bytes.
 pub(super) fn too_short(path: &Path, len: u64) -> Error {
-    let what = format!("it decompresses to {len} bytes");
-    Error::decompressing(path, FormatReason::Truncated, what).hint("ask for less")
+    let what = format!("it decompresses to {len} bytes only");
+    Error::decompressing(path, FormatReason::Truncated, what)
+        .hint("request bytes before that end")
 }
 
 #[cfg(test)]
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(error.reason(), FormatReason::Truncated);
         let trim = Trim::new(10, None);
         assert_eq!(cut(&trim, 0, 10), 0);
-        trim.check_end(Path::new("x")).expect("nothing was asked for");
+        trim.check_end(Path::new("x")).expect("nothing was requested");
     }
 
     #[test]

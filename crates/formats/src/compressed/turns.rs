@@ -1,10 +1,10 @@
-//! Who decoded what, told in order: what comes after a member that lied about its length counts for
-//! nothing.
+//! Settles decoded items in order: after a member with a false length, everything decoded ahead is
+//! discarded.
 //!
-//! Members of gzip that say how long they are go to different workers before anybody knows whether
-//! it is true. Whoever is done tells it here. One that is done too early leaves its bytes, and the one
-//! whose turn it is hands on those as well, so nobody waits. The first that could not be decoded stops
-//! everything, and the stream is decoded in order from there on.
+//! Gzip members that record their length go to different workers before anything shows whether that
+//! length is true. Each worker reports here when it has finished. A worker that is early leaves its
+//! bytes, and the one whose turn it is passes on those as well, so no thread waits. The first item
+//! that could not be decoded stops everything, and the stream is decoded in order from there.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,64 +12,64 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::error::{Error, Result};
 
-/// Where an item begins, and what was there before it.
+/// Where an item begins, and what comes before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Mark {
-    /// Its number.
+    /// Index of the item.
     pub(super) index: u64,
-    /// Of its first byte, in the compressed stream.
+    /// Offset of its first byte in the compressed stream.
     pub(super) offset: u64,
-    /// Frames before it.
+    /// Number of frames before it.
     pub(super) frames: u64,
 }
 
 /// How an item ended.
 #[derive(Debug)]
 pub(super) enum Done {
-    /// It is decoded, and ends where the next one begins.
+    /// It was decoded, and ends where the next one begins.
     Decoded { end: u64 },
-    /// It is not what it said, if it is not damaged.
+    /// Either its length is wrong or it is damaged.
     Doubtful,
     /// It cannot be decoded.
     Failed(Error),
 }
 
-/// One stream, as far as it is known.
+/// One stream, as far as it has been settled.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     state: Mutex<State>,
-    /// Bytes of the compressed stream that nobody needs again.
+    /// Bytes of the compressed stream before this offset are not needed again.
     settled: Arc<AtomicU64>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Whose turn it is.
+    /// The item whose turn it is.
     next: u64,
-    /// Done before their turn.
+    /// Items that finished before their turn.
     early: BTreeMap<u64, (Mark, Done, Vec<u8>)>,
-    /// The first that is doubtful.
+    /// The first doubtful item.
     stopped: Option<Mark>,
 }
 
 impl Turns {
-    /// How far it is, for whoever keeps bytes until they are not needed any more.
+    /// Returns the settled offset, for a supply that keeps bytes until they are no longer needed.
     pub(super) fn settled(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.settled)
     }
 
-    /// Whether everything that is still to come is for nothing.
+    /// Whether everything that is still to come will be discarded.
     pub(super) fn has_stopped(&self) -> bool {
         self.state().stopped.is_some()
     }
 
-    /// Where to go on in order, if it stopped.
+    /// Returns where to continue in order, if it has stopped.
     pub(super) fn go_on(&self) -> Option<Mark> {
         self.state().stopped.take()
     }
 
-    /// Tells how an item ended that decoded to `out`; leaves there what is to be written in its
-    /// place. `cut` gets the bytes of each item, in order.
+    /// Records how an item ended that decoded to `out`, and leaves in `out` what is to be written
+    /// in its place. `cut` gets the bytes of each item, in order.
     pub(super) fn settle(
         &self,
         mark: Mark,
@@ -87,7 +87,7 @@ impl Turns {
             match done {
                 Done::Decoded { end } => {
                     cut(mark.index, &mut bytes);
-                    // Pairs with the load of whoever keeps bytes; nothing else hangs on it.
+                    // Pairs with the load in `Kept`; nothing else depends on it.
                     self.settled.store(end, Ordering::Relaxed);
                     match out.is_empty() {
                         true => *out = bytes,
@@ -112,7 +112,7 @@ impl Turns {
 }
 
 impl State {
-    /// Takes what ended, if its turn has come.
+    /// Takes the next finished item, if its turn has come.
     fn take_next(&mut self) -> Option<(Mark, Done, Vec<u8>)> {
         let taken = self.early.remove(&self.next)?;
         self.next += 1;
@@ -124,7 +124,7 @@ impl State {
 mod tests {
     use super::*;
 
-    /// What is to be written in the place of an item that decoded to one letter.
+    /// Returns what is written in the place of an item that decoded to one letter.
     fn settle(turns: &Turns, index: u64, letter: u8, done: Done) -> String {
         let mut out = vec![letter];
         let mark = Mark { index, offset: index * 10, frames: index };

@@ -1,4 +1,4 @@
-//! zstd: frames that stand alone, found by walking over their blocks.
+//! zstd: independent frames, found by walking over their blocks.
 
 pub(super) mod frame;
 pub(super) mod seek_table;
@@ -10,15 +10,15 @@ use super::frame::{Encode, Frame, size32};
 use super::work::{Decode, Encoded, Wrong};
 use crate::error::FormatReason;
 
-/// The level whose tables were measured, and the logarithms of its long and its short one.
+/// The level whose tables were measured, with the logarithms of its long and its short table.
 ///
-/// A window of the whole frame makes it 1 to 2 % smaller than zstd's own 2 MiB does. Tables that
-/// are half and an eighth as long as zstd's stay in the cache and are 15 % faster, for about half
-/// of that gain: archives of numbers, logs, manuals, sources, JSON, programs and Python come out
-/// 3 % smaller to 1 % larger than by `zstd -3`, in this order.
+/// A window as large as the frame makes the output 1 to 2 % smaller than zstd's own 2 MiB. Tables
+/// half and an eighth as long as zstd's stay in the cache and are 15 % faster, at the cost of about
+/// half of that gain. Compared with `zstd -3`, archives of numbers, logs, manuals, sources, JSON,
+/// programs and Python come out between 3 % smaller and 1 % larger, in this order.
 const MEASURED: (i32, u32, u32) = (3, 16, 13);
 
-/// How long the tables of an encoder are, as powers of two of numbers of four bytes.
+/// Table sizes of an encoder, as powers of two, in numbers of four bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tables {
     chain: u32,
@@ -26,7 +26,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Those of zstd 1.5 for long inputs, by level; the first row is for levels below 1.
+    /// zstd 1.5's own sizes for long inputs, by level; the first row is for levels below 1.
     const OF_LEVELS: [(u32, u32); 23] = [
         (12, 13),
         (13, 14),
@@ -52,10 +52,11 @@ impl Tables {
         (26, 24),
         (27, 25),
     ];
-    /// Shorter ones save nothing that counts.
+    /// Shorter tables would save nothing that matters.
     const LEAST: u32 = 16;
 
-    /// What `level` has for blocks of this size: never much longer than those.
+    /// Returns the sizes for `level` and blocks of this size; tables are never much longer than a
+    /// block.
     pub(super) fn of(level: i32, block_size: usize) -> Self {
         let row = usize::try_from(level).unwrap_or(0).min(Self::OF_LEVELS.len() - 1);
         let (chain, hash) = Self::OF_LEVELS[row];
@@ -63,7 +64,7 @@ impl Tables {
         Self { chain: chain.min(most), hash: hash.min(most) }
     }
 
-    /// Makes the longer one half as long; `false` where both are as short as they get.
+    /// Halves the longer table; `false` if both are as short as they get.
     pub(super) fn shorten(&mut self) -> bool {
         let longer = if self.chain > self.hash { &mut self.chain } else { &mut self.hash };
         let is_long = *longer > Self::LEAST;
@@ -71,13 +72,13 @@ impl Tables {
         is_long
     }
 
-    /// Bytes of a context with them: the tables, tags for a fast search, and what it has besides.
+    /// Length in bytes of a context: the tables, the tags of fast searches, and the rest.
     pub(super) fn bytes(self) -> u64 {
         (4 << self.chain) + (5 << self.hash) + (1 << 20)
     }
 }
 
-/// Smallest and largest window, as powers of two, that every decoder takes.
+/// Smallest and largest window, as powers of two, that every decoder accepts.
 const WINDOW_LOGS: (u32, u32) = (10, 27);
 
 pub(super) struct Encoder(CCtx<'static>);
@@ -88,7 +89,7 @@ impl Encoder {
         block_size: usize,
         tables: Option<Tables>,
     ) -> Result<Self, String> {
-        let mut context = CCtx::try_create().ok_or("no memory for a zstd context")?;
+        let mut context = CCtx::try_create().ok_or("not enough memory for a zstd context")?;
         let (least, most) = WINDOW_LOGS;
         let window_log = block_size.next_power_of_two().ilog2().clamp(least, most);
         let mut parameters = vec![
@@ -116,7 +117,7 @@ impl Encode for Encoder {
         let before = out.len();
         let bound = compress_bound(block.len());
         if before == 0 {
-            out.try_reserve(bound).map_err(|_| "no memory for a zstd frame")?;
+            out.try_reserve(bound).map_err(|_| "not enough memory for a zstd frame")?;
             self.0.compress2(out, block).map_err(said)?;
         } else {
             out.resize(before + bound, 0);
@@ -124,7 +125,7 @@ impl Encode for Encoder {
             out.truncate(before + len);
         }
         let frame = &out[before..];
-        // A frame ends with the lower half of its content's XXH64: just what the seek table wants.
+        // A frame ends with the lower half of its content's XXH64, which the seek table needs.
         let checksum = frame.last_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         Ok(Frame { packed: size32(frame.len())?, plain: size32(block.len())?, checksum })
     }
@@ -134,7 +135,7 @@ impl Encode for Encoder {
 pub(super) struct Decoder(DCtx<'static>);
 
 impl Decoder {
-    /// `None` if there is no memory for one.
+    /// Returns `None` if there is not enough memory.
     pub(super) fn new() -> Option<Self> {
         Some(Self(DCtx::try_create()?))
     }
@@ -148,23 +149,23 @@ impl Decode for Decoder {
     }
 }
 
-/// What the library says of a window that is too large.
+/// The library's message for a window that is too large.
 const TOO_LARGE: &str = "Frame requires too much memory for decoding";
 
-/// What is wrong with a frame.
+/// Describes what is wrong with a frame.
 pub(super) fn wrong(code: usize) -> Wrong {
     match get_error_name(code) {
         TOO_LARGE => Wrong {
             at: 0,
             reason: FormatReason::Unsupported,
-            what: String::from("the frame asks for a window of more than 128 MiB"),
-            hint: "`zstd -d --long=31`",
+            what: String::from("the frame needs a window of more than 128 MiB"),
+            hint: "decompress it with `zstd -d --long=31`",
         },
         said => Wrong::corrupt(0, said.to_lowercase()),
     }
 }
 
-/// What the library says of an error.
+/// Returns the library's message for an error code.
 fn said(code: usize) -> String {
     String::from(get_error_name(code))
 }

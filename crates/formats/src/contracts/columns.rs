@@ -6,38 +6,38 @@ use swath::Array;
 
 use crate::error::Result;
 
-/// A right to buy or to sell something at a price, and what it is said to be worth.
+/// The right to buy or sell an asset at a price, and its reference price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Contract {
-    /// S: what the underlying costs now; above 0.
+    /// S: the current price of the underlying; above 0.
     pub spot: f64,
-    /// K: what it can be bought or sold for; above 0.
+    /// K: the price at which it can be bought or sold; above 0.
     pub strike: f64,
-    /// r: interest without risk, continuous, a year.
+    /// r: the risk-free rate, continuous, per year.
     pub rate: f64,
-    /// q: what the underlying pays, continuous, a year.
+    /// q: the dividend yield, continuous, per year.
     pub dividend_yield: f64,
-    /// The standard deviation of a year's logarithmic return; not negative.
+    /// The standard deviation of the logarithmic return per year; not negative.
     pub volatility: f64,
     /// T: years to expiry; not negative.
     pub years: f64,
-    /// To buy or to sell.
+    /// Call or put.
     pub kind: ContractKind,
-    /// The price that the file gives, to compare with.
+    /// The price in the file, for comparison.
     pub reference: f64,
 }
 
-/// What a contract is a right to.
+/// The right that a contract gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ContractKind {
-    /// To buy.
+    /// The right to buy.
     Call,
-    /// To sell.
+    /// The right to sell.
     Put,
 }
 
-/// What a line says.
+/// The contents of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Row {
     /// The first six fields.
@@ -47,8 +47,8 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// Whether nothing on the way to its price is infinite. Of the short decimals that most lines
-    /// have, nothing is.
+    /// Whether no intermediate result of its price is infinite. This is true of the short decimals
+    /// in most lines.
     pub(super) fn has_a_price(&self) -> bool {
         let [spot, strike, rate, dividend_yield, volatility, years] = self.numbers;
         let growth = rate - dividend_yield + volatility * volatility / 2.0;
@@ -59,22 +59,22 @@ impl Row {
     }
 }
 
-/// What is done to every column alike.
+/// Code that is the same for every column.
 macro_rules! columns {
     ($($column:ident: $type:ty),+) => {
-        /// Contracts, each field in a column of its own: 64 bytes for each.
+        /// Contracts, with each field in its own column; 64 bytes per contract.
         #[derive(Debug, Default, PartialEq)]
         pub struct Contracts {
             $($column: Array<$type>,)+
         }
 
         impl Contracts {
-            /// Makes room for `len` contracts, all zeros.
+            /// Returns `len` contracts, all zeros.
             pub(super) fn zeroed(len: usize) -> Result<Self> {
                 Ok(Self { $($column: Array::zeroed(len)?,)+ })
             }
 
-            /// All of these, one behind the other.
+            /// Concatenates contracts.
             pub(super) fn concat(parts: &[Self]) -> Result<Self> {
                 let mut all = Self::zeroed(parts.iter().map(Self::len).sum())?;
                 let mut rest = all.part_mut();
@@ -85,21 +85,21 @@ macro_rules! columns {
                 Ok(all)
             }
 
-            /// All of them, to be filled.
+            /// Returns all of them, to fill.
             pub(super) fn part_mut(&mut self) -> Part<'_> {
                 Part { $($column: &mut self.$column,)+ }
             }
         }
 
-        /// Neighbouring contracts that one worker fills.
+        /// Consecutive contracts that one worker fills.
         pub(super) struct Part<'c> {
             $($column: &'c mut [$type],)+
         }
 
         impl<'c> Part<'c> {
-            /// The first `len`, which leave this one.
+            /// Splits off the first `len`.
             pub(super) fn take(&mut self, len: usize) -> Part<'c> {
-                Part { $($column: self.$column.split_off_mut(..len).expect("as many are left"),)+ }
+                Part { $($column: self.$column.split_off_mut(..len).expect("enough are left"),)+ }
             }
         }
     };
@@ -111,17 +111,17 @@ columns!(
 );
 
 impl Contracts {
-    /// How many there are.
+    /// Returns the number of contracts.
     pub fn len(&self) -> usize {
         self.spot.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no contracts.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Contract `index`, in file order; `None` from [`len`](Self::len) on.
+    /// Returns contract `index`, in the order of the file; `None` from [`len`](Self::len) on.
     pub fn get(&self, index: usize) -> Option<Contract> {
         Some(Contract {
             spot: *self.spot.get(index)?,
@@ -135,12 +135,12 @@ impl Contracts {
         })
     }
 
-    /// The reference prices.
+    /// Returns the reference prices.
     pub fn references(&self) -> &[f64] {
         &self.reference
     }
 
-    /// All of them, for the kernel.
+    /// Returns all columns, for the kernel.
     pub(super) fn columns(&self) -> swath_simd::Contracts<'_> {
         swath_simd::Contracts {
             spot: &self.spot,

@@ -1,12 +1,12 @@
-//! Blocks of lines: each read, parsed, priced and formatted by one worker, written in order.
+//! Blocks of lines: each is read, parsed, priced and formatted by one worker, and written in order.
 //!
 //! ```text
 //! worker A   |read 0|parse price format|…|write 0|read 2|parse
 //! worker B          |read 1|parse price format|…|write 1|read 3|
 //! ```
 //!
-//! Within a block, some hundred contracts at a time go through all steps, so their columns and
-//! prices stay in the first-level cache.
+//! Within a block, a few hundred contracts at a time go through all steps, so that their columns
+//! and prices stay in the first-level cache.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -24,10 +24,10 @@ use crate::error::Result;
 use crate::number::format::push_u64;
 use crate::spare::Spare;
 
-/// Contracts that go through all steps together.
+/// Number of contracts that go through all steps together.
 const BATCH: usize = 256;
 
-/// What workers share.
+/// State that the workers share.
 struct Shared {
     path: PathBuf,
     texts: Spare<Vec<u8>>,
@@ -35,7 +35,7 @@ struct Shared {
     done: Mutex<Done>,
 }
 
-/// What a worker has before it.
+/// The buffers of one worker.
 struct Desk {
     contracts: Contracts,
     prices: Vec<f64>,
@@ -111,7 +111,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes `count` contracts of `text` through all steps; returns how many bytes they were.
+    /// Takes `count` contracts of `text` through all steps; returns their length in bytes.
     fn batch(
         &self,
         desk: &mut Desk,

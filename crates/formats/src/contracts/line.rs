@@ -1,11 +1,11 @@
-//! One line: nine fields, and what may be wrong with them.
+//! One line: nine fields, and the faults that they may have.
 
 use swath_simd::fields::{double, last, short, usual};
 
 use super::columns::{Part, Row};
 use crate::error::FormatReason;
 
-/// What the fields of a line are, in order.
+/// The fields of a line, in order.
 const FIELDS: [&str; 9] = [
     "the price of the underlying",
     "the strike",
@@ -18,22 +18,22 @@ const FIELDS: [&str; 9] = [
     "the reference price",
 ];
 
-/// Longer lines are no contracts, whatever they hold.
+/// Longer lines are not contracts, whatever they hold.
 pub(super) const MOST_LINE: usize = 1 << 20;
 
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// Lines before this one, in the text.
+    /// Number of lines before this one in the text.
     pub(super) line: usize,
-    /// Of the field, in the text.
+    /// Offset of the field in the text.
     pub(super) at: usize,
     pub(super) reason: FormatReason,
     pub(super) what: String,
 }
 
-/// Parses as many lines as `part` has room for and returns the byte behind them. There must be so
-/// many.
+/// Parses as many lines as `part` has room for, which must be there, and returns the offset after
+/// them.
 pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, Wrong> {
     let mut at = 0;
     for line in 0..part.len() {
@@ -54,18 +54,18 @@ pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, Wrong> {
     Ok(at)
 }
 
-/// Refuses a line, without its newline, that is too long, from its start on.
+/// Rejects a line, without its newline, that is too long, at its start.
 pub(super) fn check_len(line: &[u8]) -> Result<(), Wrong> {
     if line.len() <= MOST_LINE { Ok(()) } else { Err(too_long()) }
 }
 
-/// What is wrong with a line that is too long.
+/// Returns the fault of a line that is too long.
 pub(super) fn too_long() -> Wrong {
     wrong(0, FormatReason::Malformed, format!("the line is longer than {MOST_LINE} bytes"))
 }
 
-/// Parses a line as programs write it: short decimals, single blanks, nothing negative; `None` for
-/// all others.
+/// Parses a line as programs write it: short decimals, single spaces, nothing negative; `None` for
+/// any other line.
 #[inline(always)]
 fn quick(text: &[u8], at: usize) -> Option<(Row, usize)> {
     let (spot, at) = short(text, at)?;
@@ -76,14 +76,14 @@ fn quick(text: &[u8], at: usize) -> Option<(Row, usize)> {
     let (years, at) = usual::<2>(text, at)?;
     let numbers = [spot, strike, rate, dividend_yield, volatility, years];
     let [kind, blank] = *text.get(at..)?.first_chunk()?;
-    // Which of both cannot be foreseen, so nothing depends on it.
+    // The branch would be unpredictable, so there is no branch.
     let is_put = kind == b'P';
     if !((kind == b'C') | is_put) || blank != b' ' {
         return None;
     }
     let (dividends, at) = usual::<2>(text, at + 2)?;
     let (reference, at) = last(text, at)?;
-    // What is not positive goes the way of the faulty.
+    // Values that are not positive take the path that reports faults.
     let is_fine = spot > 0.0 && strike > 0.0 && dividends == 0.0;
     is_fine.then_some((Row { numbers, is_put, reference }, at))
 }
@@ -94,7 +94,7 @@ fn full(line: &[u8]) -> Result<Row, Wrong> {
     row(Fields { line, at: 0 }, line.len())
 }
 
-/// The row of a line's fields, each with its place; `len` is that of the line.
+/// Parses the fields of a line, each with its place; `len` is the length of the line.
 fn row<'l>(
     mut fields: impl Iterator<Item = (usize, &'l [u8])>,
     len: usize,
@@ -102,7 +102,8 @@ fn row<'l>(
     let (mut row, mut first) = (Row::default(), 0);
     for (index, name) in FIELDS.into_iter().enumerate() {
         let Some((at, token)) = fields.next() else {
-            let what = format!("{name} is missing: {index} fields of {}", FIELDS.len());
+            let what =
+                format!("{name} is missing: the line has {index} of {} fields", FIELDS.len());
             return Err(wrong(len, FormatReason::Malformed, what));
         };
         first = if index == 0 { at } else { first };
@@ -112,11 +113,11 @@ fn row<'l>(
     match fields.next() {
         None if row.has_a_price() => Ok(row),
         None => {
-            let what = String::from("its price is beyond what can be computed with doubles");
+            let what = String::from("its price cannot be computed with doubles");
             Err(wrong(first, FormatReason::TooLarge, what))
         }
         Some((at, _)) => {
-            let what = format!("there are more than {} fields", FIELDS.len());
+            let what = format!("the line has more than {} fields", FIELDS.len());
             Err(wrong(at, FormatReason::Malformed, what))
         }
     }
@@ -126,11 +127,11 @@ fn wrong(at: usize, reason: FormatReason, what: String) -> Wrong {
     Wrong { line: 0, at, reason, what }
 }
 
-/// Puts field `index` in its place.
+/// Stores field `index`.
 fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (FormatReason, String)> {
     let malformed = |what: &str| Err((FormatReason::Malformed, what.to_owned()));
     if token.contains(&0) {
-        return malformed("has a NUL byte in it");
+        return malformed("contains a NUL byte");
     }
     if index == 6 {
         row.is_put = match token {
@@ -143,17 +144,15 @@ fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (FormatReason,
     let Some(value) = double(token) else {
         let is_number = std::str::from_utf8(token).is_ok_and(|it| it.parse::<f64>().is_ok());
         return match is_number && token.iter().any(u8::is_ascii_digit) {
-            true => {
-                Err((FormatReason::TooLarge, String::from("is beyond what a double holds")))
-            }
+            true => Err((FormatReason::TooLarge, String::from("is too large for a double"))),
             false => malformed("is not a number"),
         };
     };
     match index {
-        0 | 1 if value <= 0.0 => return malformed("is not above 0"),
-        4 | 5 if value < 0.0 => return malformed("is below 0"),
+        0 | 1 if value <= 0.0 => return malformed("must be above 0"),
+        4 | 5 if value < 0.0 => return malformed("must not be negative"),
         7 if value != 0.0 => {
-            let what = "are not 0: dividends on certain days are not in the formula";
+            let what = "must be 0: the formula has no discrete dividends";
             return Err((FormatReason::Unsupported, what.to_owned()));
         }
         7 => {}
@@ -163,7 +162,7 @@ fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (FormatReason,
     Ok(())
 }
 
-/// What stands between blanks and tabs, with its place in the line.
+/// The words between blanks and tabs, with their positions in the line.
 pub(super) struct Fields<'l> {
     pub(super) line: &'l [u8],
     pub(super) at: usize,

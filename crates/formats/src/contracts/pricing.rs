@@ -1,23 +1,23 @@
-//! From contracts to prices to lines.
+//! From contracts to prices to lines of text.
 
 use swath_simd::black_scholes;
 
 use super::columns::Contracts;
 use crate::number::format::push_f64_fixed;
 
-/// How far a price may be from the one in the file, as in PARSEC: the normal distribution that it
-/// is computed with has seven digits.
+/// The allowed difference between a price and the one in the file, as in PARSEC: its normal
+/// distribution has seven digits.
 pub const TOLERANCE: f64 = 1e-4;
 
-/// Digits behind the point, as study C prints them.
+/// Digits after the point, as study C prints them.
 const DECIMALS: usize = 18;
-/// Of most lines.
+/// The length of most lines.
 const LINE: usize = 24;
 
-/// How far prices are from the right ones.
+/// How far prices are from the reference prices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Difference {
-    /// How many are off by more than allowed.
+    /// Number of prices beyond the tolerance.
     pub(super) off: u64,
     pub(super) largest: f64,
 }
@@ -28,21 +28,26 @@ impl Difference {
     }
 }
 
-/// Prices the first contracts, as many as there are places.
+/// Prices the first contracts, as many as `prices` has room for.
 pub(super) fn price(contracts: &Contracts, prices: &mut [f64]) -> Difference {
     black_scholes(&contracts.columns(), prices);
     let (mut off, mut largest) = (0, 0);
     for (price, reference) in prices.iter().zip(contracts.references()) {
         let apart = (price - reference).abs();
         off += u64::from(apart >= TOLERANCE);
-        // Doubles that are not negative are in the order of their bits.
+        // Non-negative doubles sort like their bits.
         largest = apart.to_bits().max(largest);
     }
     Difference { off, largest: f64::from_bits(largest) }
 }
 
-/// Appends a line for each price, as files of prices have them: with 18 decimals, as C's `%.18f`
-/// prints it.
+/// Appends a line for each price, as in a file of prices: with 18 decimals, like C's `%.18f`.
+///
+/// ```
+/// let mut text = Vec::new();
+/// swath_formats::contracts::format_prices(&[0.5], &mut text);
+/// assert_eq!(text, b"0.500000000000000000\n");
+/// ```
 pub fn format_prices(prices: &[f64], out: &mut Vec<u8>) {
     out.reserve(prices.len() * LINE + 64);
     for &price in prices {

@@ -18,40 +18,52 @@ use crate::spare::Spare;
 /// Bytes that a worker parses at a time.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// Reads all contracts of `source` into columns, in file order.
+/// Reads all contracts of `source` into columns, in the order of the file.
 ///
-/// A file is read twice, the first time only to count its lines, so that memory is what the columns
-/// need and a few blocks. A stream cannot be: its columns are put together at the end.
+/// ```
+/// use swath_formats::contracts::{self, ContractKind};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("options");
+/// std::fs::write(&path, "1\n42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.7594\n")?;
+/// let contract = contracts::read(&path)?.get(0).ok_or("one contract")?;
+/// assert_eq!((contract.strike, contract.kind), (40.0, ContractKind::Call));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A file is read twice, the first time only to count its lines, so the memory needed is that of
+/// the columns and a few blocks. A stream can be read only once: its columns are concatenated at
+/// the end.
 ///
 /// # Errors
 ///
-/// As [`PriceOptions::price`](super::PriceOptions::price).
+/// Those of [`PriceOptions::price`](super::PriceOptions::price).
 pub fn read(source: impl Into<Source>) -> Result<Contracts> {
     ContractOptions::new().read(source)
 }
 
-/// How to read contracts. Every setter returns the options, none can fail.
+/// How to read contracts. Every setter returns the options; none can fail.
 #[derive(Clone, Debug, Default)]
 pub struct ContractOptions {
     read: ReadOptions,
 }
 
 impl ContractOptions {
-    /// Everything chosen, one worker for each core.
+    /// Defaults: one worker per core, everything else chosen automatically.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// How the contracts are read, and which bytes of them. Its workers parse.
+        /// How to read the contracts, and which bytes of them. Its workers parse.
         with_read(read: ReadOptions);
     }
 
-    /// As [`read`], with these options.
+    /// Like [`read`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read`].
+    /// Those of [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<Contracts> {
         self.read_from(source.into())
     }
@@ -61,7 +73,7 @@ impl ContractOptions {
         let mut reader = self.read.reader(&input)?;
         let is_file = reader.seek(SeekFrom::End(0)).and_then(|_| reader.rewind()).is_ok();
         let path = reader.path().to_owned();
-        // Nothing is written: of a sink, only the order of errors is wanted.
+        // Nothing is written: the output only puts errors in order.
         let order = ordered_to(sink(), &path);
         let reading =
             Reading { path, spare: Spare::new(), order, workers: workers(self.read.workers()) };
@@ -89,22 +101,22 @@ impl Reading {
         Ok(())
     }
 
-    /// Each block into its part of the columns; the file has so many newlines.
+    /// Parses each block into its part of the columns; the file has this many newlines.
     fn in_place(&self, reader: Reader, lines: u64) -> Result<Contracts> {
         let mut supply = Supply::new(reader, &self.spare, BLOCK_SIZE).peekable();
         let declared = match supply.peek() {
             Some(Ok(first)) => first.declared.unwrap_or(0),
-            // Said below.
+            // Reported below.
             Some(Err(_)) | None => 0,
         };
-        // Where line 1 promises more than there are lines, it does not get as far as to need them.
+        // If line 1 declares more contracts than there are lines, they are never reached.
         let room = usize::try_from(declared.min(lines)).unwrap_or(usize::MAX);
         let mut contracts = Contracts::zeroed(room)?;
         let mut rest = contracts.part_mut();
         let blocks = supply.map(|block| {
             let block = block?;
             if block.contracts > rest.len() {
-                let what = "it was written to while it was read";
+                let what = "the file was written to while it was read";
                 return Err(Error::reading(&self.path, FormatReason::Malformed, what));
             }
             let part = rest.take(block.contracts);
@@ -117,7 +129,7 @@ impl Reading {
         Ok(contracts)
     }
 
-    /// Each block into columns of its own.
+    /// Parses each block into columns of its own.
     fn in_pieces(&self, reader: Reader) -> Result<Contracts> {
         let pieces = Mutex::new(Vec::new());
         let supply = Supply::new(reader, &self.spare, BLOCK_SIZE);

@@ -1,13 +1,13 @@
-//! The text of a stream, cut into blocks of whole lines, and each with the number of its first one.
+//! Cuts the text of a stream into blocks of whole lines, each with the number of its first line.
 //!
 //! ```text
-//! reader   2\n42 40 …\n42 4|0 …\n       wherever it ends
-//! blocks     |42 40 …\n|42 40 …\n|      the count taken off, lines whole
+//! reader   2\n42 40 …\n42 4|0 …\n       ends anywhere
+//! blocks     |42 40 …\n|42 40 …\n|      without the count, whole lines
 //! lines    1  2         3
 //! ```
 //!
-//! Lines are counted here, in order: a vector kernel does it many times faster than the bytes come,
-//! and then every error has its line, also from a pipe, which cannot be read again.
+//! Lines are counted here, in order. A vector kernel counts many times faster than the bytes
+//! arrive, and so every error has its line, even from a pipe, which cannot be read again.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -22,53 +22,54 @@ use crate::spare::Spare;
 /// Whole lines.
 pub(super) struct Block {
     bytes: Vec<u8>,
-    /// Where its contracts begin, behind the count.
+    /// Where its contracts begin, after the count.
     from: usize,
-    /// Of the first of `bytes`, in the stream.
+    /// Offset of the first of `bytes` in the stream.
     offset: u64,
     /// The line of its first contract.
     line: u64,
-    /// How many lines are contracts; all behind them is blank.
+    /// How many lines are contracts; the lines after them are blank.
     pub(super) contracts: usize,
-    /// What line 1 says, if that was in it.
+    /// The number in line 1, if this block contains it.
     pub(super) declared: Option<u64>,
 }
 
 impl Block {
-    /// Its contracts, one a line.
+    /// Returns its contracts, one per line.
     pub(super) fn text(&self) -> &[u8] {
         &self.bytes[self.from..]
     }
 
-    /// The error for what is wrong in its text, `skipped` contracts and `at` bytes from its start.
+    /// Returns the error for a fault in its text, `skipped` contracts and `at` bytes from its
+    /// start.
     pub(super) fn error(&self, path: &Path, wrong: Wrong, skipped: usize, at: usize) -> Error {
         let text = Text { path, bytes: &self.bytes, line: self.line, offset: self.offset };
         text.error(wrong, skipped, self.from + at)
     }
 
-    /// Bytes of the stream that it is.
+    /// Returns its length in the stream in bytes.
     pub(super) fn len(&self) -> u64 {
         self.bytes.len() as u64
     }
 
-    /// Its memory, when nobody needs its text any more.
+    /// Returns its buffer, for reuse.
     pub(super) fn into_buffer(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Some of a stream, and where it stands there.
+/// Part of a stream, and its position there.
 pub(super) struct Text<'t> {
     pub(super) path: &'t Path,
     pub(super) bytes: &'t [u8],
     /// The number of its first line.
     pub(super) line: u64,
-    /// Of its first byte.
+    /// Offset of its first byte.
     pub(super) offset: u64,
 }
 
 impl Text<'_> {
-    /// The error for what is wrong in it, so many lines and bytes from its start.
+    /// Returns the error for a fault this many lines and bytes from its start.
     pub(super) fn error(&self, wrong: Wrong, line: usize, at: usize) -> Error {
         let (line, at) = (line + wrong.line, at + wrong.at);
         let error = Error::reading(self.path, wrong.reason, wrong.what);
@@ -79,40 +80,40 @@ impl Text<'_> {
         }
     }
 
-    /// The line that byte `at` is on, from not too long before it.
+    /// Returns the line that contains byte `at`, from a limited distance before it.
     fn line_around(&self, at: usize) -> &[u8] {
-        let (before, behind) = self.bytes.split_at(at);
+        let (before, after) = self.bytes.split_at(at);
         let newline = before.iter().rposition(|&byte| byte == b'\n');
         let from = newline.map_or(0, |newline| newline + 1);
-        let to = behind.iter().position(|&byte| byte == b'\n').unwrap_or(behind.len());
+        let to = after.iter().position(|&byte| byte == b'\n').unwrap_or(after.len());
         &self.bytes[from.max(at.saturating_sub(60))..before.len() + to]
     }
 }
 
 fn no_memory(path: &Path) -> Error {
-    let what = "there is not enough memory for a block of its lines";
+    let what = "there is not enough memory for a block of lines";
     Error::reading(path, FormatReason::TooLarge, what)
         .hint("use smaller blocks or fewer workers")
 }
 
-/// Cuts a stream; an iterator that ends behind its first error.
+/// Cuts a stream into blocks; the iterator ends after the first error.
 pub(super) struct Supply<'s> {
     reader: Reader,
     spare: &'s Spare<Vec<u8>>,
     path: PathBuf,
     block_size: usize,
-    /// Of the next block, in the stream.
+    /// Offset of the next block in the stream.
     offset: u64,
-    /// Of the next line.
+    /// The number of the next line.
     line: u64,
-    /// What is left of a line whose end has not been seen.
+    /// The start of a line whose end has not been read yet.
     begun: Vec<u8>,
     declared: Option<u64>,
-    /// Contracts still to come.
+    /// Number of contracts still to come.
     missing: u64,
-    /// Nothing more is read.
+    /// The stream is finished.
     ended: bool,
-    /// What is wrong behind the last block.
+    /// The fault after the last block.
     later: Option<Error>,
 }
 
@@ -134,13 +135,13 @@ impl<'s> Supply<'s> {
         }
     }
 
-    /// Reads whole lines, about as many bytes as a block has; all that is left at the end.
+    /// Reads whole lines, about as many bytes as a block has; at the end, all that is left.
     fn lines(&mut self) -> Result<Vec<u8>> {
         let mut bytes = self.spare.buffer();
         let room = self.begun.len() + self.block_size;
         bytes.try_reserve(room).map_err(|_| no_memory(&self.path))?;
         bytes.append(&mut self.begun);
-        // In what was begun there is no end of a line.
+        // The begun line contains no newline.
         let mut searched = bytes.len();
         let mut wanted = self.block_size.max(bytes.len() + 1);
         loop {
@@ -163,7 +164,7 @@ impl<'s> Supply<'s> {
         }
     }
 
-    /// Reads until there are `wanted` bytes; `false` if the stream ends before.
+    /// Reads until there are `wanted` bytes; `false` if the stream ends earlier.
     fn fill(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<bool> {
         while bytes.len() < wanted {
             let came = self.reader.fill_buf();
@@ -179,7 +180,7 @@ impl<'s> Supply<'s> {
         Ok(true)
     }
 
-    /// The error for what is wrong at the start of `bytes`, which begin with the next line.
+    /// Returns the error for a fault at the start of `bytes`, which begin with the next line.
     fn wrong(&self, bytes: &[u8], wrong: Wrong) -> Error {
         let text = Text { path: &self.path, bytes, line: self.line, offset: self.offset };
         text.error(wrong, 0, 0)
@@ -211,7 +212,7 @@ impl<'s> Supply<'s> {
         block.contracts = usize::try_from(contracts).unwrap_or(usize::MAX);
         block.line = self.line + u64::from(block.declared.is_some());
         if lines > contracts {
-            // What is in front of it may be wrong as well, and is told first.
+            // A fault before it takes precedence.
             self.later = self.surplus(&block);
         }
         self.missing -= contracts;
@@ -224,7 +225,7 @@ impl<'s> Supply<'s> {
         Ok(block)
     }
 
-    /// The count in line 1, and where line 2 begins.
+    /// Returns the count in line 1, and where line 2 begins.
     fn declared(&self, bytes: &[u8]) -> Result<(u64, usize)> {
         let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
         let line = (!bytes.is_empty()).then_some(&bytes[..end]);
@@ -232,7 +233,7 @@ impl<'s> Supply<'s> {
         Ok((declared, (end + 1).min(bytes.len())))
     }
 
-    /// Behind the last contract of `block`, nothing but blank lines is fine.
+    /// Checks that only blank lines follow the last contract of `block`.
     fn surplus(&self, block: &Block) -> Option<Error> {
         let text = block.text();
         let mut from = 0;

@@ -1,26 +1,27 @@
-//! One bucket: its records counted by row, then put in place, both in the cache.
+//! One bucket: its records are counted by row, then put in place, both within the cache.
 
 use crate::matrix::id::Id;
 use crate::matrix::partition::{Bucket, Partitions};
 use crate::matrix::value::Value;
 
-/// Something that each worker keeps from bucket to bucket.
+/// A buffer that each worker keeps from bucket to bucket.
 pub(super) trait Built: Default {}
 
 /// Where the records of a bucket go.
 pub(super) struct Part<'p, I, V> {
-    /// Entries in the buckets before.
+    /// Number of entries in the buckets before it.
     pub(super) start: u64,
-    /// For each row, where it ends.
+    /// The end of each row.
     pub(super) ends: &'p mut [u64],
     pub(super) others: &'p mut [I],
-    /// None where their type has no size.
+    /// Empty if the value type has no size.
     pub(super) values: &'p mut [V],
 }
 
-/// A bucket that is put together before its size is known, and what is needed on the way.
+/// Buffers for a bucket that is built before its size is known.
 pub(super) struct Scratch<I, V> {
-    /// For each row, where the next record goes; at last, where it ends. A bucket has fewer than 2^32.
+    /// For each row, where the next record goes; in the end, where the row ends. A bucket has fewer
+    /// than 2^32 records.
     next: Vec<u32>,
     others: Vec<I>,
     values: Vec<V>,
@@ -35,7 +36,7 @@ impl<I, V> Default for Scratch<I, V> {
 
 impl<I, V> Built for Scratch<I, V> {}
 
-/// Counts the records of each row, and leaves where each row begins.
+/// Counts the records of each row and computes where each row begins.
 fn begins(partitions: &Partitions, bucket: &Bucket, rows: usize, next: &mut Vec<u32>) {
     next.clear();
     next.resize(rows, 0);
@@ -46,7 +47,7 @@ fn begins(partitions: &Partitions, bucket: &Bucket, rows: usize, next: &mut Vec<
     }
 }
 
-/// Puts records where their row has its next place.
+/// Puts each record in the next free place of its row.
 #[inline(always)]
 fn put<I: Id, V: Value>(
     partitions: &Partitions,
@@ -58,7 +59,7 @@ fn put<I: Id, V: Value>(
     partitions.each_record(bucket, |row, other, value: V| {
         let place = next[row] as usize;
         next[row] += 1;
-        // It was scattered as an id of this type.
+        // It was scattered as an id of this type, so it fits.
         others[place] = I::from_u64(other).unwrap_or(I::zeroed());
         if size_of::<V>() > 0 {
             values[place] = value;
@@ -67,7 +68,7 @@ fn put<I: Id, V: Value>(
 }
 
 impl<I: Id, V: Value> Part<'_, I, V> {
-    /// Puts the records of a bucket in place, those of a row in the order of the file.
+    /// Puts the records of a bucket in place; those of a row stay in the order of the file.
     pub(super) fn build(
         &mut self,
         partitions: &Partitions,
@@ -81,7 +82,7 @@ impl<I: Id, V: Value> Part<'_, I, V> {
         }
     }
 
-    /// Sorts each row; equal ones stay in the order of the file.
+    /// Sorts each row; equal entries stay in the order of the file.
     pub(super) fn sort(&mut self, scratch: &mut Scratch<I, V>) {
         let mut begin = 0;
         for &end in &scratch.next {
@@ -93,7 +94,7 @@ impl<I: Id, V: Value> Part<'_, I, V> {
         }
     }
 
-    /// Takes over what [`Scratch::sum`] left.
+    /// Copies the result of [`Scratch::sum`].
     pub(super) fn copy(&mut self, scratch: &Scratch<I, V>) {
         self.others.copy_from_slice(&scratch.others);
         if size_of::<V>() > 0 {
@@ -124,8 +125,8 @@ impl<I: Id, V: Value> Scratch<I, V> {
         }
     }
 
-    /// Adds up the values of equal entries, in the order of the file, and counts what is left; a sum
-    /// that does not fit is an error, with its row.
+    /// Adds up the values of equal entries, in the order of the file, and returns how many entries
+    /// remain. A sum that does not fit is an error with its row.
     pub(super) fn sum(&mut self) -> Result<usize, usize> {
         let (mut begin, mut left) = (0, 0);
         for row in 0..self.next.len() {
@@ -140,7 +141,7 @@ impl<I: Id, V: Value> Scratch<I, V> {
                     left += 1;
                 }
             }
-            // No more than before.
+            // At most as many as before.
             self.next[row] = u32::try_from(left).unwrap_or(u32::MAX);
             begin = end;
         }

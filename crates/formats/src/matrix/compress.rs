@@ -1,4 +1,5 @@
-//! Compressed rows, or columns: scattered into buckets, then put in place bucket by bucket.
+//! Builds compressed rows or columns: entries are scattered into buckets, then put in place bucket
+//! by bucket.
 
 use std::cmp::Reverse;
 use std::sync::{Mutex, PoisonError};
@@ -18,29 +19,29 @@ use crate::matrix::value::Value;
 use crate::share::share_with;
 use crate::text::Fault;
 
-/// Which of the two ids entries are put together by.
+/// The id by which entries are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
     Row,
     Column,
 }
 
-/// Entries put together by their row, or their column.
+/// Entries grouped by row or by column.
 pub(super) struct Compressed<I, V> {
-    /// Of the matrix: rows and columns.
+    /// Number of rows and columns of the matrix.
     pub(super) size: (u64, u64),
     pub(super) offsets: Array<u64>,
-    /// The other id.
+    /// The id that entries are not grouped by.
     pub(super) others: Array<I>,
     pub(super) values: Array<V>,
 }
 
-/// Bytes of a bucket's share of the result. Fewer would fit a nearer cache, but more buckets cost
-/// more while entries are scattered: 256 KiB took a half longer than 1 MiB, 4 MiB as long.
+/// Bytes of the result per bucket. A smaller bucket would fit a nearer cache, but scattering into
+/// more buckets costs more: 256 KiB took half as long again as 1 MiB; 4 MiB took the same.
 const BUCKET_BYTES: u64 = 1 << 20;
 const MOST_BUCKETS: u64 = 2048;
 
-/// Reads the entries, put together.
+/// Reads the entries and groups them.
 pub(super) fn read<I: Id, V: Value>(
     job: &Job<'_>,
     by: By,
@@ -78,7 +79,7 @@ pub(super) fn read<I: Id, V: Value>(
     let all = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (partitions, buckets) = Partitions::new(split, all)?;
     if partitions.lens.iter().any(|&len| u32::try_from(len).is_err()) {
-        let detail = "neighbouring rows or columns have more than 2^32 entries";
+        let detail = "one group of adjacent rows or columns has more than 2^32 entries";
         return Err(Failure::Error(Error::reading(
             job.input.path(),
             FormatReason::TooLarge,
@@ -91,7 +92,7 @@ pub(super) fn read<I: Id, V: Value>(
     Ok(Compressed { size, offsets, others, values })
 }
 
-/// How many vertices the ids of edges ask for.
+/// Returns the number of vertices that the ids of the edges require.
 fn vertices<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<u64, Failure> {
     let greatest = job.map_blocks(Pass::First, |block| {
         let mut greatest = None;
@@ -106,16 +107,15 @@ fn vertices<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<u64, Failur
     Ok(greatest.map_or(0, |greatest| greatest.to_u64() + 1))
 }
 
-/// How rows are split, if they can be kept in memory.
+/// Decides how to split the rows, if their offsets fit in memory.
 fn split<V>(job: &Job<'_>, rows: u64, columns: u64, by: By) -> Result<Split, Failure> {
     let (rows, columns) = if by == By::Row { (rows, columns) } else { (columns, rows) };
     let at = job.header.body_offset.saturating_sub(1);
-    // An offset for each row, whether there is anything in it or not: as many as a file of this
-    // length may ask for.
+    // Every row takes an offset, even an empty one. This is the limit for a file of this length.
     let most = (64 << 20) + 16 * u128::from(job.len);
     if 8 * (u128::from(rows) + 1) > most {
         let detail = format!(
-            "an offset for each of {rows} rows or columns is out of proportion to a file of {} \
+            "{rows} rows or columns are too many for a file of {} \
              bytes; keep it as .mtx, or read it as coordinates",
             job.len
         );
@@ -129,7 +129,7 @@ fn split<V>(job: &Job<'_>, rows: u64, columns: u64, by: By) -> Result<Split, Fai
     })
 }
 
-/// Much fuller buckets before the others, else neighbours one after the other.
+/// Buckets that are much fuller than the rest come first; the others follow in order.
 fn fullest_first(lens: &[usize]) -> Vec<usize> {
     let much = lens.iter().fold(0, |sum: usize, &len| sum.saturating_add(len)) / lens.len() * 4;
     let mut order: Vec<usize> = (0..lens.len()).collect();
@@ -137,13 +137,13 @@ fn fullest_first(lens: &[usize]) -> Vec<usize> {
     order
 }
 
-/// What became of buckets, in their order.
+/// Returns the results of the buckets, in order.
 fn in_order(mut results: Vec<(usize, Result<usize, Failure>)>) -> Result<Vec<usize>, Failure> {
     results.sort_by_key(|&(bucket, _)| bucket);
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Scatters the entries of a block, and counts those of the file.
+/// Scatters the entries of a block, and counts those stored in the file.
 fn scatter<I: Id, V: Value>(
     rules: &Rules,
     block: Block<'_>,
@@ -165,7 +165,7 @@ fn scatter<I: Id, V: Value>(
             return partition.push(rows, columns, values);
         }
         for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
-            // What was swapped for columns is the mirror image of what is in the file.
+            // For columns, row and column were swapped; swap them back to mirror the entry.
             partition.push(&[row], &[column], &[value])?;
             if row != column {
                 partition.push(&[column], &[row], &[Entries::mirrored(rules, value)])?;
@@ -176,7 +176,7 @@ fn scatter<I: Id, V: Value>(
     Ok(total)
 }
 
-/// The second half: buckets into their places.
+/// The second half: builds the buckets in place.
 struct Build<'b, 'p> {
     job: &'b Job<'p>,
     partitions: &'b Partitions,
@@ -245,8 +245,8 @@ impl Build<'_, '_> {
         Ok((offsets, others, values))
     }
 
-    /// Calls `each` for every bucket on all workers: much fuller ones first, else neighbours one after
-    /// the other, as they share pages of the result.
+    /// Calls `each` for every bucket on all workers. Much fuller buckets come first; the others are
+    /// taken in order, since neighbours share pages of the result.
     fn each_bucket<S: Built>(
         &self,
         each: impl Fn(usize, &mut S) -> Result<usize, Failure> + Sync,
@@ -259,11 +259,11 @@ impl Build<'_, '_> {
     }
 
     fn overflow(&self, bucket: usize, row: usize) -> Failure {
-        // As the file counts them.
+        // Counted as in the file.
         let base = u64::from(self.job.base());
         let row = self.partitions.split.first_row(bucket) + row as u64 + base;
         let detail =
-            format!("the sum of values in row or column {row} is beyond what its type holds");
+            format!("the sum of the values in row or column {row} does not fit its type");
         Failure::Error(Error::reading(self.job.input.path(), FormatReason::TooLarge, detail))
     }
 }

@@ -1,5 +1,5 @@
-//! Coordinates: lines are counted block by block and parsed into their places, in one look at the
-//! file where the header says how many there are, else in two.
+//! Coordinates: lines are counted block by block and parsed into place. That takes one pass over
+//! the file if the header gives their number, otherwise two.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -16,18 +16,18 @@ use crate::matrix::value::Value;
 use crate::memory::room_for;
 use crate::text::Fault;
 
-/// Entries that are parsed before they are put elsewhere.
+/// Number of entries that are parsed before they are stored elsewhere.
 pub(super) const BATCH: usize = 1024;
 
-/// What one block has in it.
+/// The contents of one block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counted {
     pub(super) index: u64,
-    /// Entries that are in the blocks before.
+    /// Number of entries in the blocks before it.
     pub(super) start: u64,
-    /// Entries: as many at most, or exactly.
+    /// Number of entries, exact or an upper limit.
     pub(super) entries: u64,
-    /// Entries with their mirror images.
+    /// Number of entries including their mirror images.
     pub(super) outputs: u64,
 }
 
@@ -41,12 +41,12 @@ pub(super) fn read<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     if let Some(coo) = place::<I, V>(job, &rules, &counted)? {
         return Ok(coo);
     }
-    // Some lines were blank, or comments.
+    // Some lines are blank, or comments.
     let counted = count_exactly::<I, V>(job, &rules)?;
     place::<I, V>(job, &rules, &counted)?.ok_or(Failure::Changed)
 }
 
-/// Counts entries as cheaply as can be.
+/// Counts the entries in the cheapest possible way.
 fn count<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failure> {
     if rules.expands && rules.layout != Layout::Array {
         return count_mirrored::<I, V>(job, rules);
@@ -59,14 +59,14 @@ fn count<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, 
     Ok(with_starts(rules, counted))
 }
 
-/// A block whose lines all hold an entry. Like others here it stands outside the functions for a type
-/// of ids and values, of which there are twelve: what does not depend on these is compiled once.
+/// A block in which every line holds an entry. Like others here, this function is not generic: code
+/// that does not depend on the twelve combinations of id and value types is compiled once.
 fn counted_by_lines(block: Block<'_>) -> Result<Counted, Failure> {
     let entries = lines_of(block);
     Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
 }
 
-/// Lines of a block, whatever is in them.
+/// Returns the number of lines in a block, whatever they contain.
 fn lines_of(block: Block<'_>) -> u64 {
     let is_cut = block.bytes.last().is_some_and(|&byte| byte != b'\n');
     swath_simd::count(block.bytes, b'\n') + u64::from(is_cut)
@@ -78,7 +78,7 @@ pub(super) fn count_exactly<I: Id, V: Value>(
     rules: &Rules,
 ) -> Result<Vec<Counted>, Failure> {
     if rules.expands && rules.layout != Layout::Array {
-        // Counted exactly at once; so the file is another one now.
+        // It was counted exactly the first time, so the file has changed since.
         return Err(Failure::Changed);
     }
     let counted = with_starts(rules, entries_of_blocks(job, rules)?);
@@ -86,7 +86,7 @@ pub(super) fn count_exactly<I: Id, V: Value>(
     Ok(counted)
 }
 
-/// Counts the lines of each block that are neither blank nor comments.
+/// Counts, for each block, the lines that are neither blank nor comments.
 fn entries_of_blocks(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failure> {
     job.map_blocks(Pass::First, |block| {
         let mut lines = Entries::of(rules, block, 0);
@@ -95,7 +95,8 @@ fn entries_of_blocks(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failu
     })
 }
 
-/// Why there are not as many entries as the header says: for those who have not counted.
+/// Returns the error for a number of entries that differs from the header's, for callers that have
+/// not counted.
 pub(super) fn why_not<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Failure {
     let counted = if rules.expands && rules.layout != Layout::Array {
         count_mirrored::<I, V>(job, rules)
@@ -105,7 +106,7 @@ pub(super) fn why_not<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Failure 
     counted.err().unwrap_or(Failure::Changed)
 }
 
-/// Parses everything, because what is on the diagonal has no mirror image.
+/// Parses everything, because entries on the diagonal have no mirror image.
 fn count_mirrored<I: Id, V: Value>(
     job: &Job<'_>,
     rules: &Rules,
@@ -138,7 +139,7 @@ fn with_starts(rules: &Rules, mut counted: Vec<Counted>) -> Vec<Counted> {
     counted
 }
 
-/// Outputs that an array's values before number `index` become.
+/// Returns how many outputs the values of an array before number `index` produce.
 fn mirrored_before(rules: &Rules, index: u64) -> u64 {
     let on_diagonal = match rules.symmetry {
         Symmetry::SkewSymmetric => 0,
@@ -150,7 +151,7 @@ fn mirrored_before(rules: &Rules, index: u64) -> u64 {
     (2 * index).saturating_sub(on_diagonal)
 }
 
-/// Compares the number of entries with what the header says.
+/// Compares the number of entries with the header.
 pub(super) fn check_total<I: Id, V: Value>(
     job: &Job<'_>,
     rules: &Rules,
@@ -161,11 +162,11 @@ pub(super) fn check_total<I: Id, V: Value>(
     if total == declared {
         return Ok(());
     }
-    // What is wrong with a line tells more than how many there are.
+    // A malformed line explains more than a wrong total.
     Err(wrong_total(job, rules, counted, declared, first_fault::<I, V>(job, rules, counted)))
 }
 
-/// What to say of another number of entries than `declared`, and of the first line that is `wrong`.
+/// Returns the error for a total other than `declared`, or for the first `wrong` line.
 fn wrong_total(
     job: &Job<'_>,
     rules: &Rules,
@@ -175,7 +176,8 @@ fn wrong_total(
 ) -> Failure {
     let total: u64 = counted.iter().map(|block| block.entries).sum();
     if total < declared {
-        let detail = format!("the header declares {declared} entries, and there are {total}");
+        let detail =
+            format!("the header declares {declared} entries, but the file has {total}");
         let fault = Fault { offset: job.len, reason: FormatReason::Truncated, detail };
         return wrong.err().unwrap_or(fault.into());
     }
@@ -183,13 +185,13 @@ fn wrong_total(
         (_, Err(failure)) => failure,
         (Err(Failure::Fault(fault)), Ok(offset)) if fault.offset < offset => fault.into(),
         (_, Ok(offset)) => {
-            let detail = format!("more entries than the {declared} that the header declares");
+            let detail = format!("more than the {declared} entries that the header declares");
             Fault::malformed(offset, detail).into()
         }
     }
 }
 
-/// Where the first entry is that is one more than `declared`.
+/// Returns the place of the first entry beyond `declared`.
 fn excess(
     job: &Job<'_>,
     rules: &Rules,
@@ -207,7 +209,7 @@ fn excess(
     found.into_iter().flatten().next().ok_or(Failure::Changed)
 }
 
-/// Parses all lines for what is wrong with them.
+/// Parses all lines and returns the first fault.
 fn first_fault<I: Id, V: Value>(
     job: &Job<'_>,
     rules: &Rules,
@@ -221,7 +223,7 @@ fn first_fault<I: Id, V: Value>(
     Ok(())
 }
 
-/// Parses the entries of a block, a batch at a time.
+/// Parses the entries of a block, one batch at a time.
 pub(super) fn each_batch<I: Id, V: Value>(
     rules: &Rules,
     block: Block<'_>,
@@ -242,17 +244,17 @@ pub(super) fn each_batch<I: Id, V: Value>(
     }
 }
 
-/// What a block's worker found.
+/// The result of one block.
 struct Placed<I> {
     is_full: bool,
     greatest: Option<I>,
 }
 
-/// Room for all entries.
+/// Memory for all entries.
 struct Room<I, V> {
     rows: Array<I>,
     columns: Array<I>,
-    /// Nothing, where values have no size.
+    /// Empty if the value type has no size.
     values: Array<V>,
 }
 
@@ -266,7 +268,7 @@ impl<I: Id, V: Value> Room<I, V> {
         })
     }
 
-    /// The matrix, once every block is in its place.
+    /// Returns the matrix, once every block is in place.
     fn into_coo(self, job: &Job<'_>, placed: &[Placed<I>]) -> Coo<I> {
         let needed = placed.iter().filter_map(|block| block.greatest).max();
         let needed = needed.map_or(0, |greatest| greatest.to_u64() + 1);
@@ -282,13 +284,14 @@ impl<I: Id, V: Value> Room<I, V> {
     }
 }
 
-/// Values of so many entries.
+/// Length of the value array for this many entries.
 fn value_len<V>(entries: usize) -> usize {
     if size_of::<V>() > 0 { entries } else { 0 }
 }
 
-/// Parses every block as soon as the lines before it are counted; `None` if that did not come out
-/// even, or a line is wrong: those who look twice find out what it is, or that all is well.
+/// Parses every block as soon as the lines before it are counted. `None` if the number of lines is
+/// not what the header says or a line is malformed; the two-pass path then finds out why, or
+/// succeeds.
 fn place_at_once<I: Id, V: Value>(
     job: &Job<'_>,
     rules: &Rules,
@@ -302,7 +305,7 @@ fn place_at_once<I: Id, V: Value>(
     let mut rest = Target { rows, columns, values };
     let mut start = 0;
     let turn = |lines: u64| {
-        // Blank lines at the end are more than there is room for; entries there are too many.
+        // Blank lines at the end need more room than there is; entries there are too many.
         let part = rest.split_off(usize::try_from(lines).unwrap_or(usize::MAX));
         let first = start;
         start += part.rows.len() as u64;
@@ -381,7 +384,7 @@ fn place_block<I: Id, V: Value>(
         }
         filled
     };
-    // Ids are only looked at where they say how many vertices there are.
+    // Ids are checked only where they determine the number of vertices.
     let greatest = if rules.rows == u64::MAX {
         let greatest = |ids: &[I]| ids.iter().copied().max();
         greatest(&part.rows[..filled]).max(greatest(&part.columns[..filled]))
@@ -396,7 +399,7 @@ mod tests {
     use super::*;
     use crate::matrix::options::MatrixOptions;
 
-    /// Whether one look at such a file is enough, and how many entries it found.
+    /// Returns the number of entries if one pass is enough for such a file.
     fn at_once(text: &str, block_size: u64) -> Option<usize> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("it.mtx");
@@ -417,7 +420,7 @@ mod tests {
             (format!("{head}2 2 3\n{}", lines.trim_end()), Some(3)),
             (format!("{head}2 2 3\n{lines}\n% the end\n\n"), Some(3)),
             (format!("{head}2 2 0\n"), Some(0)),
-            // These are for those who look twice.
+            // These need two passes.
             (format!("{head}2 2 3\n1 1 1\n\n{lines}"), None),
             (format!("{head}2 2 4\n{lines}"), None),
             (format!("{head}2 2 2\n{lines}"), None),

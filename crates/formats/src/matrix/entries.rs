@@ -1,4 +1,4 @@
-//! Entries, line after line: by eights while lines are plain, else word by word.
+//! Parses entries line by line: eight at a time while lines are plain, otherwise word by word.
 
 use swath::Block;
 use swath_simd::Bounds;
@@ -15,7 +15,7 @@ use crate::matrix::value::{Value, Words};
 use crate::number;
 use crate::text::Fault;
 
-/// What a line may be.
+/// What a line may contain.
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) layout: Layout,
@@ -24,14 +24,14 @@ pub(super) struct Rules {
     pub(super) expands: bool,
     strictness: Strictness,
     base: u64,
-    /// Ids are below these, once the base is taken off.
+    /// Ids must be below these once the base is subtracted.
     pub(super) rows: u64,
     pub(super) columns: u64,
-    /// Whether ids may be read again, with more bits.
+    /// Whether the file may be read again with wider ids.
     may_widen: bool,
-    /// What plain lines may have in them; `None` if each line must be looked at.
+    /// Limits for plain lines; `None` if each line must be checked.
     plain: Option<Bounds>,
-    /// The same for lines with a value.
+    /// Limits for plain lines with a value.
     plain_values: Option<Range>,
 }
 
@@ -41,7 +41,7 @@ impl Rules {
         let rows = header.row_count.unwrap_or(u64::MAX);
         let columns = header.column_count.unwrap_or(u64::MAX);
         let last = |count: u64| u32::try_from((count - 1).min(u64::from(u32::MAX))).ok();
-        // The strict look at symmetric ones takes every line.
+        // Strict mode checks every line of a symmetric matrix.
         let is_plain = header.field == Field::Pattern
             && (header.symmetry == Symmetry::General
                 || job.options.strictness == Strictness::Permissive);
@@ -81,11 +81,11 @@ impl Rules {
         byte == b'%' || byte == b'#' && self.layout == Layout::Edges
     }
 
-    /// Where entry `index` of an array is.
+    /// Returns the row and column of entry `index` of an array.
     pub(super) fn place(&self, index: u64) -> (u64, u64) {
         let n = u128::from(self.rows);
         let wanted = u128::from(index);
-        // Values before a column.
+        // Number of values before a column.
         let before = |column: u128| match self.symmetry {
             Symmetry::General => column * n,
             Symmetry::Symmetric | Symmetry::Hermitian => {
@@ -113,20 +113,20 @@ pub(super) struct Entries<'r, 'b> {
     rules: &'r Rules,
     cursor: Cursor<'b>,
     offset: u64,
-    /// Of the next entry of an array.
+    /// Row and column of the next entry of an array.
     place: (u64, u64),
     plain: Plain,
 }
 
 impl<'r, 'b> Entries<'r, 'b> {
-    /// The entries of a block, whose first one has number `index` (which only arrays care for).
+    /// The entries of a block whose first one has number `index`, which matters only for arrays.
     pub(super) fn of(rules: &'r Rules, block: Block<'b>, index: u64) -> Self {
         let place = if rules.layout == Layout::Array { rules.place(index) } else { (0, 0) };
         let cursor = Cursor { bytes: block.bytes, at: 0 };
         Self { rules, cursor, offset: block.offset, place, plain: Plain::default() }
     }
 
-    /// Puts entries into `target` until it is full or there are no more, and counts them.
+    /// Parses entries into `target` until it is full or there are no more; returns their number.
     pub(super) fn fill<I: Id, V: Value>(
         &mut self,
         target: &mut Target<'_, I, V>,
@@ -143,14 +143,14 @@ impl<'r, 'b> Entries<'r, 'b> {
                 filled += 1;
             }
             let taken = self.fill_plain(target, filled);
-            // Where lines are not plain, few attempts are made.
+            // Where lines are not plain, try less often.
             patience = if taken == 0 { (2 * patience).min(1024) } else { FEW };
             filled += taken;
         }
         Ok(filled)
     }
 
-    /// Puts plain lines into `target`, behind those that are there.
+    /// Appends plain lines to the `filled` entries of `target`.
     fn fill_plain<I: Id, V: Value>(
         &mut self,
         target: &mut Target<'_, I, V>,
@@ -169,7 +169,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         taken.lines
     }
 
-    /// Puts plain lines with values into `target`, behind those that are there.
+    /// Appends plain lines with values to the `filled` entries of `target`.
     fn fill_values<I: Id, V: Value>(
         &mut self,
         target: &mut Target<'_, I, V>,
@@ -184,14 +184,14 @@ impl<'r, 'b> Entries<'r, 'b> {
         lines
     }
 
-    /// The next entry with its ids in their type.
+    /// Returns the next entry, with its ids in their type.
     #[inline(always)]
     fn next<I: Id, V: Value>(&mut self) -> Result<Option<(I, I, V)>, Failure> {
         let Some((row, column, value)) = self.entry()? else { return Ok(None) };
         match (I::from_u64(row), I::from_u64(column)) {
             (Some(row), Some(column)) => Ok(Some((row, column, value))),
             _ => {
-                // Behind the line by now; any byte of it will do.
+                // The cursor has passed the line; any byte of the line will do.
                 let offset = self.offset + self.cursor.at.saturating_sub(2) as u64;
                 let fault = Fault::too_large(offset, "an id needs more than 32 bits");
                 Err(if self.rules.may_widen { Failure::Wide(fault) } else { fault.into() })
@@ -199,7 +199,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         }
     }
 
-    /// The next entry, if there is one: its row and column from 0, its value.
+    /// Returns the next entry, if there is one: row and column from 0, and the value.
     #[inline(always)]
     pub(super) fn entry<V: Value>(&mut self) -> Result<Option<(u64, u64, V)>, Fault> {
         if !self.begin_line()? {
@@ -223,7 +223,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         };
         self.cursor.skip_blanks();
         if !self.cursor.is_line_end() {
-            return Err(self.fault(self.cursor.at, "the line goes on behind its entry"));
+            return Err(self.fault(self.cursor.at, "the line has extra words after its entry"));
         }
         if self.rules.symmetry != Symmetry::General {
             self.check_symmetry(start, at, row, column, value)?;
@@ -232,7 +232,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         Ok(Some((row, column, value)))
     }
 
-    /// Goes to the first word of the next line that has any; `false` at the end.
+    /// Moves to the first word of the next line that has one; `false` at the end.
     #[inline(always)]
     fn begin_line(&mut self) -> Result<bool, Fault> {
         loop {
@@ -244,7 +244,7 @@ impl<'r, 'b> Entries<'r, 'b> {
                 Some(byte) if self.rules.is_comment(byte) => {
                     let is_market = self.rules.layout != Layout::Edges;
                     if is_market && self.rules.strictness == Strictness::Strict {
-                        let what = "a comment between entries, where the format has none";
+                        let what = "a comment between entries, which the format does not allow";
                         return Err(self.fault(self.cursor.at, what));
                     }
                     self.cursor.skip_line();
@@ -272,11 +272,12 @@ impl<'r, 'b> Entries<'r, 'b> {
     fn out_of_range(&self, start: usize, number: u64, what: &str, count: u64) -> Fault {
         let base = self.rules.base;
         let detail = if number < base {
-            format!("{what} {number}, where ids begin at {base}")
+            format!("{what} {number} is below {base}, the first id")
         } else if count == u64::MAX {
-            format!("{what} {number} is more than can be counted")
+            format!("{what} {number} is too large")
         } else {
-            format!("{what} {number} is out of range: there are {count}")
+            let s = if count == 1 { "" } else { "s" };
+            format!("{what} {number} is out of range: the matrix has {count} {what}{s}")
         };
         self.fault(start, detail)
     }
@@ -289,12 +290,12 @@ impl<'r, 'b> Entries<'r, 'b> {
         let what = if self.cursor.is_line_end() {
             format!("the line ends before {before}")
         } else {
-            format!("no blank before {before}")
+            format!("a space is missing before {before}")
         };
         Err(self.fault(self.cursor.at, what))
     }
 
-    /// Where the next entry of an array is.
+    /// Returns the row and column of the next entry of an array.
     fn next_place(&mut self) -> Result<(u64, u64), Fault> {
         let (row, column) = self.place;
         if column >= self.rules.columns || row >= self.rules.rows {
@@ -325,22 +326,23 @@ impl<'r, 'b> Entries<'r, 'b> {
         let is_strict = self.rules.strictness == Strictness::Strict;
         let is_skew = self.rules.symmetry == Symmetry::SkewSymmetric;
         if is_strict && row < column {
-            let what = "an entry above the diagonal, where only the others are stored";
+            let what =
+                "an entry above the diagonal; a symmetric file stores only the lower half";
             return Err(self.fault(start, what));
         }
         if row == column {
             return self.check_diagonal(start, value_at);
         }
         if is_skew && self.rules.expands && value.negated().is_none() {
-            let what = format!("the negated value is beyond what {} holds", V::NAME);
+            let what = format!("the negated value does not fit {}", V::NAME);
             return Err(Fault::too_large(self.offset + start as u64, what));
         }
         Ok(())
     }
 
-    /// What a value on the diagonal may not be: it is its own mirror image.
+    /// Checks a value on the diagonal, which is its own mirror image.
     fn check_diagonal(&self, start: usize, value_at: usize) -> Result<(), Fault> {
-        // From the text: the value may be one that leaves it out.
+        // From the text, since the value type may have dropped the part that is checked.
         let mut cursor = Cursor { at: value_at, ..self.cursor };
         let parts = match self.rules.field {
             Field::Complex => Words(&mut cursor).complex(),
@@ -350,10 +352,10 @@ impl<'r, 'b> Entries<'r, 'b> {
         let what = match (self.rules.symmetry, parts) {
             (Symmetry::SkewSymmetric, Some([0.0, 0.0])) if !is_strict => return Ok(()),
             (Symmetry::SkewSymmetric, _) => {
-                "an entry on the diagonal of a skew-symmetric matrix, which is zero"
+                "an entry on the diagonal of a skew-symmetric matrix, where all entries are zero"
             }
             (Symmetry::Hermitian, parts) if parts.is_none_or(|[_, part]| part != 0.0) => {
-                "an imaginary part on the diagonal of a hermitian matrix"
+                "an imaginary part on the diagonal of a Hermitian matrix"
             }
             _ => return Ok(()),
         };
@@ -369,15 +371,15 @@ impl<'r, 'b> Entries<'r, 'b> {
         let is_double = number::parse::double(word).is_some();
         let too_large = |what| Fault::too_large(self.offset + at as u64, what);
         match self.rules.field {
-            Field::Complex => self.fault(at, "the value is not two numbers that fit"),
+            Field::Complex => self.fault(at, "the value is not a pair of numbers that fit"),
             Field::Integer | Field::Unsigned if is_whole => {
-                let side = if is_negative { "below" } else { "beyond" };
-                too_large(format!("the value is {side} what {} holds", V::NAME))
+                let side = if is_negative { "small" } else { "large" };
+                too_large(format!("the value is too {side} for {}", V::NAME))
             }
             Field::Integer | Field::Unsigned => self.fault(at, "the value is not an integer"),
-            // Another type was asked for than the header names.
+            // The options request another type than the header names.
             _ if is_double => {
-                let what = format!("the value is not one that {} holds", V::NAME);
+                let what = format!("the value does not fit {}", V::NAME);
                 self.fault(at, what)
             }
             _ => {
@@ -395,23 +397,23 @@ impl<'r, 'b> Entries<'r, 'b> {
         Fault::malformed(self.offset + at as u64, detail)
     }
 
-    /// The value on the other side of the diagonal.
+    /// Returns the value on the other side of the diagonal.
     #[inline(always)]
     pub(super) fn mirrored<V: Value>(rules: &Rules, value: V) -> V {
         match rules.symmetry {
             Symmetry::General | Symmetry::Symmetric => value,
-            // Checked when it was read.
+            // This was checked when the value was read.
             Symmetry::SkewSymmetric => value.negated().unwrap_or(value),
             Symmetry::Hermitian => value.conjugated(),
         }
     }
 
-    /// Whether there is another entry; a wrong one counts.
+    /// Whether there is another entry; a malformed one counts.
     pub(super) fn has_more(&mut self) -> bool {
         self.begin_line().unwrap_or(true)
     }
 
-    /// Skips lines without looking at what they say, up to the next entry, and tells where it is.
+    /// Skips to the next entry without parsing it, and returns its offset.
     pub(super) fn skip_entry(&mut self) -> Option<u64> {
         if !self.begin_line().unwrap_or(true) {
             return None;

@@ -1,4 +1,5 @@
-//! From what is wanted to who makes it: coordinates, rows or columns, of any type of values.
+//! Selects the code that builds the requested result: coordinates, rows or columns, for any type of
+//! values.
 
 use swath::Array;
 
@@ -11,7 +12,7 @@ use crate::matrix::sparse::{Coo, Csc, Csr};
 use crate::matrix::value::{Complex, Value};
 use crate::share::share;
 
-/// Calls a function with the type of the values that are wanted.
+/// Calls a function with the requested type of values.
 macro_rules! with_values {
     ($job:expr, $function:ident::<$id:ty>) => {
         match $job.values {
@@ -67,11 +68,11 @@ fn columns_with<I: Id, V: Value>(job: &Job<'_>) -> Result<Csc<I>, Failure> {
     })
 }
 
-/// Coordinates by way of rows.
+/// Builds sorted coordinates from compressed rows.
 fn sorted<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     let Compressed { size, offsets, others, values } = compress::read::<I, V>(job, By::Row)?;
     let mut rows = Array::<I>::zeroed(others.len())?;
-    // Rows in equal shares; each names the entries of its own.
+    // Rows in equal shares; each share writes the row ids of its entries.
     let count = offsets.len() - 1;
     let step = count.div_ceil(64 * job.workers()).max(1);
     let starts: Vec<usize> = (0..count).step_by(step).collect();
@@ -81,9 +82,9 @@ fn sorted<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     share(parts, job.workers(), |(start, mut rest)| {
         for row in start..end(start) {
             let len = (offsets[row + 1] - offsets[row]).index();
-            let (here, behind) = rest.split_at_mut(len);
+            let (here, after) = rest.split_at_mut(len);
             here.fill(I::from_u64(row as u64).unwrap_or(I::zeroed()));
-            rest = behind;
+            rest = after;
         }
     });
     let (row_count, column_count) = size;

@@ -1,4 +1,4 @@
-//! What a file says about itself before its entries.
+//! The part of a file before its entries.
 
 use crate::error::FormatReason;
 use crate::matrix::kinds::{Field, Layout, Symmetry};
@@ -7,33 +7,33 @@ use crate::matrix::options::{MatrixFormat, MatrixOptions, Strictness};
 use crate::matrix::shape::Shape;
 use crate::text::Fault;
 
-/// What a file says about itself.
+/// What the header of a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MatrixHeader {
-    /// How its entries stand.
+    /// How entries are arranged.
     pub layout: Layout,
-    /// What values they have.
+    /// The type of the values.
     pub field: Field,
-    /// Which of them are left out.
+    /// Which entries are left out.
     pub symmetry: Symmetry,
-    /// Rows; `None` for edges where only the ids tell.
+    /// Number of rows; `None` for edges, where only the ids show it.
     pub row_count: Option<u64>,
-    /// Columns, likewise.
+    /// Number of columns; `None` as for rows.
     pub column_count: Option<u64>,
-    /// Entries in the file; `None` for edges.
+    /// Number of entries in the file; `None` for edges.
     pub entry_count: Option<u64>,
-    /// What the first row and column are called, unless the options know better: 1 in Matrix Market, 0
-    /// in edges that say nothing else.
+    /// The id of the first row and column, unless the options set it: 1 in Matrix Market, 0 in
+    /// edges that say nothing else.
     pub first_id: u64,
-    /// Where the first line behind it begins, in bytes.
+    /// Where the first line after the header begins, in bytes.
     pub body_offset: u64,
 }
 
 /// Why there is no header.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// It does not end in these bytes.
+    /// It does not end within these bytes.
     More,
     Fault(Fault),
 }
@@ -44,7 +44,7 @@ impl From<Fault> for Stop {
     }
 }
 
-/// The lines of the beginning of a file.
+/// The first lines of a file.
 struct Head<'b> {
     cursor: Cursor<'b>,
     /// Whether the file ends with these bytes.
@@ -52,7 +52,7 @@ struct Head<'b> {
 }
 
 impl<'b> Head<'b> {
-    /// The next line, without its newline, and where it begins; `None` behind the last one.
+    /// Returns the next line, without its newline, and its offset; `None` after the last one.
     fn line(&mut self) -> Result<Option<(u64, &'b [u8])>, Stop> {
         let start = self.cursor.at;
         self.cursor.skip_line();
@@ -65,8 +65,8 @@ impl<'b> Head<'b> {
     }
 }
 
-/// Whether the first bytes of a file say that it is Matrix Market: its banner in any case, perhaps
-/// behind a mark of the byte order.
+/// Whether the first bytes of a file are a Matrix Market banner, in any case, possibly after a byte
+/// order mark.
 ///
 /// ```
 /// assert!(swath_formats::matrix::has_banner(b"\xef\xbb\xbf%%matrixmarket matrix array real general"));
@@ -79,7 +79,7 @@ pub fn has_banner(head: &[u8]) -> bool {
 
 const BANNER: &[u8] = b"%%MatrixMarket";
 
-/// Reads the header off the first bytes of a file.
+/// Parses the header from the first bytes of a file.
 pub(super) fn parse(
     bytes: &[u8],
     is_whole: bool,
@@ -91,9 +91,13 @@ pub(super) fn parse(
     }
     let is_market = match format {
         MatrixFormat::MatrixMarket => true,
-        // Its lines would pass for edges, the one with its sizes too.
+        // Its lines would pass for edges, including the line of sizes.
         MatrixFormat::Edges if has_banner(bytes) => {
-            return Err(Fault::malformed(0, "it is Matrix Market, not edges").into());
+            return Err(Fault::malformed(
+                0,
+                "this is a Matrix Market file, not a list of edges",
+            )
+            .into());
         }
         MatrixFormat::Edges => false,
         MatrixFormat::Auto => has_banner(bytes),
@@ -143,14 +147,15 @@ fn market(mut head: Head<'_>, strictness: Strictness) -> Result<MatrixHeader, St
     Ok(with_sizes(header, at, sizes)?)
 }
 
-/// The words of a banner.
+/// Parses the words of a banner.
 fn banner_of(
     at: u64,
     line: &[u8],
     is_permissive: bool,
 ) -> Result<(Layout, Field, Symmetry), Fault> {
     let wrong = |detail: &str| Fault::malformed(at, detail);
-    let mark = "no banner: `%%MatrixMarket matrix …` was expected";
+    let mark =
+        "the banner is missing: a Matrix Market file begins with `%%MatrixMarket matrix …`";
     let text = std::str::from_utf8(line).map_err(|_| wrong(mark))?;
     let words: Vec<String> = if is_permissive {
         let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -170,7 +175,7 @@ fn banner_of(
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let &[name, object, layout, field, symmetry] = &words[..] else {
         let detail = if words.first() == Some(&"matrixmarket") {
-            "the banner needs four words behind its name"
+            "the banner needs four words after `%%MatrixMarket`"
         } else {
             mark
         };
@@ -178,13 +183,17 @@ fn banner_of(
     };
     match (name, object) {
         ("matrixmarket", "matrix") => {}
-        ("matrixmarket", _) => return Err(wrong("only matrices can be read")),
+        ("matrixmarket", _) => {
+            return Err(wrong(
+                "the banner describes an object other than a matrix, and only matrices are read",
+            ));
+        }
         _ => return Err(wrong(mark)),
     }
     let layout = match layout {
         "coordinate" => Layout::Coordinate,
         "array" => Layout::Array,
-        _ => return Err(wrong("the banner says neither `coordinate` nor `array`")),
+        _ => return Err(wrong("the banner's layout is neither `coordinate` nor `array`")),
     };
     let field = match field {
         "real" => Field::Real,
@@ -193,27 +202,28 @@ fn banner_of(
         "unsigned-integer" if is_permissive => Field::Unsigned,
         "complex" => Field::Complex,
         "pattern" => Field::Pattern,
-        _ => return Err(wrong("the banner names a field that is not known")),
+        _ => return Err(wrong("the banner's field is unknown")),
     };
     let known = Symmetry::WORDS.iter().find(|(word, _)| *word == symmetry);
-    let &(_, symmetry) =
-        known.ok_or_else(|| wrong("the banner names a symmetry that is not known"))?;
+    let &(_, symmetry) = known.ok_or_else(|| wrong("the banner's symmetry is unknown"))?;
     match (layout, field, symmetry) {
-        (Layout::Array, Field::Pattern, _) => Err(wrong("an array needs values")),
+        (Layout::Array, Field::Pattern, _) => Err(wrong("an array must have values")),
         (_, Field::Pattern, Symmetry::SkewSymmetric) => {
-            Err(wrong("a skew-symmetric matrix needs values"))
+            Err(wrong("a skew-symmetric matrix must have values"))
         }
         (_, Field::Complex, Symmetry::Hermitian) => Ok((layout, field, symmetry)),
-        // What is its own conjugate.
+        // A real Hermitian matrix is symmetric.
         (_, _, Symmetry::Hermitian) if is_permissive => {
             Ok((layout, field, Symmetry::Symmetric))
         }
-        (_, _, Symmetry::Hermitian) => Err(wrong("a hermitian matrix needs complex values")),
+        (_, _, Symmetry::Hermitian) => {
+            Err(wrong("a Hermitian matrix must have complex values"))
+        }
         banner => Ok(banner),
     }
 }
 
-/// Reads the line with rows, columns and, unless it is an array, entries.
+/// Parses the line with the rows, the columns and, unless it is an array, the entries.
 fn with_sizes(mut header: MatrixHeader, at: u64, line: &[u8]) -> Result<MatrixHeader, Fault> {
     let mut cursor = Cursor { bytes: line, at: 0 };
     let expected = if header.layout == Layout::Array { 2 } else { 3 };
@@ -230,24 +240,24 @@ fn with_sizes(mut header: MatrixHeader, at: u64, line: &[u8]) -> Result<MatrixHe
     }
     cursor.skip_blanks();
     if !cursor.is_line_end() {
-        let detail = format!("more than the {expected} sizes that were expected");
+        let detail = format!("more than the expected {expected} sizes");
         return Err(Fault::malformed(at + cursor.at as u64, detail));
     }
     let [rows, columns, entries] = sizes;
     if header.symmetry != Symmetry::General && rows != columns {
-        return Err(Fault::malformed(at, "only square matrices can be symmetric"));
+        return Err(Fault::malformed(at, "a symmetric matrix must be square"));
     }
     (header.row_count, header.column_count) = (Some(rows), Some(columns));
     header.entry_count = Some(if header.layout == Layout::Array {
         stored(rows, columns, header.symmetry)
-            .ok_or_else(|| Fault::too_large(at, "more values than can be counted"))?
+            .ok_or_else(|| Fault::too_large(at, "the number of values exceeds 64 bits"))?
     } else {
         entries
     });
     Ok(header)
 }
 
-/// How many values an array of that size has in its file.
+/// Returns how many values an array of this size stores in its file.
 fn stored(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     let [n, m] = [rows, columns].map(u128::from);
     let count = match symmetry {
@@ -258,12 +268,13 @@ fn stored(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
     u64::try_from(count).ok()
 }
 
-/// What is wrong with the word that begins `start` bytes into `bytes`, which begin at `at`.
+/// Returns the fault of the word that begins at `start` in `bytes`; `bytes` begin at `at` in the
+/// file.
 pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> Fault {
     let word = Cursor { bytes, at: start }.word();
     let offset = at + start as u64;
     if word.contains(&0) {
-        Fault::malformed(offset, format!("{what} has a NUL byte in it"))
+        Fault::malformed(offset, format!("{what} contains a NUL byte"))
     } else if word.is_empty() {
         Fault::malformed(offset, format!("{what} is missing"))
     } else if word.iter().all(u8::is_ascii_digit) {
@@ -273,7 +284,7 @@ pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> F
     }
 }
 
-/// The comments before the first edge, and whether it has a weight.
+/// Parses the comments before the first edge, and finds out whether edges have weights.
 fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<MatrixHeader, Stop> {
     let is_permissive = options.strictness == Strictness::Permissive;
     if is_permissive && head.cursor.bytes.starts_with(b"\xef\xbb\xbf") {
@@ -283,7 +294,7 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<MatrixHeader, St
     let mut shape = None;
     let field = loop {
         let line = match head.line() {
-            // An edge longer than this has more words than an edge may.
+            // An edge longer than this has too many words.
             Err(Stop::More) if head.cursor.at as u64 - body_offset > 1 << 16 => {
                 let start = usize::try_from(body_offset).unwrap_or(usize::MAX);
                 &head.cursor.bytes[start..]
@@ -293,7 +304,7 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<MatrixHeader, St
                 None if shape.is_some() || options.shape.is_some() => break Field::Pattern,
                 None => {
                     let offset = head.cursor.at as u64;
-                    return Err(Fault::malformed(offset, "there are no edges in it").into());
+                    return Err(Fault::malformed(offset, "the file contains no edges").into());
                 }
             },
         };

@@ -8,18 +8,18 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
-/// The type of rows and columns: `u32` or `u64`.
+/// The type of row and column ids: `u32` or `u64`.
 pub trait Id: Pod + Send + Sync + Ord + std::fmt::Debug + sealed::Sealed {
-    /// The id, if it fits.
+    /// Converts a number to an id, if it fits.
     fn from_u64(id: u64) -> Option<Self>;
 
-    /// The id as a number.
+    /// Returns the id as a number.
     fn to_u64(self) -> u64;
 
-    /// The id as an index: whoever has that many of something in memory can count them.
+    /// Returns the id as an index into an array that is in memory.
     fn index(self) -> usize;
 
-    /// The same memory, where these are `u32`.
+    /// Returns the same memory as `u32`, if that is the type.
     #[doc(hidden)]
     fn narrow(ids: &mut [Self]) -> Option<&mut [u32]>;
 }

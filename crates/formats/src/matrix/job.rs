@@ -1,4 +1,4 @@
-//! One file that is read: its header, and its lines in blocks, as often as it takes.
+//! One file that is read: its header, and its lines in blocks, as often as needed.
 
 use std::path::Path;
 
@@ -18,9 +18,9 @@ use crate::text::Fault;
 #[derive(Debug)]
 pub(super) enum Failure {
     Fault(Fault),
-    /// An id needs more than 32 bits, and may have them.
+    /// An id needs more than 32 bits, and the options allow that.
     Wide(Fault),
-    /// The second look at a file found something else than the first.
+    /// The second pass over a file found something other than the first.
     Changed,
     Error(Error),
 }
@@ -37,21 +37,21 @@ impl From<swath::Error> for Failure {
     }
 }
 
-/// Which look at the file it is.
+/// Which pass over the file this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
-    /// There will be another one.
+    /// Another pass follows.
     First,
-    /// The one that tells how far it is.
+    /// The pass whose progress is reported.
     Last,
 }
 
-/// A file, and what is wanted of it.
+/// A file, and what to read from it.
 pub(super) struct Job<'p> {
     pub(super) input: Text,
     pub(super) options: &'p MatrixOptions,
     pub(super) header: MatrixHeader,
-    /// Of the text, in bytes.
+    /// Length of the text in bytes.
     pub(super) len: u64,
     /// Never [`ValueKind::Auto`].
     pub(super) values: ValueKind,
@@ -59,18 +59,18 @@ pub(super) struct Job<'p> {
 }
 
 impl<'p> Job<'p> {
-    /// Reads the header, and refuses what cannot be.
+    /// Reads the header, and rejects what is impossible.
     pub(super) fn begin(source: Source, options: &'p MatrixOptions) -> Result<Self> {
         let input = Text::open(source, &options.read.clone().without_progress())?;
         let len = input.len();
         let mut header = header_of(&input, options)?;
         if options.starting_in.is_some() {
-            // How many of them begin in a part, nobody has said.
+            // The header does not say how many of them begin in this part.
             header.entry_count = None;
             if header.layout == Layout::Array {
-                let detail = "values of a dense matrix do not say where they belong";
+                let detail = "the values of a dense matrix do not show their position";
                 return Err(Error::reading(input.path(), FormatReason::Unsupported, detail)
-                    .hint("read all of it"));
+                    .hint("read the whole file"));
             }
         }
         let values = value_kind(input.path(), &header, options)?;
@@ -80,10 +80,10 @@ impl<'p> Job<'p> {
         Ok(job)
     }
 
-    /// Refuses to believe in more entries than the file has room for.
+    /// Rejects more entries than the file has room for.
     fn check_plausible(&self) -> std::result::Result<(), Fault> {
         let Some(entries) = self.header.entry_count else { return Ok(()) };
-        // The shortest line there is, its newline included.
+        // The shortest possible line, including its newline.
         let shortest = match (self.header.layout, self.header.field) {
             (Layout::Array, Field::Complex) => 4,
             (Layout::Array, _) => 2,
@@ -91,28 +91,28 @@ impl<'p> Job<'p> {
             (_, Field::Complex) => 8,
             _ => 6,
         };
-        // The last line may lack it.
+        // The last line may lack a newline.
         let room = (self.len.saturating_sub(self.header.body_offset) + 1) / shortest;
         if entries <= room {
             return Ok(());
         }
-        // Where lines are there, one of them lacks something, and which one tells more.
+        // If there are enough lines, one of them is malformed; finding it is more useful.
         if self.count_lines().is_some_and(|lines| lines >= entries) {
             return Ok(());
         }
         let detail = format!(
-            "the header declares {entries} entries, and the file has room for {room} at most"
+            "the header declares {entries} entries, but the file has room for {room} at most"
         );
         let at = self.header.body_offset.saturating_sub(1);
         Err(Fault { offset: at, reason: FormatReason::Truncated, detail })
     }
 
-    /// How many lines there are behind the header, if that can be told.
+    /// Returns the number of lines after the header, if it can be counted.
     fn count_lines(&self) -> Option<u64> {
         let body = self.header.body_offset;
         let read = self.options.read.clone().without_progress().with_offset(body);
         let newlines = read.count(self.input.source(), b'\n').ok()?.value;
-        // The last line may lack its own.
+        // The last line may lack a newline.
         Some(newlines + 1)
     }
 
@@ -122,12 +122,12 @@ impl<'p> Job<'p> {
             && self.options.symmetric_half == SymmetricHalf::Expanded
     }
 
-    /// What is left out of the result.
+    /// Returns what is left out of the result.
     pub(super) fn symmetry(&self) -> Symmetry {
         if self.expands() { Symmetry::General } else { self.header.symmetry }
     }
 
-    /// The first id of the file.
+    /// Returns the first id of the file.
     pub(super) fn base(&self) -> u32 {
         match self.options.base {
             Base::Zero => 0,
@@ -140,7 +140,7 @@ impl<'p> Job<'p> {
         workers(self.options.read.workers())
     }
 
-    /// The library's error, if somebody cancelled.
+    /// Returns the library's error if the call was cancelled.
     pub(super) fn check_cancelled(&self) -> std::result::Result<(), Failure> {
         if self.options.read.is_cancelled() {
             let read = self.options.read.clone().without_progress();
@@ -149,8 +149,8 @@ impl<'p> Job<'p> {
         Ok(())
     }
 
-    /// Calls `map` for every block of lines behind the header, and returns what it made, in file
-    /// order.
+    /// Calls `map` for every block of lines after the header, and returns the results in the order
+    /// of the file.
     pub(super) fn map_blocks<R: Send>(
         &self,
         pass: Pass,
@@ -159,14 +159,14 @@ impl<'p> Job<'p> {
         self.blocks(pass).map_blocks(map)
     }
 
-    /// The blocks of lines behind the header.
+    /// Returns the blocks of lines after the header.
     pub(super) fn blocks(&self, pass: Pass) -> Records<'static> {
         let body = self.header.body_offset;
         let mut read = self.options.read.clone().with_offset(body).with_len(self.len - body);
         if !matches!(pass, Pass::Last) {
             read = read.without_progress();
         }
-        // Each block is noted by whoever parses it: not too many.
+        // A record is kept of each block, so limit their number.
         let block_size = self.block_size.max(self.len / 8192);
         let records = read.records(self.input.source()).with_block_size(block_size);
         match self.options.starting_in {
@@ -175,28 +175,28 @@ impl<'p> Job<'p> {
         }
     }
 
-    /// Reads with the type of values that the header asks for; integers once more without a sign, if
-    /// one of them is beyond what the usual type holds.
+    /// Reads with the value type that the header implies. If an integer does not fit the usual
+    /// type, reads once more with unsigned ones.
     pub(super) fn read<R>(mut self, read: impl Fn(&Self) -> Result<R>) -> Result<R> {
         let first = read(&self);
-        // The other half of a skew-symmetric matrix has the other sign.
+        // The other half of a skew-symmetric matrix has the opposite sign.
         let is_open = self.options.values == ValueKind::Auto
             && self.values == ValueKind::I64
             && self.header.symmetry != Symmetry::SkewSymmetric;
         let Some(error) = first.as_ref().err().filter(|_| is_open) else { return first };
-        // A sum that is too large stands nowhere.
+        // A sum that overflows has no place in the text.
         if error.reason() != FormatReason::TooLarge || error.offset().is_none() {
             return first;
         }
         self.values = ValueKind::U64;
         match read(&self) {
-            // Only what is wrong further on tells more.
+            // Only a fault further on is more useful.
             Err(second) if second.offset() <= error.offset() => first,
             second => second,
         }
     }
 
-    /// Reads with the type of ids that was asked for, or that suffices.
+    /// Reads with the requested type of ids, or with the narrowest that suffices.
     pub(super) fn with_ids<R>(
         &self,
         narrow: impl FnOnce(&Self) -> std::result::Result<R, Failure>,
@@ -224,7 +224,7 @@ impl<'p> Job<'p> {
         match failure {
             Failure::Fault(fault) | Failure::Wide(fault) => fault.into_error(&self.input),
             Failure::Changed => {
-                let detail = "it changed while it was read";
+                let detail = "the file changed while it was read";
                 Error::reading(self.input.path(), FormatReason::Invalid, detail)
                     .hint("read it again")
             }
@@ -233,7 +233,7 @@ impl<'p> Job<'p> {
     }
 }
 
-/// Reads as much of the beginning as has the header in it.
+/// Reads enough of the beginning to contain the header.
 fn header_of(input: &Text, options: &MatrixOptions) -> Result<MatrixHeader> {
     let len = input.len();
     let is_market = plain_name(input.path()).extension().is_some_and(|extension| {
@@ -255,7 +255,7 @@ fn header_of(input: &Text, options: &MatrixOptions) -> Result<MatrixHeader> {
     }
 }
 
-/// The type of values: what was asked for, if it can be had.
+/// Returns the requested type of values, if the file can provide it.
 fn value_kind(
     path: &Path,
     header: &MatrixHeader,
@@ -264,7 +264,7 @@ fn value_kind(
     match (options.values, header.field) {
         (ValueKind::Auto, Field::Pattern) => Ok(ValueKind::None),
         (ValueKind::Auto, Field::Integer) => Ok(ValueKind::I64),
-        // The other half has a sign.
+        // The other half is negative.
         (ValueKind::Auto, Field::Unsigned) if header.symmetry == Symmetry::SkewSymmetric => {
             Ok(ValueKind::I64)
         }
@@ -272,7 +272,7 @@ fn value_kind(
         (ValueKind::Auto, Field::Real) => Ok(ValueKind::F64),
         (ValueKind::Auto, Field::Complex) => Ok(ValueKind::Complex),
         (ValueKind::I64 | ValueKind::U64 | ValueKind::F32 | ValueKind::F64, Field::Complex) => {
-            let detail = "its values are complex, and real ones were asked for";
+            let detail = "its values are complex, but the options request real ones";
             Err(Error::reading(path, FormatReason::Unsupported, detail))
         }
         (values, _) => Ok(values),

@@ -1,26 +1,26 @@
-//! What kinds of matrices files hold.
+//! The kinds of matrices in files.
 
-/// How entries stand in a file.
+/// How entries are arranged in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Matrix Market: row, column, and a value.
+    /// Matrix Market: row, column and value of each entry.
     Coordinate,
-    /// Matrix Market: all values, column after column; of a symmetric matrix those from the
-    /// diagonal down.
+    /// Matrix Market: all values, column by column; of a symmetric matrix those from the diagonal
+    /// down.
     Array,
-    /// Two ids, perhaps a weight.
+    /// Two ids, possibly a weight.
     Edges,
 }
 
-/// What values are in a file.
+/// The type of the values in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Field {
-    /// There are none.
+    /// No values.
     Pattern,
     /// Integers.
     Integer,
-    /// Integers that are not negative.
+    /// Non-negative integers.
     Unsigned,
     /// Decimal numbers.
     Real,
@@ -28,22 +28,22 @@ pub enum Field {
     Complex,
 }
 
-/// Which entries a file leaves out because others say what they are.
+/// Which entries a file leaves out because they follow from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Symmetry {
-    /// None.
+    /// Nothing is left out.
     General,
-    /// Those above the diagonal are those below it.
+    /// Entries above the diagonal equal those below it.
     Symmetric,
-    /// They are those below it, negated; on it there is nothing.
+    /// Entries above the diagonal are those below it, negated; the diagonal is empty.
     SkewSymmetric,
-    /// They are those below it, conjugated.
+    /// Entries above the diagonal are those below it, conjugated.
     Hermitian,
 }
 
 impl Symmetry {
-    /// All of them, with the words of a banner.
+    /// All kinds, with their words in a banner.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("general", Self::General),
         ("symmetric", Self::Symmetric),
@@ -51,7 +51,7 @@ impl Symmetry {
         ("hermitian", Self::Hermitian),
     ];
 
-    /// Returns its word.
+    /// Returns its word in a banner.
     pub fn word(self) -> &'static str {
         Self::WORDS.iter().find(|(_, known)| *known == self).map_or("", |&(word, _)| word)
     }

@@ -1,13 +1,13 @@
-//! One line: ids and values between blanks, read from left to right.
+//! One line: ids and values separated by blanks, parsed from left to right.
 
 use swath_simd::leading_digits;
 
 use crate::number;
 
-/// Ten to the power of an index.
+/// Powers of ten by exponent.
 const TENS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
-/// A place in a text, and what can be read from there on.
+/// A position in a text, and the parsers that start there.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'b> {
     pub(super) bytes: &'b [u8],
@@ -20,7 +20,7 @@ impl<'b> Cursor<'b> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Skips blanks, and says whether there was one.
+    /// Skips blanks; returns whether there were any.
     #[inline(always)]
     pub(super) fn skip_blanks(&mut self) -> bool {
         let start = self.at;
@@ -30,27 +30,27 @@ impl<'b> Cursor<'b> {
         self.at > start
     }
 
-    /// Whether the line ends here; its newline is not skipped.
+    /// Whether the line ends here. Does not skip the newline.
     #[inline(always)]
     pub(super) fn is_line_end(&self) -> bool {
         matches!(self.peek(), None | Some(b'\n'))
     }
 
-    /// Skips what is left of the line, and its newline.
+    /// Skips the rest of the line and its newline.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.bytes[self.at..];
         let newline = rest.iter().position(|&byte| byte == b'\n');
         self.at += newline.map_or(rest.len(), |newline| newline + 1);
     }
 
-    /// The word that begins here, up to a blank or the line's end.
+    /// Returns the word that begins here, up to a blank or the end of the line.
     pub(super) fn word(&self) -> &'b [u8] {
         let rest = &self.bytes[self.at..];
         let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
         &rest[..rest.iter().position(is_end).unwrap_or(rest.len())]
     }
 
-    /// Eight bytes from here on, zeros behind the last one.
+    /// Returns the next eight bytes, padded with zeros at the end.
     #[inline(always)]
     fn eight(&self) -> u64 {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -62,7 +62,7 @@ impl<'b> Cursor<'b> {
         u64::from_le_bytes(eight)
     }
 
-    /// A number without sign; `None` if there is none, or it needs more than 64 bits.
+    /// Parses a number without a sign; `None` if it is missing or needs more than 64 bits.
     #[inline(always)]
     pub(super) fn unsigned(&mut self) -> Option<u64> {
         let (mut count, mut number) = leading_digits(self.eight());
@@ -79,7 +79,8 @@ impl<'b> Cursor<'b> {
         Some(number)
     }
 
-    /// A whole word that is a number with or without sign: whether it is negative, and its digits.
+    /// Parses a whole word as a number with an optional sign: whether it is negative, and its
+    /// digits.
     #[inline(always)]
     pub(super) fn integer(&mut self) -> Option<(bool, u64)> {
         let is_negative = self.sign();
@@ -87,7 +88,7 @@ impl<'b> Cursor<'b> {
         self.is_word_end().then_some((is_negative, magnitude))
     }
 
-    /// A whole word that is a number with or without sign.
+    /// Parses a whole word as a number with an optional sign.
     pub(super) fn signed(&mut self) -> Option<i64> {
         match self.integer()? {
             (true, magnitude) => 0_i64.checked_sub_unsigned(magnitude),
@@ -95,22 +96,22 @@ impl<'b> Cursor<'b> {
         }
     }
 
-    /// A whole word that is a number which is not negative.
+    /// Parses a whole word as a non-negative number.
     pub(super) fn natural(&mut self) -> Option<u64> {
         let (is_negative, magnitude) = self.integer()?;
         (!is_negative || magnitude == 0).then_some(magnitude)
     }
 
-    /// A whole word that is a double, correctly rounded.
+    /// Parses a whole word as a double, correctly rounded.
     pub(super) fn double(&mut self) -> Option<f64> {
         let word = self.word();
         self.at += word.len();
         number::parse::double(word)
     }
 
-    /// A whole word that is a single, correctly rounded.
+    /// Parses a whole word as a single, correctly rounded.
     ///
-    /// What is too large is refused, as it is for doubles.
+    /// Rejects numbers that are too large, as for doubles.
     pub(super) fn single(&mut self) -> Option<f32> {
         let word = self.word();
         self.at += word.len();
@@ -176,7 +177,7 @@ mod tests {
 
     #[test]
     fn singles_are_rounded_once() {
-        // Halfway between two singles but for what a double would lose.
+        // Just above halfway between two singles; rounding to double first would lose that.
         let word = "1.00000005960464477539062500000000000001";
         assert_eq!(cursor(word).single(), Some(f32::from_bits(0x3f80_0001)));
         assert_eq!(cursor("1e39 ").single(), None);
@@ -227,8 +228,8 @@ mod tests {
             "00000000000000000001.5",
         ];
         for word in words {
-            for behind in ["", " ", "\n", "\r\n", "\t7"] {
-                let text = format!("{word}{behind}");
+            for after in ["", " ", "\n", "\r\n", "\t7"] {
+                let text = format!("{word}{after}");
                 let got = cursor(&text).double().map(f64::to_bits);
                 let expected = word.parse().ok().filter(|_| word != "1e400").map(f64::to_bits);
                 assert_eq!(got, expected, "{word}");

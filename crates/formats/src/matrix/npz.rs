@@ -1,12 +1,13 @@
-//! SciPy's `.npz`: compressed rows as five arrays of NumPy in an archive.
+//! SciPy's `.npz`: compressed rows as five NumPy arrays in an archive.
 //!
 //! ```text
 //! zip   indices.npy   the column of each entry       indptr.npy   where rows begin
 //!       data.npy      the value of each entry        shape.npy    rows, columns     format.npy  csr
 //! ```
 //!
-//! What `scipy.sparse.save_npz` writes is read, packed or not, and `scipy.sparse.load_npz` reads what
-//! is written: not packed, ids of 32 bits where all fit, ones for entries without values.
+//! Reads what `scipy.sparse.save_npz` writes, compressed or not. What it writes,
+//! `scipy.sparse.load_npz` reads: not compressed, 32-bit ids where all fit, ones for entries
+//! without values.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -28,36 +29,60 @@ use crate::matrix::value::Values;
 use crate::setters::setters;
 use crate::table::npy::{self, Header};
 
-/// Packed, a byte is at most this many.
+/// One compressed byte decompresses to at most this many.
 const MOST_EXPANSION: u64 = 1032;
-/// Bytes of a header that are looked for.
+/// Limit for the header of an array, in bytes.
 const MOST_HEADER: usize = 1 << 16;
-/// Values that are converted at one time.
+/// Number of values that are converted at a time.
 const STEP: usize = 1 << 16;
 
 /// Reads compressed rows that `scipy.sparse.save_npz` or [`write()`] wrote.
 ///
+/// ```
+/// use swath_formats::matrix::{self, AnyCsr, npz};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (edges, path) = (folder.path().join("graph.el"), folder.path().join("graph.npz"));
+/// # std::fs::write(&edges, "0 2\n1 0\n")?;
+/// # npz::write(&path, &matrix::read_rows(&edges)?)?;
+/// let AnyCsr::U32(graph) = npz::read(&path)? else { unreachable!("ids fit 32 bits") };
+/// assert_eq!(graph.row(0), [2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// [`FormatReason::UnknownFormat`] for another archive, [`FormatReason::Unsupported`] for other layouts and
-/// types, [`FormatReason::Malformed`] for arrays that do not belong together, an id that is out of range,
-/// a row that ends before it begins; if the file cannot be read; if there is no memory.
+/// [`FormatReason::UnknownFormat`] for another archive, [`FormatReason::Unsupported`] for other
+/// layouts and types, [`FormatReason::Malformed`] for arrays that do not belong together, an id out
+/// of range, or a row that ends before it begins; if the file cannot be read; if there is not
+/// enough memory.
 pub fn read(source: impl Into<Source>) -> Result<AnyCsr> {
     NpzOptions::new().read(source)
 }
 
-/// Writes compressed rows for `scipy.sparse.load_npz`: complete under their name, or not at all.
-/// Returns the bytes of the file.
+/// Writes compressed rows for `scipy.sparse.load_npz`. The file is complete under its name, or
+/// absent. Returns its length in bytes.
+///
+/// ```
+/// use swath_formats::matrix::{self, npz};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (edges, path) = (folder.path().join("graph.el"), folder.path().join("graph.npz"));
+/// std::fs::write(&edges, "0 2\n1 0\n")?;
+/// let bytes = npz::write(&path, &matrix::read_rows(&edges)?)?;
+/// assert_eq!(bytes, std::fs::metadata(&path)?.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// [`FormatReason::Unsupported`] if half of the matrix is left out: read it with
-/// [`SymmetricHalf::Expanded`](super::SymmetricHalf::Expanded). Of writing.
+/// [`FormatReason::Unsupported`] if the matrix stores only one half: read it with
+/// [`SymmetricHalf::Expanded`](super::SymmetricHalf::Expanded). Whatever writing reports.
 pub fn write(path: impl AsRef<Path>, matrix: &AnyCsr) -> Result<u64> {
     NpzOptions::new().write(path, matrix)
 }
 
-/// How to read and write `.npz`. Every setter returns the options, none can fail.
+/// How to read and write `.npz`. Every setter returns the options; none can fail.
 #[derive(Clone, Debug, Default)]
 pub struct NpzOptions {
     read: ReadOptions,
@@ -65,33 +90,33 @@ pub struct NpzOptions {
 }
 
 impl NpzOptions {
-    /// Everything chosen.
+    /// Defaults: everything chosen automatically.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// How the file is read, all of it.
+        /// How to read the file. It is always read as a whole.
         with_read(read: ReadOptions);
 
-        /// How the file is written.
+        /// How to write the file.
         with_output(output: OutputOptions);
     }
 
-    /// As [`read`], with these options.
+    /// Like [`read`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read`].
+    /// Those of [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<AnyCsr> {
         rows_of(Archive::open(&input::open(source.into(), &self.read)?, &self.read)?)
     }
 
-    /// As [`write()`], with these options.
+    /// Like [`write()`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`write()`].
+    /// Those of [`write()`].
     pub fn write(&self, path: impl AsRef<Path>, matrix: &AnyCsr) -> Result<u64> {
         match matrix {
             AnyCsr::U32(matrix) => write_rows(matrix, path.as_ref(), &self.output),
@@ -102,8 +127,8 @@ impl NpzOptions {
 
 type Zip<'z> = ZipWriter<StreamWriter<Fused<&'z mut Append>>>;
 
-/// Takes everything and keeps nothing once a write has failed. An archive that is given up is
-/// finished nevertheless, and would complain to everybody if that failed as well.
+/// Accepts and discards everything once a write has failed. An archive that is abandoned is still
+/// finished, and would print a message if that failed as well.
 struct Fused<W> {
     out: W,
     has_failed: bool,
@@ -141,7 +166,8 @@ impl<W: Write> Write for Fused<W> {
 
 fn write_rows<I: Id>(matrix: &Csr<I>, path: &Path, output: &OutputOptions) -> Result<u64> {
     if matrix.symmetry != Symmetry::General {
-        let detail = "it holds one half of a symmetric matrix, and .npz cannot say so";
+        let detail =
+            "the matrix stores one half of a symmetric matrix, which .npz cannot represent";
         return Err(Error::writing(path, FormatReason::Unsupported, detail)
             .hint("read it with the other half expanded"));
     }
@@ -153,7 +179,7 @@ fn write_rows<I: Id>(matrix: &Csr<I>, path: &Path, output: &OutputOptions) -> Re
     Ok(out.commit()?.bytes)
 }
 
-/// The error of writing itself, without what the archive says of it.
+/// Extracts the write error from the archive's own.
 fn unwrapped(error: ZipError) -> std::io::Error {
     match error {
         ZipError::Io(error) => error,
@@ -216,7 +242,8 @@ fn begin(
     zip.write_all(&npy::header_of(descr, shape))
 }
 
-/// Puts numbers, which fit, as numbers of 4 or 8 bytes: as they lie there, if they have that size.
+/// Writes numbers, which are known to fit, with 4 or 8 bytes each; without conversion if they have
+/// that size.
 fn put_numbers<I: Id>(zip: &mut Zip<'_>, size: usize, values: &[I]) -> std::io::Result<()> {
     let (mut narrow, mut wide) = (Vec::<u32>::new(), Vec::<u64>::new());
     for some in values.chunks(STEP) {
@@ -241,12 +268,14 @@ fn rows_of(mut archive: Archive) -> Result<AnyCsr> {
     if *format.bytes != *b"csr" {
         let is = format.bytes.escape_ascii().to_string();
         return Err(archive
-            .refused(FormatReason::Unsupported, format!("the layout is `{is}`"))
+            .refused(FormatReason::Unsupported, format!("the layout is `{is}`, not `csr`"))
             .hint("save it as compressed rows: `tocsr()`"));
     }
     let shape = archive.numbers("shape")?;
     let &[row_count, column_count] = &shape[..] else {
-        return Err(archive.refused(FormatReason::Malformed, "a matrix has two dimensions"));
+        return Err(
+            archive.refused(FormatReason::Malformed, "the shape does not have two dimensions")
+        );
     };
     let offsets = archive.numbers("indptr")?;
     let indices = archive.numbers("indices")?;
@@ -266,7 +295,7 @@ fn rows_of(mut archive: Archive) -> Result<AnyCsr> {
     }
     let mut columns = Array::<u32>::zeroed(indices.len())?;
     for (narrow, &wide) in columns.iter_mut().zip(indices.iter()) {
-        // Below the number of columns, as was checked.
+        // Below the number of columns, as checked before.
         *narrow = u32::try_from(wide).unwrap_or(u32::MAX);
     }
     Ok(AnyCsr::U32(Csr { row_count, column_count, symmetry, offsets, columns, values }))
@@ -293,7 +322,7 @@ impl Archive {
             Error::reading(
                 path,
                 FormatReason::UnknownFormat,
-                format!("it is no .npz file: {error}"),
+                format!("this is not an .npz file: {error}"),
             )
         })?;
         Ok(Self { path: path.to_owned(), zip })
@@ -303,7 +332,7 @@ impl Archive {
         Error::reading(&self.path, reason, detail)
     }
 
-    /// Reads one array. Nothing is allocated for a size that so few bytes cannot have.
+    /// Reads one array. Does not allocate for a size that this many compressed bytes cannot have.
     fn take(&mut self, name: &str) -> Result<Stored> {
         let path = &self.path;
         let refused = |reason, detail: String| {
@@ -313,12 +342,12 @@ impl Archive {
         let mut file = self.zip.by_name(&format!("{name}.npy")).map_err(|error| {
             refused(
                 FormatReason::UnknownFormat,
-                format!("{error}: not a matrix that SciPy saved"),
+                format!("{error}: this is not a matrix saved by SciPy"),
             )
         })?;
         let (packed, plain) = (file.compressed_size(), file.size());
         if plain > packed.saturating_mul(MOST_EXPANSION).saturating_add(MOST_EXPANSION) {
-            let detail = format!("{plain} bytes cannot come out of {packed}");
+            let detail = format!("{packed} compressed bytes cannot hold {plain}");
             return Err(refused(FormatReason::Corrupt, detail));
         }
         let mut head = vec![0; MOST_HEADER.min(usize::try_from(plain).unwrap_or(MOST_HEADER))];
@@ -331,9 +360,12 @@ impl Archive {
         let there = head.len() - begins;
         bytes[..there].copy_from_slice(&head[begins..]);
         file.read_exact(&mut bytes[there..]).map_err(damaged)?;
-        // Only at the end is the checksum looked at.
+        // The checksum is compared only at the end.
         if file.read(&mut [0]).map_err(damaged)? != 0 {
-            return Err(refused(FormatReason::Corrupt, "it is longer than it says".into()));
+            return Err(refused(
+                FormatReason::Corrupt,
+                "the array is longer than its header says".into(),
+            ));
         }
         let count = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
         let Some(count) = count.filter(|&count| (len == 0) == (count == 0)) else {
@@ -352,11 +384,12 @@ impl Archive {
         if stored.dimensions == 1 {
             return Ok(stored);
         }
-        let detail = format!("{name}.npy: {} dimensions, not one", stored.dimensions);
+        let detail =
+            format!("{name}.npy: the array has {} dimensions, not one", stored.dimensions);
         Err(self.refused(FormatReason::Malformed, detail))
     }
 
-    /// One array of counts or ids.
+    /// Reads an array of counts or ids.
     fn numbers(&mut self, name: &str) -> Result<Array<u64>> {
         let stored = self.row(name)?;
         let numbers = match stored.descr.as_str() {
@@ -365,13 +398,13 @@ impl Archive {
             "<u4" => wider::<u32, u64>(&stored, |id| Some(u64::from(id)))?,
             "<u8" => wider::<u64, u64>(&stored, Some)?,
             other => {
-                let detail = format!("{name}.npy: ids of type `{other}`");
+                let detail = format!("{name}.npy: ids of type `{other}` are not supported");
                 let error = self.refused(FormatReason::Unsupported, detail);
-                return Err(error.hint("make them `int32` or `int64`: `astype`"));
+                return Err(error.hint("convert them to `int32` or `int64` with `astype`"));
             }
         };
         numbers.ok_or_else(|| {
-            let detail = format!("{name}.npy: a negative number, or not as many as it says");
+            let detail = format!("{name}.npy: a number is negative, or the array is not as long as its header says");
             self.refused(FormatReason::Malformed, detail)
         })
     }
@@ -379,7 +412,7 @@ impl Archive {
     fn values(&mut self, entries: usize) -> Result<Values> {
         let stored = self.row("data")?;
         if stored.len != entries {
-            let detail = format!("{} values of {entries} entries", stored.len);
+            let detail = format!("{} values for {entries} entries", stored.len);
             return Err(self.refused(FormatReason::Malformed, detail));
         }
         let values = match stored.descr.as_str() {
@@ -400,42 +433,48 @@ impl Archive {
             other => {
                 let error = self.refused(
                     FormatReason::Unsupported,
-                    format!("data.npy: values of type `{other}`"),
+                    format!("data.npy: values of type `{other}` are not supported"),
                 );
-                return Err(error
-                    .hint("save other ones: `matrix.astype`, of a type that holds them all"));
+                return Err(error.hint(
+                    "convert them first with `matrix.astype` to a type that holds them all",
+                ));
             }
         };
         values.ok_or_else(|| {
-            self.refused(FormatReason::Malformed, "data.npy: not as long as it says")
+            self.refused(
+                FormatReason::Malformed,
+                "data.npy: the array is not as long as its header says",
+            )
         })
     }
 
-    /// Whether the arrays belong together.
+    /// Checks that the arrays belong together.
     fn check(&self, rows: u64, offsets: &[u64], indices: &[u64], columns: u64) -> Result<()> {
         let wrong = |detail: String| Err(self.refused(FormatReason::Malformed, detail));
         if offsets.len() as u64 != rows.saturating_add(1) {
-            return wrong(format!("{} ends of {rows} rows", offsets.len()));
+            return wrong(format!("{} row offsets for {rows} rows", offsets.len()));
         }
         if let Some(row) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
             return wrong(format!("row {row} ends before it begins"));
         }
         if offsets.first() != Some(&0) || offsets.last() != Some(&(indices.len() as u64)) {
-            return wrong(format!("the rows do not hold {} entries", indices.len()));
+            return wrong(format!("the rows do not add up to {} entries", indices.len()));
         }
         match indices.iter().find(|&&column| column >= columns) {
-            Some(column) => wrong(format!("column {column} of {columns}")),
+            Some(column) => {
+                wrong(format!("column {column} is out of range: the matrix has {columns}"))
+            }
             None => Ok(()),
         }
     }
 }
 
-/// Whether it is as long as it says, in values of type `T`. Memory is made only then.
+/// Whether it is as long as its header says, in values of type `T`. Memory is allocated only then.
 fn is_whole<T>(stored: &Stored) -> bool {
     stored.len.checked_mul(size_of::<T>()) == Some(stored.bytes.len())
 }
 
-/// `None` unless it is as long as it says.
+/// Returns `None` unless it is as long as its header says.
 fn same<T: Pod>(stored: &Stored) -> Result<Option<Array<T>>> {
     if !is_whole::<T>(stored) {
         return Ok(None);
@@ -447,7 +486,7 @@ fn same<T: Pod>(stored: &Stored) -> Result<Option<Array<T>>> {
     Ok(Some(values))
 }
 
-/// `None` unless it is as long as it says, and all of them fit.
+/// Returns `None` unless it is as long as its header says and all values fit.
 fn wider<T: Pod, W: Pod>(
     stored: &Stored,
     wide: impl Fn(T) -> Option<W>,
@@ -475,7 +514,7 @@ mod tests {
         assert!(is_whole::<u32>(&stored) && !is_whole::<u64>(&stored));
         let most = |stored: &Stored| wider::<i32, i64>(stored, |it| Some(it.into()));
         assert_eq!(most(&stored).expect("memory").map(|it| it.len()), Some(2));
-        // Times four, and four more than that, are eight again.
+        // Times four wraps around to eight.
         stored.len = (1 << 62) + 2;
         assert!(most(&stored).expect("nothing is made").is_none());
         assert!(same::<u32>(&stored).expect("nothing is made").is_none());
@@ -509,7 +548,7 @@ mod tests {
             let put = zip.start_file("a", options).map_err(unwrapped);
             let mut put = put.and_then(|()| zip.write_all(&[7; 1400]));
             if put.is_err() {
-                // Nobody is told twice.
+                // The error is not reported twice.
                 zip.finish().expect("as if there were room");
             } else {
                 put = zip.finish().map(drop).map_err(unwrapped);

@@ -1,41 +1,42 @@
-//! How to read a matrix: every choice a caller can make, each with its default.
+//! How to read a matrix: every choice of the caller, each with its default.
 
 use swath::{Extent, ReadOptions};
 
 use crate::setters::setters;
 
-/// What kind of text it is.
+/// The format of the text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MatrixFormat {
-    /// Matrix Market if it is named `.mtx` or `.mm`, or begins with such a banner; else edges.
+    /// Matrix Market if the name ends in `.mtx` or `.mm` or the file begins with a banner;
+    /// otherwise edges.
     #[default]
     Auto,
-    /// Matrix Market: banner, sizes, then a line for each entry.
+    /// Matrix Market: banner, sizes, then one line per entry.
     MatrixMarket,
-    /// A line for each edge: two ids, perhaps a weight. Lines that begin with `#` or `%` are
+    /// One line per edge: two ids, possibly a weight. Lines that begin with `#` or `%` are
     /// comments.
     Edges,
 }
 
 impl MatrixFormat {
-    /// All of them, with the words that users write.
+    /// All formats, with the names that users write.
     pub const WORDS: &'static [(&'static str, Self)] =
         &[("auto", Self::Auto), ("mtx", Self::MatrixMarket), ("edges", Self::Edges)];
 }
 
-/// What is let pass.
+/// Which deviations from the format are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strictness {
-    /// A banner with one `%`, in any case, behind blank lines; comments between entries; entries
-    /// of a symmetric matrix above its diagonal.
+    /// Accepts a banner with one `%`, in any case, after blank lines; comments between entries;
+    /// entries of a symmetric matrix above its diagonal.
     #[default]
     Permissive,
-    /// What the format says and nothing else. Blank lines it allows.
+    /// Accepts only what the format defines. It allows blank lines.
     Strict,
 }
 
-/// The number that the first row and column have in the file.
+/// The number of the first row and column in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Base {
     /// 1 in Matrix Market, 0 in edge lists, unless a comment of Swath's own says 1.
@@ -48,18 +49,18 @@ pub enum Base {
 }
 
 impl Base {
-    /// All of them, with the words that users write.
+    /// All bases, with the names that users write.
     pub const WORDS: &'static [(&'static str, Self)] =
         &[("auto", Self::Auto), ("0", Self::Zero), ("1", Self::One)];
 }
 
-/// The type of rows and columns in memory.
+/// The type of row and column ids in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ids {
-    /// `u32` if all fit, else `u64`.
+    /// `u32` if all ids fit, otherwise `u64`.
     #[default]
     Auto,
-    /// `u32`; a matrix with more rows or columns is refused.
+    /// `u32`; a matrix with more rows or columns is an error.
     U32,
     /// `u64`.
     U64,
@@ -69,27 +70,27 @@ pub enum Ids {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ValueKind {
-    /// As the header says: none, `i64`, `u64`, `f64` or complex. Integers are `u64` too where one of them
-    /// is beyond `i64`. Weights of edges, if there are any, are `f64`, unless a comment of Swath's own
-    /// says that they are integers.
+    /// As the header says: none, `i64`, `u64`, `f64` or complex. Integers become `u64` if one of
+    /// them does not fit `i64`. Weights of edges become `f64`, unless a comment of Swath's own says
+    /// that they are integers.
     #[default]
     Auto,
-    /// None: they are checked and left out.
+    /// No values: they are checked and dropped.
     None,
-    /// `i64`. Those of a real matrix have to be written as integers.
+    /// `i64`. A real matrix must have its values written as integers.
     I64,
-    /// `u64`, likewise, and none of them negative.
+    /// `u64`. As for `i64`, and the values must not be negative.
     U64,
     /// `f32`, correctly rounded.
     F32,
-    /// `f64`, correctly rounded, integers beyond 2^53 too.
+    /// `f64`, correctly rounded, also for integers beyond 2^53.
     F64,
     /// Two `f64`: the real and the imaginary part.
     Complex,
 }
 
 impl ValueKind {
-    /// All of them, with the words that users write.
+    /// All types, with the names that users write.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("auto", Self::Auto),
         ("none", Self::None),
@@ -101,54 +102,66 @@ impl ValueKind {
     ];
 }
 
-/// What is done about the half of a symmetric matrix that is not in the file.
+/// How to treat the half of a symmetric matrix that is not in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SymmetricHalf {
-    /// It is added: behind each entry that is not on the diagonal comes its mirror image, negated
-    /// or conjugated where the header says so.
+    /// Adds it: each entry off the diagonal is followed by its mirror image, negated or conjugated
+    /// if the header says so.
     #[default]
     Expanded,
-    /// Nothing: the entries are those that are stored, and
-    /// [`symmetry`](super::Coo::symmetry) tells what is missing.
+    /// Leaves it out: the result has the stored entries, and [`symmetry`](super::Coo::symmetry)
+    /// says what is missing.
     Stored,
 }
 
 impl SymmetricHalf {
-    /// All of them, with the words that users write.
+    /// Both choices, with the names that users write.
     pub const WORDS: &'static [(&'static str, Self)] =
         &[("expand", Self::Expanded), ("keep", Self::Stored)];
 }
 
-/// The order of the entries of a row.
+/// The order of the entries within a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum EntryOrder {
-    /// That of the file. A mirror image comes behind its entry.
+    /// The order of the file. A mirror image follows its entry.
     #[default]
     File,
-    /// By column, in compressed columns by row; equal ones in the order of the file. Coordinates are
-    /// sorted by row, then by column.
+    /// By column, or by row in compressed columns; equal ones in the order of the file. Coordinates
+    /// are sorted by row, then by column.
     Sorted,
 }
 
-/// What is done about entries with the same row and column.
+/// How to treat entries with the same row and column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Duplicates {
-    /// Nothing.
+    /// Keeps all of them.
     #[default]
     Kept,
-    /// Their values are added up, in the order of the file; entries without values become one. The
-    /// result is [sorted](EntryOrder::Sorted).
+    /// Adds up their values in the order of the file; entries without values become one. The result
+    /// is [sorted](EntryOrder::Sorted).
     Summed,
 }
 
 impl Duplicates {
-    /// All of them, with the words that users write.
+    /// Both choices, with the names that users write.
     pub const WORDS: &'static [(&'static str, Self)] =
         &[("keep", Self::Kept), ("sum", Self::Summed)];
 }
 
-/// How to read a matrix. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to read a matrix. Every setter returns the options; none can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath_formats::matrix::{AnyCsr, Base, EntryOrder, MatrixOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("graph.el");
+/// std::fs::write(&path, "1 3\n1 2\n")?;
+/// let options = MatrixOptions::new().with_base(Base::One).with_order(EntryOrder::Sorted);
+/// let AnyCsr::U32(graph) = options.read_rows(&path)? else { unreachable!("ids fit 32 bits") };
+/// assert_eq!(graph.row(0), [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct MatrixOptions {
     pub(super) read: ReadOptions,
@@ -166,52 +179,54 @@ pub struct MatrixOptions {
 }
 
 impl MatrixOptions {
-    /// Everything that the file has, in its order, all cores.
+    /// Defaults: all entries in the order of the file, on all cores.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// How the file is read, all of it: workers, page cache, cancellation, timeline. Results do not
-        /// depend on it. Progress is that of the last time the file is read.
+        /// How to read the file: workers, page cache, cancellation, timeline. It is always read as
+        /// a whole. The result does not depend on these options. Progress reports the last pass
+        /// over the file.
         with_read(read: ReadOptions);
 
-        /// Only the entries that begin in this extent of the text, the last one to its end, wherever that is: of
-        /// extents that together are all of a file, each begins in one. Default: all.
-        /// The header is read all the same, and its number of entries is that of the whole. A dense matrix, whose
-        /// values say nothing of their places, is an error.
+        /// Reads only the entries that begin in this extent of the text; the last one is read to
+        /// its end. If extents together cover a file, each entry begins in exactly one of them. The
+        /// header is read anyway, and its number of entries is that of the whole file. An error for
+        /// a dense matrix, whose values do not show their position. Default: all entries.
         with_starting_in(starting_in: Extent);
 
-        /// Bytes that a worker parses at one time; the result does not depend on it. Default 0: 512 KiB.
+        /// Bytes that a worker parses at a time; the result does not depend on it. Default: 0, for
+        /// 512 KiB.
         with_block_size(block_size: u64);
 
-        /// What kind of text it is. Default: [`MatrixFormat::Auto`].
+        /// The format of the text. Default: [`MatrixFormat::Auto`].
         with_format(format: MatrixFormat);
 
-        /// What is let pass. Default: [`Strictness::Permissive`].
+        /// Which deviations from the format are accepted. Default: [`Strictness::Permissive`].
         with_strictness(strictness: Strictness);
 
         /// The number of the first row and column in the file. Default: [`Base::Auto`].
         with_base(base: Base);
 
-        /// The type of rows and columns. Default: [`Ids::Auto`].
+        /// The type of row and column ids. Default: [`Ids::Auto`].
         with_ids(ids: Ids);
 
-        /// The type of values. Default: [`ValueKind::Auto`]. A matrix without values has ones.
+        /// The type of values. Default: [`ValueKind::Auto`]. A matrix without values gets ones.
         with_values(values: ValueKind);
 
-        /// What is done about the other half of a symmetric matrix. Default: [`SymmetricHalf::Expanded`].
+        /// How to treat the other half of a symmetric matrix. Default: [`SymmetricHalf::Expanded`].
         with_symmetric_half(symmetric_half: SymmetricHalf);
     }
 
-    /// How many vertices a list of edges is about; an id beyond is an error. Default: what a comment
-    /// of Swath's own says, else as many as the greatest id asks for.
+    /// Number of vertices of a list of edges; an id beyond is an error. Default: what a comment of
+    /// Swath's own says, otherwise as many as the largest id requires.
     #[must_use]
     pub fn with_vertices(self, vertices: u64) -> Self {
         self.with_shape(vertices, vertices)
     }
 
-    /// How many rows and columns a list of edges is about, where the two differ. Default: as for
+    /// Number of rows and columns of a list of edges, where the two differ. Default: as for
     /// [`with_vertices`](Self::with_vertices).
     #[must_use]
     pub fn with_shape(mut self, rows: u64, columns: u64) -> Self {
@@ -223,7 +238,7 @@ impl MatrixOptions {
         /// The order of the entries of a row. Default: [`EntryOrder::File`].
         with_order(order: EntryOrder);
 
-        /// What is done about equal entries. Default: [`Duplicates::Kept`].
+        /// How to treat equal entries. Default: [`Duplicates::Kept`].
         with_duplicates(duplicates: Duplicates);
     }
 }

@@ -1,4 +1,4 @@
-//! Entries scattered by row into buckets that fit the cache, while the file is parsed.
+//! Scatters entries by row into buckets that fit the cache, while the file is parsed.
 //!
 //! ```text
 //! worker 1  |bucket 0: row, column; …|bucket 1 …|    a stream of packed records for each bucket
@@ -6,9 +6,9 @@
 //! log       block 7 put 12 records into bucket 0, 9 into bucket 1, …
 //! ```
 //!
-//! A record is the low bits of its row and its column, in as few bytes as hold both, then its value. The
-//! log puts the streams of all workers together again in the order of the file. Nothing is shared while
-//! entries are scattered, so there is nothing to count together.
+//! A record is the low bits of the row and the column, in as few bytes as hold both, then the
+//! value. The log merges the streams of all workers back into the order of the file. Workers share
+//! nothing while they scatter, so no counters have to be merged.
 
 use bytemuck::Pod;
 use swath::Array;
@@ -16,20 +16,20 @@ use swath::Array;
 use crate::matrix::id::Id;
 use crate::matrix::job::Failure;
 
-/// Bytes of a bucket that are gathered before they are put behind the others: whole lines of the
+/// Bytes of a bucket that are collected before they are appended to it: whole lines of the
 /// first-level cache.
 const STAGE: usize = 256;
-/// Bytes of the first memory that a bucket takes; the next one is twice as long.
+/// Length of a bucket's first chunk; each one is twice as long as the last.
 const LEAST: usize = 64 << 10;
-/// Of the longest: below it, memory is given back page by page.
+/// Length of the longest chunk; below this, memory is returned page by page.
 const MOST: usize = 1 << 20;
-/// Memory begins at full pages, and caches find lines by the low bits of their address: buckets begin
-/// at different ones of so many bytes.
+/// Memory starts at page boundaries, and caches index lines by the low bits of their address. So
+/// the buckets start at different multiples of a line within this many bytes.
 const SPREAD: usize = 16 << 10;
-/// Bytes that a record may be written behind its end.
+/// Bytes that writing a record may touch after its end.
 const SLACK: usize = 8;
 
-/// How rows are split into buckets, and what a record is.
+/// How rows are split into buckets, and the layout of a record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Split {
     /// Rows of a bucket, as a power of two.
@@ -57,7 +57,7 @@ impl Split {
         Some(Self { low_bits, width, record, buckets, rows })
     }
 
-    /// The bits of a key that are its row.
+    /// Mask of the row bits of a key.
     #[inline(always)]
     fn low(&self) -> u64 {
         (1 << self.low_bits) - 1
@@ -70,39 +70,39 @@ impl Split {
         (bucket, low | column << self.low_bits)
     }
 
-    /// How many rows a bucket has.
+    /// Returns the number of rows of a bucket.
     pub(super) fn rows_of(&self, bucket: usize) -> usize {
         let first = (bucket as u64) << self.low_bits;
         let count = self.rows.saturating_sub(first).min(1 << self.low_bits);
         usize::try_from(count).unwrap_or(usize::MAX)
     }
 
-    /// The first row of a bucket.
+    /// Returns the first row of a bucket.
     pub(super) fn first_row(&self, bucket: usize) -> u64 {
         (bucket as u64) << self.low_bits
     }
 }
 
-/// Some records of one bucket, and which of the bytes they are.
+/// Some records of one bucket, and the bytes that are used.
 struct Chunk {
     bytes: Array<u8>,
     start: usize,
     used: usize,
 }
 
-/// What one worker found, bucket by bucket.
+/// The entries that one worker found, bucket by bucket.
 pub(super) struct Partition {
     split: Split,
     stage: Vec<u8>,
     staged: Vec<usize>,
     /// Bytes of each bucket that have left the stage.
     flushed: Vec<u64>,
-    /// As many as when the last block ended, the stage's included.
+    /// The same when the last block ended, including the stage.
     logged: Vec<u64>,
     streams: Vec<Vec<Chunk>>,
     /// The blocks that it saw, in ascending order.
     blocks: Vec<u64>,
-    /// For each of them, the records of each bucket.
+    /// For each of them, the number of records in each bucket.
     log: Vec<u32>,
 }
 
@@ -121,7 +121,7 @@ impl Partition {
         }
     }
 
-    /// Whether the block comes behind all that it saw.
+    /// Whether the block comes after all that it has seen.
     pub(super) fn may_take(&self, block: u64) -> bool {
         self.blocks.last().is_none_or(|&last| last < block)
     }
@@ -161,21 +161,21 @@ impl Partition {
         if at + split.record + SLACK > STAGE { self.flush(bucket) } else { Ok(()) }
     }
 
-    /// Moves what is staged behind the rest of its bucket.
+    /// Moves the staged bytes to the end of their bucket.
     fn flush(&mut self, bucket: usize) -> Result<(), Failure> {
         let staged = std::mem::take(&mut self.staged[bucket]);
         if staged == 0 {
             return Ok(());
         }
         let stream = &mut self.streams[bucket];
-        // A stage is copied whole, and a record read a little behind its end.
+        // A stage is copied whole, and reading a record may touch bytes after its end.
         let room = stream.last().map_or(0, |chunk| chunk.bytes.len() - chunk.used);
         if room < STAGE + SLACK {
             let len = stream.last().map_or(LEAST, |last| (2 * last.bytes.len()).min(MOST));
             let start = bucket * STAGE % SPREAD;
             stream.push(Chunk { bytes: Array::zeroed(len)?, start, used: start });
         }
-        let chunk = stream.last_mut().expect("one was just made, if there was none");
+        let chunk = stream.last_mut().expect("one was just made if it was missing");
         let from: &[u8; STAGE] = self.stage[bucket * STAGE..].first_chunk().expect("its stage");
         let to = chunk.bytes[chunk.used..].first_chunk_mut().expect("there is room");
         *to = *from;
@@ -184,7 +184,7 @@ impl Partition {
         Ok(())
     }
 
-    /// Notes what a block has put into each bucket.
+    /// Logs what a block has put into each bucket.
     pub(super) fn end_block(&mut self, block: u64) {
         let record = self.split.record as u64;
         for bucket in 0..self.split.buckets {
@@ -204,13 +204,13 @@ impl Partition {
     }
 }
 
-/// What all workers found, ready to be read bucket by bucket.
+/// The entries of all workers, ready to be read bucket by bucket.
 pub(super) struct Partitions {
     pub(super) split: Split,
-    /// Which partition saw a block, and as its how-manieth, in the order of the file.
+    /// For each block in the order of the file: which partition saw it, and its index there.
     order: Vec<(usize, usize)>,
     logs: Vec<Vec<u32>>,
-    /// How many records each bucket has.
+    /// Number of records of each bucket.
     pub(super) lens: Vec<usize>,
 }
 
@@ -221,7 +221,7 @@ pub(super) struct Bucket {
 }
 
 impl Partitions {
-    /// Puts together what workers found.
+    /// Combines the partitions of all workers.
     pub(super) fn new(
         split: Split,
         mut all: Vec<Partition>,
@@ -251,21 +251,22 @@ impl Partitions {
         Ok((Self { split, order, logs, lens }, buckets))
     }
 
-    /// Calls `each` with the row (from the bucket's first) of every record of a bucket, in no order.
+    /// Calls `each` with the row (relative to the bucket's first) of every record of a bucket, in
+    /// any order.
     #[inline(always)]
     pub(super) fn each_row(&self, bucket: &Bucket, mut each: impl FnMut(usize)) {
         let (low, record) = (self.split.low(), self.split.record);
         for chunk in bucket.streams.iter().flatten() {
             let bytes = &chunk.bytes[..chunk.used + SLACK];
             for at in (chunk.start..chunk.used).step_by(record) {
-                let key: &[u8; 8] = bytes[at..].first_chunk().expect("there is slack behind");
+                let key: &[u8; 8] = bytes[at..].first_chunk().expect("there is slack after it");
                 each(usize::try_from(u64::from_le_bytes(*key) & low).unwrap_or(usize::MAX));
             }
         }
     }
 
-    /// Calls `each` with the row (from the bucket's first), column and value of every record of a
-    /// bucket, in the order of the file.
+    /// Calls `each` with the row (relative to the bucket's first), column and value of every record
+    /// of a bucket, in the order of the file.
     #[inline(always)]
     pub(super) fn each_record<V: Pod>(
         &self,
@@ -286,11 +287,11 @@ impl Partitions {
                 let stream = &bucket.streams[which];
                 let chunk = &stream[*chunk_index];
                 let here = left.min((chunk.used - *at) / split.record);
-                // A record may be read a little behind its end.
+                // Reading a record may touch bytes after its end.
                 let bytes = &chunk.bytes[*at..*at + here * split.record + SLACK];
                 for index in 0..here {
                     let record = &bytes[index * split.record..];
-                    let key: &[u8; 8] = record.first_chunk().expect("there is slack behind");
+                    let key: &[u8; 8] = record.first_chunk().expect("there is slack after it");
                     let key = u64::from_le_bytes(*key) & kept;
                     let row = usize::try_from(key & low).unwrap_or(usize::MAX);
                     let value = if size_of::<V>() == 0 {

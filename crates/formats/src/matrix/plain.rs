@@ -1,12 +1,13 @@
-//! Plain lines with a value: three words, single spaces between them, hundreds of lines at a time.
+//! Plain lines with a value: three words with single spaces between them, hundreds of lines at a
+//! time.
 //!
 //! ```text
 //! text     12 345 0.5\n6 78 -1.25\n       ends of words by vector masks
 //! columns  12, 6 | 345, 78 | 0.5, -1.25   many words converted at once
 //! ```
 //!
-//! A line that is anything else ends it, and so does an id that is out of range: the slow way reads
-//! that line, and says what is wrong with it.
+//! It stops at any other line, and at an id that is out of range. The slow path parses that line
+//! and reports what is wrong with it.
 
 use std::any::TypeId;
 
@@ -16,21 +17,21 @@ use crate::matrix::id::Id;
 use crate::matrix::target::Target;
 use crate::matrix::value::Value;
 
-/// Bytes that are looked at in one go: their words stay in the first-level cache.
+/// Bytes that are parsed at a time: their words stay in the first-level cache.
 const PIECE: usize = 8 << 10;
-/// Words of a line.
+/// Number of words in a line.
 const WORDS: usize = 3;
 
-/// What ids may be.
+/// Limits of ids.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Range {
     pub(super) base: u64,
-    /// Ids are below these, once the base is taken off.
+    /// Ids must be below these once the base is subtracted.
     pub(super) rows: u64,
     pub(super) columns: u64,
 }
 
-/// Memory that is kept from one piece to the next.
+/// Buffers that are kept from one piece to the next.
 #[derive(Debug, Default)]
 pub(super) struct Plain {
     ends: Ends,
@@ -39,13 +40,13 @@ pub(super) struct Plain {
     ids: [Vec<i64>; 2],
 }
 
-/// Whether values of this type can be read in this way.
+/// Whether values of this type can be parsed in this way.
 pub(super) fn is_known<V: Value>() -> bool {
     let value = TypeId::of::<V>();
     [TypeId::of::<f64>(), TypeId::of::<i64>(), TypeId::of::<u64>()].contains(&value)
 }
 
-/// Takes values apart from what only looks like one.
+/// Parses tokens up to the first that is not a value.
 fn parse_values<V: Value>(tokens: Tokens<'_>, out: &mut [V]) -> usize {
     if TypeId::of::<V>() == TypeId::of::<f64>() {
         parse_doubles(tokens, bytemuck::cast_slice_mut(out))
@@ -54,7 +55,8 @@ fn parse_values<V: Value>(tokens: Tokens<'_>, out: &mut [V]) -> usize {
     } else if TypeId::of::<V>() == TypeId::of::<u64>() {
         let out: &mut [i64] = bytemuck::cast_slice_mut(out);
         let count = parse_integers(tokens, out);
-        // A negative one is for the slow way, which refuses it, as is what no `i64` is.
+        // Negative values, and those that do not fit `i64`, are left to the slow path, which
+        // rejects or parses them.
         out[..count].iter().position(|&value| value < 0).unwrap_or(count)
     } else {
         0
@@ -62,8 +64,8 @@ fn parse_values<V: Value>(tokens: Tokens<'_>, out: &mut [V]) -> usize {
 }
 
 impl Plain {
-    /// Puts the lines at the beginning of `text` that are plain into `target`, from entry `filled`
-    /// on; returns how many, and where the next line begins.
+    /// Parses the plain lines at the beginning of `text` into `target`, from entry `filled` on.
+    /// Returns their number, and where the next line begins.
     pub(super) fn fill<I: Id, V: Value>(
         &mut self,
         text: &[u8],
@@ -83,7 +85,7 @@ impl Plain {
         }
     }
 
-    /// One piece: how many lines were put, where they end, and whether all that are in it were.
+    /// Parses one piece: how many lines were stored, where they end, and whether that was all.
     fn piece<I: Id, V: Value>(
         &mut self,
         text: &[u8],
@@ -105,7 +107,7 @@ impl Plain {
         let count = count.min(parse_values(values, &mut target.values[filled..][..looked_at]));
         let mut put = 0;
         for (&row, &column) in row_ids.iter().zip(&*column_ids).take(count) {
-            // Negative ones are out of range too.
+            // Negative ids are out of range too.
             let [row, column] =
                 [row, column].map(|id| id.cast_unsigned().wrapping_sub(range.base));
             let ids = I::from_u64(row).zip(I::from_u64(column));
@@ -121,7 +123,7 @@ impl Plain {
         (put, end, put == looked_at && put > 0)
     }
 
-    /// Finds the words of the lines that have three; returns how many lines, `room` at most.
+    /// Finds the words of lines that have three; returns the number of lines, at most `room`.
     fn split(&mut self, text: &[u8], room: usize) -> usize {
         self.ends.clear();
         self.ends.find(text, 0, b' ');
@@ -137,7 +139,7 @@ impl Plain {
             let is_line = text[first as usize] == b' '
                 && text[second as usize] == b' '
                 && text[third as usize] == b'\n';
-            // Signs, blanks and comments are for the slow way; a value may have a sign.
+            // Signs, blanks and comments are left to the slow path; only a value may have a sign.
             let begins = |at: u32| text[at as usize].is_ascii_digit();
             if !is_line || !begins(start) || !begins(first + 1) {
                 break;

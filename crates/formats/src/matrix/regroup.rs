@@ -1,4 +1,4 @@
-//! Coordinates that are in memory already, row by row.
+//! Groups coordinates in memory by row.
 
 use bytemuck::Pod;
 use swath::Array;
@@ -10,16 +10,28 @@ use crate::matrix::value::Values;
 use crate::memory::room_for;
 
 impl<I: Id> Coo<I> {
-    /// The same matrix row by row, entries of a row in their order here. One pass to count, one to
-    /// place, by one worker: [`read_rows`](super::read_rows) is the fast way from a file.
+    /// Returns the same matrix row by row; the entries of a row keep their order. One worker makes
+    /// two passes, one to count and one to place. From a file, [`read_rows`](super::read_rows) is
+    /// faster.
+    ///
+    /// ```
+    /// use swath_formats::matrix::{self, AnyCoo};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("graph.el");
+    /// std::fs::write(&path, "1 0\n0 2\n")?;
+    /// let AnyCoo::U32(graph) = matrix::read(&path)? else { unreachable!("ids fit 32 bits") };
+    /// assert_eq!(graph.to_rows()?.row(0), [2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// If there is no memory.
+    /// If there is not enough memory.
     ///
     /// # Panics
     ///
-    /// If a row is none of `row_count`, which no matrix has that this crate made.
+    /// If a row id is not below `row_count`. This crate never builds such a matrix.
     pub fn to_rows(&self) -> Result<Csr<I>> {
         let rows = usize::try_from(self.row_count).unwrap_or(usize::MAX);
         let each = size_of::<u64>() + size_of::<I>() + self.values.size();

@@ -1,12 +1,13 @@
-//! What a list of edges cannot say, in a comment: how large the matrix is, what its weights are.
+//! A comment with what a list of edges cannot express: the size of the matrix and the type of its
+//! weights.
 //!
 //! ```text
 //! # swath: rows=3 columns=5 values=integer first=0
 //! 0 4 9007199254740993
 //! ```
 //!
-//! It is written where the edges alone would be read as something else, and only counts before the
-//! first edge. Whoever does not know it skips a comment.
+//! It is written where the edges alone would be read as something else. Only a comment before the
+//! first edge counts. Other programs skip it as a comment.
 
 use crate::matrix::kinds::Field;
 
@@ -18,23 +19,23 @@ const FIELDS: [(&str, Field); 4] = [
     ("real", Field::Real),
 ];
 
-/// What such a comment says.
+/// The contents of such a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) rows: u64,
     pub(super) columns: u64,
     pub(super) field: Field,
-    /// What the first row and column are called: 0 or 1.
+    /// The number of the first row and column: 0 or 1.
     pub(super) first: u64,
 }
 
 impl Shape {
-    /// Whether somebody's own comment could be taken for one.
+    /// Whether a user's own comment could be taken for one.
     pub(super) fn is_like(comment: &str) -> bool {
         comment.lines().any(|line| line.trim_start().starts_with(MARK))
     }
 
-    /// The comment, without its mark.
+    /// Returns the comment, without its mark.
     pub(super) fn comment(&self) -> String {
         let Self { rows, columns, field, first } = self;
         let values = FIELDS.iter().find(|(_, known)| known == field);
@@ -42,7 +43,7 @@ impl Shape {
         format!("{MARK} rows={rows} columns={columns} values={values} first={first}")
     }
 
-    /// Reads a line; `None` if it is any other one.
+    /// Parses a line; `None` for any other line.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
         let line = std::str::from_utf8(line).ok()?.trim().strip_prefix('#')?;
         let mut words = line.trim_start().strip_prefix(MARK)?.split_ascii_whitespace();

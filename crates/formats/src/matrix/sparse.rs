@@ -6,12 +6,12 @@ use crate::matrix::id::Id;
 use crate::matrix::kinds::Symmetry;
 use crate::matrix::value::Values;
 
-/// Entries by their coordinates, in the order of the file.
+/// Entries as coordinates, in the order of the file.
 #[derive(Debug, PartialEq)]
 pub struct Coo<I: Id> {
-    /// How many rows the matrix has.
+    /// Number of rows of the matrix.
     pub row_count: u64,
-    /// How many columns.
+    /// Number of columns.
     pub column_count: u64,
     /// What is left out of the entries: [`Symmetry::General`] for nothing.
     pub symmetry: Symmetry,
@@ -24,7 +24,7 @@ pub struct Coo<I: Id> {
 }
 
 impl<I: Id> Coo<I> {
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn entry_count(&self) -> usize {
         self.rows.len()
     }
@@ -32,16 +32,16 @@ impl<I: Id> Coo<I> {
 
 /// Entries row by row.
 ///
-/// Those of row `r` are numbers `offsets[r] .. offsets[r + 1]`.
+/// The entries of row `r` have the indices `offsets[r] .. offsets[r + 1]`.
 #[derive(Debug, PartialEq)]
 pub struct Csr<I: Id> {
-    /// How many rows the matrix has.
+    /// Number of rows of the matrix.
     pub row_count: u64,
-    /// How many columns.
+    /// Number of columns.
     pub column_count: u64,
     /// What is left out of the entries: [`Symmetry::General`] for nothing.
     pub symmetry: Symmetry,
-    /// Where each row begins, and the last one ends.
+    /// Where each row begins, followed by the end of the last one.
     pub offsets: Array<u64>,
     /// The column of each entry, from 0.
     pub columns: Array<I>,
@@ -51,16 +51,16 @@ pub struct Csr<I: Id> {
 
 /// Entries column by column.
 ///
-/// Those of column `c` are numbers `offsets[c] .. offsets[c + 1]`.
+/// The entries of column `c` have the indices `offsets[c] .. offsets[c + 1]`.
 #[derive(Debug, PartialEq)]
 pub struct Csc<I: Id> {
-    /// How many rows the matrix has.
+    /// Number of rows of the matrix.
     pub row_count: u64,
-    /// How many columns.
+    /// Number of columns.
     pub column_count: u64,
     /// What is left out of the entries: [`Symmetry::General`] for nothing.
     pub symmetry: Symmetry,
-    /// Where each column begins, and the last one ends.
+    /// Where each column begins, followed by the end of the last one.
     pub offsets: Array<u64>,
     /// The row of each entry, from 0.
     pub rows: Array<I>,
@@ -69,12 +69,12 @@ pub struct Csc<I: Id> {
 }
 
 impl<I: Id> Csr<I> {
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn entry_count(&self) -> usize {
         self.columns.len()
     }
 
-    /// The columns of one row.
+    /// Returns the columns of one row.
     ///
     /// # Panics
     ///
@@ -85,12 +85,12 @@ impl<I: Id> Csr<I> {
 }
 
 impl<I: Id> Csc<I> {
-    /// How many entries there are.
+    /// Returns the number of entries.
     pub fn entry_count(&self) -> usize {
         self.rows.len()
     }
 
-    /// The rows of one column.
+    /// Returns the rows of one column.
     ///
     /// # Panics
     ///
@@ -102,17 +102,17 @@ impl<I: Id> Csc<I> {
 
 macro_rules! either {
     ($($any:ident of $matrix:ident),+) => {$(
-        #[doc = concat!("[`", stringify!($matrix), "`] of either type of ids.")]
+        #[doc = concat!("[`", stringify!($matrix), "`] with either type of ids.")]
         #[derive(Debug, PartialEq)]
         pub enum $any {
             /// Ids fit in 32 bits.
             U32($matrix<u32>),
-            /// They do not, or were asked for.
+            /// Ids need 64 bits, or the options request them.
             U64($matrix<u64>),
         }
 
         impl $any {
-            /// How many rows and columns the matrix has.
+            /// Returns the number of rows and columns of the matrix.
             pub fn size(&self) -> (u64, u64) {
                 match self {
                     Self::U32(matrix) => (matrix.row_count, matrix.column_count),
@@ -120,7 +120,7 @@ macro_rules! either {
                 }
             }
 
-            /// How many entries there are.
+            /// Returns the number of entries.
             pub fn entry_count(&self) -> usize {
                 match self {
                     Self::U32(matrix) => matrix.entry_count(),

@@ -1,9 +1,9 @@
-//! Where the entries of a block go.
+//! Where the entries of a block are stored.
 
 use crate::matrix::id::Id;
 use crate::matrix::value::Value;
 
-/// Where entries go. There are no values where their type has no size.
+/// Places for entries. `values` is empty if the value type has no size.
 pub(super) struct Target<'t, I, V> {
     pub(super) rows: &'t mut [I],
     pub(super) columns: &'t mut [I],
@@ -11,7 +11,7 @@ pub(super) struct Target<'t, I, V> {
 }
 
 impl<I: Id, V: Value> Target<'_, I, V> {
-    /// Cuts off its first `count` places, or as many as there are.
+    /// Splits off its first `count` places, or all of them if there are fewer.
     pub(super) fn split_off(&mut self, count: usize) -> Self {
         let count = count.min(self.rows.len());
         let values = count.min(self.values.len());

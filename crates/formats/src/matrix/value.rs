@@ -1,4 +1,4 @@
-//! What an entry is worth.
+//! The values of entries.
 
 use bytemuck::Pod;
 use swath::Array;
@@ -9,52 +9,52 @@ use crate::matrix::line::Cursor;
 /// A complex number: its real and its imaginary part.
 pub type Complex = [f64; 2];
 
-/// The values of all entries, in their order.
+/// The values of all entries, in order.
 #[derive(Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Values {
-    /// Entries are there or not, and nothing else.
+    /// Entries have no values.
     #[default]
     None,
     /// Integers.
     I64(Array<i64>),
-    /// Integers without a sign.
+    /// Unsigned integers.
     U64(Array<u64>),
-    /// Singles.
+    /// Single-precision numbers.
     F32(Array<f32>),
-    /// Doubles.
+    /// Double-precision numbers.
     F64(Array<f64>),
     /// Real and imaginary parts.
     Complex(Array<Complex>),
 }
 
 impl Values {
-    /// The values, if they are integers.
+    /// Returns the values, if they are `i64`.
     pub fn as_i64(&self) -> Option<&[i64]> {
         if let Self::I64(values) = self { Some(values) } else { None }
     }
 
-    /// The values, if they are integers without a sign.
+    /// Returns the values, if they are `u64`.
     pub fn as_u64(&self) -> Option<&[u64]> {
         if let Self::U64(values) = self { Some(values) } else { None }
     }
 
-    /// The values, if they are singles.
+    /// Returns the values, if they are `f32`.
     pub fn as_f32(&self) -> Option<&[f32]> {
         if let Self::F32(values) = self { Some(values) } else { None }
     }
 
-    /// The values, if they are doubles.
+    /// Returns the values, if they are `f64`.
     pub fn as_f64(&self) -> Option<&[f64]> {
         if let Self::F64(values) = self { Some(values) } else { None }
     }
 
-    /// The values, if they are complex.
+    /// Returns the values, if they are complex.
     pub fn as_complex(&self) -> Option<&[Complex]> {
         if let Self::Complex(values) = self { Some(values) } else { None }
     }
 
-    /// Bytes of one.
+    /// Returns the length of one value in bytes.
     pub(crate) fn size(&self) -> usize {
         match self {
             Self::None => 0,
@@ -75,24 +75,24 @@ mod sealed {
     impl Sealed for [f64; 2] {}
 }
 
-/// The type of a value: `()` for none, `i64`, `u64`, `f32`, `f64` or [`Complex`].
+/// The type of a value: `()` for no value, `i64`, `u64`, `f32`, `f64` or [`Complex`].
 pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Sealed {
-    /// What messages call it.
+    /// Its name in messages.
     #[doc(hidden)]
     const NAME: &'static str;
 
-    /// What an entry is worth that has no value in the file.
+    /// The value of an entry that has no value in the file.
     #[doc(hidden)]
     const ONE: Self;
 
-    /// Reads what the file has for a value; `None` if it is none, or does not fit.
+    /// Parses the value of an entry; `None` if there is no such value, or it does not fit.
     #[doc(hidden)]
     fn take(cursor: &mut Words<'_, '_>, field: Field) -> Option<Self>;
 
     #[doc(hidden)]
     fn wrap(values: Array<Self>) -> Values;
 
-    /// `None` if it does not fit.
+    /// Returns `None` if the result does not fit.
     #[doc(hidden)]
     fn negated(self) -> Option<Self>;
 
@@ -101,12 +101,12 @@ pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Seale
         self
     }
 
-    /// `None` if it does not fit.
+    /// Returns `None` if the result does not fit.
     #[doc(hidden)]
     fn plus(self, other: Self) -> Option<Self>;
 }
 
-/// The words of a line, for [`Value::take`] alone.
+/// The words of a line; only [`Value::take`] uses it.
 #[derive(Debug)]
 pub struct Words<'c, 'b>(pub(super) &'c mut Cursor<'b>);
 
@@ -145,7 +145,7 @@ impl Value for () {
     }
 }
 
-/// Values that are one number: what one of them is, how they are read, negated and added up.
+/// Value types that are one number: how they are parsed, negated and added.
 macro_rules! numbers {
     ($(
         $(#[$how:meta])? $type:ident in $variant:ident, one $one:literal, read by $read:ident,

@@ -1,4 +1,4 @@
-//! Matrices to text: lines made by all workers, written in their order.
+//! Writes matrices as text: all workers format lines, which are written in order.
 
 mod listing;
 mod readable;
@@ -24,12 +24,24 @@ use crate::number::format::{push_f64_shortest, push_i64, push_u64};
 use crate::setters::setters;
 use crate::share::{share, workers};
 
-/// Entries that one worker writes at one time.
+/// Number of entries that one worker formats at a time.
 const CHUNK: u64 = 1 << 15;
-/// Bytes that hold as many short lines.
+/// Bytes that hold this many short lines.
 const CHUNK_SIZE: u64 = 1 << 20;
 
-/// How to write a matrix. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to write a matrix. Every setter returns the options; none can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath_formats::matrix::{self, AnyCoo, Base, MatrixWriteOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (from, to) = (folder.path().join("from.el"), folder.path().join("to.el"));
+/// std::fs::write(&from, "0 1\n1 0\n")?;
+/// let AnyCoo::U32(graph) = matrix::read(&from)? else { unreachable!("ids fit 32 bits") };
+/// MatrixWriteOptions::new().with_base(Base::One).write(&to, &graph)?;
+/// assert!(std::fs::read_to_string(&to)?.ends_with("1 2\n2 1\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct MatrixWriteOptions {
     format: MatrixFormat,
@@ -39,20 +51,20 @@ pub struct MatrixWriteOptions {
 }
 
 impl MatrixWriteOptions {
-    /// The format that the name asks for, all cores, durable once written.
+    /// Defaults: the format by the output's extension, all cores, durable once written.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// What kind of text. Default: Matrix Market for `.mtx` and `.mm`, else edges.
+        /// The format. Default: Matrix Market for `.mtx` and `.mm`, otherwise edges.
         with_format(format: MatrixFormat);
 
         /// The number of the first row and column. Default: 1 in Matrix Market, 0 in edge lists.
         with_base(base: Base);
     }
 
-    /// Lines that are put before the entries as comments. Default: none.
+    /// Lines to write as comments before the entries. Default: no comments.
     #[must_use]
     pub fn with_comment(mut self, comment: impl Into<String>) -> Self {
         self.comment = comment.into();
@@ -60,16 +72,16 @@ impl MatrixWriteOptions {
     }
 
     setters! {
-        /// How the output is written. Its workers make the text: 0 are one for each core. The text does
-        /// not depend on them.
+        /// How to write the output. Its workers format the text, 0 for one per core; the text does
+        /// not depend on their number.
         with_output(output: OutputOptions);
     }
 
-    /// As [`write()`](super::write()), with these options.
+    /// Like [`write()`](super::write()), with these options.
     ///
     /// # Errors
     ///
-    /// As [`write()`](super::write()).
+    /// Those of [`write()`](super::write()).
     pub fn write<M: Matrix>(
         &self,
         output: impl Into<Output>,
@@ -79,7 +91,7 @@ impl MatrixWriteOptions {
     }
 }
 
-/// What all matrices in memory say of themselves in the same words.
+/// The description that all matrices in memory give of themselves.
 macro_rules! described {
     () => {
         fn size(&self) -> (u64, u64) {
@@ -104,14 +116,14 @@ fn indices(range: &Range<u64>) -> Range<usize> {
     range.start.index()..range.end.index()
 }
 
-/// Ids that one worker looks at in one go.
+/// Number of ids that one worker compares at a time.
 const IDS: usize = 1 << 18;
 
-/// Whether an id is among others.
+/// Whether an id is in a list.
 fn has<I: Id>(ids: &[I], wanted: u64, threads: usize) -> bool {
     let Some(wanted) = I::from_u64(wanted) else { return false };
     let is_found = AtomicBool::new(false);
-    // Relaxed: nobody reads more than the answer.
+    // Relaxed: only the final answer is read.
     let look = |part: &[I]| {
         if !is_found.load(Ordering::Relaxed) && part.contains(&wanted) {
             is_found.store(true, Ordering::Relaxed);
@@ -121,7 +133,7 @@ fn has<I: Id>(ids: &[I], wanted: u64, threads: usize) -> bool {
     is_found.into_inner()
 }
 
-/// Whether a row, or a column, has an entry.
+/// Whether a row or column has an entry.
 fn has_any(offsets: &[u64], id: u64) -> bool {
     let at = usize::try_from(id).unwrap_or(usize::MAX);
     offsets.get(at..).is_some_and(|rest| matches!(rest, [start, end, ..] if start < end))
@@ -151,7 +163,7 @@ fn list_compressed<I: Id>(
     range: Range<u64>,
     mut each: impl FnMut(u64, u64),
 ) {
-    // The last of those that begin here or before.
+    // The last of those that begin here or earlier.
     let mut outer = offsets.partition_point(|&offset| offset <= range.start).saturating_sub(1);
     for (at, inner) in range.clone().zip(&inner[indices(&range)]) {
         while offsets[outer + 1] <= at {
@@ -231,13 +243,13 @@ macro_rules! matrices {
 
 matrices!(Coo, AnyCoo; Csr, AnyCsr; Csc, AnyCsc);
 
-/// What is written at one time.
+/// A piece of output that is written at a time.
 enum Piece {
     Head(Vec<u8>),
     Lines(Range<u64>),
 }
 
-/// Writes whatever can be listed.
+/// Writes any listing of entries.
 pub(super) fn write(
     matrix: &impl Listing,
     output: Output,
@@ -258,7 +270,7 @@ pub(super) fn write(
         Base::One => 1,
     };
     if is_market && base == 0 {
-        let detail = "rows of Matrix Market begin at 1";
+        let detail = "Matrix Market numbers rows from 1";
         return Err(Error::writing(path, FormatReason::Invalid, detail));
     }
     let head = if is_market {
@@ -290,8 +302,9 @@ pub(super) fn write(
 fn market_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<u8>> {
     let (rows, columns) = matrix.size();
     if matrix.symmetry() != Symmetry::General && rows != columns {
-        let detail =
-            format!("only square matrices can be symmetric: {rows} rows, {columns} columns");
+        let detail = format!(
+            "a symmetric matrix must be square: this one has {rows} rows and {columns} columns"
+        );
         return Err(Error::writing(path, FormatReason::Invalid, detail));
     }
     let field = match matrix.values() {
@@ -318,10 +331,10 @@ fn edges_head(
     let comment = &options.comment;
     let refused = |detail| Err(Error::writing(path, FormatReason::Invalid, detail));
     if matrix.symmetry() != Symmetry::General {
-        return refused("a list of edges cannot say that half of them are left out");
+        return refused("a list of edges cannot represent one half of a symmetric matrix");
     }
     if let Values::Complex(_) = matrix.values() {
-        return refused("edges have no complex weights");
+        return refused("a list of edges cannot have complex weights");
     }
     let mut head = Vec::new();
     let shape = shape_of(matrix, first);
@@ -345,12 +358,12 @@ fn shape_of(matrix: &impl Listing, first: u64) -> Shape {
     Shape { rows, columns, field, first }
 }
 
-/// Whether the edges alone are read as the same matrix.
+/// Whether the edges alone are read back as the same matrix.
 fn is_told_by_edges(matrix: &impl Listing, shape: Shape, threads: usize) -> bool {
     let Shape { rows, columns, field, first } = shape;
     let is_plain =
         rows == columns && matches!(field, Field::Pattern | Field::Real) && first == 0;
-    // That there are none beyond is seen when they are written.
+    // Ids that are too large are found when they are written.
     is_plain && matrix.entry_count() > 0 && matrix.uses(rows.wrapping_sub(1), threads)
 }
 
@@ -361,11 +374,11 @@ fn push_comment(head: &mut Vec<u8>, comment: &str, mark: &str) {
 }
 
 fn push_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let _ = out.write_fmt(text);
 }
 
-/// Appends the lines of some entries; returns whether all of them lie in the matrix.
+/// Appends the lines of some entries; returns whether all of them are within the matrix.
 fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base: u64) -> bool {
     let at = indices(&range);
     match matrix.values() {
@@ -411,7 +424,7 @@ fn push_valued<V>(
     })
 }
 
-/// Appends lines; `push` adds to each what comes behind its ids. Returns whether all of them lie in
+/// Appends lines; `push` adds to each what follows its ids. Returns whether all of them are within
 /// the matrix.
 #[inline(always)]
 fn push_each(
@@ -425,7 +438,7 @@ fn push_each(
     let (mut index, mut is_inside) = (0, true);
     matrix.list(range, |row, column| {
         is_inside &= row < rows && column < columns;
-        // What is inside does not wrap: there are more rows than this one's number.
+        // An id within the matrix does not wrap: there are more rows than its number.
         push_u64(out, row.wrapping_add(base));
         out.push(b' ');
         push_u64(out, column.wrapping_add(base));
@@ -436,7 +449,7 @@ fn push_each(
     is_inside
 }
 
-/// The shortest text that means this single.
+/// Appends the shortest text that parses back to this single.
 fn push_f32(out: &mut Vec<u8>, value: f32) {
     let size = value.abs();
     if size != 0.0 && !(1e-5..1e16).contains(&size) && size.is_finite() {

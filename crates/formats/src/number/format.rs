@@ -1,5 +1,5 @@
-//! Numbers to text, behind what is in the buffer already: whole ones, the shortest text that means
-//! a double, and C's `%.Nf`.
+//! Appends numbers as text to a buffer: whole numbers, the shortest text of a double, and C's
+//! `%.Nf`.
 //!
 //! ```text
 //! push_u64            18446744073709551615
@@ -8,10 +8,10 @@
 //! push_f64_fixed      0.100000000000000006   (18 decimals: the exact value, rounded once)
 //! ```
 //!
-//! All text is ASCII, and every one but `nan` means exactly its number to `number::parse`, except
-//! that fixed decimals may be too few for it. What takes this long is not to compute a digit but to
-//! guess wrong how many there are: eight digits are made at a time, and those that are not wanted
-//! are cut off, which needs no branch.
+//! All text is ASCII. Everything but `nan` parses back to the same number with `number::parse`,
+//! unless a fixed number of decimals was too small for it. What is slow is not computing digits but
+//! mispredicting how many there are. So eight digits are computed at a time and the surplus is cut
+//! off, without a branch.
 
 mod fixed;
 
@@ -19,7 +19,7 @@ pub(crate) use fixed::push_f64_fixed;
 
 use swath_simd::digits::{ASCII, eight};
 
-/// One more than eight digits can say.
+/// The first number with more than eight digits.
 const EIGHT: u64 = 100_000_000;
 
 /// Appends a whole number.
@@ -32,7 +32,7 @@ pub(crate) fn push_u64(out: &mut Vec<u8>, value: u64) {
     }
 }
 
-/// Appends a whole number, behind `-` if it is below 0.
+/// Appends a whole number, with `-` in front if it is negative.
 #[inline]
 pub(crate) fn push_i64(out: &mut Vec<u8>, value: i64) {
     if value < 0 {
@@ -41,11 +41,12 @@ pub(crate) fn push_i64(out: &mut Vec<u8>, value: i64) {
     push_u64(out, value.unsigned_abs());
 }
 
-/// Appends the shortest text that means this double and no other; of several, the nearest to it.
+/// Appends the shortest text that parses back to exactly this double; if there are several, the one
+/// nearest to it.
 ///
-/// A whole number keeps its point (`3.0`), so that who reads it back sees a column of doubles, not
-/// of integers. Very large and very small ones have an exponent: `1e+16`, `1.5e-9`. Infinity is
-/// `inf` or `-inf`; all that are no number are `nan`, whatever their sign and payload.
+/// A whole number keeps its point (`3.0`), so that a reader sees a column of doubles, not of
+/// integers. Very large and very small numbers have an exponent: `1e+16`, `1.5e-9`. Infinity is
+/// `inf` or `-inf`; every NaN is `nan`, whatever its sign and payload.
 #[inline]
 pub(crate) fn push_f64_shortest(out: &mut Vec<u8>, value: f64) {
     if value.is_finite() {
@@ -55,7 +56,7 @@ pub(crate) fn push_f64_shortest(out: &mut Vec<u8>, value: f64) {
     }
 }
 
-/// What has no digits.
+/// Infinity and NaN.
 #[cold]
 fn push_f64_unusual(out: &mut Vec<u8>, value: f64) {
     let text = match value {
@@ -69,7 +70,7 @@ fn push_f64_unusual(out: &mut Vec<u8>, value: f64) {
 #[inline(always)]
 fn push_up_to_eight(out: &mut Vec<u8>, value: u64) {
     let digits = eight(value);
-    // The first digit lies in the lowest byte. Of 0, the last one stays.
+    // The first digit is in the lowest byte. Keep the last digit of 0.
     let zeros = (digits | 1 << 56).trailing_zeros() / 8;
     let text = (digits | ASCII) >> (8 * zeros);
     out.extend_from_slice(&text.to_le_bytes());

@@ -1,23 +1,24 @@
-//! From text: whole tokens, strict, correctly rounded.
+//! Parses numbers from text: whole tokens, strict, correctly rounded.
 //!
 //! ```text
-//! integer   [+-] digits                                  no sign but + where it is unsigned
+//! integer   [+-] digits                                  unsigned: no -
 //! double    [+-] digits [. [digits]] [e [+-] digits]     or .digits; e or E
 //!           [+-] inf | infinity | nan                    in any case
 //! ```
 //!
-//! These are what `std` takes, and its results: of two doubles equally near the even one; what is
-//! too small becomes 0. What is too large is refused instead of becoming infinite: only text that
-//! says so is. No spaces, no `_`, no thousands.
+//! This is what `std` accepts, with the same results: a value halfway between two doubles goes to
+//! the even one, and one that is too small becomes 0. One that is too large is an error rather than
+//! infinity: only `inf` and `infinity` are infinite. Spaces, `_` and thousands separators are
+//! rejected.
 
 use swath_simd::{Decimal, append_digits, decimal};
 
 use crate::error::FormatReason;
 
-/// Digits that always fit 64 bits.
+/// This many digits always fit in 64 bits.
 const SAFE: usize = 19;
 
-/// Returns the number that `token` is; `None` if it is none, or 2^64 or more.
+/// Parses an unsigned number; `None` if `token` is not one, or is 2^64 or more.
 pub(crate) fn unsigned(token: &[u8]) -> Option<u64> {
     let digits = token.strip_prefix(b"+").unwrap_or(token);
     if digits.is_empty() {
@@ -28,7 +29,7 @@ pub(crate) fn unsigned(token: &[u8]) -> Option<u64> {
         return rest.is_empty().then_some(value);
     }
     let zeros = digits.iter().take_while(|&&byte| byte == b'0').count();
-    // Nineteen digits for certain, and one that may be too much.
+    // Nineteen digits that always fit, and one that may overflow.
     let (safe, rest) = digits.split_at(digits.len().min(zeros + SAFE));
     let (value, wrong) = append_digits(&safe[zeros.min(safe.len())..], 0);
     match (wrong, rest) {
@@ -40,7 +41,7 @@ pub(crate) fn unsigned(token: &[u8]) -> Option<u64> {
     }
 }
 
-/// Returns the number that `token` is; `None` if it is none, or beyond 63 bits and a sign.
+/// Parses a signed number; `None` if `token` is not one, or does not fit in 64 bits.
 pub(crate) fn signed(token: &[u8]) -> Option<i64> {
     match token.split_first() {
         Some((b'-', digits)) if digits.first() != Some(&b'+') => {
@@ -50,7 +51,7 @@ pub(crate) fn signed(token: &[u8]) -> Option<i64> {
     }
 }
 
-/// Returns the double nearest to what `token` says; `None` if it is no number, or too large.
+/// Parses a double, rounded to nearest; `None` if `token` is not a number, or is too large.
 pub(crate) fn double(token: &[u8]) -> Option<f64> {
     match decimal(token).and_then(Decimal::to_double) {
         Some(value) => Some(value),
@@ -58,11 +59,10 @@ pub(crate) fn double(token: &[u8]) -> Option<f64> {
     }
 }
 
-/// What [`refusal`] says of a token that no type of number has.
+/// The detail of [`refusal`] for a token that is not a number of any type.
 pub(crate) const NO_NUMBER: &str = "not a number";
 
-/// Says what is wrong with a token that [`double`] or, with a `type_name` to tell, an integer
-/// parser refused.
+/// Says why [`double`], or an integer parser for `type_name`, rejected `token`.
 pub(crate) fn refusal(token: &[u8], type_name: &str) -> (FormatReason, String) {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     let is_integer = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
@@ -72,17 +72,17 @@ pub(crate) fn refusal(token: &[u8], type_name: &str) -> (FormatReason, String) {
     } else if token.contains(&0) {
         (FormatReason::Malformed, String::from("a NUL byte in the text"))
     } else if is_integer && !type_name.starts_with('f') && token[0] == b'-' {
-        (FormatReason::TooLarge, format!("a number below what {type_name} holds"))
+        (FormatReason::TooLarge, format!("the number is too small for {type_name}"))
     } else if is_integer || (type_name.starts_with('f') && is_double()) {
-        (FormatReason::TooLarge, format!("a number beyond what {type_name} holds"))
+        (FormatReason::TooLarge, format!("the number is too large for {type_name}"))
     } else if is_double() {
-        (FormatReason::Malformed, format!("not an integer, where {type_name} is wanted"))
+        (FormatReason::Malformed, format!("not an integer, as {type_name} requires"))
     } else {
         (FormatReason::Malformed, String::from(NO_NUMBER))
     }
 }
 
-/// By the standard library, which knows every length.
+/// With the standard library, which accepts any length.
 #[cold]
 fn exactly(token: &[u8]) -> Option<f64> {
     let value: f64 = std::str::from_utf8(token).ok()?.parse().ok()?;

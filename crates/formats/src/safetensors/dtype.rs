@@ -1,12 +1,12 @@
-//! What the elements of a tensor are.
+//! The element types of tensors.
 
 use std::fmt;
 
-/// The types: what the header calls each, and the bits of one element.
+/// Defines the types: the word in the header, and the bits per element.
 macro_rules! dtypes {
     ($($(#[$said:meta])+ $dtype:ident = $word:literal, $bits:literal;)+) => {
-        /// The type of a tensor's elements, in the order in which the format's own library writes tensors:
-        /// files begin with the last one.
+        /// The type of a tensor's elements, in the order in which the format's own library sorts
+        /// tensors: files begin with the last one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Dtype {
@@ -14,15 +14,15 @@ macro_rules! dtypes {
         }
 
         impl Dtype {
-            /// All of them in order, with the words of the header.
+            /// All types in order, with their words in the header.
             pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$dtype)),+];
 
-            /// What the header calls it.
+            /// Returns its word in the header.
             pub fn word(self) -> &'static str {
                 match self { $(Self::$dtype => $word),+ }
             }
 
-            /// Bits of one element.
+            /// Returns the bits of one element.
             pub fn bits(self) -> u64 {
                 match self { $(Self::$dtype => $bits),+ }
             }
@@ -31,13 +31,13 @@ macro_rules! dtypes {
 }
 
 dtypes! {
-    /// A byte that is 0 or 1.
+    /// One byte, 0 or 1.
     Bool = "BOOL", 8;
-    /// 4 bits, 2 of them exponent; two elements to a byte.
+    /// 4 bits, 2 of them exponent; two elements per byte.
     F4 = "F4", 4;
-    /// 6 bits, 2 of them exponent; four elements to three bytes.
+    /// 6 bits, 2 of them exponent; four elements in three bytes.
     F6E2M3 = "F6_E2M3", 6;
-    /// 6 bits, 3 of them exponent; four elements to three bytes.
+    /// 6 bits, 3 of them exponent; four elements in three bytes.
     F6E3M2 = "F6_E3M2", 6;
     /// An unsigned byte.
     U8 = "U8", 8;
@@ -47,7 +47,7 @@ dtypes! {
     F8E5M2 = "F8_E5M2", 8;
     /// 8 bits, 4 of them exponent.
     F8E4M3 = "F8_E4M3", 8;
-    /// 8 bits, all of them exponent: a scale.
+    /// 8 bits, all exponent: a scale.
     F8E8M0 = "F8_E8M0", 8;
     /// 8 bits, 4 of them exponent, without infinities and negative zero.
     F8E4M3Fnuz = "F8_E4M3FNUZ", 8;
@@ -78,18 +78,25 @@ dtypes! {
 }
 
 impl Dtype {
-    /// The one with this word, as the header spells it.
+    /// Returns the type with this word, as spelled in the header.
     pub fn of_word(word: &str) -> Option<Self> {
         Self::WORDS.iter().find(|(other, _)| *other == word).map(|&(_, dtype)| dtype)
     }
 
-    /// Where its elements may begin in memory: at multiples of this many bytes.
+    /// Returns the alignment of its elements in memory, in bytes.
     pub fn alignment(self) -> u64 {
         (self.bits() / 8).max(1)
     }
 
-    /// Bytes of a tensor of this shape; `None` if 64 bits cannot count its elements or bits, or if
-    /// they do not fill whole bytes.
+    /// Returns the length of a tensor of this shape in bytes. `None` if its number of elements or
+    /// bits exceeds 64 bits, or if they do not fill whole bytes.
+    ///
+    /// ```
+    /// use swath_formats::safetensors::Dtype;
+    ///
+    /// assert_eq!(Dtype::F32.bytes(&[2, 3]), Some(24));
+    /// assert_eq!(Dtype::F4.bytes(&[3]), None);
+    /// ```
     pub fn bytes(self, shape: &[u64]) -> Option<u64> {
         let count = shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len))?;
         let bits = count.checked_mul(self.bits())?;
@@ -122,7 +129,7 @@ mod tests {
         assert_eq!(Dtype::F32.bytes(&[]), Some(4), "a scalar");
         assert_eq!(Dtype::F32.bytes(&[2, 3]), Some(24));
         assert_eq!(Dtype::F32.bytes(&[0, u64::MAX]), Some(0));
-        assert_eq!(Dtype::F32.bytes(&[u64::MAX, 2, 0]), None, "overflows on its way");
+        assert_eq!(Dtype::F32.bytes(&[u64::MAX, 2, 0]), None, "the product overflows");
         assert_eq!(Dtype::U8.bytes(&[u64::MAX / 8]), Some(u64::MAX / 8));
         assert_eq!(Dtype::U8.bytes(&[u64::MAX / 8 + 1]), None);
         assert_eq!(Dtype::F4.bytes(&[3]), None, "half a byte");

@@ -1,7 +1,7 @@
-//! What is in a file of tensors, and that it cannot be anything else.
+//! The header of a file of tensors, and the proof that it has only one interpretation.
 //!
 //! ```text
-//! | N: 8 bytes | N bytes of JSON, spaces at the end | data: tensor behind tensor, no hole |
+//! | N: 8 bytes | N bytes of JSON, padded with spaces | data: tensors without gaps |
 //!               {"name":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}, …}
 //! ```
 
@@ -14,24 +14,24 @@ use super::dtype::Dtype;
 use super::json::{self, Said, Text};
 use crate::error::{Error, FormatReason, Result};
 
-/// Bytes that a header may have at most, as the format says.
+/// The longest header in bytes, as the format defines it.
 pub(super) const MOST_HEADER: u64 = 100_000_000;
-/// Bytes before the header: its length.
+/// Number of bytes before the header, which hold its length.
 pub(super) const PREFIX: u64 = 8;
 
-const FETCH: &str = "fetch it again, or have it written again";
+const FETCH: &str = "fetch the file again, or write it again";
 
-/// What a header says of one tensor.
+/// What a header says about one tensor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TensorInfo {
-    /// Its name, of which there is one.
+    /// Its name, which is unique.
     pub name: String,
-    /// What its elements are.
+    /// The type of its elements.
     pub dtype: Dtype,
-    /// Elements along each axis, the last one densest; none for a scalar.
+    /// Elements along each axis; the last axis is contiguous. Empty for a scalar.
     pub shape: Vec<u64>,
-    /// Its bytes, from the beginning of the data part on.
+    /// The position of its bytes, from the beginning of the data part.
     pub data_offsets: Range<u64>,
 }
 
@@ -43,53 +43,68 @@ pub struct TensorHeader {
     tensors: Vec<TensorInfo>,
 }
 
-/// How long the header is that begins with these bytes, without them.
+/// Returns the length of the header that begins with these bytes, without the bytes themselves.
 pub(super) fn header_len(path: &Path, start: &[u8], file_len: u64) -> Result<u64> {
     let Some(prefix) = start.first_chunk::<8>() else {
-        let detail = format!("it has {file_len} bytes, and begins with 8 for its header");
+        let detail =
+            format!("the file has only {file_len} bytes, but its header takes at least 8");
         return Err(Error::reading(path, FormatReason::Truncated, detail).at(file_len));
     };
     let len = u64::from_le_bytes(*prefix);
     if len > MOST_HEADER {
         let detail =
-            format!("its header has {len} bytes, as it says, and at most {MOST_HEADER} may be");
+            format!("the header length is {len} bytes, above the limit of {MOST_HEADER}");
         return Err(Error::reading(path, FormatReason::TooLarge, detail).at(0).hint(IS_IT));
     }
     if file_len - PREFIX < len {
-        let detail = format!("its header ends at byte {}, it at {file_len}", PREFIX + len);
+        let detail = format!(
+            "the header ends at byte {}, but the file at byte {file_len}",
+            PREFIX + len
+        );
         return Err(Error::reading(path, FormatReason::Truncated, detail).at(file_len));
     }
     Ok(len)
 }
 
-/// White space as JSON has it.
+/// Whether JSON counts this byte as white space.
 fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
 }
 
-const IS_IT: &str = "is it a safetensors file?";
+const IS_IT: &str = "run `swath info` on it to see what it holds";
 
 impl TensorHeader {
-    /// Takes the first bytes of a file apart: the length of the header and all of the header, or
-    /// more. `path` is for messages; of the file, `file_len` is all that is asked.
+    /// Parses a header from the first bytes of a file: the length of the header and all of the
+    /// header, or more. `path` is used in messages only; of the file, only its length `file_len` is
+    /// needed.
+    ///
+    /// ```
+    /// use swath_formats::safetensors::TensorHeader;
+    ///
+    /// let text = br#"{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
+    /// let start = [&(text.len() as u64).to_le_bytes(), &text[..]].concat();
+    /// let header = TensorHeader::parse("a".as_ref(), &start, start.len() as u64 + 2)?;
+    /// assert_eq!((header.tensors()[0].name.as_str(), header.data_len()), ("a", 2));
+    /// # Ok::<(), swath_formats::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// [`FormatReason::Truncated`] if the file ends before the header or the data do;
-    /// [`FormatReason::UnknownFormat`] if there is no header; [`FormatReason::TooLarge`] if it is longer than
-    /// 100 MB, or a tensor has more elements than can be counted; [`FormatReason::Malformed`] for
-    /// everything else that is wrong: UTF-8, JSON, a member that is missing or there twice, a
-    /// dtype that nobody knows, holes, overlaps, lengths that contradict shapes, bytes behind the
+    /// [`FormatReason::Truncated`] if the file ends before the header or the data;
+    /// [`FormatReason::UnknownFormat`] if there is no header; [`FormatReason::TooLarge`] if the
+    /// header is longer than 100 MB, or the number of elements of a tensor exceeds 64 bits;
+    /// [`FormatReason::Malformed`] for every other fault: UTF-8, JSON, a member that is missing or
+    /// duplicate, an unknown dtype, gaps, overlaps, lengths that contradict shapes, bytes after the
     /// last tensor.
     pub fn parse(path: &Path, start: &[u8], file_len: u64) -> Result<Self> {
-        // At least these bytes are there, whatever is said of the file.
+        // At least these bytes exist, whatever `file_len` says.
         let file_len = file_len.max(start.len() as u64);
         let len = header_len(path, start, file_len)?;
-        // The prefix is there: its length was read from it.
+        // The prefix is there: its length was parsed from it.
         let bytes = start.split_first_chunk::<8>().map_or(&[][..], |(_, bytes)| bytes);
         let bytes = usize::try_from(len).ok().and_then(|len| bytes.get(..len));
         let Some(bytes) = bytes else {
-            let detail = "these are not all bytes of the header";
+            let detail = "these bytes do not contain the whole header";
             return Err(
                 Error::reading(path, FormatReason::Truncated, detail).at(start.len() as u64)
             );
@@ -98,25 +113,26 @@ impl TensorHeader {
             let error = Error::reading(path, FormatReason::Malformed, detail);
             error.at(PREFIX + offset as u64).hint(FETCH)
         };
-        // The format's description wants the brace first; its library lets white space stand there.
+        // The format's description requires the brace to come first; its library allows white space
+        // before it.
         if bytes.iter().find(|&&byte| !is_white(byte)) != Some(&b'{') {
-            let detail = "its header does not begin with `{`";
+            let detail = "the header does not begin with `{`";
             let error = Error::reading(path, FormatReason::UnknownFormat, detail).at(PREFIX);
             return Err(error.quoting(&bytes[..bytes.len().min(16)]).hint(IS_IT));
         }
         let text = std::str::from_utf8(bytes).map_err(|error| {
-            malformed(error.valid_up_to(), String::from("its header is not UTF-8"))
+            malformed(error.valid_up_to(), String::from("the header is not UTF-8"))
         })?;
         let text = json::parse(text).map_err(|(offset, what)| {
             let what = shortened(&what);
-            malformed(offset, format!("its header is not what the format asks for: {what}"))
+            malformed(offset, format!("the header does not follow the format: {what}"))
         })?;
         Self::checked(path, text, PREFIX + len, file_len)
     }
 
     fn checked(path: &Path, text: Text, data_offset: u64, file_len: u64) -> Result<Self> {
         let Text { metadata, mut tensors } = text;
-        // Stable: tensors without bytes stay in the order of the header.
+        // Stable, so that tensors without bytes stay in the order of the header.
         tensors.sort_by_key(|said| said.offsets);
         let mut end = 0;
         for said in &tensors {
@@ -126,11 +142,12 @@ impl TensorHeader {
         let data_len = file_len - data_offset;
         if end > data_len {
             let needed = data_offset.saturating_add(end);
-            let detail = format!("its tensors end at byte {needed}, it at {file_len}");
+            let detail =
+                format!("the tensors end at byte {needed}, but the file at byte {file_len}");
             return Err(Error::reading(path, FormatReason::Truncated, detail).at(file_len));
         }
         if end < data_len {
-            let detail = format!("{} bytes behind the last tensor", data_len - end);
+            let detail = format!("{} bytes follow the last tensor", data_len - end);
             let error = Error::reading(path, FormatReason::Malformed, detail);
             return Err(error.at(data_offset + end).hint(FETCH));
         }
@@ -141,34 +158,34 @@ impl TensorHeader {
         Ok(Self { data_offset, metadata, tensors: tensors.collect() })
     }
 
-    /// Where the data part begins in the file.
+    /// Returns where the data part begins in the file.
     pub fn data_offset(&self) -> u64 {
         self.data_offset
     }
 
-    /// What whoever wrote it says of all of it.
+    /// Returns the metadata of the file.
     pub fn metadata(&self) -> &BTreeMap<String, String> {
         &self.metadata
     }
 
-    /// Its tensors, in the order of their bytes.
+    /// Returns its tensors, in the order of their bytes.
     pub fn tensors(&self) -> &[TensorInfo] {
         &self.tensors
     }
 
-    /// Bytes of all tensors.
+    /// Returns the length of all tensors in bytes.
     pub fn data_len(&self) -> u64 {
         self.tensors.last().map_or(0, |last| last.data_offsets.end)
     }
 
-    /// The bytes of a tensor of this header, from the beginning of the file on.
+    /// Returns the position of a tensor of this header in the file.
     pub fn extent(&self, tensor: &TensorInfo) -> Range<u64> {
         let Range { start, end } = tensor.data_offsets;
         self.data_offset.saturating_add(start)..self.data_offset.saturating_add(end)
     }
 }
 
-/// Whether a tensor begins where the one before ends, and is as long as its shape.
+/// Checks that a tensor begins where the one before it ends, and has the length of its shape.
 fn check_place(path: &Path, said: &Said, expected: u64, data_offset: u64) -> Result<()> {
     let Said { name, dtype, shape, offsets: (start, end) } = said;
     let fail = |reason, detail: String| {
@@ -177,9 +194,9 @@ fn check_place(path: &Path, said: &Said, expected: u64, data_offset: u64) -> Res
         Err(error.at(data_offset.saturating_add(*start)).hint(FETCH))
     };
     if *start != expected || end < start {
-        let what = if *start > expected { "a hole before it" } else { "an overlap" };
+        let what = if *start > expected { "there is a gap" } else { "they overlap" };
         let detail = format!(
-            "has data_offsets [{start}, {end}], and the one before ends at {expected}: {}",
+            "has data_offsets [{start}, {end}], but the tensor before it ends at {expected}: {}",
             if end < start { "it ends before it begins" } else { what }
         );
         return fail(FormatReason::Malformed, detail);
@@ -187,22 +204,23 @@ fn check_place(path: &Path, said: &Said, expected: u64, data_offset: u64) -> Res
     let Some(count) = shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len)) else {
         return fail(
             FormatReason::TooLarge,
-            format!("of shape {} has too many elements", Shape(shape)),
+            format!("with shape {} has too many elements", Shape(shape)),
         );
     };
     let Some(bits) = count.checked_mul(dtype.bits()) else {
         return fail(
             FormatReason::TooLarge,
-            format!("of shape {} has too many bits", Shape(shape)),
+            format!("with shape {} has too many bits", Shape(shape)),
         );
     };
     if !bits.is_multiple_of(8) {
-        let detail = format!("of {dtype} and shape {} fills no whole bytes", Shape(shape));
+        let detail =
+            format!("with dtype {dtype} and shape {} does not fill whole bytes", Shape(shape));
         return fail(FormatReason::Malformed, detail);
     }
     if bits / 8 != end - start {
         let detail = format!(
-            "of {dtype} and shape {} has {} bytes, and {} in the file",
+            "with dtype {dtype} and shape {} needs {} bytes, but has {} in the file",
             Shape(shape),
             bits / 8,
             end - start
@@ -212,7 +230,7 @@ fn check_place(path: &Path, said: &Said, expected: u64, data_offset: u64) -> Res
     Ok(())
 }
 
-/// What a file says, for a message: at most 400 bytes of it.
+/// Shortens a text from a file for a message, to 400 bytes.
 pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     const MOST: usize = 400;
     if text.len() <= MOST {
@@ -222,7 +240,7 @@ pub(super) fn shortened(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{} …", &text[..most]))
 }
 
-/// A shape in a message: at most so many axes of it.
+/// A shape in a message, limited to some axes.
 struct Shape<'s>(&'s [u64]);
 
 impl std::fmt::Display for Shape<'_> {
@@ -264,7 +282,7 @@ mod tests {
         assert_eq!(error.reason(), FormatReason::Truncated);
         let error = TensorHeader::parse(Path::new("x"), &bytes, bytes.len() as u64 + 2);
         let error = error.expect_err("a byte more").to_string();
-        assert!(error.contains("1 bytes behind"), "{error}");
+        assert!(error.contains("1 bytes follow the last tensor"), "{error}");
         let header = header.replace("[0,1]", "[1,2]");
         let wrong = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
         let error = TensorHeader::parse(Path::new("x"), &wrong, u64::MAX).expect_err("a hole");

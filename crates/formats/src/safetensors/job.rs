@@ -1,5 +1,5 @@
-//! Reads of whole memories: large ones one after the other, each with all workers, small ones side
-//! by side. Together they have one progress.
+//! Fills blocks of memory: large ones one after another, each with all workers; small ones side by
+//! side. They share one progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,16 +12,16 @@ use super::shard::Opened;
 use crate::error::Result;
 use crate::share::{share, workers};
 
-/// Reads that are shorter gain nothing from several workers.
+/// Shorter reads gain nothing from several workers.
 const SMALL: u64 = 4 << 20;
 
-/// A memory that is to be filled.
+/// A block of memory to fill.
 pub(super) struct Job<'o> {
     pub(super) opened: &'o Opened,
     pub(super) block: Block,
 }
 
-/// Fills all memories, in the order of the jobs; the reports are of those that are not empty.
+/// Fills all blocks, in the order of the jobs. Returns a report for each block that is not empty.
 pub(super) fn run(
     jobs: &[Job<'_>],
     options: &ReadOptions,
@@ -50,13 +50,13 @@ pub(super) fn run(
 }
 
 impl Job<'_> {
-    /// Bytes that are read.
+    /// Returns the number of bytes to read.
     fn len(&self) -> u64 {
         self.block.runs.iter().map(|run| run.end - run.start).sum()
     }
 
-    /// One run that lies in memory as in its file is the usual read; else a read by classes, of
-    /// one class, puts what is read one behind the other.
+    /// A single run that is laid out as in its file is an ordinary read. Otherwise a read with one
+    /// class puts the runs next to each other.
     fn read(&self, options: &ReadOptions) -> Result<(Buffer, Option<Report>)> {
         let source = self.opened.source();
         match &self.block.runs[..] {
@@ -80,7 +80,7 @@ impl Job<'_> {
     }
 }
 
-/// Options of reads that count their progress together.
+/// Options for reads that share their progress.
 struct Alike {
     read: ReadOptions,
     total: u64,
@@ -88,14 +88,14 @@ struct Alike {
 }
 
 impl Alike {
-    /// The options of the next read.
+    /// Returns the options of the next read.
     fn next(&self) -> ReadOptions {
         let options = self.read.clone();
         let Some(told) = self.read.progress() else { return options };
         let (done, total, last) = (Arc::clone(&self.done), self.total, AtomicU64::new(0));
         options.with_progress(move |progress| {
-            // Relaxed: counters for people. Calls of one read may overtake each other, so each
-            // tells of what is beyond the furthest before it.
+            // Relaxed: counters for display. Calls of one read may overtake each other, so each
+            // adds only what is beyond the furthest before it.
             let before = last.fetch_max(progress.bytes, Ordering::Relaxed);
             let more = progress.bytes.saturating_sub(before);
             let all = done.fetch_add(more, Ordering::Relaxed) + more;

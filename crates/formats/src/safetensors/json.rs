@@ -1,4 +1,4 @@
-//! The text of a header, every member of it seen: a name that comes twice is no surprise later.
+//! Parses the text of a header. Every member is looked at, so that duplicate names are found.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashSet};
@@ -10,10 +10,10 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::dtype::Dtype;
 
-/// The member that is no tensor.
+/// The member that is not a tensor.
 pub(super) const METADATA: &str = "__metadata__";
 
-/// What a header says of one tensor.
+/// What a header says about one tensor.
 #[derive(Debug)]
 pub(super) struct Said {
     pub(super) name: String,
@@ -22,19 +22,19 @@ pub(super) struct Said {
     pub(super) offsets: (u64, u64),
 }
 
-/// What a header says, in its order.
+/// The contents of a header, in order.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) metadata: BTreeMap<String, String>,
     pub(super) tensors: Vec<Said>,
 }
 
-/// Takes the text apart; the error says at which of its bytes.
+/// Parses the text; an error comes with its byte offset.
 pub(super) fn parse(text: &str) -> Result<Text, (usize, String)> {
     object(text, Members)
 }
 
-/// The object that all of the text is.
+/// Parses an object that makes up the whole text.
 fn object<'de, V: Visitor<'de>>(
     text: &'de str,
     visitor: V,
@@ -45,7 +45,7 @@ fn object<'de, V: Visitor<'de>>(
     parsed.map_err(|error| told(text, &error))
 }
 
-/// Where it went wrong, and what the parser says without its own place.
+/// Returns the position of an error, and the parser's message without it.
 pub(super) fn told(text: &str, error: &serde_json::Error) -> (usize, String) {
     let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
     let offset = lines.map(str::len).sum::<usize>() + error.column().saturating_sub(1);
@@ -55,7 +55,7 @@ pub(super) fn told(text: &str, error: &serde_json::Error) -> (usize, String) {
     (offset.min(text.len()), message.to_owned())
 }
 
-/// The object that a header is.
+/// The object that makes up a header.
 struct Members;
 
 impl<'de> Visitor<'de> for Members {
@@ -67,21 +67,21 @@ impl<'de> Visitor<'de> for Members {
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Text, M::Error> {
         let (mut text, mut has_metadata) = (Text::default(), false);
-        // Their checksums: two names with one would be refused, which nobody will see by chance.
+        // Hashes of the names. Two names with the same hash would be rejected, which does not
+        // happen by chance.
         let mut names = HashSet::new();
         while let Some(name) = members.next_key::<String>()? {
             if name == METADATA {
                 if std::mem::replace(&mut has_metadata, true) {
-                    return Err(M::Error::custom(format!("`{METADATA}` is there twice")));
+                    return Err(M::Error::custom(format!("duplicate member `{METADATA}`")));
                 }
                 text.metadata = members.next_value_seed(Strings(METADATA))?;
             } else if !names.insert(xxh3_128(name.as_bytes())) {
-                return Err(M::Error::custom(format!("tensor {name:?} is there twice")));
+                return Err(M::Error::custom(format!("duplicate tensor {name:?}")));
             } else {
                 let said = members.next_value_seed(Tensor(&name));
-                let said = said.map_err(|error| {
-                    M::Error::custom(format!("of tensor {name:?}: {error}"))
-                })?;
+                let said = said
+                    .map_err(|error| M::Error::custom(format!("tensor {name:?}: {error}")))?;
                 let (dtype, shape, offsets) = said;
                 text.tensors.push(Said { name, dtype, shape, offsets });
             }
@@ -90,7 +90,7 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// Values that are visited in the way that their text asks for.
+/// Values that are parsed according to the type of their text.
 macro_rules! seeds {
     ($($seed:ty as $value:ty, by $deserialize:ident;)+) => {$(
         impl<'de> DeserializeSeed<'de> for $seed {
@@ -110,14 +110,14 @@ seeds! {
     Anything as (), by deserialize_any;
 }
 
-/// Strings by name, or `null` for none, of the member with this name.
+/// The strings of a member, by name; or `null` for no strings.
 struct Strings(&'static str);
 
 impl<'de> Visitor<'de> for Strings {
     type Value = BTreeMap<String, String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` to be an object of strings", self.0)
+        write!(f, "an object of strings as `{}`", self.0)
     }
 
     fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
@@ -132,7 +132,7 @@ impl<'de> Visitor<'de> for Strings {
         let mut strings = BTreeMap::new();
         while let Some((name, value)) = members.next_entry::<String, String>()? {
             if strings.contains_key(&name) {
-                let twice = format!("{name:?} is in `{}` twice", self.0);
+                let twice = format!("duplicate name {name:?} in `{}`", self.0);
                 return Err(M::Error::custom(twice));
             }
             strings.insert(name, value);
@@ -141,7 +141,7 @@ impl<'de> Visitor<'de> for Strings {
     }
 }
 
-/// What is said of the tensor with this name.
+/// What a header says about the tensor with this name.
 struct Tensor<'n>(&'n str);
 
 type Parts = (Dtype, Vec<u64>, (u64, u64));
@@ -162,14 +162,14 @@ impl<'de> Visitor<'de> for Tensor<'_> {
                 "data_offsets" => {
                     offsets.replace(Some(members.next_value::<(u64, u64)>()?)).is_none()
                 }
-                // Others may say more of a tensor, as long as it is JSON.
+                // Other programs may add members, as long as they are valid JSON.
                 _ => {
                     members.next_value_seed(Anything)?;
                     true
                 }
             };
             if !is_new {
-                return Err(M::Error::custom(format!("`{key}` is there twice")));
+                return Err(M::Error::custom(format!("duplicate member `{key}`")));
             }
         }
         let missing = |what| M::Error::custom(format!("`{what}` is missing"));
@@ -192,7 +192,10 @@ impl Visitor<'_> for Word {
     fn visit_str<E: Error>(self, word: &str) -> Result<Dtype, E> {
         Dtype::of_word(word).ok_or_else(|| {
             let words: Vec<_> = Dtype::WORDS.iter().map(|&(word, _)| word).collect();
-            E::custom(format!("{word:?} is no dtype; there are {}", words.join(", ")))
+            E::custom(format!(
+                "unknown dtype {word:?}; the known ones are {}",
+                words.join(", ")
+            ))
         })
     }
 }
@@ -205,7 +208,7 @@ macro_rules! forgotten {
     )+};
 }
 
-/// Any value, looked at as closely as those that are kept, and forgotten.
+/// Any value: parsed as strictly as the others, and dropped.
 struct Anything;
 
 impl<'de> Visitor<'de> for Anything {
@@ -234,12 +237,12 @@ impl<'de> Visitor<'de> for Anything {
     }
 }
 
-/// The file of each tensor, as an index lists them; other members are nobody's business.
+/// Parses the file of each tensor from an index; other members are ignored.
 pub(super) fn parse_index(text: &str) -> Result<BTreeMap<String, String>, (usize, String)> {
     object(text, Index)
 }
 
-/// The object that an index is.
+/// The object that makes up an index.
 struct Index;
 
 impl<'de> Visitor<'de> for Index {
@@ -255,7 +258,7 @@ impl<'de> Visitor<'de> for Index {
             if key != "weight_map" {
                 members.next_value_seed(Anything)?;
             } else if map.replace(members.next_value_seed(Strings("weight_map"))?).is_some() {
-                return Err(M::Error::custom("`weight_map` is there twice"));
+                return Err(M::Error::custom("duplicate member `weight_map`"));
             }
         }
         map.ok_or_else(|| M::Error::custom("`weight_map` is missing"))

@@ -1,19 +1,19 @@
-//! Where in memory the bytes of tensors go, so that their elements are aligned.
+//! Decides where the bytes of tensors go in memory, so that their elements are aligned.
 //!
-//! Files put the data part at a multiple of 8 bytes and tensors with wide elements first, so that
-//! all are aligned where memory begins as the file does: one block, one run. Where that is not so,
-//! a block begins some bytes earlier in the file, and what fits no such shift goes to a block of
-//! its own. No byte is moved again afterwards.
+//! Files put the data part at a multiple of 8 bytes, and tensors with wide elements first. If the
+//! memory starts at the same offset from a multiple of 8 as the file, all of them are aligned: one
+//! block, one run. Otherwise a block starts a few bytes earlier in the file, and tensors that no
+//! single shift aligns get a block of their own. No byte is moved afterwards.
 
 use std::ops::Range;
 
-/// The widest alignment there is.
+/// The widest alignment.
 const WIDEST: u64 = 8;
 
-/// A tensor that is wanted.
+/// A tensor to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
-    /// Where it is in the file.
+    /// Its position in the file.
     pub(super) start: u64,
     pub(super) end: u64,
     /// A power of two.
@@ -23,28 +23,28 @@ pub(super) struct Wanted {
 /// A tensor in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Member {
-    /// Which of those that are wanted.
+    /// Index of the tensor among those to read.
     pub(super) index: usize,
     /// Where it begins in memory.
     pub(super) place: u64,
-    /// Bytes before it that are read only to shift it: less than 8.
+    /// Number of bytes before it that are read only to shift it; less than 8.
     pub(super) lead: u64,
 }
 
-/// Bytes that go to memory of their own, one run behind the other, its first byte at a multiple of
-/// 8 or as far behind one as in the file.
+/// Bytes that go to one block of memory, run after run. The first one goes to a multiple of 8, or
+/// to the same offset from one as in the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Block {
-    /// What is read, in order.
+    /// The extents to read, in order.
     pub(super) runs: Vec<Range<u64>>,
-    /// The tensors that are in it, in order.
+    /// The tensors in it, in order.
     pub(super) members: Vec<Member>,
-    /// In memory, bytes are as far behind a multiple of 8 as in the file.
+    /// In memory, bytes have the same offset from a multiple of 8 as in the file.
     pub(super) is_as_in_file: bool,
 }
 
-/// Puts tensors of one file, in the order of their bytes, into as few blocks as can be; those that
-/// have no bytes are in none.
+/// Groups the tensors of one file, in the order of their bytes, into as few blocks as possible.
+/// Tensors without bytes are in no block.
 pub(super) fn blocks(wanted: &[Wanted]) -> Vec<Block> {
     let some = |&index: &usize| wanted[index].start < wanted[index].end;
     let mut left: Vec<usize> = (0..wanted.len()).filter(some).collect();
@@ -58,12 +58,12 @@ pub(super) fn blocks(wanted: &[Wanted]) -> Vec<Block> {
     blocks
 }
 
-/// Whether it is aligned if memory lies `shift` bytes further than the file.
+/// Whether it is aligned if its place in memory is shifted by `shift` bytes against the file.
 fn fits(tensor: &Wanted, shift: u64) -> bool {
     (tensor.start % WIDEST + shift).is_multiple_of(tensor.alignment)
 }
 
-/// The shift that aligns most bytes; where several do, the least.
+/// Returns the shift that aligns the most bytes; the smallest of several.
 fn best_shift(wanted: &[Wanted], left: &[usize]) -> u64 {
     let bytes = |shift: u64| {
         let fitting = left.iter().map(|&index| &wanted[index]).filter(|one| fits(one, shift));
@@ -72,17 +72,17 @@ fn best_shift(wanted: &[Wanted], left: &[usize]) -> u64 {
     (0..WIDEST).max_by_key(|&shift| (bytes(shift), WIDEST - shift)).unwrap_or(0)
 }
 
-/// Runs of neighbours. Where a run would begin at the wrong place, it begins some bytes earlier in
-/// the file.
+/// Combines adjacent tensors into runs. A run that would start at the wrong alignment starts a few
+/// bytes earlier in the file.
 fn block(wanted: &[Wanted], members: Vec<usize>, shift: u64) -> Block {
     let mut block = Block { is_as_in_file: shift == 0, ..Block::default() };
     let mut len = 0;
     for index in members {
         let Wanted { start, end, .. } = wanted[index];
-        // Data begin behind the 8 bytes of the header's length, so there are as many before it.
+        // The data follow the 8 bytes of the header's length, so that many bytes precede it.
         let lead = (start % WIDEST + shift + WIDEST - len % WIDEST) % WIDEST;
         match block.runs.last_mut() {
-            // A hole that is so short is as long as the lead.
+            // The gap is not longer than the lead.
             Some(run) if start <= run.end + lead => run.end = end,
             _ => block.runs.push(start - lead..end),
         }
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// Where the bytes of the file are in the memory of a block, byte by byte.
+    /// Checks where the bytes of the file are in the memory of a block, byte by byte.
     fn check(all: &[Wanted], block: &Block) {
         let memory: Vec<u64> = block.runs.iter().cloned().flatten().collect();
         assert!(memory.is_sorted_by(|left, right| left < right), "{block:?}");
@@ -161,7 +161,7 @@ mod tests {
             let bytes = memory[from..].iter().take_while(|&&offset| offset < end);
             assert!(bytes.copied().eq(start..end), "{index} of {all:?}: {block:?}");
         }
-        assert_eq!(memory, listed, "tensors and what leads to them are the runs: {block:?}");
+        assert_eq!(memory, listed, "tensors and their leads make up the runs: {block:?}");
         assert!(block.members.iter().all(|member| member.lead < 8));
     }
 

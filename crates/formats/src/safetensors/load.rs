@@ -1,4 +1,4 @@
-//! Tensors in memory: shard by shard, each as fast as its file can be read.
+//! Tensors in memory, read shard by shard, each as fast as its file allows.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -15,70 +15,70 @@ use super::options::{TensorOptions, TensorOrder};
 use super::shard::{Opened, Shard, not_among, not_there, open_all};
 use crate::error::Result;
 
-/// A tensor: what it is called, what it is, its bytes.
+/// A tensor: its name, type, shape and bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tensor<'t> {
     /// Its name.
     pub name: &'t str,
-    /// What its elements are.
+    /// The type of its elements.
     pub dtype: Dtype,
-    /// Elements along each axis, the last one densest; none for a scalar.
+    /// Elements along each axis; the last axis is contiguous. Empty for a scalar.
     pub shape: &'t [u64],
-    /// Its elements, little-endian. In memory that this module filled, aligned for them.
+    /// Its elements, little-endian. Aligned for them in memory that this module filled.
     pub bytes: &'t [u8],
 }
 
-/// Where a tensor is: in which shard, and in which memory.
+/// The position of a tensor: its shard and its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// What the header says of it.
+    /// What the header says about it.
     pub info: TensorInfo,
-    /// Which of the shards.
+    /// Index of its shard.
     pub shard: usize,
-    /// Which bytes of that file.
+    /// The position of its bytes in that file.
     pub extent: Range<u64>,
-    /// Which of the memories.
+    /// Index of its memory.
     pub memory: usize,
-    /// Which bytes of that memory.
+    /// The position of its bytes in that memory.
     pub place: Range<usize>,
 }
 
-/// How tensors came.
+/// How the tensors were read.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TensorReport {
-    /// Bytes of tensors.
+    /// Length of the tensors in bytes.
     pub bytes: u64,
-    /// From the call to the last byte, headers included.
+    /// Time from the call to the last byte, headers included.
     pub elapsed: Duration,
-    /// The reads, one for each memory that is not empty.
+    /// One report for each memory that is not empty.
     pub reads: Vec<Report>,
 }
 
-/// Tensors in memory, in the order of their shards and of their bytes there, or in that which was
-/// asked for.
+/// Tensors in memory, in the order of their shards and of their bytes in them, or in the order that
+/// was requested.
 #[derive(Debug)]
 pub struct Tensors {
     entries: Vec<Entry>,
-    /// Entries by their names.
+    /// Indices of entries, sorted by name.
     by_name: Vec<usize>,
     shards: Vec<Shard>,
     memories: Vec<Buffer>,
     report: TensorReport,
 }
 
-/// What [`Tensors`] are made of, to be kept one without the other.
+/// The parts of [`Tensors`], which can be kept separately.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TensorParts {
-    /// Where each tensor is.
+    /// The position of each tensor.
     pub entries: Vec<Entry>,
     /// The files.
     pub shards: Vec<Shard>,
-    /// The bytes: one memory for each shard, more only where no one place aligns all.
+    /// The bytes: one memory per shard, and more only where no single layout aligns all tensors.
     pub memories: Vec<Buffer>,
-    /// How they came.
+    /// How they were read.
     pub report: TensorReport,
 }
 
@@ -104,7 +104,7 @@ pub(super) fn load(
     Ok(Tensors { by_name: by_name(&entries), entries, shards, memories, report })
 }
 
-/// The tensors that are wanted, in order, without their places.
+/// Returns the selected tensors, in order, without their places.
 pub(super) fn selected(opened: &[Opened], options: &TensorOptions) -> Vec<Entry> {
     let names = options.names.as_ref().map(|names| {
         let names = names.iter().map(String::as_str);
@@ -134,7 +134,7 @@ pub(super) fn position(entries: &[Entry], by_name: &[usize], name: &str) -> Opti
     Some(by_name[by_name.binary_search_by_key(&name, name_of).ok()?])
 }
 
-/// Which entry comes when.
+/// Returns the entries in the requested order.
 pub(super) fn ordered(
     paths: &[PathBuf],
     order: &TensorOrder,
@@ -158,8 +158,8 @@ pub(super) fn ordered(
     Ok(ordered)
 }
 
-/// Says where each tensor will be, and makes a job of each memory: at least one for each shard, so
-/// that tensors without bytes have a place as well.
+/// Computes the place of each tensor, and makes a job for each memory: at least one per shard, so
+/// that tensors without bytes have a place too.
 fn place<'o>(opened: &'o [Opened], entries: &mut [Entry]) -> Vec<Job<'o>> {
     let mut jobs = Vec::new();
     let mut first = 0;
@@ -176,7 +176,7 @@ fn place<'o>(opened: &'o [Opened], entries: &mut [Entry]) -> Vec<Job<'o>> {
                 let entry = &mut of_shard[index];
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 entry.memory = jobs.len();
-                // No longer than the memory that is about to be there, or not to be had.
+                // No longer than the memory to be allocated, which may fail.
                 entry.place = place..place.saturating_add(len_of(&entry.extent));
             }
             jobs.push(Job { opened, block });
@@ -200,27 +200,27 @@ fn len_of(extent: &Range<u64>) -> usize {
 }
 
 impl Tensors {
-    /// How many there are.
+    /// Returns the number of tensors.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tensors.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The tensor with this name.
+    /// Returns the tensor with this name.
     pub fn get(&self, name: &str) -> Option<Tensor<'_>> {
         self.position(name).map(|index| self.tensor(&self.entries[index]))
     }
 
-    /// Which of the entries has this name.
+    /// Returns the index of the entry with this name.
     pub fn position(&self, name: &str) -> Option<usize> {
         position(&self.entries, &self.by_name, name)
     }
 
-    /// All of them, in order.
+    /// Returns all tensors, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Tensor<'_>> {
         self.entries.iter().map(|entry| self.tensor(entry))
     }
@@ -231,28 +231,28 @@ impl Tensors {
         Tensor { name, dtype: *dtype, shape, bytes }
     }
 
-    /// The bytes of the tensor with this name, to be changed.
+    /// Returns the bytes of the tensor with this name, to modify them.
     pub fn bytes_mut(&mut self, name: &str) -> Option<&mut [u8]> {
         let entry = &self.entries[self.position(name)?];
         Some(&mut self.memories[entry.memory][entry.place.clone()])
     }
 
-    /// Where each tensor is, in order.
+    /// Returns the position of each tensor, in order.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The files that they came from.
+    /// Returns the files that they came from.
     pub fn shards(&self) -> &[Shard] {
         &self.shards
     }
 
-    /// How they came.
+    /// Returns how they were read.
     pub fn report(&self) -> &TensorReport {
         &self.report
     }
 
-    /// Its parts, no byte copied: a memory is freed when nobody needs it any more.
+    /// Returns its parts without copying. A memory is freed when its last user drops it.
     pub fn into_parts(self) -> TensorParts {
         let Self { entries, shards, memories, report, .. } = self;
         TensorParts { entries, shards, memories, report }

@@ -1,4 +1,4 @@
-//! Which tensors are read, and how.
+//! Which tensors to read, and how.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,18 @@ use swath::{OutputOptions, ReadOptions};
 
 use crate::setters::setters;
 
-/// How to read tensors. Every setter returns the options, none can fail.
+/// How to read tensors. Every setter returns the options; none can fail.
 ///
 /// ```
-/// use swath_formats::safetensors::TensorOptions;
+/// use swath_formats::safetensors::{self, Dtype, Tensor, TensorOptions};
 ///
-/// let options = TensorOptions::new().with_names(["lm_head.weight"]);
-/// # drop(options);
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// let tensor = |name| Tensor { name, dtype: Dtype::U8, shape: &[1], bytes: b"x" };
+/// safetensors::write(&path, [tensor("a"), tensor("b")])?;
+/// let tensors = TensorOptions::new().with_names(["b"]).read([&path])?;
+/// assert_eq!((tensors.len(), tensors.get("a")), (1, None));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TensorOptions {
@@ -21,12 +26,12 @@ pub struct TensorOptions {
 }
 
 impl TensorOptions {
-    /// All tensors, everything else chosen.
+    /// Defaults: all tensors, everything else chosen automatically.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Only these tensors: of the data, nothing else is read. Default: all of them.
+    /// Reads only these tensors and no other data. Default: all tensors.
     #[must_use]
     pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names = Some(names.into_iter().map(Into::into).collect());
@@ -34,13 +39,13 @@ impl TensorOptions {
     }
 
     setters! {
-        /// How the shards are read: engine, workers, page cache, progress, cancellation, timeline,
-        /// profile, pool; not which bytes.
+        /// How to read the shards: engine, workers, page cache, progress, cancellation, timeline,
+        /// profile, pool. It does not select bytes.
         with_read(read: ReadOptions);
     }
 }
 
-/// How to write tensors. Every setter returns the options, none can fail.
+/// How to write tensors. Every setter returns the options; none can fail.
 #[derive(Clone, Debug, Default)]
 pub struct TensorWriteOptions {
     pub(super) metadata: BTreeMap<String, String>,
@@ -48,33 +53,33 @@ pub struct TensorWriteOptions {
 }
 
 impl TensorWriteOptions {
-    /// Without metadata, everything else chosen.
+    /// Defaults: no metadata, everything else chosen automatically.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// What the file says of itself. Default: nothing.
+        /// The metadata of the file. Default: empty.
         with_metadata(metadata: BTreeMap<String, String>);
 
-        /// How the file is written.
+        /// How to write the file.
         with_output(output: OutputOptions);
     }
 }
 
-/// Which tensors are needed first.
+/// The order in which tensors are needed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TensorOrder {
     /// Shard by shard, each from its first byte to its last.
     #[default]
     File,
-    /// These, in this order; then the others, as in [`File`](Self::File).
+    /// These first, in this order; then the others, as in [`File`](Self::File).
     Names(Vec<String>),
 }
 
 impl TensorOrder {
-    /// These first.
+    /// Returns the order that begins with these names.
     pub fn names<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Self::Names(names.into_iter().map(Into::into).collect())
     }

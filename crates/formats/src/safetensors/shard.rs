@@ -1,4 +1,4 @@
-//! The files that tensors are in: found, opened, their headers read.
+//! The files that contain tensors: found, opened, and their headers read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Component, Path, PathBuf};
@@ -11,19 +11,19 @@ use super::options::TensorOptions;
 use crate::error::{Error, FormatReason, Result};
 use crate::input;
 
-/// What is read of a file to begin with: nearly every header is shorter.
+/// Number of bytes that are read first; nearly every header is shorter.
 const GUESS: u64 = 64 << 10;
-/// An index that is longer is none.
+/// The longest index that is accepted.
 const MOST_INDEX: u64 = 100_000_000;
 
-/// One file of tensors: where it is, and what its header says.
+/// One file of tensors: its path and its header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     path: PathBuf,
     header: TensorHeader,
 }
 
-/// A shard whose data can be read: of the same file as its header, whatever becomes of its name.
+/// A shard whose data can be read. It stays the file of its header, even if its name changes.
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) shard: Shard,
@@ -31,23 +31,35 @@ pub(super) struct Opened {
 }
 
 impl Shard {
-    /// Reads the header of a file, and nothing else of it.
+    /// Reads the header of a file, and none of its data.
+    ///
+    /// ```
+    /// use swath_formats::safetensors::{self, Dtype, Shard, Tensor};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("model.safetensors");
+    /// # safetensors::write(&path, [Tensor { name: "a", dtype: Dtype::U8, shape: &[1], bytes: b"x"
+    /// }])?;
+    /// let shard = Shard::of(&path)?;
+    /// assert_eq!((shard.path(), shard.header().data_len()), (path.as_path(), 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// As [`TensorHeader::parse`]; and what opening and reading say.
+    /// Those of [`TensorHeader::parse`]; whatever opening and reading report.
     pub fn of(source: impl Into<Source>) -> Result<Self> {
         let opened = Opened::open(source.into(), &ReadOptions::new())?;
         opened.check_unchanged()?;
         Ok(opened.shard)
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is in it.
+    /// Returns its header.
     pub fn header(&self) -> &TensorHeader {
         &self.header
     }
@@ -55,7 +67,7 @@ impl Shard {
 
 impl Opened {
     fn open(source: Source, read: &ReadOptions) -> Result<Self> {
-        // Progress is of tensors, and a header is small.
+        // Progress counts tensors, and a header is small.
         let read = ReadOptions::new().with_timeline(read.timeline().cloned());
         let input::Opened { input, len } = input::open(source, &read)?;
         let path = input.name();
@@ -73,14 +85,14 @@ impl Opened {
         Source::from(&self.input)
     }
 
-    /// Whether it still is what its header was read from.
+    /// Checks that the file is unchanged since its header was read.
     pub(super) fn check_unchanged(&self) -> Result<()> {
         Ok(self.input.check_unchanged()?)
     }
 }
 
-/// Opens all of `sources`, and of an index the files that it lists; refuses a name that is in two of
-/// them, and one that is asked for and in none.
+/// Opens all of `sources`, and for an index the files in it. Fails if a name is in two of them, or
+/// if a selected one is in none.
 pub(super) fn open_all(sources: Vec<Source>, options: &TensorOptions) -> Result<Vec<Opened>> {
     let wanted = options.names.as_ref().map(|names| names.iter().map(String::as_str));
     let wanted: Option<BTreeSet<&str>> = wanted.map(Iterator::collect);
@@ -98,10 +110,10 @@ pub(super) fn open_all(sources: Vec<Source>, options: &TensorOptions) -> Result<
         for tensor in shard.header.tensors() {
             if let Some(other) = owners.insert(tensor.name.as_str(), shard) {
                 let name = shortened(&tensor.name).into_owned();
-                let detail = format!("tensor {name:?} is in {} as well", other.path.display());
+                let detail = format!("tensor {name:?} is also in {}", other.path.display());
                 let error = Error::reading(&shard.path, FormatReason::Invalid, detail);
                 let offset = shard.header.extent(tensor).start;
-                return Err(error.at(offset).hint("read them one after the other"));
+                return Err(error.at(offset).hint("read the files one at a time"));
             }
         }
     }
@@ -110,14 +122,15 @@ pub(super) fn open_all(sources: Vec<Source>, options: &TensorOptions) -> Result<
     Ok(shards)
 }
 
-/// Nothing that is there has this name.
+/// Returns the error for a name that no tensor has.
 pub(super) fn not_there(paths: &[PathBuf], name: &str) -> Error {
-    missing(paths, name, "").hint("`swath info` lists what there is")
+    missing(paths, name, "").hint("run `swath info` to list the names")
 }
 
-/// An order has a name that is none of those which are to be read.
+/// Returns the error for an order with a name that is not among those to read.
 pub(super) fn not_among(paths: &[PathBuf], name: &str) -> Error {
-    missing(paths, name, " among the names").hint("an order lists some of the names")
+    missing(paths, name, " among the names")
+        .hint("remove it from the order, or add it to the names")
 }
 
 fn missing(paths: &[PathBuf], name: &str, among: &str) -> Error {
@@ -126,12 +139,12 @@ fn missing(paths: &[PathBuf], name: &str, among: &str) -> Error {
     Error::reading(path, FormatReason::Invalid, detail)
 }
 
-/// Whether it is the list of a model's shards.
+/// Whether it is the index of a model's shards.
 fn is_index(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
-/// Opens the files beside an index that hold tensors which are wanted, in the order of their names.
+/// Opens the files of an index that hold selected tensors, in the order of their names.
 fn open_index(
     source: Source,
     options: &TensorOptions,
@@ -142,15 +155,17 @@ fn open_index(
     let path = input.name();
     let fail = |offset: usize, detail: String| {
         let error = Error::reading(path, FormatReason::Malformed, shortened(&detail));
-        error.at(offset as u64).hint("an index has a `weight_map` of tensor names to files")
+        error
+            .at(offset as u64)
+            .hint("pass an index with a `weight_map` from tensor names to files")
     };
     if len > MOST_INDEX {
-        let detail = format!("an index of {len} bytes, and at most {MOST_INDEX} may be");
+        let detail = format!("the index has {len} bytes, above the limit of {MOST_INDEX}");
         return Err(Error::reading(path, FormatReason::TooLarge, detail));
     }
     let bytes = ReadOptions::new().read(&input)?.buffer;
     let text = std::str::from_utf8(&bytes)
-        .map_err(|error| fail(error.valid_up_to(), String::from("it is not UTF-8")))?;
+        .map_err(|error| fail(error.valid_up_to(), String::from("the index is not UTF-8")))?;
     let map = json::parse_index(text).map_err(|(offset, what)| fail(offset, what))?;
     let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, file) in &map {
@@ -160,20 +175,26 @@ fn open_index(
     }
     for (file, names) in files {
         if !is_beside(Path::new(file)) {
-            return Err(fail(0, format!("{file:?} is no name of a file beside it")));
+            return Err(fail(
+                0,
+                format!("{file:?} is not a file name in the folder of the index"),
+            ));
         }
         let opened = Opened::open(path.with_file_name(file).into(), &options.read)?;
         let there: BTreeSet<&str> =
             opened.shard.header.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
         if let Some(name) = names.into_iter().find(|name| !there.contains(name)) {
-            return Err(fail(0, format!("tensor {name:?} is not in {file}, where it says")));
+            return Err(fail(
+                0,
+                format!("tensor {name:?} is not in {file}, where the index puts it"),
+            ));
         }
         shards.push(opened);
     }
     Ok(())
 }
 
-/// Whether it leads to somewhere in the same folder or below it.
+/// Whether the path stays in this folder or below it.
 fn is_beside(file: &Path) -> bool {
     !file.as_os_str().is_empty()
         && file.components().all(|part| matches!(part, Component::Normal(_)))

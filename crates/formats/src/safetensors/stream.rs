@@ -1,4 +1,4 @@
-//! Tensors by order of urgency, each as soon as it is there.
+//! Tensors by urgency, each as soon as it has been read.
 //!
 //! ```text
 //! order → classes → read_prioritised_files → wait(class) → tensor, in memory of the whole read
@@ -24,17 +24,17 @@ use crate::error::{Error, FormatReason, Result};
 /// Bytes of small tensors that share a class.
 const TOGETHER: u64 = 256 << 10;
 
-/// Where the bytes of a tensor come from, and when.
+/// Where the bytes of a tensor come from, and their class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
-    /// Which of the files of the plan.
+    /// Index of the file of the plan.
     file: usize,
     /// `None` if it has no bytes.
     class: Option<u32>,
     lead: u64,
 }
 
-/// What the stream and its tensors share.
+/// State that the stream and its tensors share.
 struct Shared {
     reading: Prioritised,
     entries: Vec<Entry>,
@@ -43,18 +43,17 @@ struct Shared {
     shards: Vec<Shard>,
 }
 
-/// Tensors that are being read, handed over in the order in which they are needed.
+/// Tensors that are being read, returned in the order in which they are needed.
 ///
-/// Ends after the first error. When it is dropped, what has not been read yet is not read any more;
-/// tensors that were handed over stay.
+/// Ends after the first error. Dropping it stops the read; tensors that were returned stay valid.
 pub struct TensorStream {
     shared: Arc<Shared>,
-    /// Entries, the most urgent first.
+    /// Indices of entries, the most urgent first.
     order: Vec<usize>,
     next: usize,
 }
 
-/// A tensor that is there. Keeps the memory of the whole stream.
+/// A tensor that has been read. Keeps the memory of the whole stream alive.
 #[derive(Clone)]
 pub struct StreamedTensor {
     shared: Arc<Shared>,
@@ -76,14 +75,14 @@ pub(super) fn start(
     let plan = plan(&order, &entries, &mut parts);
     let sources = files.iter().map(|&shard| opened[shard].source());
     let reading = options.read.read_prioritised_files(sources, plan)?;
-    // From here on the read looks itself; before, nobody did since headers were read.
+    // From here on the read checks for changes; this covers the time since the headers were read.
     opened.iter().try_for_each(Opened::check_unchanged)?;
     let shards = opened.into_iter().map(|opened| opened.shard).collect();
     let shared = Shared { reading, entries, parts, by_name, shards };
     Ok(TensorStream { shared: Arc::new(shared), order, next: 0 })
 }
 
-/// Makes each block of each shard a file of its own, so that it begins at an aligned place; returns
+/// Makes each block of each shard a file of its own, so that it starts at an aligned place. Returns
 /// the shards of these files.
 fn place(entries: &mut [Entry], parts: &mut [Part]) -> Vec<usize> {
     let mut files = Vec::new();
@@ -100,7 +99,7 @@ fn place(entries: &mut [Entry], parts: &mut [Part]) -> Vec<usize> {
     files
 }
 
-/// A class for each tensor, in order; small neighbours share one.
+/// Assigns a class to each tensor, in order; small neighbours share one.
 fn plan(order: &[usize], entries: &[Entry], parts: &mut [Part]) -> ClassPlan {
     let mut plan = ClassPlan::new();
     let (mut class, mut bytes) = (0_u32, 0_u64);
@@ -128,7 +127,7 @@ impl Shared {
             self.reading.wait(class)?;
         }
         if self.bytes(index).is_none() {
-            // A fault of ours; never hand over what is not there.
+            // A bug; never hand over bytes that are not there.
             let Entry { shard, extent, .. } = &self.entries[index];
             let path = self.shards[*shard].path();
             let error =
@@ -144,11 +143,12 @@ impl Shared {
 }
 
 impl TensorStream {
-    /// Waits for the tensor with this name, whenever its turn is; `None` if there is none.
+    /// Waits for the tensor with this name, whatever its position in the order; `None` if there is
+    /// no such tensor.
     ///
     /// # Errors
     ///
-    /// What ended the read before it was there.
+    /// The error that ended the read before the tensor was complete.
     pub fn get(&self, name: &str) -> Result<Option<StreamedTensor>> {
         match position(&self.shared.entries, &self.shared.by_name, name) {
             Some(index) => self.shared.wait(index).map(Some),
@@ -156,20 +156,20 @@ impl TensorStream {
         }
     }
 
-    /// Has the tensor with this name read next, with those that it shares a class with; returns
-    /// whether that changed anything. The order in which tensors are handed over stays.
+    /// Reads the tensor with this name next, together with its class. Returns whether this changed
+    /// anything. The order in which tensors are returned stays the same.
     pub fn prioritise(&self, name: &str) -> bool {
         let index = position(&self.shared.entries, &self.shared.by_name, name);
         let class = index.and_then(|index| self.shared.parts[index].class);
         class.is_some_and(|class| self.shared.reading.prioritise(class))
     }
 
-    /// Ends the read; what is there stays.
+    /// Stops the read. Tensors that have been read stay available.
     pub fn cancel(&self) {
         self.shared.reading.cancel();
     }
 
-    /// The files that are read.
+    /// Returns the files that are read.
     pub fn shards(&self) -> &[Shard] {
         &self.shared.shards
     }
@@ -213,39 +213,39 @@ impl StreamedTensor {
         &self.shared.entries[self.index]
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.entry().info.name
     }
 
-    /// What its elements are.
+    /// Returns the type of its elements.
     pub fn dtype(&self) -> Dtype {
         self.entry().info.dtype
     }
 
-    /// Elements along each axis, the last one densest.
+    /// Returns the elements along each axis; the last axis is contiguous.
     pub fn shape(&self) -> &[u64] {
         &self.entry().info.shape
     }
 
-    /// Which of the shards it is from.
+    /// Returns the index of its shard.
     pub fn shard(&self) -> usize {
         self.entry().shard
     }
 
-    /// Its elements, little-endian, aligned for them.
+    /// Returns its elements, little-endian and aligned.
     pub fn bytes(&self) -> &[u8] {
-        // Looked at before it was handed over; what is there stays.
+        // It was complete before it was handed over, and stays so.
         self.shared.bytes(self.index).unwrap_or_default()
     }
 
-    /// All that is known of it, for [`write`](super::write) say.
+    /// Returns it as a [`Tensor`], for example for [`write`](super::write).
     pub fn tensor(&self) -> Tensor<'_> {
         let (name, dtype, shape) = (self.name(), self.dtype(), self.shape());
         Tensor { name, dtype, shape, bytes: self.bytes() }
     }
 
-    /// Its bytes, to be kept and shared, not copied.
+    /// Returns its bytes, to keep and share without a copy.
     pub fn into_bytes(self) -> Bytes {
         Bytes::from_owner(self)
     }

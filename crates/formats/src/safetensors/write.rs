@@ -1,4 +1,4 @@
-//! Tensors as a file: complete under its name, or absent.
+//! Writes tensors to a file that is complete under its name, or absent.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use super::load::Tensor;
 use super::options::TensorWriteOptions;
 use crate::error::{Error, FormatReason, Result};
 
-/// The header is filled up with spaces to a multiple of this, so that data are aligned.
+/// The header is padded with spaces to a multiple of this, so that the data are aligned.
 const UNIT: usize = 8;
 
 pub(super) fn write(
@@ -31,11 +31,11 @@ pub(super) fn write(
         .map_err(|error| Error::writing(path, FormatReason::Invalid, error.to_string()))?;
     if header.len() as u64 > MOST_HEADER {
         let detail = format!(
-            "its header would have {} bytes, and at most {MOST_HEADER} may be",
+            "the header would have {} bytes, above the limit of {MOST_HEADER}",
             header.len()
         );
         return Err(Error::writing(path, FormatReason::TooLarge, detail)
-            .hint("write fewer tensors to a file, or less metadata"));
+            .hint("write fewer tensors to each file, or less metadata"));
     }
     let prefix = (header.len() as u64).to_le_bytes();
     let mut parts: Vec<&[u8]> = vec![&prefix, header.as_bytes()];
@@ -44,27 +44,30 @@ pub(super) fn write(
     Ok(writing.write_parts(path, &parts)?)
 }
 
-/// Whether each has its own name and as many bytes as its shape says.
+/// Checks that each has a unique name and the number of bytes of its shape.
 fn check(path: &Path, tensors: &[Tensor<'_>]) -> Result<()> {
     let mut names = HashSet::new();
     for &Tensor { name, dtype, shape, bytes } in tensors {
         let shown = shortened(name);
         let invalid = |detail: String| Error::writing(path, FormatReason::Invalid, detail);
         if name == METADATA {
-            let detail = format!("a tensor cannot be called {METADATA:?}");
+            let detail = format!("a tensor cannot be named {METADATA:?}");
             return Err(invalid(detail).hint("choose another name"));
         }
         if !names.insert(name) {
-            return Err(invalid(format!("there are two tensors {shown:?}"))
-                .hint("give each a name of its own"));
+            return Err(invalid(format!("two tensors are named {shown:?}"))
+                .hint("give each tensor a unique name"));
         }
         let Some(needed) = dtype.bytes(shape) else {
-            let detail = format!("tensor {shown:?} of {dtype} fills no countable whole bytes");
+            let detail = format!(
+                "tensor {shown:?} with dtype {dtype} does not fill whole bytes, or is too large"
+            );
             return Err(invalid(detail).hint("check its shape"));
         };
         if needed != bytes.len() as u64 {
             let len = bytes.len();
-            let detail = format!("tensor {shown:?} has {len} bytes, its shape {needed}");
+            let detail =
+                format!("tensor {shown:?} has {len} bytes, but its shape needs {needed}");
             return Err(invalid(detail).hint("check its dtype and shape"));
         }
     }
@@ -95,7 +98,7 @@ fn header(
     String::from_utf8(text).map_err(serde::ser::Error::custom)
 }
 
-/// What a header says of one tensor, in the order of its members.
+/// One tensor in a header, with its members in order.
 #[derive(serde::Serialize)]
 struct Said<'t> {
     dtype: &'t str,

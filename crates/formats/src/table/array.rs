@@ -20,15 +20,15 @@ use crate::input::Text;
 use crate::number::parse::refusal;
 use crate::text::Fault;
 
-/// How large a table is.
+/// The size of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableShape {
-    /// Lines of data.
+    /// Number of data lines.
     pub rows: usize,
-    /// Fields of each line.
+    /// Fields per line.
     pub columns: usize,
-    /// What the header calls them, if there is one.
+    /// The names in the header, if there is one.
     pub names: Option<Vec<String>>,
 }
 
@@ -36,46 +36,65 @@ pub struct TableShape {
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Table<T: Value> {
-    /// Lines of data.
+    /// Number of data lines.
     pub rows: usize,
-    /// Fields of each line.
+    /// Fields per line.
     pub columns: usize,
-    /// What the header calls them, if there is one.
+    /// The names in the header, if there is one.
     pub names: Option<Vec<String>>,
-    /// Row after row: `rows * columns` of them.
+    /// Row by row, `rows * columns` values.
     pub values: Array<T>,
-    /// Whether a value is so large that not every integer there is a `T`: what is an integer in the
-    /// text may have become another one. Never for a `T` of integers.
+    /// Whether a value is so large that `T` cannot represent every integer of that size: an integer
+    /// in the text may have become a different one. Always `false` for integer types.
     pub may_be_rounded: bool,
 }
 
-/// Reads the table in `source`, every option chosen for it.
+/// Reads the table in `source` with default options.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("points.csv");
+/// std::fs::write(&path, "1,2\n3,4\n")?;
+/// let table = swath_formats::table::read::<i64>(&path)?;
+/// assert_eq!(table.values[..], [1, 2, 3, 4]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`TableOptions::read`].
+/// Those of [`TableOptions::read`].
 pub fn read<T: Value>(source: impl Into<Source>) -> Result<Table<T>> {
     TableOptions::new().read(source)
 }
 
 /// Counts the rows and columns of the table in `source` without parsing it.
 ///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("points.csv");
+/// std::fs::write(&path, "x,y\n1,2\n3,4\n")?;
+/// let shape = swath_formats::table::shape(&path)?;
+/// assert_eq!((shape.rows, shape.columns), (2, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// As [`TableOptions::shape`].
+/// Those of [`TableOptions::shape`].
 pub fn shape(source: impl Into<Source>) -> Result<TableShape> {
     TableOptions::new().shape(source)
 }
 
 impl TableOptions {
-    /// Reads the table in `source` into memory of its own. Nothing else of its size is allocated.
+    /// Reads the table in `source` into an array. Allocates nothing else of that size.
     ///
     /// # Errors
     ///
-    /// [`FormatReason::Malformed`] for text that is no table or no number, rows of different lengths, a
-    /// quote that does not end, a value that is missing and may not; [`FormatReason::TooLarge`] for a
-    /// number that `T` cannot hold: of all of these the first in the file. [`FormatReason::Invalid`] for
-    /// options that contradict each other; and those of reading.
+    /// [`FormatReason::Malformed`] for text that is not a table or not a number, rows of different
+    /// lengths, an unclosed quote, or a missing value where [`Missing::Refused`] forbids it;
+    /// [`FormatReason::TooLarge`] for a number that does not fit `T`. The first of these in the
+    /// file is reported. [`FormatReason::Invalid`] for options that contradict each other; whatever
+    /// reading reports.
     pub fn read<T: Value>(&self, source: impl Into<Source>) -> Result<Table<T>> {
         let plan = Plan::<T>::make(source.into(), self)?;
         let mut values = Array::zeroed(plan.values())?;
@@ -85,12 +104,24 @@ impl TableOptions {
         Ok(Table { rows, columns, names, values, may_be_rounded })
     }
 
-    /// Reads the table in `source` into the caller's memory, row after row.
+    /// Reads the table in `source` into the caller's memory, row by row.
+    ///
+    /// ```
+    /// use swath_formats::table::TableOptions;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("points.csv");
+    /// std::fs::write(&path, "1,2\n3,4\n")?;
+    /// let mut values = [0.0; 4];
+    /// TableOptions::new().read_into(&path, &mut values)?;
+    /// assert_eq!(values, [1.0, 2.0, 3.0, 4.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read); [`FormatReason::Invalid`] unless `out` has as many values as the table,
-    /// which [`shape`](Self::shape) tells.
+    /// Those of [`read`](Self::read); [`FormatReason::Invalid`] unless `out` has exactly as many
+    /// values as the table. [`shape`](Self::shape) returns that number.
     pub fn read_into<T: Value>(
         &self,
         source: impl Into<Source>,
@@ -100,7 +131,7 @@ impl TableOptions {
         if plan.values() != out.len() {
             let (rows, columns) = (plan.rows, plan.head.width());
             let detail = format!(
-                "{rows} rows of {columns} values are here; there is memory for {} values",
+                "the table has {rows} rows of {columns} values, but the target holds {} values",
                 out.len()
             );
             return Err(Error::reading(plan.input.path(), FormatReason::Invalid, detail));
@@ -113,7 +144,7 @@ impl TableOptions {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), but for those that only parsing finds.
+    /// Those of [`read`](Self::read), except errors that only parsing finds.
     pub fn shape(&self, source: impl Into<Source>) -> Result<TableShape> {
         let (input, head) = head::open(source.into(), self)?;
         let counts = count_rows(&input, self, &head)?;
@@ -122,7 +153,8 @@ impl TableOptions {
     }
 }
 
-/// Calls `map` for the blocks of lines behind the header, and returns what it made in file order.
+/// Calls `map` for the blocks of lines after the header, and returns the results in the order of
+/// the file.
 pub(super) fn map_blocks<R: Send>(
     input: &Text,
     options: &TableOptions,
@@ -140,7 +172,7 @@ pub(super) fn map_blocks<R: Send>(
     }
 }
 
-/// How many rows each block has.
+/// Counts the rows of each block.
 pub(super) fn count_rows(
     input: &Text,
     options: &TableOptions,
@@ -151,7 +183,7 @@ pub(super) fn count_rows(
     })
 }
 
-/// The first fault of a file that has one.
+/// Returns the first fault of a file that has one.
 pub(super) fn first_fault(
     input: &Text,
     options: &TableOptions,
@@ -170,7 +202,7 @@ pub(super) fn first_fault(
     })
 }
 
-/// What one value that is missing becomes.
+/// Returns the value that replaces a missing one.
 pub(super) fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option<T>> {
     match missing {
         Missing::Natural => Ok(T::natural()),
@@ -178,20 +210,23 @@ pub(super) fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option
         Missing::Value(value) => match T::exactly(value) {
             Some(value) => Ok(Some(value)),
             None => {
-                let detail = format!("{value}, for missing values, is no {}", T::NAME);
+                let detail = format!(
+                    "{value}, the stand-in for missing values, does not fit {}",
+                    T::NAME
+                );
                 Err(Error::reading(path, FormatReason::Invalid, detail))
             }
         },
     }
 }
 
-/// Where everything will be.
+/// Where everything is stored.
 struct Plan<'p, T> {
     input: Text,
     options: &'p TableOptions,
     head: Head,
     rows: usize,
-    /// Rows of each block.
+    /// Number of rows in each block.
     counts: Vec<(u64, usize)>,
     missing: Option<T>,
     is_rounded: AtomicBool,
@@ -219,19 +254,19 @@ impl<'p, T: Value> Plan<'p, T> {
         TableShape { rows: self.rows, columns: self.head.width(), names: self.head.names() }
     }
 
-    /// Whether the file is too short for so many fields: each is followed by a byte, but the last.
+    /// Whether the file is too short for this many fields. Each but the last is followed by a byte.
     fn is_impossible(&self) -> bool {
         self.rows.saturating_mul(self.head.dialect.columns) as u64 > self.head.len + 1
     }
 
-    /// The first fault of a file that has one.
+    /// Returns the first fault of a file that has one.
     fn find_fault(&self) -> Result<Error> {
         let dialect = &self.head.dialect;
         let check = |_, bare: &[u8]| check_field::<T>(bare, dialect, self.missing.is_some());
         first_fault(&self.input, self.options, &self.head, check)
     }
 
-    /// Parses everything to where it belongs in `out`.
+    /// Parses everything into its place in `out`.
     fn fill(&self, mut out: &mut [T]) -> Result<()> {
         let mut parts = Vec::with_capacity(self.counts.len());
         for &(index, rows) in &self.counts {
@@ -253,7 +288,7 @@ impl<'p, T: Value> Plan<'p, T> {
         Ok(())
     }
 
-    /// Parses a block.
+    /// Parses one block.
     fn parse(&self, block: &[u8], out: &mut [T]) -> std::result::Result<(), Wrong> {
         let (dialect, picked) = (&self.head.dialect, self.head.picked.as_ref());
         let mut fields = Fields::new();
@@ -270,7 +305,7 @@ impl<'p, T: Value> Plan<'p, T> {
                 slots = later;
                 parse_all(tokens, now, dialect, self.missing)?;
                 if T::are_rounded(now) {
-                    // Relaxed: read when all workers have ended.
+                    // Relaxed: read after all workers have ended.
                     self.is_rounded.store(true, Ordering::Relaxed);
                 }
                 Ok(())
@@ -286,13 +321,13 @@ impl<'p, T: Value> Plan<'p, T> {
         Ok(())
     }
 
-    /// What is wrong with a field, if anything.
+    /// Returns what is wrong with a field, if anything.
     fn check(&self, bare: &[u8]) -> std::result::Result<(), Refusal> {
         check_field::<T>(bare, &self.head.dialect, self.missing.is_some())
     }
 }
 
-/// What is wrong with a field that is to be a `T`, if anything.
+/// Returns why a field is not a `T`, if it is not.
 pub(super) fn check_field<T: Value>(
     bare: &[u8],
     dialect: &Dialect,
@@ -308,7 +343,7 @@ pub(super) fn check_field<T: Value>(
     }
 }
 
-/// Parses tokens to as many values: plain ones together, the others one by one.
+/// Parses tokens into values: plain ones together, the others one by one.
 pub(super) fn parse_all<T: Value>(
     tokens: Tokens<'_>,
     out: &mut [T],

@@ -1,14 +1,14 @@
-//! Columns as Arrow: handed over without a copy, and read and written as `.arrow` files.
+//! Columns as Arrow: shared without a copy, and read from and written to `.arrow` files.
 //!
 //! ```text
 //! Columns ── to_record_batch ── RecordBatch      the same memory, for Rust
 //!         ── from_record_batches ── RecordBatch  a copy: numbers become 64 bits wide
-//!         ── to_c_data ── ArrowArray, ArrowSchema     the same memory, for everybody
+//!         ── to_c_data ── ArrowArray, ArrowSchema     the same memory, for other languages
 //!         ── arrow::write ── file ── arrow::read ── Columns
 //! ```
 //!
-//! Values are passed on as they lie: integers of 64 bits and doubles, one bit for each row that is
-//! there. Memory is given back when its last user has done so.
+//! Values are shared as they are in memory: 64-bit integers and doubles, and one validity bit per
+//! row. The memory is freed when its last user releases it.
 
 mod gather;
 mod read;
@@ -34,24 +34,34 @@ use crate::error::{Error, FormatReason, Result};
 use crate::input;
 use crate::setters::setters;
 
-/// Bytes of values in one batch of a file.
+/// Bytes of values per batch of a file.
 const BATCH: usize = 64 << 20;
-/// Columns of a file with few rows, at most: each takes a kilobyte while it is written, whatever it
-/// holds.
+/// Limit on the columns of a file with few rows. Each column takes a kilobyte while it is written,
+/// whatever it holds.
 const MOST_COLUMNS: usize = 1 << 16;
-/// With as many rows, what columns hold is worth it.
+/// With at least this many rows, the limit does not apply.
 const SOME_ROWS: usize = 8;
-/// Bytes of the end that are read first.
+/// This many bytes at the end are read first.
 const TAIL: u64 = 64 << 10;
-/// How files begin and end.
+/// The first and last bytes of a file.
 const MAGIC: &[u8] = b"ARROW1";
 
 impl Columns {
-    /// The same memory as a record batch. Columns without names are called `column_1` and so on.
+    /// Returns the same memory as a record batch. Columns without names become `column_1` and so
+    /// on.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("points.csv");
+    /// std::fs::write(&path, "x,y\n1,2.5\n3,4\n")?;
+    /// let batch = swath_formats::table::read_columns(&path)?.to_record_batch()?;
+    /// assert_eq!((batch.num_rows(), batch.schema().field(1).name().as_str()), (2, "y"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// None that columns of this crate give.
+    /// Never for columns made by this crate.
     pub fn to_record_batch(&self) -> std::result::Result<RecordBatch, ArrowError> {
         let field = |(name, column): (String, &Column)| match column.kind {
             ColumnKind::I64 => Field::new(name, DataType::Int64, true),
@@ -65,35 +75,35 @@ impl Columns {
         RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &rows)
     }
 
-    /// The same memory through Arrow's C data interface: a struct with a child for each column.
-    /// Whoever gets the two calls their release functions, by dropping them or in C.
+    /// Returns the same memory through Arrow's C data interface: a struct with one child per
+    /// column. The receiver calls their release functions, by dropping the two structs or from C.
     ///
     /// # Errors
     ///
-    /// None that columns of this crate give.
+    /// Never for columns made by this crate.
     pub fn to_c_data(
         &self,
     ) -> std::result::Result<(FFI_ArrowArray, FFI_ArrowSchema), ArrowError> {
         to_ffi(&StructArray::from(self.to_record_batch()?).into_data())
     }
 
-    /// Refuses what would take memory out of proportion.
+    /// Rejects tables that would take a disproportionate amount of memory.
     fn check_columns(&self, path: &Path) -> Result<()> {
         let count = self.columns.len();
         if count <= MOST_COLUMNS || self.rows >= SOME_ROWS {
             return Ok(());
         }
         let detail = format!(
-            "{count} columns of {} rows: with fewer than {SOME_ROWS} rows an .arrow file has at most \
+            "{count} columns of {} rows: with fewer than {SOME_ROWS} rows, an .arrow file has at most \
              {MOST_COLUMNS} columns, as each takes a kilobyte",
             self.rows
         );
         let error = Error::writing(path, FormatReason::TooLarge, detail);
-        Err(error.hint("write an .npy or a .csv file, or make rows of the columns"))
+        Err(error.hint("write an .npy or .csv file, or transpose the table"))
     }
 }
 
-/// Counts what it passes on.
+/// Counts the bytes that it passes on.
 struct Counted {
     out: append::Append,
     bytes: u64,
@@ -117,7 +127,7 @@ impl Column {
             .validity
             .clone()
             .map(|bits| NullBuffer::new(BooleanBuffer::new(Buffer::from(bits), 0, rows)));
-        // An empty slice of bytes need not be aligned as values are.
+        // An empty slice of bytes may not be aligned for values.
         let values =
             if rows == 0 { Buffer::default() } else { Buffer::from(self.values.clone()) };
         match self.kind {
@@ -136,68 +146,117 @@ impl Column {
 
 /// Reads an Arrow file of numbers: integers of up to 64 bits, floats.
 ///
-/// Every length in it is compared with what is there before memory is asked for.
+/// ```
+/// use swath_formats::table::{self, arrow};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (csv, path) = (folder.path().join("points.csv"), folder.path().join("points.arrow"));
+/// # std::fs::write(&csv, "x,y\n1,2.5\n3,4\n")?;
+/// # let table = table::read_columns(&csv)?;
+/// arrow::write(&path, &table)?;
+/// assert_eq!(arrow::read(&path)?, table);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// Every length in the file is checked against the file before memory is allocated.
 ///
 /// # Errors
 ///
-/// [`FormatReason::UnknownFormat`] for a file that is no Arrow file, [`FormatReason::Malformed`] for one that
-/// is damaged, [`FormatReason::Unsupported`] for columns of other types, compressed and big-endian ones;
-/// and those of reading.
+/// [`FormatReason::UnknownFormat`] for a file that is not an Arrow file,
+/// [`FormatReason::Malformed`] for a damaged one, [`FormatReason::Unsupported`] for columns of
+/// other types and for compressed or big-endian ones; whatever reading reports.
 pub fn read(source: impl Into<Source>) -> Result<Columns> {
     ArrowOptions::new().read(source)
 }
 
-/// As [`read`], and what the file says of the whole table.
+/// Like [`read`], together with the metadata of the whole table.
+///
+/// ```
+/// use swath_formats::table::{self, arrow};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (csv, path) = (folder.path().join("points.csv"), folder.path().join("points.arrow"));
+/// # std::fs::write(&csv, "x,y\n1,2.5\n3,4\n")?;
+/// let metadata = std::iter::once(("unit".to_owned(), "m".to_owned())).collect();
+/// let options = arrow::ArrowOptions::new().with_metadata(metadata);
+/// options.write(&path, &table::read_columns(&csv)?)?;
+/// assert_eq!(arrow::read_with_metadata(&path)?.metadata["unit"], "m");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// Those of [`read`].
 pub fn read_with_metadata(source: impl Into<Source>) -> Result<WithMetadata> {
     ArrowOptions::new().read_with_metadata(source)
 }
 
-/// Reads the end of an Arrow file, and what its batches say of themselves: a few kilobytes, however
-/// large it is.
+/// Returns what the end of an Arrow file and the headers of its batches say. Reads a few kilobytes,
+/// however large the file is.
+///
+/// ```
+/// use swath_formats::table::{self, arrow};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (csv, path) = (folder.path().join("points.csv"), folder.path().join("points.arrow"));
+/// # std::fs::write(&csv, "x,y\n1,2.5\n3,4\n")?;
+/// # arrow::write(&path, &table::read_columns(&csv)?)?;
+/// let info = arrow::info(&path)?;
+/// assert_eq!((info.rows, info.names), (2, vec!["x".to_owned(), "y".to_owned()]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`read`], but for what only the values tell.
+/// Those of [`read`], except errors in the values.
 pub fn info(source: impl Into<Source>) -> Result<ArrowInfo> {
     ArrowOptions::new().info(source)
 }
 
-/// Writes an Arrow file, which is complete under its name, or absent; returns its bytes.
+/// Writes an Arrow file. It is complete under its name, or absent. Returns its length in bytes.
+///
+/// ```
+/// use swath_formats::table::{self, arrow};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (csv, path) = (folder.path().join("points.csv"), folder.path().join("points.arrow"));
+/// std::fs::write(&csv, "x,y\n1,2.5\n3,4\n")?;
+/// let bytes = arrow::write(&path, &table::read_columns(&csv)?)?;
+/// assert_eq!(bytes, std::fs::metadata(&path)?.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// [`FormatReason::TooLarge`] for more than 65,536 columns with fewer than 8 rows, and those of writing.
+/// [`FormatReason::TooLarge`] for more than 65,536 columns with fewer than 8 rows; whatever writing
+/// reports.
 pub fn write(path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
     ArrowOptions::new().write(path, table)
 }
 
-/// Columns, and what their file says of the whole table.
+/// Columns, and the metadata of the whole table.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct WithMetadata {
     /// The columns.
     pub columns: Columns,
-    /// The metadata of the file's schema, by names.
+    /// The metadata of the file's schema, by key.
     pub metadata: BTreeMap<String, String>,
 }
 
-/// What an Arrow file says of itself, without its values.
+/// What an Arrow file contains, without its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ArrowInfo {
-    /// Rows of all its batches.
+    /// Number of rows in all batches.
     pub rows: u64,
-    /// What its columns are called.
+    /// The names of its columns.
     pub names: Vec<String>,
-    /// Of the whole table, by names.
+    /// The metadata of the whole table, by key.
     pub metadata: BTreeMap<String, String>,
 }
 
-/// How to read and write `.arrow`. Every setter returns the options, none can fail.
+/// How to read and write `.arrow`. Every setter returns the options; none can fail.
 #[derive(Clone, Debug, Default)]
 pub struct ArrowOptions {
     read: ReadOptions,
@@ -206,36 +265,36 @@ pub struct ArrowOptions {
 }
 
 impl ArrowOptions {
-    /// Everything chosen, and nothing said of the whole table.
+    /// Defaults: everything chosen automatically, no metadata.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// How the file is read, all of it.
+        /// How to read the file. It is always read as a whole.
         with_read(read: ReadOptions);
 
-        /// How the file is written.
+        /// How to write the file.
         with_output(output: OutputOptions);
 
-        /// What a written file says of the whole table, which [`read_with_metadata`] reads.
+        /// Metadata of the whole table to write; [`read_with_metadata`] reads it.
         with_metadata(metadata: BTreeMap<String, String>);
     }
 
-    /// As [`read`], with these options.
+    /// Like [`read`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read`].
+    /// Those of [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<Columns> {
         Ok(self.read_with_metadata(source)?.columns)
     }
 
-    /// As [`read_with_metadata`], with these options.
+    /// Like [`read_with_metadata`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read`].
+    /// Those of [`read`].
     pub fn read_with_metadata(&self, source: impl Into<Source>) -> Result<WithMetadata> {
         self.read_from(source.into())
     }
@@ -248,11 +307,11 @@ impl ArrowOptions {
         Ok(WithMetadata { columns, metadata })
     }
 
-    /// As [`info`], with these options.
+    /// Like [`info`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`info`].
+    /// Those of [`info`].
     pub fn info(&self, source: impl Into<Source>) -> Result<ArrowInfo> {
         self.info_of(source.into())
     }
@@ -285,11 +344,11 @@ impl ArrowOptions {
         Ok(ArrowInfo { rows, names: end.names, metadata: end.metadata })
     }
 
-    /// As [`write()`], with these options.
+    /// Like [`write()`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`write()`].
+    /// Those of [`write()`].
     pub fn write(&self, path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
         self.write_to(path.as_ref(), table)
     }
@@ -308,7 +367,7 @@ impl ArrowOptions {
             bytes: 0,
         };
         let mut writer = FileWriter::try_new(&mut out, &batch.schema()).map_err(wrong)?;
-        // Whole bytes of validity, so that nothing has to be shifted.
+        // Whole bytes of validity, so that no bits have to be shifted.
         let rows = (BATCH / 8 / table.columns.len().max(1)).next_multiple_of(64);
         for first in (0..table.rows.max(1)).step_by(rows) {
             let part = batch.slice(first, rows.min(table.rows - first));
@@ -321,7 +380,7 @@ impl ArrowOptions {
     }
 }
 
-/// The bytes of a file that begins and ends as Arrow's do.
+/// Returns the bytes of a file that begins and ends as an Arrow file does.
 fn bytes_of(input: &Input, options: &ReadOptions) -> Result<swath::Buffer> {
     let file = options.read(input)?.buffer;
     check_start(input.name(), &file)?;
@@ -331,12 +390,15 @@ fn bytes_of(input: &Input, options: &ReadOptions) -> Result<swath::Buffer> {
 
 fn check_start(path: &Path, file: &[u8]) -> Result<()> {
     if !file.starts_with(MAGIC) {
-        // A schema comes first in a stream, after the mark of a message.
+        // A stream begins with a schema, after the marker of a message.
         let is_stream = file.starts_with(&[0xff; 4]);
-        let detail =
-            if is_stream { "it is an Arrow stream, not a file" } else { "it is no Arrow file" };
+        let detail = if is_stream {
+            "this is an Arrow stream, not an Arrow file"
+        } else {
+            "this is not an Arrow file"
+        };
         let error = Error::reading(path, FormatReason::UnknownFormat, detail);
-        let hint = "write it in Arrow's file format: `pyarrow.ipc.new_file`";
+        let hint = "write it in Arrow's file format with `pyarrow.ipc.new_file`";
         return Err(if is_stream { error.hint(hint) } else { error });
     }
     Ok(())
@@ -347,13 +409,13 @@ fn check_end(path: &Path, file: &[u8]) -> Result<()> {
         return Err(Error::reading(
             path,
             FormatReason::Truncated,
-            "an Arrow file without its end",
+            "the end of the Arrow file is missing",
         ));
     }
     Ok(())
 }
 
-/// Nothing panics as far as is known; and nothing has a state that could be left half done.
+/// No panic is known here, and nothing has state that a panic could leave half done.
 fn unpanicked<T>(path: &Path, read: impl FnOnce() -> read::Checked<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(read) => read.map_err(|refused| refused.into_error(path)),
@@ -489,7 +551,7 @@ mod tests {
         let blocks = footer.recordBatches().expect("batches").bytes();
         let (at, count) =
             (blocks.as_ptr() as usize - file.as_ptr() as usize, blocks.len() / 24);
-        // Each says that its message is half of the file.
+        // Each claims that its message is half of the file.
         let half = i32::try_from(file.len() / 2).expect("a small file").to_le_bytes();
         for block in 0..count {
             let len = at + block * 24 + 8;
@@ -517,7 +579,7 @@ mod tests {
             }
             assert!(read::read(&file[..at]).is_err(), "cut off at {at}");
         }
-        // Values, names and bytes between the parts may be anything; where a part lies may not.
+        // Values, names and bytes between the parts may be anything; the positions of the parts may not.
         assert!(right < file.len() * 4, "{right} of {}", file.len() * 5);
     }
 
@@ -624,7 +686,7 @@ mod tests {
         let error = super::read(&path).expect_err("a stream");
         assert_eq!(error.reason(), FormatReason::UnknownFormat);
         assert!(
-            error.to_string().contains("an Arrow stream, not a file; try: write it"),
+            error.to_string().contains("an Arrow stream, not an Arrow file; try: write it"),
             "{error}"
         );
     }

@@ -1,5 +1,5 @@
-//! Tables as columns: each of integers or of doubles, as its fields say, with a bit for each value
-//! that is there.
+//! Tables as columns: each of integers or of doubles, depending on its fields, with a validity bit
+//! for each value.
 //!
 //! ```text
 //! n,x,y             names  n            x               y
@@ -8,7 +8,7 @@
 //!                   valid  -            -               0 1
 //! ```
 //!
-//! The memory is laid out as Arrow's is: values side by side, bits from the lowest on.
+//! The memory has Arrow's layout: consecutive values, and bits from the lowest on.
 
 use std::ops::Range;
 
@@ -22,9 +22,9 @@ use swath::Array;
 pub enum ColumnKind {
     /// All fields that are not missing are integers.
     I64,
-    /// Integers without a sign, which text never becomes.
+    /// Unsigned integers. Text never becomes these.
     U64,
-    /// One of them has a point or an exponent, or is no finite number.
+    /// At least one field has a point or an exponent, or is infinite or NaN.
     F64,
 }
 
@@ -40,31 +40,31 @@ pub enum Values<'c> {
     F64(&'c [f64]),
 }
 
-/// One column of a table. Cheap to clone: the memory is shared.
+/// One column of a table. Cloning is cheap, since the memory is shared.
 #[derive(Clone, Debug)]
 pub struct Column {
     pub(super) kind: ColumnKind,
-    /// As many words as there are rows.
+    /// One 64-bit word per row.
     pub(super) values: Bytes,
-    /// One bit for each row, if any is missing.
+    /// One bit per row, if any value is missing.
     pub(super) validity: Option<Bytes>,
     pub(super) nulls: usize,
 }
 
 impl Column {
-    /// A column of integers, all there.
+    /// Returns a column of integers with no value missing.
     #[must_use]
     pub fn of_i64(values: Array<i64>) -> Self {
         Self::of(ColumnKind::I64, values)
     }
 
-    /// A column of integers without a sign, all there.
+    /// Returns a column of unsigned integers with no value missing.
     #[must_use]
     pub fn of_u64(values: Array<u64>) -> Self {
         Self::of(ColumnKind::U64, values)
     }
 
-    /// A column of doubles, all there.
+    /// Returns a column of doubles with no value missing.
     #[must_use]
     pub fn of_f64(values: Array<f64>) -> Self {
         Self::of(ColumnKind::F64, values)
@@ -77,12 +77,22 @@ impl Column {
         Self { kind, values: Bytes::from_owner(Shared(values)), validity: None, nulls: 0 }
     }
 
-    /// The same column without the values of rows for which `is_missing` is true: a copy, if there
-    /// are any.
+    /// Marks the values of rows for which `is_missing` is true as missing. Copies the column if
+    /// there are any.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("points.csv");
+    /// std::fs::write(&path, "7\n8\n9\n")?;
+    /// let column = swath_formats::table::read_columns(&path)?.columns[0].clone();
+    /// let column = column.without(|row| row == 1)?;
+    /// assert_eq!((column.null_count(), column.is_valid(1)), (1, false));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// There is not enough memory for the copy.
+    /// If there is not enough memory for the copy.
     pub fn without(self, is_missing: impl Fn(usize) -> bool) -> swath::Result<Self> {
         let rows = self.values.len() / 8;
         let gone = |row: &usize| !self.is_valid(*row) || is_missing(*row);
@@ -100,7 +110,7 @@ impl Column {
         Ok(Self { kind: self.kind, values, validity: Some(Bytes::from(bits)), nulls })
     }
 
-    /// Some of its rows: the values are shared, bits are copied.
+    /// Returns some of its rows; values are shared, bits are copied.
     fn slice(&self, rows: Range<usize>) -> Self {
         let values = self.values.slice(rows.start * 8..rows.end * 8);
         let (mut bits, mut nulls, len) = (Vec::new(), 0, rows.len());
@@ -112,16 +122,16 @@ impl Column {
         Self { kind: self.kind, values, validity, nulls }
     }
 
-    /// Its type.
+    /// Returns the type of the column.
     #[must_use]
     pub fn kind(&self) -> ColumnKind {
         self.kind
     }
 
-    /// Its values; what stands where one is missing is zero.
+    /// Returns the values. A missing value is zero there.
     #[must_use]
     pub fn values(&self) -> Values<'_> {
-        // An empty slice of bytes need not be aligned as values are.
+        // An empty slice of bytes may not be aligned for values.
         match (self.kind, self.values.is_empty()) {
             (ColumnKind::I64, true) => Values::I64(&[]),
             (ColumnKind::U64, true) => Values::U64(&[]),
@@ -132,26 +142,26 @@ impl Column {
         }
     }
 
-    /// How many values are missing.
+    /// Returns the number of missing values.
     #[must_use]
     pub fn nulls(&self) -> usize {
         self.nulls
     }
 
-    /// Whether the value of a row is there.
+    /// Whether the value of a row is present.
     #[must_use]
     pub fn is_valid(&self, row: usize) -> bool {
         self.validity.as_ref().is_none_or(|bits| bits[row / 8] >> (row % 8) & 1 == 1)
     }
 
-    /// One bit for each row, from the lowest of the first byte on, that is 1 if its value is
-    /// there; `None` if all are.
+    /// Returns one bit per row, starting at the lowest bit of the first byte: 1 if the value is
+    /// present. `None` if all are.
     #[must_use]
     pub fn validity(&self) -> Option<&Bytes> {
         self.validity.as_ref()
     }
 
-    /// The values as bytes, little-endian, eight for each row: to be shared without a copy.
+    /// Returns the values as bytes, little-endian, eight per row, to be shared without a copy.
     #[must_use]
     pub fn bytes(&self) -> &Bytes {
         &self.values
@@ -165,30 +175,31 @@ impl PartialEq for Column {
     }
 }
 
-/// A table of columns of one length.
+/// A table of columns of the same length.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Columns {
-    /// Values of each column.
+    /// Number of values in each column.
     pub rows: usize,
-    /// What the header calls them, if there is one.
+    /// The names in the header, if there is one.
     pub names: Option<Vec<String>>,
-    /// In the order of the file.
+    /// The columns, in the order of the file.
     pub columns: Vec<Column>,
 }
 
-/// What columns are called that have no names.
+/// Returns names for columns that have no names.
 pub(super) fn numbered(columns: usize) -> Vec<String> {
     (1..=columns).map(|number| format!("column_{number}")).collect()
 }
 
 impl Columns {
-    /// What its columns are called: their names, or `column_1` and so on.
+    /// Returns the names of the columns, or `column_1` and so on.
     pub fn labels(&self) -> Vec<String> {
         self.names.clone().unwrap_or_else(|| numbered(self.columns.len()))
     }
 
-    /// Puts columns together; `None` unless all have one length, and a name each, or none.
+    /// Combines columns into a table. `None` unless all have the same length, and `names` has one
+    /// name per column.
     #[must_use]
     pub fn new(names: Option<Vec<String>>, columns: Vec<Column>) -> Option<Self> {
         let len = columns.first().map_or(0, |column| column.values.len());
@@ -197,7 +208,7 @@ impl Columns {
         fit.then_some(Self { rows: len / 8, names, columns })
     }
 
-    /// Some rows of all columns; the values are shared. Rows past the last one are left out.
+    /// Returns some rows of all columns. Values are shared. Rows past the last one are left out.
     #[must_use]
     pub fn rows(&self, rows: Range<usize>) -> Self {
         let end = rows.end.min(self.rows);
@@ -206,7 +217,7 @@ impl Columns {
         Self { rows: rows.len(), names: self.names.clone(), columns }
     }
 
-    /// Some columns, by their numbers and in this order; `None` if there is no such number.
+    /// Returns some columns, by index and in this order; `None` if an index is out of range.
     #[must_use]
     pub fn select(&self, numbers: &[usize]) -> Option<Self> {
         let pick = |number: &usize| self.columns.get(*number).cloned();
@@ -216,7 +227,7 @@ impl Columns {
     }
 }
 
-/// Clears the bit of a row that is missing, of `rows` bits that are set at first.
+/// Clears the bit of a missing row in `rows` bits that are initially set.
 pub(super) fn clear(bits: &mut Vec<u8>, row: usize, rows: usize) {
     if bits.is_empty() {
         bits.resize(rows.div_ceil(8), 0xff);

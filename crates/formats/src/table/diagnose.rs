@@ -1,7 +1,7 @@
-//! What exactly is wrong with a block of which something is known to be wrong.
+//! Finds out exactly what is wrong with a block that is known to contain a fault.
 //!
-//! Line by line and field by field from the start of the block, so what is found first does not
-//! depend on how the file was cut.
+//! Goes line by line and field by field from the start of the block, so the fault that is reported
+//! does not depend on how the file was cut.
 
 use super::dialect::{Dialect, Field, OpenQuote};
 use super::first_line::OddNumber;
@@ -10,12 +10,12 @@ use crate::error::FormatReason;
 use crate::number::parse::NO_NUMBER;
 use crate::text::{Fault, Hinted, LONE_RETURN};
 
-/// What a field that is not as it should be is told as.
+/// Why a field is rejected.
 pub(super) type Refusal = (FormatReason, String);
 
-/// Returns the first fault among the lines of `block`, which begins at `offset` of the file.
-/// `check` says what is wrong with a field, without what is around it, of one of the columns that are
-/// read, counted in the order of the file.
+/// Returns the first fault in the lines of `block`, which begins at `offset` of the file. `check`
+/// says what is wrong with the bare text of a field; its column is an index among those that are
+/// read, in the order of the file.
 pub(super) fn first_fault(
     block: &[u8],
     offset: u64,
@@ -38,20 +38,20 @@ pub(super) fn first_fault(
     None
 }
 
-/// The fault for a block with which something is wrong, whatever it is.
+/// Returns the fault of a block that is known to contain one.
 pub(super) fn fault(
     block: &[u8],
     offset: u64,
     head: &Head,
     check: impl Fn(usize, &[u8]) -> Result<(), Refusal>,
 ) -> Hinted {
-    // Nothing is found only if the text changed meanwhile.
+    // There is no fault only if the text has changed in the meantime.
     let unknown =
         || Fault::malformed(offset, "these lines changed while they were read").into();
     first_fault(block, offset, head, check).unwrap_or_else(unknown)
 }
 
-/// What is wrong with a line, and at which of its bytes.
+/// What is wrong with a line, and at which byte.
 struct Wrong {
     at: usize,
     refusal: Refusal,
@@ -59,14 +59,15 @@ struct Wrong {
 }
 
 impl Wrong {
-    /// What to try if it is the line behind the header: R leaves out what names of rows are called.
+    /// Returns the hint for the line after the header. R writes no name for its column of row
+    /// names.
     fn hint_at_first(&self, line: &[u8], head: &Head) -> &'static str {
         let columns = head.dialect.columns;
         let mut fields = head.dialect.fields(line).map_while(Result::ok);
-        // An empty one: a delimiter ends the line.
+        // An empty field: the line ends with a delimiter.
         let is_more = fields.nth(columns).is_some_and(|field| !field.place.is_empty());
         if head.has_names() && is_more && fields.next().is_none() {
-            "name the first column too, if it has names of rows: R does with col.names=NA"
+            "give the column of row names a name as well: in R, write with col.names=NA"
         } else {
             self.hint
         }
@@ -87,9 +88,12 @@ fn check_line(
     let mut count = 0;
     for field in dialect.fields(line) {
         let field = field
-            .map_err(|OpenQuote(at)| malformed(at, "a quote that does not end on its line"))?;
+            .map_err(|OpenQuote(at)| malformed(at, "a quote is not closed on its line"))?;
         if count == columns {
-            return Err(malformed(field.place.start, format!("more than {}", fields(columns))));
+            return Err(malformed(
+                field.place.start,
+                format!("the line has more than {}", fields(columns)),
+            ));
         }
         check_field(line, &field, head, count, check)?;
         count += 1;
@@ -97,7 +101,7 @@ fn check_line(
     if count < columns {
         let end = line.strip_suffix(b"\n").unwrap_or(line).len();
         let wanted = fields(columns);
-        let detail = format!("{} where there should be {wanted}", fields(count));
+        let detail = format!("the line has {} instead of {wanted}", fields(count));
         return Err(malformed(end, detail));
     }
     Ok(())
@@ -123,14 +127,14 @@ fn check_field(
         let hint = if detail == NO_NUMBER { hint_for(bare, dialect) } else { "" };
         Wrong { at, refusal: (reason, format!("{}: {detail}", head.label(column))), hint }
     })?;
-    // Whoever looks for delimiters alone takes it for several fields.
+    // A search for delimiters alone would take it for several fields.
     match text.iter().position(|&byte| !dialect.skips && dialect.separates(byte)) {
-        Some(at) => Err(malformed(start + at, "a delimiter between quotes")),
+        Some(at) => Err(malformed(start + at, "a delimiter inside quotes")),
         None => Ok(()),
     }
 }
 
-/// Words that stand for missing values somewhere, in lower case.
+/// Words that stand for missing values in other programs, in lower case.
 const NOTHING: [&str; 14] = [
     "null",
     "none",
@@ -148,7 +152,7 @@ const NOTHING: [&str; 14] = [
     ".",
 ];
 
-/// What to try for a field that is no number.
+/// Returns the hint for a field that is not a number.
 fn hint_for(bare: &[u8], dialect: &Dialect) -> &'static str {
     let odd = OddNumber::of(bare);
     if let Some(odd) = odd.filter(|&it| it != OddNumber::Comma || !dialect.separates(b',')) {
@@ -156,11 +160,11 @@ fn hint_for(bare: &[u8], dialect: &Dialect) -> &'static str {
     }
     let is = |word: &&str| bare.eq_ignore_ascii_case(word.as_bytes());
     if NOTHING.iter().any(&is) {
-        "name the words for missing values: `missing_words`, `--missing-words`"
+        "list the words for missing values with `missing_words` or `--missing-words`"
     } else if ["true", "false", "yes", "no"].iter().any(is) {
-        "write 1 and 0, or choose the columns of numbers: `columns`, `--columns`"
+        "write 1 and 0, or select the numeric columns with `columns` or `--columns`"
     } else {
-        "choose the columns of numbers: `columns`, `--columns`"
+        "select the numeric columns with `columns` or `--columns`"
     }
 }
 

@@ -1,4 +1,4 @@
-//! What separates, quotes and comments in one file, and how one field is read.
+//! The delimiter, quote and comment of a file, and how to read one field.
 
 use std::ops::Range;
 
@@ -10,16 +10,16 @@ pub(super) struct Dialect {
     pub(super) delimiter: Delimiter,
     pub(super) comment: Option<u8>,
     pub(super) quote: Option<u8>,
-    /// Of the file.
+    /// Number of columns in the file.
     pub(super) columns: usize,
-    /// Whether some of them are not read: there may be text in them.
+    /// Whether some of them are skipped. Those may contain text.
     pub(super) skips: bool,
     pub(super) trim: Trim,
     missing_words: Vec<Vec<u8>>,
 }
 
-/// What is cut off all fields before they are parsed. Only a matter of speed: a field that is no
-/// number as it stands is trimmed and looked at again.
+/// What is cut off all fields before they are parsed. This only affects speed: a field that is not
+/// a number as it stands is trimmed and parsed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trim {
     /// Nothing.
@@ -43,7 +43,7 @@ impl Dialect {
         }
     }
 
-    /// Learns from a line of data how all fields are likely to be written.
+    /// Learns from a line of data how fields are likely to be written.
     pub(super) fn look_at(&mut self, line: &[u8]) {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let text = without_returns(line);
@@ -57,7 +57,7 @@ impl Dialect {
         };
     }
 
-    /// Whether a byte may stand around a field.
+    /// Whether a byte is a blank that may surround a field.
     pub(super) fn is_blank(&self, byte: u8) -> bool {
         matches!(byte, b' ' | b'\t') && self.delimiter != Delimiter::Byte(byte)
     }
@@ -70,8 +70,9 @@ impl Dialect {
         }
     }
 
-    /// Whether a line, with or without its newline, holds data. A comment with a carriage return
-    /// in it counts as data, which is then refused: what follows may be a line of its own.
+    /// Whether a line, with or without its newline, holds data. A comment that contains a carriage
+    /// return counts as data and is then rejected: what follows the carriage return may be a line
+    /// of its own.
     pub(super) fn is_data(&self, line: &[u8]) -> bool {
         let text = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
         match self.trimmed(text).first() {
@@ -108,19 +109,19 @@ impl Dialect {
         field
     }
 
-    /// Whether a field, without what is around it, stands for a missing value.
+    /// Whether the bare text of a field stands for a missing value.
     pub(super) fn is_missing(&self, bare: &[u8]) -> bool {
         self.missing_words.iter().any(|word| word == bare)
     }
 
-    /// The fields of a line one by one, quotes heeded; slower than [`Fields`](super::fields::Fields).
+    /// Splits a line into fields, observing quotes. Slower than [`Fields`](super::fields::Fields).
     pub(super) fn fields<'l>(&self, line: &'l [u8]) -> LineFields<'l, '_> {
         let line = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
         LineFields { line, at: 0, dialect: self }
     }
 }
 
-/// Cuts off the carriage returns that end a line.
+/// Cuts off the carriage returns at the end of a line.
 pub(super) fn without_returns(mut line: &[u8]) -> &[u8] {
     while let Some(rest) = line.strip_suffix(b"\r") {
         line = rest;
@@ -131,20 +132,20 @@ pub(super) fn without_returns(mut line: &[u8]) -> &[u8] {
 /// The fields of one line, from left to right.
 pub(super) struct LineFields<'l, 'd> {
     line: &'l [u8],
-    /// Where the next one begins; beyond the end after the last one.
+    /// Where the next one begins; past the end after the last one.
     at: usize,
     dialect: &'d Dialect,
 }
 
-/// Where a field stands in its line.
+/// The position of a field in its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Field {
-    /// With all that is around it.
+    /// Including everything around it.
     pub(super) place: Range<usize>,
     pub(super) is_quoted: bool,
 }
 
-/// A quote begins at this byte of the line, and does not end.
+/// A quote opens at this byte of the line and is not closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OpenQuote(pub(super) usize);
 
@@ -171,8 +172,8 @@ impl Iterator for LineFields<'_, '_> {
                 }
             },
         };
-        let behind = line[closed..].iter().position(|&byte| dialect.separates(byte));
-        let end = behind.map_or(line.len(), |len| closed + len);
+        let after = line[closed..].iter().position(|&byte| dialect.separates(byte));
+        let end = after.map_or(line.len(), |len| closed + len);
         let start = match dialect.delimiter {
             Delimiter::Byte(_) => self.at,
             Delimiter::Blanks => begin,
@@ -182,7 +183,8 @@ impl Iterator for LineFields<'_, '_> {
     }
 }
 
-/// Bytes up to the quote that closes, with it; a doubled one stands for itself.
+/// Returns the number of bytes up to and including the closing quote; a doubled quote stands for
+/// itself.
 fn closing(text: &[u8], quote: u8) -> Option<usize> {
     let mut at = 0;
     loop {

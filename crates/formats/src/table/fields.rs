@@ -1,17 +1,17 @@
-//! The fields of lines of data, many at a time.
+//! Finds the fields of data lines, many at a time.
 
 use swath_simd::{Ends, Tokens, WordPlaces};
 
 use super::dialect::{Dialect, Trim, without_returns};
 use super::lines::{Between, Run};
 
-/// Bytes that are searched before what was found is parsed: their fields stay in the first-level
-/// cache.
+/// Bytes that are searched before the fields in them are parsed, so that the fields stay in the
+/// first-level cache.
 const PIECE: usize = 16 << 10;
-/// Bytes before a field that are kept in view: vectors end where fields do.
+/// Bytes before a field that stay readable, since vector loads end where fields do.
 const CONTEXT: usize = 64;
 
-/// Finds fields; its memory is kept from one run to the next.
+/// Finds fields. Its buffers are kept from one run to the next.
 #[derive(Debug)]
 pub(super) struct Fields {
     ends: Ends,
@@ -20,7 +20,7 @@ pub(super) struct Fields {
     piece: usize,
 }
 
-/// Something is wrong with a field, or with the number of them.
+/// Something is wrong with a field, or with the number of fields.
 #[derive(Debug)]
 pub(super) struct Wrong;
 
@@ -30,13 +30,13 @@ impl Fields {
         Self { ends: Ends::default(), starts: Vec::new(), words, piece: PIECE }
     }
 
-    /// Finds at least as many bytes of fields at one time.
+    /// Searches at least this many bytes at a time.
     pub(super) fn with_piece(self, bytes: usize) -> Self {
         Self { piece: bytes.max(PIECE), ..self }
     }
 
-    /// Calls `take` for all fields of a run, row after row. Their number is checked: after the
-    /// last call, `take` has had `rows * columns` of them, and every row had `columns`.
+    /// Calls `take` for all fields of a run, row by row. Their number is checked: after the last
+    /// call, `take` has received `rows * columns` fields, `columns` for each row.
     pub(super) fn each(
         &mut self,
         run: Run<'_>,
@@ -64,11 +64,11 @@ impl Fields {
             let end = bytes.len().min(searched + self.piece);
             let base = field - field.min(CONTEXT);
             let text = &bytes[base..end];
-            let Ok(behind) = u32::try_from(text.len()) else { return Err(Wrong) };
+            let Ok(after) = u32::try_from(text.len()) else { return Err(Wrong) };
             self.ends.clear();
             self.ends.find(text, searched - base, delimiter);
             if end == bytes.len() && text.last() != Some(&b'\n') {
-                self.ends.push(behind);
+                self.ends.push(after);
             }
             searched = end;
             let Some(&last) = self.ends.as_slice().last() else { continue };
@@ -79,11 +79,11 @@ impl Fields {
             take(Tokens { text, starts: &self.starts, ends: self.ends.as_slice() })?;
             field = base + last as usize + 1;
         }
-        // As many newlines as rows, and each of them at the end of one: so none is elsewhere.
+        // As many newlines as rows, each at the end of a row: so there are no others.
         if column == 0 && rows == run.rows { Ok(()) } else { Err(Wrong) }
     }
 
-    /// The same where blanks separate, any number of them.
+    /// The same where runs of blanks separate.
     fn each_word(
         &mut self,
         run: Run<'_>,
@@ -92,29 +92,29 @@ impl Fields {
     ) -> Result<(), Wrong> {
         let bytes = run.bytes;
         let (mut searched, mut column, mut rows) = (0, 0, 0);
-        // Where a word begins that goes on after what was searched.
+        // Where a word begins that continues past the searched bytes.
         let mut open: Option<usize> = None;
         while searched < bytes.len() {
             let end = bytes.len().min(searched + self.piece);
             let first = open.unwrap_or(searched);
             let base = first - first.min(CONTEXT);
             let text = &bytes[base..end];
-            let Ok(behind) = u32::try_from(text.len()) else { return Err(Wrong) };
+            let Ok(after) = u32::try_from(text.len()) else { return Err(Wrong) };
             self.words.clear();
             if open.is_some() {
-                // It lies in a text that 32 bits measure.
+                // Within a text whose offsets fit 32 bits.
                 self.words.starts.push(u32::try_from(first - base).unwrap_or(u32::MAX));
             }
             self.words.find(text, searched - base);
             if end == bytes.len() && text.last() != Some(&b'\n') {
-                self.words.newlines.push(behind);
+                self.words.newlines.push(after);
             }
             searched = end;
             let (starts, ends) = (self.words.starts.as_slice(), self.words.ends.as_slice());
             let is_open = starts.len() > ends.len();
             open = starts.last().filter(|_| is_open).map(|&start| base + start as usize);
             if end == bytes.len() && is_open {
-                self.words.ends.push(behind);
+                self.words.ends.push(after);
             }
             rows += self.check_words(dialect.columns, &mut column)?;
             let count = self.words.ends.as_slice().len();
@@ -127,7 +127,7 @@ impl Fields {
         if column == 0 && rows == run.rows { Ok(()) } else { Err(Wrong) }
     }
 
-    /// The same where text may stand between quotes, with delimiters in it.
+    /// The same where quoted text may contain delimiters.
     fn each_quoted(
         &mut self,
         run: Run<'_>,
@@ -177,8 +177,8 @@ impl Fields {
         if count == dialect.columns { Ok(()) } else { Err(Wrong) }
     }
 
-    /// Checks that rows end where they have to, and returns how many do. `column` is that of the
-    /// first field here, and then of the next one.
+    /// Checks that rows end where they must, and returns how many end. `column` is that of the
+    /// first field here on entry, and of the next field on return.
     fn check_rows(
         &self,
         text: &[u8],
@@ -197,12 +197,12 @@ impl Fields {
         Ok(rows)
     }
 
-    /// The same for words, of which the last row may have all and yet no newline: then `column` is
-    /// as large as there are columns.
+    /// The same for words. The last row may be complete but lack a newline; `column` is then the
+    /// number of columns.
     fn check_words(&self, columns: usize, column: &mut usize) -> Result<usize, Wrong> {
         let WordPlaces { starts, ends, newlines } = &self.words;
         let (starts, ends) = (starts.as_slice(), ends.as_slice());
-        // How many words there are before the next newline.
+        // Number of words before the next newline.
         let (mut next, mut rows) = (columns - *column, 0);
         for &newline in newlines.as_slice() {
             let has_ended = next == 0 || ends.get(next - 1).is_some_and(|&end| end <= newline);
@@ -211,7 +211,7 @@ impl Fields {
             }
             (next, rows) = (next + columns, rows + 1);
         }
-        // Beyond the last row, and never more than the next one has.
+        // Words after the last newline; at most one row of them.
         *column = (ends.len() + columns).checked_sub(next).ok_or(Wrong)?;
         if *column <= columns { Ok(rows) } else { Err(Wrong) }
     }
@@ -219,13 +219,14 @@ impl Fields {
     fn set_starts(&mut self, first: usize) {
         let ends = self.ends.as_slice();
         self.starts.clear();
-        // It lies before the first end, which is a number of 32 bits.
+        // Before the first end, which fits 32 bits.
         self.starts.push(u32::try_from(first).unwrap_or(u32::MAX));
-        // Another end comes after each, so none is the greatest number; unchecked, it is a vector's work.
+        // Another end follows each, so no end is the maximum. Without a check, the loop is
+        // vectorised.
         self.starts.extend(ends[..ends.len() - 1].iter().map(|&end| end.wrapping_add(1)));
     }
 
-    /// Cuts off what the dialect says that fields have around them.
+    /// Cuts off what the dialect says is around fields.
     fn trim(&mut self, text: &[u8], dialect: &Dialect) {
         match dialect.trim {
             Trim::Nothing => {}
@@ -249,8 +250,8 @@ impl Fields {
     }
 }
 
-/// A field of `text` without what is around it. Carriage returns are, where they end the line, and
-/// are part of the field everywhere else.
+/// Returns the bare text of a field. Carriage returns are cut off where they end the line;
+/// elsewhere they are part of the field.
 pub(super) fn bare<'t>(text: &'t [u8], start: u32, end: u32, dialect: &Dialect) -> &'t [u8] {
     let (field, rest) = (&text[start as usize..end as usize], &text[end as usize..]);
     let next = rest.iter().find(|&&byte| byte != b'\r');

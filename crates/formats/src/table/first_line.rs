@@ -1,8 +1,8 @@
-//! What a first line is that is neither names nor numbers: what is told of it, and what to try.
+//! Details and hints for a first line that is neither names nor numbers.
 //!
 //! ```text
-//! PK\x03\x04…      bytes that no text has
-//! sep=;            a word of Excel's, which no other program reads
+//! PK\x03\x04…      bytes that do not occur in text
+//! sep=;            a directive of Excel, which no other program reads
 //! (1+2j) (3+4j)    numbers of other kinds, which would pass for names
 //! 1,5;2,5          decimal commas
 //! ```
@@ -11,25 +11,25 @@ use super::dialect::{Dialect, without_returns};
 use super::options::Delimiter;
 use crate::number::parse::double;
 
-/// What to try for decimal commas.
-const POINTS: &str = "write points for decimal commas: tr ',' '.' <OLD >NEW";
+/// The hint for decimal commas.
+const POINTS: &str = "replace decimal commas with points: tr ',' '.' <OLD >NEW";
 
-/// Bytes of the longest complex number that is known as one.
+/// Length of the longest complex number that is recognised.
 const MOST_COMPLEX: usize = 128;
 
-/// A number that people write and no table has.
+/// A number in a notation that tables do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OddNumber {
-    /// `(1+2j)`: so numpy and Python write it.
+    /// `(1+2j)`, as numpy and Python write it.
     Complex,
-    /// With the minus sign of typography.
+    /// With a typographic minus sign.
     Minus,
-    /// With a comma where the point should be.
+    /// With a comma as the decimal separator.
     Comma,
 }
 
 impl OddNumber {
-    /// What kind of odd number a field is, without what is around it, if any.
+    /// Returns the notation of the bare text of a field, if it is one of these.
     pub(super) fn of(field: &[u8]) -> Option<Self> {
         if is_complex(field) {
             Some(Self::Complex)
@@ -40,37 +40,37 @@ impl OddNumber {
         }
     }
 
-    /// What is told of it.
+    /// Returns the detail for it.
     pub(super) fn detail(self) -> &'static str {
         match self {
-            Self::Complex => "a complex number, which is no value of a table",
-            Self::Minus => "a number whose minus sign is that of typography, U+2212",
-            Self::Comma => "numbers with decimal commas, it seems",
+            Self::Complex => "a complex number, which a table cannot hold",
+            Self::Minus => "a number with a typographic minus sign, U+2212",
+            Self::Comma => "these look like numbers with decimal commas",
         }
     }
 
-    /// What to try.
+    /// Returns the hint for it.
     pub(super) fn hint(self) -> &'static str {
         match self {
             Self::Complex => "write real and imaginary parts as two columns",
-            Self::Minus => "write plain minus signs: sed 's/\u{2212}/-/g' <OLD >NEW",
+            Self::Minus => "replace the minus signs: sed 's/\u{2212}/-/g' <OLD >NEW",
             Self::Comma => POINTS,
         }
     }
 }
 
-/// Whether a field begins with a digit, behind a point that it may have.
+/// Whether a field begins with a digit, or with a point and a digit.
 pub(super) fn begins_with_digit(field: &[u8]) -> bool {
     let field = field.strip_prefix(b".").unwrap_or(field);
     field.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// `(1+2j)`, also `(0+-1j)`, as numpy has written it.
+/// `(1+2j)`, also `(0+-1j)`, which numpy used to write.
 fn is_complex(field: &[u8]) -> bool {
     let Some(inner) = field.strip_prefix(b"(").and_then(|it| it.strip_suffix(b"j)")) else {
         return false;
     };
-    // Every sign is tried, which must not take for ever.
+    // Every sign is tried, so the length is limited.
     if inner.len() > MOST_COMPLEX {
         return false;
     }
@@ -92,8 +92,8 @@ fn has_decimal_comma(field: &[u8]) -> bool {
     is_digits() && is_digits() && parts.next().is_none()
 }
 
-/// Where the first control byte of a line is, but for those that text has and those that separate,
-/// and what is told of it.
+/// Returns the position of the first control byte of a line, except those that are usual in text or
+/// separate fields, and the detail for it.
 pub(super) fn control(line: &[u8], dialect: &Dialect) -> Option<(usize, String)> {
     let is_odd =
         |&byte: &u8| byte < b' ' && !b"\t\r\n".contains(&byte) && !dialect.separates(byte);
@@ -101,7 +101,7 @@ pub(super) fn control(line: &[u8], dialect: &Dialect) -> Option<(usize, String)>
     Some((at, told(line[at])))
 }
 
-/// What is told of a control byte.
+/// Returns the detail for a control byte.
 fn told(byte: u8) -> String {
     match byte {
         0 => "a NUL byte".to_owned(),
@@ -109,14 +109,14 @@ fn told(byte: u8) -> String {
     }
 }
 
-/// Whether a line says to Excel what separates: `sep=;`. As a name it would be in quotes.
+/// Whether a line is Excel's `sep=;`. As a name it would be quoted.
 pub(super) fn is_excels(line: &[u8]) -> bool {
     let line = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
     let (word, sign) = line.split_at(line.len().min(4));
     word.eq_ignore_ascii_case(b"sep=") && matches!(sign, [b'\t' | b',' | b';' | b'|'])
 }
 
-/// Whether a line has numbers with decimal commas between other delimiters, and nothing else.
+/// Whether a line consists of numbers with decimal commas between other delimiters.
 pub(super) fn has_decimal_commas(line: &[u8], dialect: &Dialect) -> bool {
     let line = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
     let ends = |&byte: &u8| match dialect.delimiter {

@@ -1,4 +1,4 @@
-//! The start of a file: its delimiter, its header, how many columns it has.
+//! The start of a file: its delimiter, its header and its number of columns.
 
 use std::path::Path;
 
@@ -15,38 +15,38 @@ use crate::memory::room_for;
 use crate::number::parse::double;
 use crate::text::{Fault, Hinted, LONE_RETURN};
 
-/// Bytes that are read first; more, if the first line is longer.
+/// Number of bytes that are read first; more if the first line is longer.
 const FIRST: u64 = 64 << 10;
 
-/// Bytes that the name of a column takes.
+/// Estimated memory for the name of a column, in bytes.
 const NAME: usize = 64;
 
-/// What the start of a file says.
+/// The contents of the start of a file.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) dialect: Dialect,
     /// Of all columns.
     names: Option<Vec<String>>,
-    /// Those that are read; `None` for all.
+    /// The columns to read; `None` for all.
     pub(super) picked: Option<Picked>,
-    /// Where the first line behind the header begins.
+    /// Where the first line after the header begins.
     pub(super) data: u64,
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub(super) len: u64,
 }
 
 impl Head {
-    /// How many columns are read.
+    /// Returns how many columns are read.
     pub(super) fn width(&self) -> usize {
         self.picked.as_ref().map_or(self.dialect.columns, Picked::len)
     }
 
-    /// Which of those that are read a column of the file is, in the order of the file.
+    /// Returns the index of a column among those that are read, in the order of the file.
     pub(super) fn place(&self, column: usize) -> Option<usize> {
         self.picked.as_ref().map_or(Some(column), |picked| picked.place(column))
     }
 
-    /// Names of those that are read.
+    /// Returns the names of the columns that are read.
     pub(super) fn names(self) -> Option<Vec<String>> {
         match (self.names, self.picked) {
             (Some(names), Some(picked)) => Some(picked.of_all(&names)),
@@ -59,7 +59,7 @@ impl Head {
         self.names.is_some()
     }
 
-    /// What messages call a column of the file.
+    /// Returns the name of a column in messages.
     pub(super) fn label(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
             Some(name) => format!("column `{}` (index {column})", shown(name.as_bytes())),
@@ -77,12 +77,12 @@ impl Head {
     }
 }
 
-/// What is said of a line with more columns than there is memory for.
+/// Returns the fault for a line with more columns than fit in memory.
 pub(super) fn no_room(at: u64, columns: usize) -> Fault {
-    Fault::too_large(at, format!("there is no memory for its {columns} columns"))
+    Fault::too_large(at, format!("there is not enough memory for its {columns} columns"))
 }
 
-/// Looks at a source, and reads the start of its text.
+/// Opens a source, and reads the start of its text.
 pub(super) fn open(source: Source, options: &TableOptions) -> Result<(Text, Head)> {
     let opened = Input::open(source)?;
     check(opened.name(), options)?;
@@ -109,10 +109,11 @@ fn read(input: &Text, options: &TableOptions) -> Result<Head> {
     }
 }
 
-/// Delimiters that are looked for, in this order; a space stands for any blanks.
+/// Delimiters to look for, in this order. A space stands for runs of blanks.
 const DELIMITERS: [u8; 5] = *b"\t,;| ";
 
-/// Looks at the first bytes of a file, which may be all of it. `None` if more are needed.
+/// Looks at the first bytes of a file. `None` if more are needed; `is_all` says that there are no
+/// more.
 fn look(
     text: &[u8],
     is_all: bool,
@@ -123,28 +124,31 @@ fn look(
     let Some(first) = data_line(text, mark, is_all, &dialect) else {
         let detail = match text {
             [] => "the file is empty",
-            _ => "no table: only comments and empty lines",
+            _ => "the file contains only comments and empty lines",
         };
         return if is_all { Err(Fault::malformed(0, detail).into()) } else { Ok(None) };
     };
     let guessed = || sniff(&text[first..], options.quote);
     dialect.delimiter = options.delimiter.unwrap_or_else(guessed);
-    // Lines of tabs alone hold missing values, once it is known that tabs part them.
+    // Once the delimiter is known to be a tab, lines of tabs alone hold missing values.
     let earlier = data_line(text, mark, is_all, &dialect).unwrap_or(first);
     let mut seen = Seen::default();
     let scanned = each_field(&text[first..], is_all, &dialect, |at, field| {
         let is_quoted = dialect.quote.is_some_and(|it| text.get(first + at) == Some(&it));
         seen.look(first + at, field, is_quoted, &dialect);
     });
-    let Some(behind) = scanned.map_err(|fault| fault.moved(first))? else { return Ok(None) };
+    let Some(after) = scanned.map_err(|fault| fault.moved(first))? else { return Ok(None) };
     dialect.columns = seen.fields;
-    let line = &text[first..first + behind];
+    let line = &text[first..first + after];
     if first_line::is_excels(line) {
-        let fault = Fault::malformed(first as u64, "it is for Excel, and no line of a table");
-        return Err(Hinted { fault, hint: "leave it out: tail -n +2 <OLD >NEW" });
+        let fault = Fault::malformed(
+            first as u64,
+            "this line is a directive for Excel, not part of the table",
+        );
+        return Err(Hinted { fault, hint: "remove the line: tail -n +2 <OLD >NEW" });
     }
     if options.header == HeaderLine::Auto && seen.may_be_quoted_names() {
-        let Some(is_all_quoted) = has_quotes(text, first + behind, is_all, &dialect) else {
+        let Some(is_all_quoted) = has_quotes(text, first + after, is_all, &dialect) else {
             return Ok(None);
         };
         seen.take_quotes(is_all_quoted, first);
@@ -156,7 +160,7 @@ fn look(
     };
     let (mut names, mut data) = (None, earlier);
     if is_header {
-        data = first + behind;
+        data = first + after;
         if let Some((at, detail)) = first_line::control(line, &dialect) {
             return Err(Fault::malformed((first + at) as u64, detail).into());
         }
@@ -166,7 +170,7 @@ fn look(
         }
         names = Some(names_of(line, &dialect, seen.fields, first)?);
     }
-    // Only to see how fields look: if it is not here, they are trimmed one by one.
+    // Only to learn how fields look. If it is not here, fields are trimmed one by one.
     if let Some(sample) = data_line(text, data, true, &dialect) {
         let line = text[sample..].split_inclusive(|&byte| byte == b'\n').next();
         dialect.look_at(line.unwrap_or_default());
@@ -174,8 +178,7 @@ fn look(
     Ok(Some(Head { dialect, names, picked: None, data: data as u64, len: 0 }))
 }
 
-/// Whether the next record has a field in quotes, in which there is something; `None` if more has to
-/// be read to tell.
+/// Whether the next record has a non-empty field in quotes; `None` if more must be read to decide.
 fn has_quotes(text: &[u8], at: usize, is_all: bool, dialect: &Dialect) -> Option<bool> {
     let Some(next) = data_line(text, at, is_all, dialect) else {
         return is_all.then_some(false);
@@ -184,12 +187,12 @@ fn has_quotes(text: &[u8], at: usize, is_all: bool, dialect: &Dialect) -> Option
     let scanned = each_field(&text[next..], is_all, dialect, |at, field| {
         has_quotes |= !field.is_empty() && text.get(next + at).copied() == dialect.quote;
     });
-    // What is wrong with it is told when it is read.
+    // A fault in it is reported when it is read.
     scanned.map_or(Some(has_quotes), |record| record.map(|_| has_quotes))
 }
 
-/// Where the first line of data begins, from `at` on; `None` if none does, or none that is whole
-/// for certain.
+/// Returns where the first line of data begins, from `at` on; `None` if there is no data line yet,
+/// or it may be incomplete.
 fn data_line(text: &[u8], mut at: usize, is_all: bool, dialect: &Dialect) -> Option<usize> {
     for line in text[at..].split_inclusive(|&byte| byte == b'\n') {
         if dialect.is_data(line) {
@@ -203,7 +206,7 @@ fn data_line(text: &[u8], mut at: usize, is_all: bool, dialect: &Dialect) -> Opt
     None
 }
 
-/// The delimiter of a line.
+/// Detects the delimiter of a line.
 fn sniff(text: &[u8], quote: Option<u8>) -> Delimiter {
     let mut is_quoted = false;
     let mut seen = [false; DELIMITERS.len()];
@@ -228,15 +231,15 @@ fn sniff(text: &[u8], quote: Option<u8>) -> Delimiter {
 #[derive(Default)]
 struct Seen {
     fields: usize,
-    /// The first one that is neither a number nor missing.
+    /// The first field that is neither a number nor missing.
     word: Option<usize>,
-    /// Whether one of them begins as numbers do.
+    /// Whether a field begins like a number.
     digit: bool,
-    /// Whether one that is not in quotes is a number or missing, or begins as numbers do.
+    /// Whether an unquoted field is a number, is missing, or begins like a number.
     bare_data: bool,
-    /// Whether one in quotes is, but for nothing at all.
+    /// The same for a quoted field that is not empty.
     quoted_data: bool,
-    /// The first one without quotes that is a number as no table has it.
+    /// The first unquoted field that is a number in another notation.
     odd: Option<(usize, OddNumber)>,
 }
 
@@ -255,12 +258,13 @@ impl Seen {
         }
     }
 
-    /// Whether quotes are all that tells that these are names: `"1","NA"`.
+    /// Whether only the quotes show that these are names: `"1","NA"`.
     fn may_be_quoted_names(&self) -> bool {
         self.quoted_data && !self.bare_data
     }
 
-    /// Takes what is in quotes for words, unless the data has quotes as well: then they mean nothing.
+    /// Treats quoted fields as words, unless the data is quoted as well: then quotes carry no
+    /// meaning.
     fn take_quotes(&mut self, is_all_quoted: bool, first: usize) {
         if !is_all_quoted {
             self.digit = false;
@@ -268,7 +272,7 @@ impl Seen {
         }
     }
 
-    /// Whether these may be names; `line` has them all.
+    /// Checks whether these may be names; `line` contains them all.
     fn check(
         &self,
         header: HeaderLine,
@@ -283,7 +287,7 @@ impl Seen {
         }
     }
 
-    /// What is told where `word` stands between numbers.
+    /// Returns the fault for a `word` among numbers.
     fn unclear(&self, word: usize, line: &[u8], dialect: &Dialect) -> Hinted {
         let commas = || first_line::has_decimal_commas(line, dialect);
         let odd = self.odd.or_else(|| commas().then_some((word, OddNumber::Comma)));
@@ -291,33 +295,33 @@ impl Seen {
             Some((at, odd)) => (at, odd.detail(), odd.hint()),
             None => (
                 word,
-                "numbers and other words: names, or data that is damaged",
-                "say whether the first line has names, with `header`",
+                "the line mixes numbers and words: it may be names or damaged data",
+                "set `header` to say whether the first line has names",
             ),
         };
         Hinted { fault: Fault::malformed(at as u64, detail), hint }
     }
 }
 
-/// Whether a field alone would be taken for a value, or for one that is damaged.
+/// Whether a field by itself would be taken for a value, or for a damaged one.
 pub(super) fn looks_like_data(field: &[u8], dialect: &Dialect) -> bool {
     is_number(field) || begins_as_number(field) || dialect.is_missing(field)
 }
 
-/// Also one that is too large: it is data, and an error.
+/// Includes numbers that are too large: those are data, and an error.
 fn is_number(field: &[u8]) -> bool {
     double(field).is_some()
         || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
 }
 
-/// Whether a field begins with a digit, behind a sign and a point that it may have, or is a number as
-/// no table has it.
+/// Whether a field begins with a digit, after an optional sign and point, or is a number in another
+/// notation.
 fn begins_as_number(field: &[u8]) -> bool {
     let bare = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
     begins_with_digit(bare) || OddNumber::of(field).is_some()
 }
 
-/// The names of a header of so many fields, which is all of `text`.
+/// Parses the names of a header with this many fields; `text` is all of it.
 fn names_of(
     text: &[u8],
     dialect: &Dialect,
@@ -332,14 +336,14 @@ fn names_of(
     })
     .map_err(|fault| fault.moved(offset))?;
     match wrong {
-        Some(at) => Err(Fault::malformed((offset + at) as u64, "a name that is not UTF-8")),
+        Some(at) => Err(Fault::malformed((offset + at) as u64, "the name is not UTF-8")),
         None => Ok(names),
     }
 }
 
-/// Calls `each` for the fields of the first record, with their places, without what is around
-/// them, and returns its length with its newline; a newline inside quotes is part of a field.
-/// `None` if it does not end here. Nothing is kept of a field: there may be very many.
+/// Calls `each` with the bare text and the position of each field of the first record, and returns
+/// the length of the record with its newline. A newline inside quotes is part of a field. `None` if
+/// the record does not end here. Fields are not collected, since there may be very many.
 fn each_field(
     text: &[u8],
     is_all: bool,
@@ -356,7 +360,7 @@ fn each_field(
             match quoted(&text[start + 1..], quote, &mut inner) {
                 Some(len) => at = start + 1 + len,
                 None if is_all => {
-                    return Err(Fault::malformed(start as u64, "a quote that does not end"));
+                    return Err(Fault::malformed(start as u64, "the quote is not closed"));
                 }
                 None => return Ok(None),
             }
@@ -369,9 +373,9 @@ fn each_field(
         match quote {
             Some(_) if bare.is_empty() => each(start, &inner),
             Some(_) => {
-                return Err(Fault::malformed(at as u64, "text behind a closing quote"));
+                return Err(Fault::malformed(at as u64, "there is text after a closing quote"));
             }
-            // Blanks at the end of a line separate nothing.
+            // Blanks at the end of a line do not separate fields.
             None if bare.is_empty() && dialect.delimiter == Delimiter::Blanks => {}
             None => each(start, bare),
         }
@@ -383,18 +387,18 @@ fn each_field(
     }
 }
 
-/// What is left of a field, or what follows a quote that closes, and how it ends.
+/// The rest of a field, or what follows a closing quote, and how it ends.
 struct Rest<'t> {
-    /// Without carriage returns that may end a line.
+    /// Without the carriage returns that may end a line.
     field: &'t [u8],
     end: End,
 }
 
-/// After so many bytes the next one begins.
+/// The next one begins after this many bytes.
 enum End {
     Field(usize),
     Line(usize),
-    /// What is known of the file ends before.
+    /// The known part of the file ends before the field does.
     Unknown,
 }
 
@@ -413,8 +417,8 @@ impl<'t> Rest<'t> {
     }
 }
 
-/// Puts what stands up to the closing quote into `field`, and returns its length with the quote;
-/// a doubled one stands for itself. `None` if there is no closing one.
+/// Appends the text up to the closing quote to `field`, and returns its length including the quote.
+/// A doubled quote stands for itself. `None` if the quote is not closed.
 fn quoted(text: &[u8], quote: u8, field: &mut Vec<u8>) -> Option<usize> {
     field.clear();
     let mut at = 0;
@@ -430,7 +434,7 @@ fn quoted(text: &[u8], quote: u8, field: &mut Vec<u8>) -> Option<usize> {
     }
 }
 
-/// Refuses options that nobody can mean.
+/// Rejects options that contradict each other.
 fn check(path: &Path, options: &TableOptions) -> Result<()> {
     let delimiter = match options.delimiter {
         Some(Delimiter::Byte(delimiter)) => Some(delimiter),
@@ -447,17 +451,19 @@ fn check(path: &Path, options: &TableOptions) -> Result<()> {
     let same =
         twice(marks[0], marks[1]) || twice(marks[1], marks[2]) || twice(marks[0], marks[2]);
     if let Some(sign) = delimiter.filter(|_| twice(delimiter, options.comment)) {
-        let detail = format!("`{}` separates fields and begins comments", sign.escape_ascii());
+        let detail =
+            format!("`{}` both separates fields and begins comments", sign.escape_ascii());
         let error = Error::reading(path, FormatReason::Invalid, detail);
-        return Err(error.hint("choose another delimiter, or another `comment`, or none"));
+        return Err(
+            error.hint("choose another delimiter, or another `comment`, or turn comments off")
+        );
     }
     if wrong || same {
-        let detail =
-            "delimiter, quote and comment differ, and are part of no number or line end";
+        let detail = "delimiter, quote and comment must differ, and must not be part of a number or a line end";
         return Err(Error::reading(path, FormatReason::Invalid, detail));
     }
     if options.missing_words.iter().any(|word| decimal(word).is_some()) {
-        let detail = "a number cannot stand for a missing value";
+        let detail = "a number cannot be a word for missing values";
         return Err(Error::reading(path, FormatReason::Invalid, detail));
     }
     Ok(())

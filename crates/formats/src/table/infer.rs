@@ -1,8 +1,8 @@
-//! Reads columns, and finds out of what type each is.
+//! Reads columns, and determines their types.
 //!
-//! The first lines say what is likely: a column in which they have a number that is no integer is
-//! certainly one of doubles. If such a number first comes later, all is parsed once more. So the
-//! result is the same however blocks were cut.
+//! The first lines show the likely types: a column in which they have a fraction is certainly one
+//! of doubles. If the first fraction of a column comes later, everything is parsed again. So the
+//! result does not depend on how blocks were cut.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -29,9 +29,21 @@ type Checked<T> = std::result::Result<T, Wrong>;
 
 /// Reads the table in `source` as columns, each of the type that holds all its values.
 ///
+/// ```
+/// use swath_formats::table::{self, Values};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("points.csv");
+/// std::fs::write(&path, "n,x\n1,2.5\n3,\n")?;
+/// let table = table::read_columns(&path)?;
+/// assert_eq!(table.columns[0].values(), Values::I64(&[1, 3]));
+/// assert!(!table.columns[1].is_valid(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// As [`TableOptions::read_columns`].
+/// Those of [`TableOptions::read_columns`].
 pub fn read_columns(source: impl Into<Source>) -> Result<Columns> {
     TableOptions::new().read_columns(source)
 }
@@ -39,14 +51,14 @@ pub fn read_columns(source: impl Into<Source>) -> Result<Columns> {
 impl TableOptions {
     /// Reads the table in `source` as columns of integers and doubles.
     ///
-    /// A missing value is one whose bit in the validity is 0, unless [`Missing::Refused`] makes it
-    /// an error. A column without any value is one of doubles.
+    /// The validity bit of a missing value is 0, unless [`Missing::Refused`] makes it an error. A
+    /// column without any value becomes one of doubles.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read). [`FormatReason::TooLarge`] also for an integer beyond 63 bits and a sign
-    /// in a column without fractions: as a double it would be another number.
-    /// [`FormatReason::Invalid`] for [`Missing::Value`]: a column needs no stand-in.
+    /// Those of [`read`](Self::read). [`FormatReason::TooLarge`] also for an integer that does not
+    /// fit `i64` in a column without fractions: as a double it would be a different number.
+    /// [`FormatReason::Invalid`] for [`Missing::Value`], which columns do not need.
     pub fn read_columns(&self, source: impl Into<Source>) -> Result<Columns> {
         self.columns_from(source.into())
     }
@@ -54,7 +66,7 @@ impl TableOptions {
     fn columns_from(&self, source: Source) -> Result<Columns> {
         let (input, head) = head::open(source, self)?;
         if matches!(self.missing, Missing::Value(_)) {
-            let detail = "missing values of columns have a bit, not a value";
+            let detail = "columns mark missing values with a bit and need no stand-in";
             return Err(Error::reading(input.path(), FormatReason::Invalid, detail));
         }
         let columns = head.dialect.columns;
@@ -99,13 +111,13 @@ impl TableOptions {
     }
 }
 
-/// Bytes that a column takes besides its values, with what is found out about it.
+/// Bytes that a column takes in addition to its values while it is read.
 const COLUMN: usize = 128;
-/// Bytes of the first lines that are looked at, at least; and for each column.
+/// Bytes of the first lines that are inspected: at least this many, and this many per column.
 const SAMPLE: u64 = 64 << 10;
 const SAMPLE_OF_COLUMN: u64 = 64;
 
-/// The types of columns, as far as the first lines tell.
+/// Returns the likely types of the columns, judging by the first lines.
 fn likely(input: &Text, head: &Head) -> Result<Vec<ColumnKind>> {
     let dialect = &head.dialect;
     let mut kinds = vec![ColumnKind::I64; head.width()];
@@ -115,7 +127,7 @@ fn likely(input: &Text, head: &Head) -> Result<Vec<ColumnKind>> {
     let sample = sample.read(input.source())?;
     let mut lines: Vec<&[u8]> = sample.buffer.split(|&byte| byte == b'\n').collect();
     if len == wanted {
-        // The last field may have been cut.
+        // The last field may be cut off.
         let last = lines.pop().unwrap_or_default();
         let cut = last.iter().rposition(|&byte| dialect.separates(byte)).unwrap_or(0);
         lines.push(&last[..cut]);
@@ -133,7 +145,7 @@ fn likely(input: &Text, head: &Head) -> Result<Vec<ColumnKind>> {
     Ok(kinds)
 }
 
-/// Whether a number has nothing but digits and a sign.
+/// Whether a number consists of digits and a sign.
 fn is_integer(bare: &[u8]) -> bool {
     bare.iter().all(|&byte| byte.is_ascii_digit() || byte == b'+' || byte == b'-')
 }
@@ -141,21 +153,21 @@ fn is_integer(bare: &[u8]) -> bool {
 /// What was seen in a column.
 #[derive(Debug, Default)]
 struct Found {
-    /// A number that is no integer.
+    /// A number that is not an integer.
     double: AtomicBool,
     /// An integer that is too large.
     beyond: AtomicBool,
-    /// Anything but missing values.
+    /// Any value that is not missing.
     value: AtomicBool,
 }
 
-/// Set by any worker, and read when all have been joined.
+/// Set by any worker, and read after all have been joined.
 fn load(flag: &AtomicBool) -> bool {
     flag.load(Ordering::Relaxed)
 }
 
-/// One bit for each row of a block, column by column: 1 where a value is missing. Empty for
-/// columns that have all, and for blocks that do.
+/// One bit per row of a block, column by column: 1 where a value is missing. Empty for columns and
+/// blocks without missing values.
 type Masks = Vec<Vec<u8>>;
 
 struct Inference<'p> {
@@ -203,7 +215,8 @@ impl Inference<'_> {
         })
     }
 
-    /// What is wrong with a field, if anything; before types are final, any number is right.
+    /// Returns what is wrong with a field, if anything. Until types are final, any number is
+    /// accepted.
     fn check(
         &self,
         kind: ColumnKind,
@@ -226,7 +239,7 @@ impl Inference<'_> {
     }
 }
 
-/// One block on its way into columns.
+/// One block that is being parsed into columns.
 struct Filling<'f, 'm> {
     inference: &'f Inference<'f>,
     kinds: &'f [ColumnKind],
@@ -234,7 +247,7 @@ struct Filling<'f, 'm> {
     rows: RowsMut<'m, u64>,
 }
 
-/// Where the fields at hand lie in the block.
+/// The rows of the fields at hand within the block.
 #[derive(Clone, Copy)]
 struct Place {
     row: usize,
@@ -245,10 +258,10 @@ impl Filling<'_, '_> {
     fn fill(&mut self, block: Block<'_>) -> Checked<Masks> {
         let dialect = &self.inference.head.dialect;
         let columns = self.kinds.len();
-        // Enough rows at one time that those of a column are parsed together.
+        // Enough rows at a time that the values of a column are parsed together.
         let mut fields = Fields::new().with_piece((dialect.columns * 512).min(1 << 20));
         let mut picking = Picking::new(self.inference.head.picked.as_ref(), dialect.columns);
-        // Most blocks miss nothing, and there may be very many columns.
+        // Most blocks have no missing values, and there may be very many columns.
         let mut masks = Masks::new();
         let mut place = Place { row: 0, column: 0 };
         let mut column = Tokenised::default();
@@ -270,7 +283,7 @@ impl Filling<'_, '_> {
         if place.row == self.rows.rows() { Ok(masks) } else { Err(Wrong) }
     }
 
-    /// Takes neighbouring fields of one column.
+    /// Takes consecutive fields of one column.
     fn take(
         &mut self,
         tokens: Tokens<'_>,
@@ -287,14 +300,14 @@ impl Filling<'_, '_> {
                 Tokens { starts: &tokens.starts[done..], ends: &tokens.ends[done..], ..tokens };
             let slots = &mut slots[done..];
             let count = match kind {
-                // Text never becomes the other kind of integers.
+                // Text never becomes unsigned integers.
                 ColumnKind::I64 | ColumnKind::U64 => {
                     i64::parse_many(rest, bytemuck::cast_slice_mut(slots))
                 }
                 ColumnKind::F64 => f64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
             };
             if count > 0 {
-                // Relaxed: read when all workers have been joined.
+                // Relaxed: read after all workers have been joined.
                 found.value.store(true, Ordering::Relaxed);
             }
             if count == slots.len() {
@@ -335,12 +348,12 @@ impl Inference<'_> {
             bare.iter().all(|&byte| byte.is_ascii_digit() || b"+-".contains(&byte));
         let flag = if is_integer { &found.beyond } else { &found.double };
         flag.store(true, Ordering::Relaxed);
-        // To be parsed again, or refused.
+        // It will be parsed again, or rejected.
         Ok(Some(0))
     }
 }
 
-/// Sets the bit of a row, with room for at most all rows.
+/// Sets the bit of a row, with room for at most `most` rows.
 fn set(mask: &mut Vec<u8>, row: usize, most: usize) {
     if mask.len() <= row / 8 {
         mask.resize((row / 8 + 1).max(mask.len() * 2).min(most.div_ceil(8)), 0);
@@ -348,7 +361,7 @@ fn set(mask: &mut Vec<u8>, row: usize, most: usize) {
     mask[row / 8] |= 1 << (row % 8);
 }
 
-/// Every so-manieth token.
+/// Every n-th token.
 #[derive(Default)]
 struct Tokenised {
     starts: Vec<u32>,
@@ -370,7 +383,7 @@ impl Tokenised {
     }
 }
 
-/// Puts columns together from their words, and the missing bits of all blocks.
+/// Assembles columns from their words and the missing bits of all blocks.
 fn assemble(
     words: Array<u64>,
     kinds: &[ColumnKind],
@@ -387,7 +400,7 @@ fn assemble(
     kinds.iter().enumerate().map(column).collect()
 }
 
-/// The bits of one column, and how many are 0.
+/// Returns the validity bits of one column, and how many are 0.
 fn validity<'m>(
     rows: usize,
     counts: &[(u64, usize)],
@@ -414,7 +427,7 @@ fn validity<'m>(
     if bits.is_empty() {
         return (None, 0);
     }
-    // Behind the last row lie zeros.
+    // The bits after the last row are zeros.
     if let (Some(last), used @ 1..) = (bits.last_mut(), rows % 8) {
         *last &= (1 << used) - 1;
     }

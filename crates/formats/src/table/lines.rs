@@ -1,11 +1,11 @@
-//! Which lines of a block hold data.
+//! Finds the lines of a block that hold data.
 
 use swath_simd::{Lines, Marks, Positions, WordLines, find};
 
 use super::dialect::Dialect;
 use super::options::Delimiter;
 
-/// Neighbouring lines that all hold data.
+/// Consecutive lines that all hold data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run<'b> {
     pub(super) bytes: &'b [u8],
@@ -13,20 +13,20 @@ pub(super) struct Run<'b> {
     pub(super) between: Between,
 }
 
-/// What stands between the fields of some lines.
+/// What separates the fields of some lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Between {
     /// One byte.
     Byte(u8),
-    /// Blanks, and there may be some around lines too.
+    /// Blanks, possibly also around lines.
     Blanks,
-    /// What the dialect says, and there may be quotes around it that mean nothing.
+    /// The dialect's delimiter, with quotes around fields that carry no meaning.
     Quoted,
-    /// Something is wrong with them.
+    /// The lines contain a fault.
     Wrong,
 }
 
-/// Returns the lines of data of a block, which begins with a line; one run, almost always.
+/// Returns the data lines of a block that begins with a line; almost always one run.
 pub(super) fn runs<'b>(block: &'b [u8], dialect: &Dialect) -> Vec<Run<'b>> {
     let (newlines, odd, between) = look(block, dialect);
     if !odd {
@@ -53,7 +53,8 @@ pub(super) fn runs<'b>(block: &'b [u8], dialect: &Dialect) -> Vec<Run<'b>> {
     runs
 }
 
-/// How many newlines a block has, whether a line of it may hold no data, and what separates.
+/// Returns the number of newlines of a block, whether it may have lines without data, and the
+/// separator.
 fn look(block: &[u8], dialect: &Dialect) -> (u64, bool, Between) {
     let (newlines, odd, between) = match dialect.delimiter {
         Delimiter::Byte(delimiter) => {

@@ -1,11 +1,11 @@
-//! NumPy's `.npy`: one dense array, its shape in a header, its values as they lie in memory.
+//! NumPy's `.npy`: one dense array, its shape in a header, its values as they are in memory.
 //!
 //! ```text
 //! \x93NUMPY 1 0 len {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }   …\n | values
 //! ```
 //!
-//! Little-endian numbers in C order. Versions 1 to 3 of the header are read; 1 is written, its
-//! length a multiple of 64, so that the values are aligned in a map.
+//! Supports little-endian numbers in C order. Reads versions 1 to 3 of the header; writes version
+//! 1, padded to a multiple of 64 so that the values are aligned in a mapping.
 
 use std::path::Path;
 
@@ -18,34 +18,45 @@ use crate::input::{self, Opened};
 use crate::setters::setters;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
-/// Bytes of a header that are looked for: NumPy itself refuses longer ones.
+/// Limit for a header in bytes. NumPy itself rejects longer ones.
 const MOST_HEADER: u64 = 64 << 10;
-/// Bytes of one write.
+/// Bytes per write.
 const STEP: usize = 8 << 20;
-/// Types that are read.
+/// Types that are supported.
 const KNOWN: [&str; 10] =
     ["<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1"];
-/// The longest dimension of an array without values, whose length the file's does not bound.
+/// The longest dimension of an array without values. The length of the file does not limit it.
 const MOST_EMPTY: usize = 1 << 16;
 
 /// A dense array.
 #[derive(Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Dense<T: Value> {
-    /// How many in each dimension; none for a single number.
+    /// The size of each dimension; empty for a single number.
     pub shape: Vec<usize>,
-    /// All of them, the last dimension running fastest.
+    /// All values; the last dimension varies fastest.
     pub values: Array<T>,
 }
 
 impl<T: Value> Dense<T> {
-    /// Puts shape and values together; there must be as many as the shape says to write them.
+    /// Combines a shape and values. Writing fails unless their number matches the shape.
+    ///
+    /// ```
+    /// use swath_formats::table::{self, npy};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("points.csv");
+    /// std::fs::write(&path, "1,2\n3,4\n")?;
+    /// let array = npy::Dense::new(vec![2, 2], table::read::<f64>(&path)?.values);
+    /// assert_eq!(array.values[array.shape[1]], 3.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn new(shape: Vec<usize>, values: Array<T>) -> Self {
         Self { shape, values }
     }
 }
 
-/// Reads the array in `source`, whose numbers must be of the type asked for.
+/// Reads the array in `source`. Its numbers must be of type `T`.
 ///
 /// ```
 /// use swath_formats::table::npy;
@@ -60,44 +71,65 @@ impl<T: Value> Dense<T> {
 ///
 /// # Errors
 ///
-/// [`FormatReason::UnknownFormat`] for a file that is no `.npy`; [`FormatReason::Malformed`] for a header that
-/// is damaged; [`FormatReason::Unsupported`] for other numbers, big-endian ones and Fortran's order;
-/// [`FormatReason::Truncated`] unless the file ends where its values do; [`FormatReason::TooLarge`] for more than
-/// 65,536 rows or columns of nothing; and those of reading.
+/// [`FormatReason::UnknownFormat`] for a file that is not `.npy`; [`FormatReason::Malformed`] for a
+/// damaged header; [`FormatReason::Unsupported`] for other types, big-endian numbers and Fortran
+/// order; [`FormatReason::Truncated`] unless the file ends where its values do;
+/// [`FormatReason::TooLarge`] for more than 65,536 empty rows or columns; whatever reading reports.
 pub fn read<T: Value>(source: impl Into<Source>) -> Result<Dense<T>> {
     NpyOptions::new().read(source)
 }
 
 /// Returns the type and the shape of the array in `source`.
 ///
+/// ```
+/// use swath_formats::table::npy;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("m.npy");
+/// npy::write(&path, &[2], &[1.0, 2.0])?;
+/// let info = npy::info(&path)?;
+/// assert_eq!((info.descr.as_str(), &info.shape[..]), ("<f8", &[2][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// As [`read`], but for those about the values.
+/// Those of [`read`], except errors in the values.
 pub fn info(source: impl Into<Source>) -> Result<NpyInfo> {
     NpyOptions::new().info(source)
 }
 
-/// Writes an array with this shape; returns the bytes of the file, which is complete under its
-/// name, or absent.
+/// Writes an array with this shape. The file is complete under its name, or absent. Returns its
+/// length in bytes.
+///
+/// ```
+/// use swath_formats::table::npy;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("m.npy");
+/// assert_eq!(npy::write(&path, &[2, 2], &[1.0, 2.0, 3.0, 4.0])?, 128 + 4 * 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// [`FormatReason::Invalid`] unless there are as many values as the shape says; those of writing.
+/// [`FormatReason::Invalid`] unless the number of values matches the shape; whatever writing
+/// reports.
 pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) -> Result<u64> {
     NpyOptions::new().write(path, shape, values)
 }
 
-/// What an `.npy` file says of itself.
+/// What the header of an `.npy` file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NpyInfo {
-    /// The type of its numbers, as NumPy writes it: `<f8` are doubles, `<i4` integers of four bytes.
+    /// The type of the numbers, as NumPy writes it: `<f8` for doubles, `<i4` for 4-byte integers.
     pub descr: String,
-    /// How many in each dimension; none for a single number.
+    /// The size of each dimension; empty for a single number.
     pub shape: Vec<usize>,
 }
 
-/// How to read and write `.npy`. Every setter returns the options, none can fail.
+/// How to read and write `.npy`. Every setter returns the options; none can fail.
 #[derive(Clone, Debug, Default)]
 pub struct NpyOptions {
     read: ReadOptions,
@@ -105,24 +137,24 @@ pub struct NpyOptions {
 }
 
 impl NpyOptions {
-    /// Everything chosen.
+    /// Defaults: everything chosen automatically.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! {
-        /// How the file is read, all of it.
+        /// How to read the file. It is always read as a whole.
         with_read(read: ReadOptions);
 
-        /// How the file is written.
+        /// How to write the file.
         with_output(output: OutputOptions);
     }
 
-    /// As [`read`], with these options.
+    /// Like [`read`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`read`].
+    /// Those of [`read`].
     pub fn read<T: Value>(&self, source: impl Into<Source>) -> Result<Dense<T>> {
         let (opened, header, count) =
             self.begin(source.into(), &descr::<T>(), size_of::<T>())?;
@@ -133,7 +165,7 @@ impl NpyOptions {
         Ok(Dense { shape: header.shape, values })
     }
 
-    /// The header, and how many values follow, of a file with values of such a type and size.
+    /// Reads the header, and returns it with the number of values. Checks the type and the size.
     fn begin(
         &self,
         source: Source,
@@ -149,10 +181,10 @@ impl NpyOptions {
         let there = len.saturating_sub(header.data);
         if bytes.is_none_or(|bytes| bytes as u64 != there) {
             let shape = &header.shape;
-            let detail = format!("{there} bytes are here of values with the shape {shape:?}");
+            let detail = format!("{there} bytes of values do not match the shape {shape:?}");
             return Err(Error::reading(path, FormatReason::Truncated, detail).at(header.data));
         }
-        // Whoever reads it may need something for each row or column.
+        // A caller may need memory for each row or column.
         if there == 0 && header.shape.iter().any(|&size| size > MOST_EMPTY) {
             let detail = format!("an array without values has the shape {:?}", header.shape);
             return Err(Error::reading(path, FormatReason::TooLarge, detail).at(0));
@@ -160,21 +192,21 @@ impl NpyOptions {
         Ok((opened, header, sizes.unwrap_or(0)))
     }
 
-    /// As [`info`], with these options.
+    /// Like [`info`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`info`].
+    /// Those of [`info`].
     pub fn info(&self, source: impl Into<Source>) -> Result<NpyInfo> {
         let header = Header::read(&input::open(source.into(), &self.read)?)?;
         Ok(NpyInfo { descr: header.descr, shape: header.shape })
     }
 
-    /// As [`write()`], with these options.
+    /// Like [`write()`], with these options.
     ///
     /// # Errors
     ///
-    /// As [`write()`].
+    /// Those of [`write()`].
     pub fn write<T: Value>(
         &self,
         path: impl AsRef<Path>,
@@ -184,7 +216,7 @@ impl NpyOptions {
         let path = path.as_ref();
         let count = shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
         if count != Some(values.len()) {
-            let detail = format!("{} values do not have the shape {shape:?}", values.len());
+            let detail = format!("{} values do not match the shape {shape:?}", values.len());
             return Err(Error::writing(path, FormatReason::Invalid, detail));
         }
         self.write_bytes(path, &header::<T>(shape), bytemuck::cast_slice(values))
@@ -204,15 +236,15 @@ impl NpyOptions {
     }
 }
 
-/// The header of a file with such values.
+/// Returns the header of a file with values of type `T`.
 fn header<T: Value>(shape: &[usize]) -> Vec<u8> {
     header_of(&descr::<T>(), shape)
 }
 
-/// The header of a file with values of a type by NumPy's name for it.
+/// Returns the header of a file with values of a type, by NumPy's name for it.
 pub(crate) fn header_of(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
-    // A tuple of one has a comma.
+    // A tuple of one element has a comma.
     let comma = if shape.len() == 1 { "," } else { "" };
     let text = format!(
         "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}",
@@ -229,14 +261,14 @@ pub(crate) fn header_of(descr: &str, shape: &[usize]) -> Vec<u8> {
     header
 }
 
-/// NumPy's name of a type.
+/// Returns NumPy's name for a type.
 fn descr<T: Value>() -> String {
     let kind = &T::NAME[..1];
     let order = if size_of::<T>() == 1 { '|' } else { '<' };
     format!("{order}{kind}{}", size_of::<T>())
 }
 
-/// What the start of a file says.
+/// The contents of a file's header.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) descr: String,
@@ -247,7 +279,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads it.
+    /// Reads the header.
     fn read(opened: &Opened) -> Result<Self> {
         let path = opened.path();
         let first = ReadOptions::new().with_len(opened.len.min(MOST_HEADER));
@@ -255,7 +287,7 @@ impl Header {
         let header = Self::parse(&first.buffer).map_err(|(reason, detail)| {
             let error = Error::reading(path, reason, detail).at(0);
             match Packed::detect(&first.buffer) {
-                Some(_) => error.hint("decompress it first, with `swath decompress`"),
+                Some(_) => error.hint("decompress it first with `swath decompress`"),
                 None => error,
             }
         })?;
@@ -265,7 +297,7 @@ impl Header {
     pub(crate) fn parse(
         bytes: &[u8],
     ) -> std::result::Result<Self, (FormatReason, &'static str)> {
-        let no_npy = (FormatReason::UnknownFormat, "it is no .npy file");
+        let no_npy = (FormatReason::UnknownFormat, "this is not an .npy file");
         let damaged = (FormatReason::Malformed, "the header of the .npy file is damaged");
         let rest = bytes.strip_prefix(MAGIC).ok_or(no_npy)?;
         let (before, len) = match rest {
@@ -279,35 +311,35 @@ impl Header {
         let text = bytes.get(before..).and_then(|rest| rest.get(..len)).ok_or(damaged)?;
         let text = std::str::from_utf8(text).map_err(|_| damaged)?;
         if is_structured(text) {
-            return Err((FormatReason::Unsupported, "its values have fields of their own"));
+            return Err((FormatReason::Unsupported, "its values are structures"));
         }
         let header = dictionary(text).ok_or(damaged)?;
         Ok(Self { data: (before + len) as u64, ..header })
     }
 
-    /// Fails unless the values are as a slice of the type `wanted` has them.
+    /// Fails unless the values have the layout of a slice of the type `wanted`.
     fn check(&self, path: &Path, wanted: &str) -> Result<()> {
         let unsupported = |detail, hint| {
             Err(Error::reading(path, FormatReason::Unsupported, detail).hint(hint))
         };
         let is_row = self.shape.iter().filter(|&&size| size > 1).count() <= 1;
         if self.is_fortran && !is_row {
-            let hint = "save it row by row: `np.save(…, np.ascontiguousarray(a))`";
-            return unsupported(String::from("it lies column by column"), hint);
+            let hint = "save it in C order with `np.save(…, np.ascontiguousarray(a))`";
+            return unsupported(String::from("the array is in Fortran order"), hint);
         }
         let is = self.descr.as_str();
         let without_order = |descr: &str| descr.trim_start_matches(['<', '=', '|']).to_owned();
         if without_order(is) != without_order(wanted) {
-            let detail = format!("its values are `{is}`, where `{wanted}` is wanted");
+            let detail = format!("its values are `{is}`, not `{wanted}`");
             let is_double = ["f2", "b1", "f8", "f4"].iter().any(|known| is.ends_with(known));
             let hint = match is.as_bytes() {
-                _ if KNOWN.contains(&is) => "read it as the type that it has",
+                _ if KNOWN.contains(&is) => "read it as the type of its values",
                 [b'>', ..] => {
-                    "save it in this machine's order: `a.astype(a.dtype.newbyteorder('<'))`"
+                    "save it as little-endian with `a.astype(a.dtype.newbyteorder('<'))`"
                 }
-                [.., b'c', _] | [.., b'c', _, _] => "save its parts: `a.real`, `a.imag`",
-                _ if is_double => "save it as doubles: `np.save(…, a.astype('f8'))`",
-                _ => "save it as numbers of at most 64 bits, if they hold them all",
+                [.., b'c', _] | [.., b'c', _, _] => "save its parts, `a.real` and `a.imag`",
+                _ if is_double => "save it as doubles with `np.save(…, a.astype('f8'))`",
+                _ => "save it as numbers of at most 64 bits, if its values fit",
             };
             return unsupported(detail, hint);
         }
@@ -315,18 +347,18 @@ impl Header {
     }
 }
 
-/// A dictionary of Python's with the three keys, in any order.
+/// Parses a Python dictionary with the three keys, in any order.
 fn dictionary(text: &str) -> Option<Header> {
     let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
     let (mut descr, mut is_fortran, mut shape) = (None, None, None);
     while !rest.is_empty() {
-        let (key, behind) = quoted(rest)?;
-        let value = behind.trim_start().strip_prefix(':')?.trim_start();
+        let (key, tail) = quoted(rest)?;
+        let value = tail.trim_start().strip_prefix(':')?.trim_start();
         rest = match key {
             "descr" => {
-                let (value, behind) = quoted(value)?;
+                let (value, tail) = quoted(value)?;
                 descr = Some(value.to_owned());
-                behind
+                tail
             }
             "fortran_order" => {
                 let end = value.find(|sign: char| !sign.is_ascii_alphabetic())?;
@@ -338,9 +370,9 @@ fn dictionary(text: &str) -> Option<Header> {
                 &value[end..]
             }
             "shape" => {
-                let (inner, behind) = value.strip_prefix('(')?.split_once(')')?;
+                let (inner, tail) = value.strip_prefix('(')?.split_once(')')?;
                 shape = sizes(inner);
-                behind
+                tail
             }
             _ => return None,
         };
@@ -352,17 +384,17 @@ fn dictionary(text: &str) -> Option<Header> {
 
 /// Whether the type is a list of fields, each with a type.
 fn is_structured(text: &str) -> bool {
-    let descr = text.split_once("'descr':").map(|(_, behind)| behind.trim_start());
+    let descr = text.split_once("'descr':").map(|(_, rest)| rest.trim_start());
     descr.is_some_and(|descr| descr.starts_with("[("))
 }
 
-/// A word in quotes, and what comes behind it.
+/// Parses a quoted word; returns it and the text after it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|sign| matches!(sign, '\'' | '"'))?;
     text[1..].split_once(quote)
 }
 
-/// What stands between the brackets of a tuple.
+/// Parses the elements of a tuple.
 fn sizes(text: &str) -> Option<Vec<usize>> {
     let text = text.trim();
     let text = text.strip_suffix(',').unwrap_or(text);
@@ -392,11 +424,11 @@ mod tests {
         for (descr, hint) in [
             ("<c16", "its parts"),
             ("<c8", "its parts"),
-            ("<f16", "if they hold them all"),
+            ("<f16", "if its values fit"),
             (">f8", "newbyteorder"),
             ("<f2", "as doubles"),
             ("|b1", "as doubles"),
-            ("<i8", "the type that it has"),
+            ("<i8", "the type of its values"),
         ] {
             let shape = vec![1];
             let header = Header { descr: descr.into(), is_fortran: false, shape, data: 128 };
@@ -474,11 +506,11 @@ mod tests {
         assert!(told("<f2", "False").contains("astype"));
         assert!(told("|b1", "False").contains("astype"));
         assert!(told("<f8", "True").contains("ascontiguousarray"));
-        // What would lose something is nothing to try.
+        // A conversion that loses something is never suggested.
         for descr in KNOWN.iter().filter(|&&descr| descr != "<f8") {
             let told = told(descr, "False");
             assert!(
-                told.contains("the type that it has") && !told.contains("astype"),
+                told.contains("the type of its values") && !told.contains("astype"),
                 "{told}"
             );
         }

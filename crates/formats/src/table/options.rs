@@ -1,4 +1,4 @@
-//! How a table is written in its file, and what is made of it.
+//! How a table is written in its file, and what to make of it.
 
 use swath::{Extent, ReadOptions};
 
@@ -9,28 +9,28 @@ use crate::setters::setters;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HeaderLine {
-    /// If one of its fields is neither a number nor missing.
+    /// It does if one of its fields is neither a number nor missing.
     #[default]
     Auto,
-    /// Yes.
+    /// It does.
     Present,
-    /// No: it is data.
+    /// It does not: it is data.
     Absent,
 }
 
 impl HeaderLine {
-    /// All of them, with the words that users write.
+    /// All choices, with the names that users write.
     pub const WORDS: &'static [(&'static str, Self)] =
         &[("auto", Self::Auto), ("yes", Self::Present), ("no", Self::Absent)];
 }
 
-/// What stands between the fields of a line.
+/// What separates the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Delimiter {
-    /// This byte, each time it is there: two of them have a missing value between them.
+    /// This byte, at every occurrence: two in a row have a missing value between them.
     Byte(u8),
-    /// Spaces and tabs, any number of them in a row; those around a line are none.
+    /// Runs of spaces and tabs; those around a line are ignored.
     Blanks,
 }
 
@@ -40,21 +40,21 @@ impl From<u8> for Delimiter {
     }
 }
 
-/// What stands for a value that is missing.
+/// What replaces a missing value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub enum Missing {
-    /// What the type has for it: NaN in an array of floats, nothing in a column. An array of
-    /// integers has none, so it is an error there.
+    /// The type's own missing value: NaN in an array of floats, a null in a column. Integer arrays
+    /// have no such value, so it is an error there.
     #[default]
     Natural,
-    /// None: it is an error.
+    /// A missing value is an error.
     Refused,
-    /// This value, which must be one of the type's.
+    /// This value, which must fit the type.
     Value(f64),
 }
 
-/// How to read a table. Every setter returns the options, none can fail.
+/// How to read a table. Every setter returns the options; none can fail.
 #[derive(Clone, Debug)]
 pub struct TableOptions {
     pub(super) delimiter: Option<Delimiter>,
@@ -76,7 +76,7 @@ impl Default for TableOptions {
 }
 
 impl TableOptions {
-    /// The delimiter of the first line, `"`, `#`, an automatic header.
+    /// Defaults: the delimiter of the first line, `"`, `#`, an automatic header.
     pub fn new() -> Self {
         let words = ["", "NA", "N/A", "null"];
         Self {
@@ -93,8 +93,8 @@ impl TableOptions {
         }
     }
 
-    /// What stands between fields: a byte, or [`Delimiter::Blanks`]. Default: the first of tab, `,`,
-    /// `;` and `|` that the first line has, else blanks, if it has a space.
+    /// What separates fields: a byte, or [`Delimiter::Blanks`]. Default: the first of tab, `,`, `;`
+    /// and `|` that occurs in the first line, otherwise blanks, if it has a space.
     #[must_use]
     pub fn with_delimiter(mut self, delimiter: impl Into<Delimiter>) -> Self {
         self.delimiter = Some(delimiter.into());
@@ -105,15 +105,17 @@ impl TableOptions {
         /// Whether the first line names the columns. Default: [`HeaderLine::Auto`].
         with_header(header: HeaderLine);
 
-        /// What begins a line that is left out. Default: `#`.
+        /// The byte that begins a line to skip. Default: `#`.
         with_comment(comment: Option<u8>);
 
-        /// What may stand around fields; in the header, a doubled one stands for itself. Default: `"`.
+        /// The byte that may enclose fields; in the header, a doubled one stands for itself.
+        /// Default: `"`.
         with_quote(quote: Option<u8>);
     }
 
-    /// Reads these columns only, in this order, each by its name in the header or by its index, from
-    /// 0. In the others may stand any text, also with delimiters between quotes. Default: all.
+    /// Reads only these columns, in this order, each given by its name in the header or by its
+    /// index from 0. The others may contain any text, including delimiters inside quotes. Default:
+    /// all.
     ///
     /// ```
     /// use swath_formats::table::TableOptions;
@@ -136,11 +138,11 @@ impl TableOptions {
     }
 
     setters! {
-        /// What stands for a missing value. Default: [`Missing::Natural`].
+        /// What replaces a missing value. Default: [`Missing::Natural`].
         with_missing(missing: Missing);
     }
 
-    /// Fields that are missing values. Default: nothing at all, `NA`, `N/A` and `null`.
+    /// Fields that mean a missing value. Default: the empty field, `NA`, `N/A` and `null`.
     #[must_use]
     pub fn with_missing_words<W: AsRef<[u8]>>(
         mut self,
@@ -151,16 +153,16 @@ impl TableOptions {
     }
 
     setters! {
-        /// How the file is read, all of it: workers, page cache, progress, cancellation. It is read
-        /// twice, so progress begins again after counting.
+        /// How to read the file: workers, page cache, progress, cancellation. It is always read as
+        /// a whole, and twice, so progress starts again after counting.
         with_read(read: ReadOptions);
 
-        /// Only the rows that begin in this extent of the text, the last one to its end, wherever that is: of
-        /// extents that together are all of a file, each begins in one. Default: all.
-        /// The first line and its names are read all the same.
+        /// Reads only the rows that begin in this extent of the text; the last one is read to its
+        /// end. If extents together cover a file, each row begins in exactly one of them. The first
+        /// line and its names are read anyway. Default: all rows.
         with_starting_in(starting_in: Extent);
 
-        /// Bytes that a worker takes at one time; results do not depend on it. Default: 512 KiB.
+        /// Bytes that a worker takes at a time; the result does not depend on it. Default: 512 KiB.
         with_block_size(block_size: u64);
     }
 }

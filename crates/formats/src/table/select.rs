@@ -1,13 +1,13 @@
-//! Which columns of a file are read, and in which order they come.
+//! The columns of a file that are read, and their order.
 
 use swath_simd::Tokens;
 
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnKey {
-    /// What the header calls it.
+    /// By its name in the header.
     Name(String),
-    /// How many columns stand before it.
+    /// By its index in the file, from 0.
     Index(usize),
 }
 
@@ -29,48 +29,49 @@ impl From<usize> for ColumnKey {
     }
 }
 
-/// The columns that are read.
+/// The columns to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Picked {
     /// In the order of the file.
     columns: Vec<usize>,
-    /// Which of these comes first in the result, and so on.
+    /// For each column of the result, its index among these.
     order: Vec<usize>,
 }
 
 impl Picked {
-    /// Finds the columns of a file that has so many; or says why there are none such.
+    /// Finds the columns in a file with this many; returns an error text if one does not exist.
     pub(super) fn new(
         keys: &[ColumnKey],
         names: Option<&[String]>,
         count: usize,
     ) -> Result<Self, String> {
         if keys.is_empty() {
-            return Err("no column is chosen".to_owned());
+            return Err("no columns are selected".to_owned());
         }
         let wanted: Vec<usize> =
             keys.iter().map(|key| find(key, names, count)).collect::<Result<_, _>>()?;
         let mut columns = wanted.clone();
         columns.sort_unstable();
         if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(format!("the column of index {} is chosen twice", twice[0]));
+            return Err(format!("column index {} is selected twice", twice[0]));
         }
         let place = |column: &usize| columns.partition_point(|other| other < column);
         let order = wanted.iter().map(place).collect();
         Ok(Self { columns, order })
     }
 
-    /// How many there are.
+    /// Returns how many there are.
     pub(super) fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// Which of those that are read a column is, in the order of the file; `None` if it is none.
+    /// Returns the index of a column among those that are read, in the order of the file; `None` if
+    /// it is not read.
     pub(super) fn place(&self, column: usize) -> Option<usize> {
         self.columns.binary_search(&column).ok()
     }
 
-    /// Puts what belongs to the columns, in the order of the file, into that of the result.
+    /// Reorders items from the order of the file to that of the result.
     pub(super) fn arrange<T: Clone>(&self, items: &[T]) -> Vec<T> {
         self.order.iter().map(|&at| items[at].clone()).collect()
     }
@@ -90,7 +91,7 @@ impl Picked {
         }
     }
 
-    /// What is chosen of that which all columns of the file have, in the order of the result.
+    /// Selects from items for all columns of the file, in the order of the result.
     pub(super) fn of_all<T: Clone>(&self, all: &[T]) -> Vec<T> {
         self.order.iter().map(|&at| all[self.columns[at]].clone()).collect()
     }
@@ -99,9 +100,9 @@ impl Picked {
 fn find(key: &ColumnKey, names: Option<&[String]>, count: usize) -> Result<usize, String> {
     match (key, names) {
         (ColumnKey::Index(index), _) if *index < count => Ok(*index),
-        (ColumnKey::Index(index), _) => {
-            Err(format!("there is no column of index {index}: {count} are there, from 0"))
-        }
+        (ColumnKey::Index(index), _) => Err(format!(
+            "there is no column index {index}: the file has {count} columns, counted from 0"
+        )),
         (ColumnKey::Name(name), None) => {
             Err(format!("there is no column `{name}`: the first line has no names"))
         }
@@ -110,7 +111,7 @@ fn find(key: &ColumnKey, names: Option<&[String]>, count: usize) -> Result<usize
             match (found.next(), found.next()) {
                 (Some((index, _)), None) => Ok(index),
                 (Some((first, _)), Some((second, _))) => Err(format!(
-                    "`{name}` is the name of two columns, of index {first} and {second}"
+                    "two columns are named `{name}`, at index {first} and {second}"
                 )),
                 (None, _) => Err(format!("there is no column `{name}`: {}", listed(names))),
             }
@@ -118,31 +119,31 @@ fn find(key: &ColumnKey, names: Option<&[String]>, count: usize) -> Result<usize
     }
 }
 
-/// The first of many names.
+/// Lists the first names.
 fn listed(names: &[String]) -> String {
     const MOST: usize = 20;
     let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
     let more = if names.len() > MOST { ", …" } else { "" };
-    format!("they are {}{more}", shown.join(", "))
+    format!("the file has {}{more}", shown.join(", "))
 }
 
-/// Leaves out the fields of columns that are not read.
+/// Drops the fields of columns that are not read.
 pub(super) struct Picking<'p> {
     picked: Option<&'p Picked>,
     columns: usize,
-    /// Of the next field.
+    /// The column of the next field.
     column: usize,
     starts: Vec<u32>,
     ends: Vec<u32>,
 }
 
 impl<'p> Picking<'p> {
-    /// Of rows of so many columns.
+    /// For rows of this many columns.
     pub(super) fn new(picked: Option<&'p Picked>, columns: usize) -> Self {
         Self { picked, columns, column: 0, starts: Vec::new(), ends: Vec::new() }
     }
 
-    /// The fields that are read, of those that come next in the file.
+    /// Returns the fields to read among those that come next in the file.
     pub(super) fn pick<'t>(&'t mut self, tokens: Tokens<'t>) -> Tokens<'t> {
         let Some(picked) = self.picked else { return tokens };
         self.starts.clear();
@@ -188,11 +189,11 @@ mod tests {
     #[test]
     fn columns_that_are_not_there_or_not_clear_are_refused() {
         for (keys, says) in [
-            (&["x"][..], "no column `x`: they are `a`, `b`, `c`, `b`"),
-            (&["b"], "`b` is the name of two columns, of index 1 and 3"),
-            (&["4"], "no column of index 4: 4 are there"),
-            (&["a", "0"], "index 0 is chosen twice"),
-            (&[], "no column is chosen"),
+            (&["x"][..], "no column `x`: the file has `a`, `b`, `c`, `b`"),
+            (&["b"], "two columns are named `b`, at index 1 and 3"),
+            (&["4"], "no column index 4: the file has 4 columns"),
+            (&["a", "0"], "index 0 is selected twice"),
+            (&[], "no columns are selected"),
         ] {
             let why = picked(keys).expect_err("it is not clear");
             assert!(why.contains(says), "{why}");

@@ -1,4 +1,4 @@
-//! The types of numbers that tables hold.
+//! The number types of tables.
 
 use bytemuck::Pod;
 use swath_simd::{Tokens, parse_doubles, parse_integers};
@@ -13,41 +13,41 @@ pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Decimals {
-    /// The shortest text that is read as the same number.
+    /// The shortest text that parses back to the same number.
     #[default]
     Shortest,
-    /// With so many digits behind the point, at most 1,074, correctly rounded: C's `%.Nf`.
+    /// This many digits after the point, at most 1,074, correctly rounded: C's `%.Nf`.
     Fixed(usize),
 }
 
-/// Numbers that are parsed in one go, between two looks at where they belong.
+/// How many numbers are parsed before they are stored.
 const BATCH: usize = 64;
 
 pub(super) mod sealed {
     use super::{Decimals, Tokens};
 
     pub trait Value: Sized {
-        /// What messages call it.
+        /// Its name in messages.
         const NAME: &'static str;
 
-        /// The number that a token is, strictly; `None` if it is none of this type.
+        /// Parses a token strictly; `None` if it is not a number of this type.
         fn parse(token: &[u8]) -> Option<Self>;
 
-        /// Parses plain tokens, and returns how many came before the first that is not.
+        /// Parses plain tokens; returns how many precede the first that is not plain.
         fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize;
 
-        /// Whether one of them is so large that not every integer there is of this type.
+        /// Whether a value is so large that this type cannot represent every integer of that size.
         fn are_rounded(_: &[Self]) -> bool {
             false
         }
 
-        /// Appends its text.
+        /// Appends it as text.
         fn push(self, text: &mut Vec<u8>, decimals: Decimals);
 
-        /// What stands for nothing, if the type has it.
+        /// Returns the value that means "missing", if the type has one.
         fn natural() -> Option<Self>;
 
-        /// This value, if the type has it.
+        /// Converts this value, if the type can represent it.
         fn exactly(value: f64) -> Option<Self>;
     }
 }
@@ -65,7 +65,7 @@ impl sealed::Value for f64 {
         parse_doubles(tokens, out)
     }
 
-    // To the end, so that it is done many at a time.
+    // Without an early exit, so that the loop is vectorised.
     fn are_rounded(values: &[Self]) -> bool {
         values
             .iter()
@@ -137,18 +137,18 @@ pub(super) fn push_double(text: &mut Vec<u8>, value: f64, decimals: Decimals) {
     }
 }
 
-/// Rounds to the nearest, as all conversions do.
-#[expect(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+/// Rounds to nearest, as all conversions do.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
 fn rounded(value: f64) -> f32 {
     value as f32
 }
 
-/// Returns the single nearest to the number whose nearest double is `wide`; `None` if that cannot
-/// be told, or is infinite, or has fewer bits than others.
+/// Returns the single nearest to the number whose nearest double is `wide`. `None` if `wide` does
+/// not determine it, or it is infinite or subnormal.
 fn single(wide: f64) -> Option<f32> {
     // Exactly between two singles: the number itself may lie on either side.
-    const BEHIND: u64 = (1 << 29) - 1;
-    let halfway = wide.to_bits() & BEHIND == 1 << 28;
+    const DROPPED: u64 = (1 << 29) - 1;
+    let halfway = wide.to_bits() & DROPPED == 1 << 28;
     let value = rounded(wide);
     ((value.is_normal() && !halfway) || wide == 0.0).then_some(value)
 }
@@ -177,7 +177,7 @@ macro_rules! integers {
             }
 
             fn exactly(value: f64) -> Option<Self> {
-                // Its text, as nothing converts without rounding or clamping.
+                // By way of text, since no conversion checks for exactness.
                 Self::parse(format!("{value}").as_bytes())
             }
         }
@@ -214,7 +214,7 @@ impl sealed::Value for i64 {
     }
 }
 
-/// Parses into a wider type, and narrows what was found.
+/// Parses into a wider type, and narrows the results.
 fn by_batch<W: Pod, T>(
     tokens: Tokens<'_>,
     out: &mut [T],

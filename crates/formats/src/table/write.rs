@@ -1,4 +1,4 @@
-//! Writes tables: any worker makes the text of some rows, ordered mode puts it in its place.
+//! Writes tables: each worker formats some rows, and the output is written in order.
 
 use swath::append::{Ordered, Ticket};
 use swath::{Output, OutputOptions};
@@ -13,34 +13,54 @@ use crate::error::{Error, FormatReason, Result};
 use crate::number::format::{push_i64, push_u64};
 use crate::setters::setters;
 
-/// Values whose text a worker makes at one time: some hundred kilobytes.
+/// Number of values that a worker formats at a time: some hundred kilobytes of text.
 const VALUES: usize = 32 << 10;
 
-/// The smallest double has so many digits behind the point: 2^-1074.
+/// The smallest double, 2^-1074, has this many digits after the point.
 const MOST_PLACES: usize = 1074;
 
-/// Nothing, or why a table is not written, and what to try.
+/// Success, or why a table cannot be written and a hint.
 type Refused = std::result::Result<(), (String, &'static str)>;
 
-/// Writes a row-major array with rows of `columns` values; returns the bytes of the output.
+/// Writes a row-major array with rows of `columns` values; returns the length of the output in
+/// bytes.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("points.csv");
+/// let bytes = swath_formats::table::write(&path, 2, &[1.0, 2.5, 3.0, 4.0])?;
+/// assert_eq!((bytes, std::fs::read(&path)?), (16, b"1.0,2.5\n3.0,4.0\n".to_vec()));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`TableWriteOptions::write`].
+/// Those of [`TableWriteOptions::write`].
 pub fn write<T: Value>(output: impl Into<Output>, columns: usize, values: &[T]) -> Result<u64> {
     TableWriteOptions::new().write(output, columns, values)
 }
 
-/// Writes columns; returns the bytes of the output.
+/// Writes columns; returns the length of the output in bytes.
+///
+/// ```
+/// use swath_formats::table;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (from, to) = (folder.path().join("from.csv"), folder.path().join("to.csv"));
+/// std::fs::write(&from, "n;x\n1;2.5\n3;\n")?;
+/// table::write_columns(&to, &table::read_columns(&from)?)?;
+/// assert_eq!(std::fs::read_to_string(&to)?, "n,x\n1,2.5\n3,\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`TableWriteOptions::write`].
+/// Those of [`TableWriteOptions::write`].
 pub fn write_columns(output: impl Into<Output>, table: &Columns) -> Result<u64> {
     TableWriteOptions::new().write_columns(output, table)
 }
 
-/// How to write a table. Every setter returns the options, none can fail.
+/// How to write a table. Every setter returns the options; none can fail.
 ///
 /// ```
 /// use swath_formats::table::{TableWriteOptions, read};
@@ -68,7 +88,7 @@ impl Default for TableWriteOptions {
 }
 
 impl TableWriteOptions {
-    /// Commas, no names, the shortest doubles, one worker for each core.
+    /// Defaults: commas, no names, the shortest doubles, one worker per core.
     pub fn new() -> Self {
         Self {
             delimiter: b',',
@@ -79,14 +99,14 @@ impl TableWriteOptions {
     }
 
     setters! {
-        /// What stands between fields. Default: `,`.
+        /// The byte that separates fields. Default: `,`.
         with_delimiter(delimiter: u8);
     }
 
-    /// What columns are called, on a line before all others. Default: no such line, or the names
-    /// that columns have; where there are no rows, `column_1` and so on, for an empty file is no
-    /// table. Names that need it are quoted, those that look like numbers too, which other readers
-    /// may take for data all the same. Names that are all empty are found only by readers who are
+    /// The names of the columns, written as the first line. Default: the columns' own names, or no
+    /// such line. A table without rows gets `column_1` and so on, because an empty file is not a
+    /// table. Names are quoted where necessary, also those that look like numbers; other readers
+    /// may still take those for data. If all names are empty, a reader finds them only when it is
     /// told that there is a header.
     #[must_use]
     pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
@@ -95,23 +115,23 @@ impl TableWriteOptions {
     }
 
     setters! {
-        /// How doubles are written. Default: [`Decimals::Shortest`].
+        /// How to write doubles. Default: [`Decimals::Shortest`].
         with_decimals(decimals: Decimals);
 
-        /// How the output is written. Its workers make the text: 0 are one for each core. The text does
-        /// not depend on them.
+        /// How to write the output. Its workers format the text, 0 for one per core; the text does
+        /// not depend on their number.
         with_output(output: OutputOptions);
     }
 
-    /// Writes a row-major array with rows of `columns` values; returns the bytes of the file,
-    /// which is complete under its name, or absent.
+    /// Writes a row-major array with rows of `columns` values. The file is complete under its name,
+    /// or absent. Returns its length in bytes.
     ///
-    /// NaN is `nan`, the infinities are `inf` and `-inf`.
+    /// NaN is written as `nan`, infinity as `inf` or `-inf`.
     ///
     /// # Errors
     ///
-    /// [`FormatReason::Invalid`] unless the values are whole rows, there is a name for each column, and
-    /// the number of digits is possible; and those of writing.
+    /// [`FormatReason::Invalid`] unless the values form whole rows, there is one name per column,
+    /// and the number of digits is possible; whatever writing reports.
     pub fn write<T: Value>(
         &self,
         output: impl Into<Output>,
@@ -121,7 +141,8 @@ impl TableWriteOptions {
         let output = output.into();
         let path = output.name();
         if columns == 0 || !values.len().is_multiple_of(columns) {
-            let detail = format!("{} values are no rows of {columns}", values.len());
+            let detail =
+                format!("{} values do not divide into rows of {columns}", values.len());
             return Err(Error::writing(path, FormatReason::Invalid, detail));
         }
         let numbered = values.is_empty().then(|| numbered(columns));
@@ -141,12 +162,12 @@ impl TableWriteOptions {
         Ok(out.commit()?.bytes)
     }
 
-    /// Writes columns; a missing value is an empty field, or `""` if it is alone on its line or
-    /// stands between spaces, which count once for many readers.
+    /// Writes columns. A missing value is an empty field, or `""` if it is alone on its line or
+    /// stands between spaces, since many readers merge runs of spaces.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write).
+    /// Those of [`write`](Self::write).
     pub fn write_columns(&self, output: impl Into<Output>, table: &Columns) -> Result<u64> {
         self.columns_to(output.into(), table)
     }
@@ -155,7 +176,11 @@ impl TableWriteOptions {
         let path = output.name();
         let columns = &table.columns;
         if columns.is_empty() {
-            return Err(Error::writing(path, FormatReason::Invalid, "there are no columns"));
+            return Err(Error::writing(
+                path,
+                FormatReason::Invalid,
+                "the table has no columns",
+            ));
         }
         let names = self.names.as_deref().or(table.names.as_deref());
         let numbered = (table.rows == 0).then(|| numbered(columns.len()));
@@ -193,46 +218,54 @@ impl TableWriteOptions {
         }
     }
 
-    /// Refuses what would not be read back.
+    /// Rejects what could not be read back.
     fn check(&self, columns: usize, names: Option<&[String]>, usual: &Dialect) -> Refused {
         let sign = self.delimiter.escape_ascii();
         if self.delimiter.is_ascii_alphanumeric() || b"+-.\n\r\"".contains(&self.delimiter) {
-            return Err((format!("`{sign}` cannot stand between numbers"), ""));
+            return Err((
+                format!("`{sign}` cannot separate numbers"),
+                "choose another delimiter",
+            ));
         }
         if self.delimiter == b'#' {
-            let detail = "`#` cannot stand between numbers: it begins comments";
+            let detail = "`#` cannot separate numbers, because it begins comments";
             return Err((detail.to_owned(), "choose another delimiter"));
         }
         if let Decimals::Fixed(places) = self.decimals
             && places > MOST_PLACES
         {
-            let detail = format!("no double has {places} digits behind the point");
-            return Err((detail, "at most 1,074, or the shortest text"));
+            let detail =
+                format!("{places} digits after the point are more than any double has");
+            return Err((detail, "request at most 1,074 digits, or the shortest text"));
         }
         if let Some(names) = names.filter(|names| names.len() != columns) {
-            return Err((format!("{} names for {columns} columns", names.len()), ""));
+            return Err((
+                format!("{} names for {columns} columns", names.len()),
+                "give one name per column",
+            ));
         }
         if names.is_some_and(|names| names.iter().all(String::is_empty)) {
-            let detail = "every name is empty: it would be read back as a row without values";
+            let detail =
+                "all names are empty: the header would be read back as a row of missing values";
             return Err((detail.to_owned(), "give the columns names, or leave the names out"));
         }
         for name in names.into_iter().flatten() {
             if let Some((_, detail)) = first_line::control(name.as_bytes(), usual) {
                 let detail = format!("the name {name:?} cannot be read back: {detail}");
-                return Err((detail, "choose a name without it"));
+                return Err((detail, "choose another name"));
             }
         }
         Ok(())
     }
 
-    /// Begins the file, with its header if there are names.
+    /// Begins the file, with a header if there are names.
     fn begin(
         &self,
         output: Output,
         columns: usize,
         names: Option<&[String]>,
     ) -> Result<Ordered> {
-        // How readers who are told nothing take it.
+        // How a reader with default options parses it.
         let usual = Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter));
         self.check(columns, names, &usual).map_err(|(detail, hint)| {
             Error::writing(output.name(), FormatReason::Invalid, detail).hint(hint)
@@ -251,14 +284,14 @@ impl TableWriteOptions {
         Ok(out)
     }
 
-    /// A name, in quotes if it would not be read as it is.
+    /// Appends a name, quoted if it would otherwise not be read back as it is.
     fn push_name(&self, text: &mut Vec<u8>, name: &str, is_alone: bool, usual: &Dialect) {
         let name = name.as_bytes();
         let odd = |&byte: &u8| byte == self.delimiter || b"\"\n\r\t,;|#".contains(&byte);
         let edge = name.first().is_some_and(|&byte| byte == b' ')
             || name.last().is_some_and(|&byte| byte == b' ')
             || name.starts_with(b"\xef\xbb\xbf");
-        // Alone, a blank in it would be taken for what separates two names.
+        // A blank in a lone name would be taken for a separator.
         let is_lost = is_alone && name.contains(&b' ');
         if name.iter().any(odd) || edge || is_lost || looks_like_data(name, usual) {
             text.push(b'"');
@@ -275,7 +308,7 @@ impl TableWriteOptions {
     }
 }
 
-/// Makes a newline of the delimiter behind the last field.
+/// Turns the delimiter after the last field into a newline.
 fn end_line(text: &mut [u8]) {
     if let Some(last) = text.last_mut() {
         *last = b'\n';

@@ -12,7 +12,7 @@ use swath_formats::compressed::{CompressOptions, DecompressOptions, Decompressed
 pub(crate) const FORMATS: [Format; 4] =
     [Format::Zstd, Format::Gzip, Format::Bgzf, Format::Bzip2];
 
-/// Bytes that are read by position.
+/// Bytes that can be read by position.
 struct Memory(Vec<u8>);
 
 impl ReadAt for Memory {
@@ -30,7 +30,7 @@ impl ReadAt for Memory {
     }
 }
 
-/// Copies as much as there is room for.
+/// Copies as much as fits.
 trait CloneIntoStart {
     fn clone_into_start(&self, target: &mut [u8]) -> io::Result<usize>;
 }
@@ -47,13 +47,13 @@ pub(crate) fn source(bytes: &[u8]) -> Source {
     Source::custom(Arc::new(Memory(bytes.to_vec())))
 }
 
-/// A pipe that `bytes` come through, a few at a time.
+/// A pipe that delivers `bytes`, a few at a time.
 pub(crate) fn pipe(bytes: &[u8], step: usize) -> Source {
     let (read, mut write) = io::pipe().expect("a pipe");
     let bytes = bytes.to_vec();
     std::thread::spawn(move || {
         for part in bytes.chunks(step) {
-            // Whoever has read enough closes it.
+            // A reader that has read enough closes it.
             if write.write_all(part).is_err() {
                 break;
             }
@@ -76,7 +76,7 @@ impl Write for Kept {
     }
 }
 
-/// An output, and what is written to it.
+/// An output, and the bytes written to it.
 fn output() -> (Ordered, Kept) {
     let kept = Kept::default();
     (ordered_to(kept.clone(), Path::new("kept")), kept)
@@ -99,7 +99,7 @@ pub(crate) fn packed(format: Format, bytes: &[u8]) -> Vec<u8> {
     )
 }
 
-/// Small frames, so that a few kB have many.
+/// Small frames, so that a few kB contain many.
 pub(crate) fn packed_small(format: Format, bytes: &[u8]) -> Vec<u8> {
     let options = CompressOptions::new()
         .with_format(format)
@@ -108,7 +108,7 @@ pub(crate) fn packed_small(format: Format, bytes: &[u8]) -> Vec<u8> {
     packed_by(&options, source(bytes))
 }
 
-/// What comes out, also where it ends with an error.
+/// Returns what comes out, even if it ends with an error.
 pub(crate) fn unpacked_by(
     options: &DecompressOptions,
     source: Source,
@@ -128,7 +128,7 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>> {
     report.map(|_| plain)
 }
 
-/// `len` bytes of something like text: words that come again.
+/// `len` bytes that resemble text: words that repeat.
 pub(crate) fn text(seed: u64, len: usize) -> Vec<u8> {
     let mut next = swath_reference::splitmix(seed);
     let mut text = Vec::with_capacity(len + 16);

@@ -1,4 +1,4 @@
-//! Blocks are found by their marks at any bit; marks that are none do not mislead.
+//! Blocks are found by their marks at any bit, and false marks do not mislead.
 
 use swath::ReadOptions;
 use swath_formats::FormatReason;
@@ -6,7 +6,7 @@ use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
 use crate::around::{packed, packed_by, packed_small, source, text, unpacked, unpacked_by};
 
-/// 900 kB of text in one stream of nine blocks, which begin at any bit.
+/// 900 kB of text in one stream of nine blocks, which begin at arbitrary bits.
 fn nine_blocks() -> (Vec<u8>, Vec<u8>) {
     let plain = text(1, 900_000);
     let options = CompressOptions::new()
@@ -50,8 +50,8 @@ impl Bits {
     }
 }
 
-/// A stream of one block whose coded data is `inside` literally: with a code of 256 symbols that
-/// have 8 bits each, any bytes can be spelled but 255, which is the block's end.
+/// A stream of one block whose coded data is literally `inside`: with a code of 256 symbols of 8
+/// bits each, every byte can be spelled except 255, which ends the block.
 fn spelled(inside: &[u8], checksum: u32) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.add(0x425a_6839, 32);
@@ -59,7 +59,7 @@ fn spelled(inside: &[u8], checksum: u32) -> Vec<u8> {
     bits.add(u64::from(checksum), 32);
     // Not randomised; the first row of the sorted block.
     bits.add(0, 25);
-    // 254 bytes occur: two are for runs, so the end is symbol 255.
+    // 254 different bytes occur and two symbols are for runs, so the end is symbol 255.
     bits.add(0xffff, 16);
     for _ in 0..15 {
         bits.add(0xffff, 16);
@@ -86,10 +86,10 @@ fn spelled(inside: &[u8], checksum: u32) -> Vec<u8> {
     bits.bytes()
 }
 
-/// What such a stream decodes to, and the stream with the checksum of that.
+/// Returns what such a stream decodes to, and the stream with the right checksum.
 fn spelled_well(inside: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut plain = Vec::with_capacity(1 << 20);
-    // The output comes before the checksum turns out to be wrong.
+    // The output is available before the checksum turns out to be wrong.
     let wrong = bzip2::Decompress::new(false).decompress_vec(&spelled(inside, 0), &mut plain);
     assert!(wrong.is_err() && !plain.is_empty(), "{wrong:?}");
     let checksum = !plain.iter().fold(u32::MAX, |crc, &byte| {
@@ -113,7 +113,7 @@ fn a_mark_within_a_block_is_none() {
         mark(BLOCK).repeat(30),
     ] {
         let (plain, bytes) = spelled_well(&inside);
-        // Alone, and before and behind others.
+        // Alone, and before and after other streams.
         let other = text(3, 300_000);
         let packed = packed_small(Format::Bzip2, &other);
         let three = [&packed[..], &bytes, &packed].concat();
@@ -138,7 +138,7 @@ fn more_false_marks_than_chance_makes_are_refused() {
 
 #[test]
 fn a_block_within_a_block_is_refused() {
-    // The inner stream is spelled by the outer one, so it must do without the outer one's end.
+    // The inner stream is spelled by the outer one, so it cannot contain the outer one's end.
     let inner = (0..).map(|seed| packed(Format::Bzip2, &text(seed, 60)));
     let inner = inner.into_iter().find(|inner| !inner.contains(&255)).expect("one of many");
     let (plain, bytes) = spelled_well(&inner);
@@ -163,7 +163,7 @@ fn a_stream_of_nothing_but_ends_is_empty() {
 #[test]
 fn a_wrong_checksum_of_the_whole_stream_is_corrupt() {
     let (_, mut bytes) = nine_blocks();
-    // The last bits but for the padding.
+    // The last bits, except the padding.
     let last = bytes.len() - 3;
     bytes[last] ^= 1;
     let error = unpacked(&bytes).expect_err("the sum of the blocks is another");
@@ -176,7 +176,7 @@ fn blocks_that_were_exchanged_are_corrupt() {
     let bytes = packed_small(Format::Bzip2, &text(2, 9_000));
     let marks: Vec<usize> =
         (0..bytes.len()).filter(|&at| bytes[at..].starts_with(b"BZh9")).collect();
-    // Streams may stand in any order; a block with another's checksum may not.
+    // Streams may be in any order; a block with another one's checksum is an error.
     let mut wrong = bytes.clone();
     let (left, right) = wrong.split_at_mut(marks[1]);
     left[10..14].swap_with_slice(&mut right[10..14]);

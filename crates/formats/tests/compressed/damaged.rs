@@ -1,4 +1,4 @@
-//! Bytes that were damaged or cut off: an error, or the right bytes; never a panic, never others.
+//! Damaged or truncated bytes give an error or the right bytes; never a panic or wrong bytes.
 
 use swath::ReadOptions;
 use swath_formats::FormatReason;
@@ -6,10 +6,10 @@ use swath_formats::compressed::{DecompressOptions, Format, Seekable};
 
 use crate::around::{FORMATS, packed, packed_small, pipe, source, text, unpacked, unpacked_by};
 
-/// Damages of each format; a seed each.
+/// Damaged copies per format, each with its seed.
 const ROUNDS: u64 = 300;
 
-/// Says which seed it was, if a test ends by a panic.
+/// Prints the seed if a test panics.
 struct Said(Format, u64);
 
 impl Drop for Said {
@@ -37,11 +37,11 @@ fn flipped_bits_are_an_error_or_change_nothing() {
                 DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
             let (report, there) = unpacked_by(&options, source(&bytes));
             match report {
-                // What only the index says does not matter to a decoder, nor do bits that fill up.
+                // A decoder does not use what only the index says, nor the bits that pad a byte.
                 Ok(report) if report.rest.is_none() => {
                     assert!(there == plain, "wrong bytes");
                 }
-                // The start of a stream was hit: to the standard tools no stream begins there.
+                // The start of a stream was hit, so the standard tools see no stream there.
                 Ok(_) => assert!(plain.starts_with(&there), "wrong bytes"),
                 Err(error) => {
                     let offset = error.offset().expect("it is about bytes");
@@ -198,7 +198,7 @@ fn whoever_waits_for_a_damaged_item_is_let_go() {
         for at in [30, whole.len() / 2, whole.len() - 200] {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x40;
-            // There is no index, so all items are cut in their order.
+            // There is no index, so all items are cut in order.
             let options = DecompressOptions::new()
                 .with_read(ReadOptions::new().with_workers(7))
                 .with_offset(1_999_000)
@@ -220,7 +220,7 @@ fn bgzf_that_was_cut_off_after_a_block_is_told() {
     let cut = report(&whole[..whole.len() - END]);
     assert!(cut.lacks_end && !cut.is_whole(), "{cut:?}");
     assert!(cut.notes()[0].contains("may have been cut off"), "{:?}", cut.notes());
-    // Where members are decoded in order, too: one that says it is longer than it is comes first.
+    // Also where members are decoded in order: one with a false length comes first.
     let mut odd = whole[..whole.len() - END].to_vec();
     odd.extend_from_slice(&packed(Format::Gzip, b""));
     assert!(report(&odd).is_whole(), "another member ends it");

@@ -1,4 +1,4 @@
-//! Streams that were made to harm: sizes that lie, indexes that lie, bombs.
+//! Hostile streams: false sizes, false indexes, bombs.
 
 use swath::ReadOptions;
 use swath_formats::FormatReason;
@@ -9,7 +9,7 @@ use crate::around::{packed_small, pipe, source, text, unpacked, unpacked_by};
 const RAW: u32 = 0;
 const RUN: u32 = 1;
 
-/// A zstd frame without a checksum: a header, and blocks of a kind and a size.
+/// A zstd frame without a checksum: a header, and blocks of a given kind and size.
 fn zstd_frame(descriptor: u8, fields: &[u8], blocks: &[(u32, u32, &[u8])]) -> Vec<u8> {
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, descriptor];
     frame.extend_from_slice(fields);
@@ -30,7 +30,7 @@ fn a_frame_that_claims_2_to_the_60_bytes_gets_no_memory_for_them() {
     let frame = zstd_frame(0xc0, &[&[WINDOW], &claim[..]].concat(), &[(RAW, 3, b"abc")]);
     let error = unpacked(&frame).expect_err("it holds three bytes");
     assert_eq!((error.reason(), error.offset()), (FormatReason::Corrupt, Some(0)), "{error}");
-    // The same as one segment, whose window is as long.
+    // The same as a single segment, whose window is as long.
     let frame = zstd_frame(0xe0, &claim, &[(RAW, 3, b"abc")]);
     unpacked(&frame).expect_err("it holds three bytes");
 }
@@ -83,7 +83,7 @@ fn a_block_of_no_kind_or_too_large_is_corrupt_where_it_is() {
     }
 }
 
-/// Changes the size that the first member says it has.
+/// Changes the size that the first member records.
 fn with_size(bytes: &[u8], size: u32) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[16..20].copy_from_slice(&size.to_le_bytes());
@@ -95,12 +95,12 @@ fn a_member_whose_size_lies_is_decoded_as_it_is_or_refused() {
     let plain = text(1, 12_000);
     let bytes = packed_small(Format::Gzip, &plain);
     let size = u32::from_le_bytes([bytes[16], bytes[17], bytes[18], bytes[19]]);
-    // What follows shows that it cannot be true.
+    // What follows shows that it cannot be right.
     for wrong in [0, 1, 20, 28, size - 5, size + 1, 1 << 20, u32::MAX] {
         let there = unpacked(&with_size(&bytes, wrong)).expect("as gzip decodes it");
         assert!(there == plain, "{wrong}");
     }
-    // Two members that say they are one are decoded as the two that they are.
+    // Two members that claim to be one are decoded as two.
     let second = &bytes[usize::try_from(size).unwrap()..];
     let both = size + u32::from_le_bytes([second[16], second[17], second[18], second[19]]);
     assert!(unpacked(&with_size(&bytes, both)).expect("as gzip decodes it") == plain);
@@ -108,7 +108,7 @@ fn a_member_whose_size_lies_is_decoded_as_it_is_or_refused() {
 
 #[test]
 fn a_size_field_of_somebody_else_is_not_believed() {
-    // A stored block, in which four zeros look like the end of a member.
+    // A stored block in which four zeros look like the end of a member.
     let plain = b"\0\0\0\0\x07\x07".repeat(200);
     let mut crc = flate2::Crc::new();
     crc.update(&plain);
@@ -148,7 +148,7 @@ fn a_name_that_does_not_end_is_corrupt_and_not_read_for_ever() {
     assert_eq!(unpacked(&bytes).expect_err("no end").reason(), FormatReason::Truncated);
 }
 
-/// What the two ways to read the middle say of a file.
+/// Returns what both ways to read from the middle say about a file.
 fn reasons(bytes: &[u8]) -> [Result<usize, FormatReason>; 2] {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("packed");
@@ -169,7 +169,7 @@ fn a_seek_table_that_lies_is_corrupt() {
     let table = bytes.len() - (17 + 5 * 12);
     let count = bytes.len() - 9;
     assert_eq!(reasons(&bytes), [Ok(100), Ok(100)]);
-    // The guard is left out, as in a table that somebody else wrote.
+    // Without the guard, like a table from another program.
     let foreign = |at: usize, number: u32| {
         let mut bytes = bytes.clone();
         bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
@@ -192,15 +192,15 @@ fn a_seek_table_that_lies_is_corrupt() {
         for reason in reasons(&foreign(at, number)) {
             let refused = matches!(
                 reason,
-                // A shorter one may be that of the last of several files.
+                // A shorter table may belong to the last of several files.
                 Err(FormatReason::Corrupt | FormatReason::Unsupported | FormatReason::NoIndex)
             );
-            // Without an index that can be used, everything is decoded.
+            // Without a usable index, everything is decoded.
             assert!(refused || reason == Ok(100), "{what}: {reason:?}");
         }
         assert_ne!(reasons(&foreign(at, number))[0], Ok(100), "{what}");
     }
-    // Ours says what is in it, so even a frame before those that are read may not differ.
+    // Our guard covers the whole table, so even a frame before those that are read must match.
     let mut guarded = bytes.clone();
     guarded[table + 12] ^= 1;
     assert_eq!(reasons(&guarded), [Err(FormatReason::Corrupt), Err(FormatReason::Corrupt)]);
@@ -234,7 +234,7 @@ fn an_index_that_is_ours_and_lies_is_corrupt() {
     }
 }
 
-/// A member whose field of this kind says `size`, of `plain` in one stored block.
+/// A member whose field of this kind records `size`, with `plain` in one stored block.
 fn stored(kind: &[u8; 2], size: u32, plain: &[u8]) -> Vec<u8> {
     let mut member = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff".to_vec();
     match kind {
@@ -260,19 +260,19 @@ fn stored(kind: &[u8; 2], size: u32, plain: &[u8]) -> Vec<u8> {
     member
 }
 
-/// Bytes of such a member that are not its plain ones.
+/// Length of such a member without its plain bytes.
 fn around(kind: &[u8; 2]) -> usize {
     stored(kind, 0, b"").len()
 }
 
-/// What the decoder that reads one byte after the other makes of it, as `gzip -dc` does.
+/// Returns what the decoder that works in order makes of it, as `gzip -dc` does.
 fn in_order(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::new();
     let mut decoder = flate2::bufread::MultiGzDecoder::new(bytes);
     std::io::Read::read_to_end(&mut decoder, &mut plain).ok().map(|_| plain)
 }
 
-/// Compares with decoding in order: from a file and from a pipe, and a part.
+/// Compares with decoding in order: from a file, from a pipe, and in part.
 fn check_in_order(name: &str, bytes: &[u8], workers: &[usize]) {
     let right = in_order(bytes);
     for &workers in workers {
@@ -303,7 +303,7 @@ fn members_that_lie_about_their_length_are_decoded_as_gzip_does() {
         let honest = |plain: &[u8]| stored(kind, frame(plain.len()), plain);
         let parts: Vec<&[u8]> = text.chunks(3000).collect();
         let (before, after) = (honest(parts[0]), honest(parts[1]));
-        // Another member inside the data, which its size field leads to.
+        // Another member inside the data, at the place where its size field points.
         let nested = [&b"before "[..], &honest(b"not to be seen"), b" after"].concat();
         let inside = frame(0) - 8 + 7;
         let lies = [
@@ -326,7 +326,7 @@ fn members_that_lie_about_their_length_are_decoded_as_gzip_does() {
             ] {
                 assert!(in_order(&bytes).is_some(), "{name} {place}");
                 check_in_order(&format!("{name}, {place}"), &bytes, &[1, 2, 3, 8]);
-                // Really damaged after it: an error all the same.
+                // Real damage after it is still an error.
                 let mut damaged = bytes.clone();
                 let at = damaged.len() - 20;
                 damaged[at] ^= 1;

@@ -1,4 +1,4 @@
-//! What compressed streams promise: a file for each promise.
+//! The promises of compressed streams, one file per promise.
 
 mod around;
 mod bzip2_marks;

@@ -1,4 +1,4 @@
-//! Bytes from the middle are those of the whole, with an index and without one.
+//! Bytes from the middle equal those of the whole, with and without an index.
 
 use std::path::PathBuf;
 use swath::ReadOptions;
@@ -34,7 +34,7 @@ fn every_position_is_read_through_the_index() {
                 assert!(target[..got] == *wanted, "{format} {len} at {offset}");
             }
         }
-        assert_eq!(there.read_at(&mut [0; 9], u64::MAX).expect("far behind the end"), 0);
+        assert_eq!(there.read_at(&mut [0; 9], u64::MAX).expect("far past the end"), 0);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What was compressed is decompressed to the same bytes, whoever did it and however it came.
+//! Whatever was compressed decompresses to the same bytes, for any workers and any kind of source.
 
 use swath::ReadOptions;
 use swath_formats::FormatReason;
@@ -139,7 +139,7 @@ fn levels_and_sizes_that_a_format_does_not_have_are_refused_before_anything_is_r
         (Format::Zstd, 23, 0, "levels 1 to 22"),
         (Format::Gzip, 13, 0, "levels 1 to 12"),
         (Format::Bzip2, 10, 0, "levels 1 to 9"),
-        (Format::Bgzf, 6, 65_281, "4096 to 65280 bytes, not 65281"),
+        (Format::Bgzf, 6, 65_281, "a block size of 65281 bytes is not possible for bgzf, which allows 4096 to 65280"),
         (Format::Zstd, 3, 4095, "4096 to 33554432 bytes"),
         (Format::Gzip, 3, (32 << 20) + 1, "4096 to 33554432 bytes"),
     ] {

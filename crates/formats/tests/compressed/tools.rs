@@ -10,7 +10,8 @@ use crate::around::{
     FORMATS, packed, packed_by, packed_small, source, text, unpacked, unpacked_by,
 };
 
-/// What a program writes when it gets `bytes`; `None`, with a note, if it is not installed.
+/// Returns what a program writes for the input `bytes`; `None`, with a note, if it is not
+/// installed.
 fn through(words: &[&str], bytes: &[u8]) -> Option<Vec<u8>> {
     let mut command = Command::new(words[0]);
     command
@@ -114,7 +115,7 @@ fn the_output_of_every_tool_is_read() {
             for encoder in encoders(format) {
                 let Some(bytes) = through(encoder, &plain) else { continue };
                 assert!(unpacked(&bytes).expect("valid") == plain, "{encoder:?} {len}");
-                // And two of them, one behind the other.
+                // And two of them, one after another.
                 let twice = [bytes.clone(), bytes].concat();
                 let both = [plain.clone(), plain.clone()].concat();
                 assert!(unpacked(&twice).expect("valid") == both, "{encoder:?} {len}");
@@ -125,7 +126,7 @@ fn the_output_of_every_tool_is_read() {
 
 #[test]
 fn frames_longer_than_any_worker_takes_are_read() {
-    // 40 MB in one frame: more than is handed out.
+    // 40 MB in one frame, more than is handed out.
     let plain = text(1, 40_000_000);
     for encoder in [&["zstd", "-1cq"][..], &["gzip", "-1c"]] {
         let Some(bytes) = through(encoder, &plain) else { continue };
@@ -144,7 +145,7 @@ fn a_frame_is_no_larger_than_the_tools_make_it() {
     for (format, encoder, most) in [
         (Format::Zstd, &["zstd", "-3cq"][..], 1.01),
         (Format::Gzip, &["pigz", "-6c"], 1.0),
-        // Each block has a header and an end of its own.
+        // Each block has its own header and end.
         (Format::Bzip2, &["bzip2", "-9c"], 1.001),
     ] {
         let Some(theirs) = through(encoder, &plain) else { continue };

@@ -10,7 +10,7 @@ use crate::texts::{Entry, Scratch, bits, entries_of, kinds, market, right, value
 
 type Compressed = (Vec<u64>, Vec<Entry>);
 
-/// Offsets and entries; each entry without the id that the offsets tell.
+/// Offsets and entries; each entry without the id that the offsets give.
 fn rows(matrix: &AnyCsr) -> Compressed {
     match matrix {
         AnyCsr::U32(it) => {
@@ -69,7 +69,7 @@ fn check(text: &str, options: &MatrixOptions) {
     same(columns(&got), expected(matrix.columns, &transposed(&entries)), text);
 }
 
-/// Entries by row and column, equal ones in their order.
+/// Entries by row and column; equal ones keep their order.
 fn sorted(entries: &[Entry]) -> Vec<Entry> {
     let mut entries = entries.to_vec();
     entries.sort_by_key(|entry| (entry.0, entry.1));

@@ -1,4 +1,4 @@
-//! Coordinates, as they stand in the file.
+//! Coordinates, in the order of the file.
 
 use swath::ReadOptions;
 use swath_formats::matrix::{self, AnyCoo, Ids, MatrixFormat, MatrixOptions};

@@ -1,4 +1,4 @@
-//! Matrices: every block size and number of threads gives what the slow reader gives.
+//! Matrices: every block size and number of threads gives the result of the slow reader.
 
 mod compressed;
 mod coordinates;

@@ -1,4 +1,4 @@
-//! What is cancelled, out of proportion, not there, or too long to be quoted.
+//! Cancelled reads, disproportionate headers, missing files, and lines too long to quote.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,5 +129,5 @@ fn a_banner_is_seen_behind_a_mark_and_never_taken_for_edges() {
     assert_eq!(bits(entries_of(&got)), bits([(1, 0, [5.0, 0.0])]));
     let error = options.with_format(MatrixFormat::Edges).read(file.path());
     let error = error.expect_err("its sizes would be an edge").to_string();
-    assert!(error.contains("it is Matrix Market"), "{error}");
+    assert!(error.contains("a Matrix Market file"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Texts of matrices, and what is right for them.
+//! Texts of matrices, and their right results.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use swath_reference::matrix::{Matrix, Value};
 /// An entry: row, column, value.
 pub(crate) type Entry = (u64, u64, Value);
 
-/// A file that is removed with its folder.
+/// A file that is removed together with its folder.
 pub(crate) struct Scratch(tempfile::TempDir, &'static str);
 
 impl Scratch {
@@ -23,7 +23,7 @@ impl Scratch {
     }
 }
 
-/// Makes the values of entries comparable: the same bits, NaN as well.
+/// Makes the values of entries comparable bit by bit, NaN included.
 pub(crate) fn bits(entries: impl IntoIterator<Item = Entry>) -> Vec<(u64, u64, [u64; 2])> {
     entries
         .into_iter()
@@ -71,7 +71,7 @@ pub(crate) fn size_of(matrix: &AnyCoo) -> (u64, u64) {
 const FIELDS: [&str; 5] = ["pattern", "real", "integer", "unsigned-integer", "complex"];
 const SYMMETRIES: [&str; 4] = ["general", "symmetric", "skew-symmetric", "hermitian"];
 
-/// Every kind of matrix that there is.
+/// Every kind of matrix.
 pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     let all = ["coordinate", "array"].into_iter().flat_map(|layout| {
         FIELDS.into_iter().flat_map(move |field| {
@@ -85,7 +85,7 @@ pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'sta
     })
 }
 
-/// A random Matrix Market text of `entries` lines, with whatever readers have to let pass.
+/// A random Matrix Market text of `entries` lines, with everything that readers must accept.
 pub(crate) fn market(
     seed: u64,
     layout: &str,
@@ -157,12 +157,12 @@ pub(crate) fn market(
     text
 }
 
-/// What may stand on a diagonal that is its own negative.
+/// Values that may be on a diagonal that is its own negative.
 fn zero(field: &str) -> &'static str {
     if field == "complex" { "0 -0.0" } else { "0" }
 }
 
-/// A number as it may stand in a file.
+/// A number as it may appear in a file.
 fn number(next: &mut impl FnMut() -> u64, field: &str) -> String {
     match field {
         "pattern" => String::new(),
@@ -183,7 +183,7 @@ fn number(next: &mut impl FnMut() -> u64, field: &str) -> String {
     }
 }
 
-/// What the slow reader makes of a text.
+/// Returns what the slow reader makes of a text.
 pub(crate) fn right(text: &str) -> Matrix {
     swath_reference::matrix::market(text).expect("a matrix")
 }

@@ -1,4 +1,4 @@
-//! What is written is read again as it was.
+//! What is written is read back unchanged.
 
 use std::path::Path;
 
@@ -124,7 +124,7 @@ fn half_of_a_matrix_that_is_not_square_is_refused() {
     }
 }
 
-/// A matrix with entries at these places, all worth something of this kind.
+/// A matrix with entries at these places, all with a value of this kind.
 fn matrix_of(size: (u64, u64), places: &[(u64, u64)], kind: &str) -> Coo<u64> {
     fn array<T: bytemuck::Pod>(values: impl ExactSizeIterator<Item = T>) -> Array<T> {
         let mut array = Array::zeroed(values.len()).expect("room");
@@ -166,7 +166,7 @@ fn edges_keep_their_shape_their_type_and_their_first_id() {
                         panic!("asked for")
                     };
                     assert_eq!(back, matrix, "{text}");
-                    // Rows take memory, whether they have entries or not.
+                    // Rows take memory whether or not they have entries.
                     if size.0 > 10 {
                         continue;
                     }
@@ -245,7 +245,7 @@ fn an_entry_outside_of_the_matrix_is_refused_and_not_written() {
             assert!(told.contains("entry 69000 is at row") && !path.exists(), "{told}");
         }
         let odd = matrix_of((4, 4), &[(u64::MAX, 0)], "pattern");
-        options().write(&path, &odd).expect_err("a row after which there is none");
+        options().write(&path, &odd).expect_err("a row past the last one");
         options().write(&path, &inside).expect("written");
         std::fs::remove_file(&path).expect("it is there");
     }
@@ -294,5 +294,5 @@ fn what_half_a_matrix_cannot_say_is_refused_before_it_is_written() {
     let text = "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -9223372036854775808\n";
     let file = Scratch::new("a.mtx", text.as_bytes());
     let error = matrix::read(file.path()).expect_err("no negative");
-    assert!(error.to_string().contains("negated value is beyond what i64 holds"), "{error}");
+    assert!(error.to_string().contains("negated value does not fit i64"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Headers that must be refused, and those that must not.
+//! Headers that must be rejected, and headers that must not.
 
 use swath_formats::FormatReason;
 use swath_formats::safetensors::{self, Shard};
@@ -8,7 +8,7 @@ use super::{file, made};
 
 const T: &str = r#""dtype":"F32","shape":[1],"data_offsets":[0,4]"#;
 
-/// What the library says of a file: its tensors' names, or why not and at which byte.
+/// Returns what the library says about a file: the names of its tensors, or the error and its byte.
 fn judged(bytes: &[u8]) -> Result<Vec<String>, (FormatReason, Option<u64>, String)> {
     let made = made(bytes);
     let read = safetensors::read([&made.path]);
@@ -112,10 +112,10 @@ fn white_space_may_stand_before_a_header() {
 fn members_are_there_once_and_of_their_kind() {
     let mal = FormatReason::Malformed;
     let all = [
-        (format!(r#"{{"a":{{{T}}},"a":{{{T}}}}}"#), r#""a" is there twice"#),
-        (format!(r#"{{"a":{{{T}}},"\u0061":{{{T}}}}}"#), r#""a" is there twice"#),
-        (format!(r#"{{"a":{{{T},"shape":[1]}}}}"#), "`shape` is there twice"),
-        (String::from(r#"{"__metadata__":{},"__metadata__":{}}"#), "is there twice"),
+        (format!(r#"{{"a":{{{T}}},"a":{{{T}}}}}"#), r#"duplicate tensor "a""#),
+        (format!(r#"{{"a":{{{T}}},"\u0061":{{{T}}}}}"#), r#"duplicate tensor "a""#),
+        (format!(r#"{{"a":{{{T},"shape":[1]}}}}"#), "duplicate member `shape`"),
+        (String::from(r#"{"__metadata__":{},"__metadata__":{}}"#), "duplicate member"),
         (String::from(r#"{"__metadata__":{"k":"1","k":"2"}}"#), "twice"),
         (String::from(r#"{"__metadata__":{"k":1}}"#), "expected a string"),
         (String::from(r#"{"__metadata__":[]}"#), "object of strings"),
@@ -125,8 +125,8 @@ fn members_are_there_once_and_of_their_kind() {
         (String::from(r#"{"a":{"dtype":"F32","shape":[1]}}"#), "`data_offsets` is missing"),
         (String::from(r#"{"a":{"dtype":"F32","data_offsets":[0,4]}}"#), "`shape` is missing"),
         (String::from(r#"{"a":{"shape":[1],"data_offsets":[0,4]}}"#), "`dtype` is missing"),
-        (T.replace("F32", "f32"), r#""f32" is no dtype"#),
-        (T.replace("F32", "I4"), r#""I4" is no dtype"#),
+        (T.replace("F32", "f32"), r#"unknown dtype "f32""#),
+        (T.replace("F32", "I4"), r#"unknown dtype "I4""#),
         (T.replace(r#""F32""#, "32"), "name of a dtype"),
         (T.replace("[1]", "[-1]"), "-1"),
         (T.replace("[1]", "[1.0]"), "floating point"),
@@ -167,17 +167,17 @@ fn offsets_cover_the_data_and_fit_the_shapes() {
     };
     let (mal, large, short) =
         (FormatReason::Malformed, FormatReason::TooLarge, FormatReason::Truncated);
-    refuse(&one("U8", "[1]", "[1,2]"), b"12", mal, 1, "a hole before it");
-    refuse(&two("[0,2]", "[3,5]"), b"12345", mal, 3, "a hole before it");
-    refuse(&two("[0,2]", "[1,3]"), b"123", mal, 1, "an overlap");
-    refuse(&two("[0,2]", "[0,2]"), b"12", mal, 0, "an overlap");
+    refuse(&one("U8", "[1]", "[1,2]"), b"12", mal, 1, "there is a gap");
+    refuse(&two("[0,2]", "[3,5]"), b"12345", mal, 3, "there is a gap");
+    refuse(&two("[0,2]", "[1,3]"), b"123", mal, 1, "they overlap");
+    refuse(&two("[0,2]", "[0,2]"), b"12", mal, 0, "they overlap");
     refuse(&one("U8", "[1]", "[1,0]"), b"1", mal, 1, "ends before it begins");
     refuse(&one("U8", "[2]", "[0,1]"), b"1", mal, 0, "has 2 bytes, and 1 in the file");
-    refuse(&one("F32", "[1]", "[0,4]"), b"123", short, 3, "its tensors end at byte");
-    refuse(&one("F32", "[1]", "[0,4]"), b"12345", mal, 4, "1 bytes behind the last tensor");
-    refuse("{}", b"1", mal, 0, "behind the last tensor");
-    refuse(&one("F4", "[3]", "[0,1]"), b"1", mal, 0, "no whole bytes");
-    refuse(&one("F6_E2M3", "[5]", "[0,3]"), b"123", mal, 0, "no whole bytes");
+    refuse(&one("F32", "[1]", "[0,4]"), b"123", short, 3, "the tensors end at byte");
+    refuse(&one("F32", "[1]", "[0,4]"), b"12345", mal, 4, "1 bytes follow the last tensor");
+    refuse("{}", b"1", mal, 0, "follow the last tensor");
+    refuse(&one("F4", "[3]", "[0,1]"), b"1", mal, 0, "not fill whole bytes");
+    refuse(&one("F6_E2M3", "[5]", "[0,3]"), b"123", mal, 0, "not fill whole bytes");
     let (max, half) = (u64::MAX, 1_u64 << 63);
     refuse(&one("U8", &format!("[{max},2]"), "[0,1]"), b"1", large, 0, "too many elements");
     refuse(&one("U8", &format!("[{half},4,0]"), "[0,0]"), b"", large, 0, "too many elements");
@@ -188,7 +188,7 @@ fn offsets_cover_the_data_and_fit_the_shapes() {
         b"1",
         short,
         1,
-        "its tensors end at byte",
+        "the tensors end at byte",
     );
     let far = format!("[{max},{max}]");
     let header = one("U8", "[0]", &far);
@@ -241,7 +241,8 @@ fn what_is_no_file_is_refused_without_waiting() {
     assert_eq!(missing.library().and_then(swath::Error::raw_os_error), Some(2), "{missing}");
 }
 
-/// Changes of a header that keep most of it: members, numbers and marks, put in, left out, repeated.
+/// Mutations of a header that keep most of it: members, numbers and marks inserted, removed,
+/// repeated.
 fn mutate(header: &mut Vec<u8>, next: &mut impl FnMut() -> u64) {
     const TOKENS: [&[u8]; 19] = [
         b"0",

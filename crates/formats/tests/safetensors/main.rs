@@ -1,4 +1,4 @@
-//! Files of tensors: what is read is what the slow reader of the reference finds, or both refuse.
+//! Files of tensors: reading gives what the slow reference finds, or both reject the file.
 
 mod headers;
 mod round_trips;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use swath_reference::safetensors as reference;
 
-/// A file of a header and data, in a folder that goes away.
+/// A file with a header and data, in a temporary folder.
 struct Made {
     folder: tempfile::TempDir,
     path: PathBuf,
@@ -25,7 +25,7 @@ fn made(bytes: &[u8]) -> Made {
     Made { folder, path }
 }
 
-/// The bytes of a file with this header, as it is, and these data.
+/// The bytes of a file with exactly this header and these data.
 fn file(header: &str, data: &[u8]) -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes(), header.as_bytes(), data].concat()
 }
@@ -38,7 +38,7 @@ fn tensor(name: &str, dtype: &str, shape: &[u64], seed: u64) -> reference::Tenso
     reference::Tensor { name, dtype, shape, offset: 0, bytes }
 }
 
-/// The header and the data of these tensors in this order, the header not filled up.
+/// The header and the data of these tensors in this order, without padding.
 fn in_order(tensors: &[reference::Tensor]) -> Vec<u8> {
     let (mut members, mut data) = (Vec::new(), Vec::new());
     for reference::Tensor { name, dtype, shape, bytes, .. } in tensors {

@@ -1,4 +1,4 @@
-//! What is written is read, by us and by the reference; the bytes are those of the reference.
+//! What is written is read, by us and by the reference, and the bytes equal those of the reference.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn views(tensors: &[reference::Tensor]) -> Vec<Tensor<'_>> {
     each.collect()
 }
 
-/// Tensors of every dtype, of sizes from none to more than one chunk.
+/// Tensors of every dtype, of sizes from empty to more than one chunk.
 fn many(seed: u64, most: u64) -> Vec<reference::Tensor> {
     let mut state = seed;
     let mut next = |below: u64| {
@@ -125,9 +125,9 @@ fn what_cannot_be_read_again_is_not_written() {
     };
     for (tensors, says) in [
         (vec![ok, ok], "two tensors \"a\""),
-        (vec![Tensor { name: "__metadata__", ..ok }], "cannot be called"),
-        (vec![Tensor { shape: &[2], ..ok }], "has 4 bytes, its shape 8"),
-        (vec![Tensor { shape: &[u64::MAX, 2], ..ok }], "no countable whole bytes"),
+        (vec![Tensor { name: "__metadata__", ..ok }], "cannot be named"),
+        (vec![Tensor { shape: &[2], ..ok }], "has 4 bytes, but its shape needs 8"),
+        (vec![Tensor { shape: &[u64::MAX, 2], ..ok }], "does not fill whole bytes"),
         (vec![Tensor { dtype: Dtype::F4, shape: &[3], bytes: b"12", ..ok }], "whole bytes"),
     ] {
         let error = write(&tensors);

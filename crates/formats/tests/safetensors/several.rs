@@ -107,7 +107,7 @@ fn only_shards_that_are_needed_are_opened() {
     let error = safetensors::read([&model.index]).expect_err("one less");
     assert_eq!(error.path(), model.shards[1]);
     let unknown = TensorOptions::new().with_names(["2.3", "none"]);
-    let error = unknown.read([&model.index]).expect_err("there is none");
+    let error = unknown.read([&model.index]).expect_err("no such tensor");
     assert_eq!(error.reason(), FormatReason::Invalid);
 }
 
@@ -132,9 +132,9 @@ fn an_index_that_is_wrong_is_refused() {
         (r#"{"weight_map":{"a":1}}"#, "expected a string"),
         (r#"{"weight_map":{"a":"x","a":"y"}}"#, "twice"),
         (r#"{"weight_map":{},"weight_map":{}}"#, "there twice"),
-        (r#"{"weight_map":{"a":"../model-0.safetensors"}}"#, "no name of a file beside it"),
-        (r#"{"weight_map":{"a":"/etc/passwd"}}"#, "no name of a file beside it"),
-        (r#"{"weight_map":{"a":""}}"#, "no name of a file beside it"),
+        (r#"{"weight_map":{"a":"../model-0.safetensors"}}"#, "not a file name in the folder of the index"),
+        (r#"{"weight_map":{"a":"/etc/passwd"}}"#, "not a file name in the folder of the index"),
+        (r#"{"weight_map":{"a":""}}"#, "not a file name in the folder of the index"),
     ] {
         std::fs::write(&outside, text).expect("written");
         let error = safetensors::read([&outside]).expect_err(text);
@@ -162,7 +162,7 @@ fn progress_is_of_all_shards_together_and_every_read_is_in_the_timeline() {
     use std::sync::{Arc, Mutex};
 
     let mut model = model();
-    // One that is read in several steps, each of which tells.
+    // One that is read in several steps, each of which reports progress.
     let large = model.folder.path().join("large");
     std::fs::write(&large, in_order(&[tensor("large", "F64", &[700_000], 9)]))
         .expect("written");

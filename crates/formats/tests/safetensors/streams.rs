@@ -1,4 +1,4 @@
-//! Streams hand over the same tensors as reads, in the order that was asked for.
+//! Streams return the same tensors as reads, in the requested order.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use swath_reference::safetensors as reference;
 
 use super::{assert_aligned, decoded, in_order, tensor};
 
-/// Shards with tensors of all sizes in an order that aligns few of them, and what they hold.
+/// Shards with tensors of all sizes, in an order that aligns few of them, and their contents.
 fn shards(count: u64) -> (tempfile::TempDir, Vec<PathBuf>, Vec<reference::Tensor>) {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut paths, mut right) = (Vec::new(), Vec::new());

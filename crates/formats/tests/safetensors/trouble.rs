@@ -1,4 +1,4 @@
-//! Files that change, and files that claim more than there is.
+//! Files that change, and files that claim more than they contain.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -50,12 +50,12 @@ fn a_name_that_is_given_to_another_file_changes_nothing() {
     let other = folder.path().join("other");
     std::fs::write(&other, b"no tensors").expect("written");
     let read = ReadOptions::new().with_workers(1).with_progress(move |_| {
-        // Another file, and another read of this call is yet to come.
+        // Another file, and this call has another read to make.
         let _ = std::fs::rename(&other, &second);
     });
     let options = TensorOptions::new().with_read(read);
     let before = std::fs::read(&paths[1]).expect("there");
-    // A change of the name is one of the file's `ctime`: the same bytes, or an error that says so.
+    // Renaming a file changes its `ctime`: the same bytes, or an error that says so.
     match options.read([&first, &paths[1]]) {
         Ok(tensors) => assert!(before.ends_with(tensors.get("b").expect("there").bytes)),
         Err(error) => assert_eq!(error.path(), paths[1], "{error}"),
@@ -63,7 +63,7 @@ fn a_name_that_is_given_to_another_file_changes_nothing() {
     assert_eq!(std::fs::read(&paths[1]).expect("there"), b"no tensors");
 }
 
-/// A file without blocks whose header is right: `len` bytes behind a first tensor of one byte.
+/// A sparse file with a valid header: `len` bytes after a first tensor of one byte.
 fn sparse(path: &Path, dtype: &str, len: u64) -> bool {
     let count = len / if dtype == "F64" { 8 } else { 1 };
     let header = format!(
@@ -91,7 +91,7 @@ fn more_than_there_is_memory_for_is_an_error() {
         let options = TensorOptions::new();
         out_of_memory(options.read([&path]).expect_err("too much"));
         out_of_memory(options.stream([&path], &TensorOrder::File).expect_err("too much"));
-        // What little is asked for is there.
+        // The little that is requested is there.
         let read = options.with_names(["a"]).read([&path]).expect("a byte");
         assert_eq!(read.get("a").expect("there").bytes, [0]);
     }

@@ -21,10 +21,10 @@ pub(crate) fn options(workers: usize, block_size: u64) -> TableOptions {
         .with_block_size(block_size)
 }
 
-/// Stands for any number of spaces and tabs, where one sign is expected.
+/// Stands for any number of spaces and tabs where a single character is expected.
 const BLANKS: char = '\u{2423}';
 
-/// What random tables are made of.
+/// Parameters of random tables.
 struct Kind {
     delimiter: char,
     line_end: &'static str,
@@ -74,7 +74,7 @@ const KINDS: [Kind; 8] = [
     Kind { delimiter: BLANKS, line_end: "\r\n", cell: word },
 ];
 
-/// Anything that blanks may stand around.
+/// Characters that blanks may surround.
 fn word(random: u64) -> String {
     match random % 9 {
         0 => "\"\"".to_owned(),
@@ -85,7 +85,7 @@ fn word(random: u64) -> String {
     }
 }
 
-/// What stands between, before or after words.
+/// Blanks between, before or after words.
 fn blanks(random: u64, least: u64) -> String {
     let len = usize::try_from(least + [0, 0, 0, 1, 2, 70][(random % 6) as usize]).expect("few");
     let blanks = " ".repeat(len);
@@ -115,7 +115,7 @@ fn table(seed: u64, kind: &Kind, rows: u64, columns: u64) -> String {
         } else {
             line.join(&kind.delimiter.to_string())
         };
-        // A line with nothing on it would be left out.
+        // An empty line would be skipped.
         text.push_str(if line.trim().is_empty() { "\"\"" } else { &line });
         text.push_str(kind.line_end);
     }
@@ -214,7 +214,7 @@ fn singles_are_rounded_once() {
         let bits = u32::try_from(next() >> 32).expect("32 bits");
         let value = f32::from_bits(bits & !(1 << 30));
         let above = f32::from_bits(value.to_bits() + 1);
-        // Halfway between two singles, and a little beside that.
+        // Halfway between two singles, and slightly beside that.
         let half = f64::from(value) / 2.0 + f64::from(above) / 2.0;
         if value.is_finite() && above.is_finite() {
             writeln!(text, "{value},{half:e},{half}1,{:e}", half.next_up()).expect("memory");
@@ -307,7 +307,7 @@ fn values_where_integers_are_rounded_are_told_of() {
         ("inf", true, true),
         ("nan", false, false),
     ] {
-        // The first row, one between, and the last one.
+        // The first row, one in the middle, and the last one.
         for row in [0, 700, 1999] {
             let rows = (0..2000).map(|at| if at == row { number } else { "1.5" });
             let text: String = rows.map(|number| format!("2,{number}\n")).collect();

@@ -1,11 +1,11 @@
-//! What is wrong is told: path, line, byte and text, the same at every block size.
+//! Faults are reported with path, line, byte and text, the same at every block size.
 
 use swath_formats::FormatReason;
 use swath_formats::table::{HeaderLine, Missing, TableOptions};
 
 use super::arrays::{file, options};
 
-/// Reads as doubles, and returns reason, line and byte of the error.
+/// Reads as doubles; returns reason, line and byte of the error.
 fn fault(
     text: &[u8],
     options: &TableOptions,
@@ -20,30 +20,30 @@ fn fault(
 fn every_fault_has_its_line_and_byte() {
     use FormatReason::{Malformed, TooLarge};
     for (text, reason, line, offset, says) in [
-        (&b"1,2\n3\n"[..], Malformed, 2, 5, "1 field where there should be 2 fields: `3`"),
-        (b"1,2\n3\n4\n5,6\n", Malformed, 2, 5, "1 field where there should be 2"),
-        (b"1,2,3\n4\n5\n6\n7,8,9\n", Malformed, 2, 7, "1 field where there should be 3"),
+        (&b"1,2\n3\n"[..], Malformed, 2, 5, "the line has 1 field instead of 2 fields: `3`"),
+        (b"1,2\n3\n4\n5,6\n", Malformed, 2, 5, "the line has 1 field instead of 2"),
+        (b"1,2,3\n4\n5\n6\n7,8,9\n", Malformed, 2, 7, "the line has 1 field instead of 3"),
         (b"1,2\n3,4,5\n6,7\n", Malformed, 2, 8, "more than 2 fields: `3,4,5`"),
         (b"1,2\n3,4\n5,x\n", Malformed, 3, 10, "not a number: `5,x`"),
         (b"1,2\n3,4\n5,x", Malformed, 3, 10, "not a number: `5,x`"),
-        (b"1,2\n\n# a\n3,1e400\n", TooLarge, 4, 11, "a number beyond what f64 holds"),
-        (b"1,2\n3,\"4\n5,6\n", Malformed, 2, 6, "a quote that does not end"),
-        (b"\"a,b\n1,2\n", Malformed, 1, 0, "a quote that does not end"),
-        (b"\"a\"x,b\n1,2\n", Malformed, 1, 3, "text behind a closing quote"),
+        (b"1,2\n\n# a\n3,1e400\n", TooLarge, 4, 11, "the number is too large for f64"),
+        (b"1,2\n3,\"4\n5,6\n", Malformed, 2, 6, "quote is not closed"),
+        (b"\"a,b\n1,2\n", Malformed, 1, 0, "quote is not closed"),
+        (b"\"a\"x,b\n1,2\n", Malformed, 1, 3, "text after a closing quote"),
         (b"1,2\n3,\"4,5\"\n", Malformed, 2, 7, "not a number"),
         (b"1,2\n3,4\x00\n", Malformed, 2, 6, "a NUL byte"),
         (b"\x00\x00\x00", Malformed, 1, 0, "a NUL byte"),
         (b"a,b\n1,2\n1,2,\n", Malformed, 3, 12, "more than 2 fields"),
         (b"1,2\n,\n3,4,5,6\n7\n", Malformed, 3, 10, "more than 2 fields"),
         (b"1 2\n 1  2 3\n", Malformed, 2, 10, "more than 2 fields:"),
-        (b" 1\t 2 \n 1\n", Malformed, 2, 9, "1 field where there should be 2"),
+        (b" 1\t 2 \n 1\n", Malformed, 2, 9, "the line has 1 field instead of 2"),
         (b"1 2\n1  \"2 3\"\n", Malformed, 2, 8, "not a number"),
         (b"  1 2\n\n # c\n\t3  x4 \r\n", Malformed, 4, 16, "not a number"),
         (b"1,2\n1;2\n", Malformed, 2, 4, "not a number"),
         (b"", Malformed, 1, 0, "the file is empty"),
         (b"\n \r\n# x\n#", Malformed, 1, 0, "only comments and empty lines"),
         (b"1,2\n1.2.3,4\n", Malformed, 2, 4, "not a number"),
-        (b"1\n\"\n", Malformed, 2, 2, "a quote that does not end"),
+        (b"1\n\"\n", Malformed, 2, 2, "quote is not closed"),
     ] {
         for block_size in (1..20).chain([1 << 20]) {
             let options = options(2, block_size);

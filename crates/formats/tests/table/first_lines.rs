@@ -1,11 +1,11 @@
-//! First lines that are no header, and files that are no text: each is told in words of its own.
+//! First lines that are not headers, and files that are not text: each has its own message.
 
 use swath_formats::FormatReason;
 use swath_formats::table::{HeaderLine, TableOptions, TableWriteOptions};
 
 use super::arrays::file;
 
-/// Reads as columns, and returns the error.
+/// Reads as columns; returns the error.
 fn refused(text: &[u8], options: &TableOptions) -> swath_formats::Error {
     let read = options.read_columns(file(text).path());
     read.map(|table| panic!("{table:?}: {}", text.escape_ascii())).expect_err("no table")
@@ -63,8 +63,8 @@ fn numbers_that_no_reader_takes_are_no_names() {
         ("1,5;2,5\n3,5;4,5\n", "decimal commas", "tr ',' '.'"),
         ("-1,5;2\n", "decimal commas", "tr ',' '.'"),
         ("1,5\t2,5\n", "decimal commas", "tr ',' '.'"),
-        ("1,5;x\n", "names, or data that is damaged", "`header`"),
-        ("1,x;2,5\n", "names, or data that is damaged", "`header`"),
+        ("1,5;x\n", "it may be names or damaged data", "`header`"),
+        ("1,x;2,5\n", "it may be names or damaged data", "`header`"),
     ] {
         let error = refused(text.as_bytes(), &TableOptions::new());
         assert_eq!(
@@ -116,17 +116,17 @@ fn names_that_look_like_such_numbers_are_written_in_quotes() {
 #[test]
 fn what_other_programs_write_is_told_with_what_to_try() {
     for (text, line, says, to_try) in [
-        ("sep=;\na;b\n1;2\n", 1, "no line of a table: `sep=;`", "tail -n +2"),
-        ("sep=,\r\n1,2\r\n", 1, "no line of a table", "tail -n +2"),
-        ("\u{feff}SEP=\t\n1\t2\n", 1, "no line of a table", "tail -n +2"),
+        ("sep=;\na;b\n1;2\n", 1, "not part of the table: `sep=;`", "tail -n +2"),
+        ("sep=,\r\n1,2\r\n", 1, "not part of the table", "tail -n +2"),
+        ("\u{feff}SEP=\t\n1\t2\n", 1, "not part of the table", "tail -n +2"),
         (
             "\"x\" \"y\"\n\"1\" 1 2\n\"2\" 3 4\n",
             2,
             "more than 2 fields",
-            "name the first column",
+            "a name as well",
         ),
-        ("x,y\n1,2,3\n", 2, "more than 2 fields", "name the first column"),
-        ("x,y\n\"a\",1,2\n", 2, "not a number", "name the first column"),
+        ("x,y\n1,2,3\n", 2, "more than 2 fields", "a name as well"),
+        ("x,y\n\"a\",1,2\n", 2, "not a number", "a name as well"),
         ("a;b\n1,5;2,5\n", 2, "not a number", "tr ',' '.'"),
         ("a;b\n1;-2,50\n", 2, "not a number", "tr ',' '.'"),
         ("a,b\n1,\u{2212}2\n", 2, "not a number", "sed"),
@@ -154,12 +154,12 @@ fn a_delimiter_that_begins_comments_is_refused_by_name() {
     let error = TableWriteOptions::new().with_delimiter(b'#').write(&path, 2, &[1, 2]);
     let error = error.expect_err("no reader takes it");
     assert_eq!((error.reason(), path.exists()), (FormatReason::Invalid, false));
-    assert!(error.to_string().contains("between numbers: it begins comments"));
+    assert!(error.to_string().contains("because it begins comments"));
     assert!(error.what_to_try().contains("another delimiter"), "{error}");
     let told = TableOptions::new().with_delimiter(b'#');
     let error = refused(b"1#2\n", &told);
     assert_eq!(error.reason(), FormatReason::Invalid);
-    assert!(error.to_string().contains("`#` separates fields and begins comments"), "{error}");
+    assert!(error.to_string().contains("`#` both separates fields and begins comments"), "{error}");
     assert!(error.what_to_try().contains("`comment`"), "{error}");
     let table = told.with_comment(None).read_columns(file(b"1#2\n").path());
     assert_eq!(table.expect("a table").columns.len(), 2);

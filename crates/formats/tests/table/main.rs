@@ -1,4 +1,4 @@
-//! Tables: read as the slow reference reads them, refused where they are wrong.
+//! Tables: read as by the slow reference, rejected where they are wrong.
 
 mod arrays;
 mod faults;

@@ -1,4 +1,4 @@
-//! Text that is compressed is read as it is, whatever its name.
+//! Compressed text is read like any other, whatever its name.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Some columns of tables with text in the others.
+//! Selected columns of tables with text in the others.
 
 use swath_formats::FormatReason;
 use swath_formats::table::{ColumnKey, HeaderLine, TableOptions, Value};
@@ -45,7 +45,7 @@ fn same<T: Value>(one: &[T], other: &[T]) -> bool {
 fn chosen_columns_are_those_of_a_table_without_the_others() {
     for (seed, line_end) in [(1, "\n"), (2, "\r\n"), (3, "\n")] {
         let (all, numbers) = customers(seed, 60, line_end);
-        // Some files have no quote in them.
+        // Some files contain no quote.
         let all = match seed {
             3 => all
                 .replace("\"1,5\"", "1.5")
@@ -105,8 +105,8 @@ fn columns_between_blanks_are_chosen_too() {
 fn columns_that_are_not_there_are_refused_with_those_that_are() {
     let file = file("a,b\n1,2\n");
     for (key, says) in [
-        (ColumnKey::from("x"), "there is no column `x`: they are `a`, `b`"),
-        (ColumnKey::Index(2), "there is no column of index 2: 2 are there, from 0"),
+        (ColumnKey::from("x"), "there is no column `x`: the file has `a`, `b`"),
+        (ColumnKey::Index(2), "there is no column index 2: the file has 2 columns, counted from 0"),
     ] {
         let error = TableOptions::new().with_columns([key]).read::<f64>(file.path());
         let error = error.expect_err("it is not there");
@@ -118,13 +118,13 @@ fn columns_that_are_not_there_are_refused_with_those_that_are() {
 #[test]
 fn what_is_wrong_beside_the_chosen_columns_is_still_wrong() {
     for (text, line, offset, says) in [
-        ("id,name,x\n1,a,2\n2,b\n", 3, 19, "2 fields where there should be 3"),
+        ("id,name,x\n1,a,2\n2,b\n", 3, 19, "the line has 2 fields instead of 3"),
         ("id,name,x\n1,a,2\n2,b,4,c\n", 3, 22, "more than 3 fields"),
-        ("id,name,x\n1,\"a,2\n", 2, 12, "a quote that does not end"),
-        ("id,name,x\n1,\"a\n2\",2\n", 2, 12, "a quote that does not end"),
+        ("id,name,x\n1,\"a,2\n", 2, 12, "quote is not closed"),
+        ("id,name,x\n1,\"a\n2\",2\n", 2, 12, "quote is not closed"),
         ("id,name,x\n1,a\r2,b\r3,c,4\n", 2, 13, "a carriage return inside a line"),
         ("id,name,x\n1,\"a,b\",\"2,3\"\n", 2, 19, "column `x` (index 2): not a number"),
-        ("id,name,x\n1,\"a,b\"\n", 2, 17, "2 fields where there should be 3"),
+        ("id,name,x\n1,\"a,b\"\n", 2, 17, "the line has 2 fields instead of 3"),
     ] {
         let file = file(text);
         for block_size in (1..30).chain([1 << 20]) {
@@ -145,13 +145,13 @@ fn what_is_wrong_beside_the_chosen_columns_is_still_wrong() {
 
 #[test]
 fn a_field_that_is_no_number_is_told_with_its_column_and_what_to_try() {
-    const COLUMNS: &str = "choose the columns of numbers: `columns`, `--columns`";
+    const COLUMNS: &str = "select the numeric columns with `columns` or `--columns`";
     for (word, hint) in [
-        ("NULL", "name the words for missing values: `missing_words`, `--missing-words`"),
-        ("None", "name the words for missing values: `missing_words`, `--missing-words`"),
-        ("-", "name the words for missing values: `missing_words`, `--missing-words`"),
-        ("true", "write 1 and 0, or choose the columns of numbers: `columns`, `--columns`"),
-        ("FALSE", "write 1 and 0, or choose the columns of numbers: `columns`, `--columns`"),
+        ("NULL", "list the words for missing values with `missing_words` or `--missing-words`"),
+        ("None", "list the words for missing values with `missing_words` or `--missing-words`"),
+        ("-", "list the words for missing values with `missing_words` or `--missing-words`"),
+        ("true", "write 1 and 0, or select the numeric columns with `columns` or `--columns`"),
+        ("FALSE", "write 1 and 0, or select the numeric columns with `columns` or `--columns`"),
         ("José", COLUMNS),
         ("2020-01-02", COLUMNS),
     ] {
@@ -179,9 +179,9 @@ fn rows_without_any_value_are_kept_where_tabs_are_guessed() {
         ("\t\n3\t4\n", 2, 2),
         ("\t\t\n\t\t\n1\t2\t3\n\t\t\n", 4, 3),
         ("# c\n \n\t\n3\t4\n", 2, 2),
-        // Before the names, as a byte that was told has it.
+        // Before the names, as the byte in an error has it.
         ("\n1\t2\n", 1, 2),
-        // Blanks are no values where they part none.
+        // Blanks that separate nothing are not values.
         ("\t\n3,4\n", 1, 2),
         (" \t \n3 4\n", 1, 2),
     ] {

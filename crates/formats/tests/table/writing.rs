@@ -1,4 +1,4 @@
-//! What is written is read back, and looks the same from every number of workers.
+//! What is written is read back, and is the same for any number of workers.
 
 use swath::OutputOptions;
 use swath_formats::FormatReason;
@@ -22,7 +22,7 @@ fn doubles(seed: u64, count: usize) -> Vec<f64> {
     (0..count).map(|_| value()).collect()
 }
 
-/// NaN is NaN, whatever its bits.
+/// NaN equals NaN, whatever its bits.
 fn same(one: f64, other: f64) -> bool {
     one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan())
 }
@@ -266,7 +266,7 @@ fn npy_files_are_read_back_and_wrong_ones_refused() {
     bytes.pop();
     std::fs::write(&path, &bytes).expect("room");
     assert_eq!(npy::read::<f64>(&path).expect_err("cut off").reason(), FormatReason::Truncated);
-    // A shape for which there is no memory in the world, in a short file.
+    // A shape that fits in no memory, in a short file.
     let text =
         String::from_utf8_lossy(&bytes[10..128]).replace("3000, 1000", "999999999999999999");
     let lie = [&bytes[..10], text.as_bytes()].concat();
@@ -305,7 +305,7 @@ fn any_list_of_names_is_read_back() {
             names[0] = "1".to_owned();
         }
         for rows in 0..3 {
-            // What is missing at the start has quotes, where it is alone.
+            // A missing value at the start is quoted where it is alone.
             let column = |value: i64| {
                 let mut values = swath::Array::zeroed(rows).expect("room");
                 values.fill(value);
@@ -352,7 +352,7 @@ fn numbers_in_quotes_are_data_where_the_data_has_quotes() {
         assert_eq!((table.names, table.rows), (names, rows), "{text:?}");
     }
     let mixed = TableOptions::new().read_columns(file(b"\"x\",\"2\"\n\"3\",\"4\"\n").path());
-    assert!(mixed.expect_err("names, or damaged").to_string().contains("names, or data"));
+    assert!(mixed.expect_err("names, or damaged").to_string().contains("names or damaged data"));
 }
 
 #[test]

@@ -1,16 +1,16 @@
-//! The marks that begin blocks and end streams, at any bit.
+//! Finds the marks that begin blocks and end streams, at any bit.
 
-/// Begins a block: the digits of π.
+/// Begins a block: digits of π.
 pub(crate) const BLOCK: u64 = 0x3141_5926_5359;
-/// Ends a stream: the digits of its root.
+/// Ends a stream: digits of the square root of π.
 pub(crate) const END: u64 = 0x1772_4538_5090;
-/// Bits of a mark.
+/// Length of a mark in bits.
 pub(crate) const MARK: u64 = 48;
 
 const KINDS: [u64; 2] = [BLOCK, END];
 
-/// For each value of a byte inside a mark: which marks, at which shifts, have it there. Bit
-/// `8 * kind + shift`. One byte in sixteen is in the table, so most bytes are done with it.
+/// For each value of a byte: the marks, and their shifts, that contain it. Bit `8 * kind + shift`.
+/// Only one byte in sixteen is in the table, so most bytes need no further look.
 const CANDIDATES: [u16; 256] = {
     let mut table = [0; 256];
     let mut kind = 0;
@@ -31,19 +31,19 @@ const CANDIDATES: [u16; 256] = {
 pub(crate) struct Found {
     /// [`BLOCK`] or [`END`].
     pub(crate) mark: u64,
-    /// Bits of the last byte that are behind the mark.
-    pub(crate) behind: u64,
+    /// Number of bits of the last byte that follow the mark.
+    pub(crate) after: u64,
 }
 
-/// Looks for marks in bytes that come one after the other.
+/// Searches for marks in consecutive bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Finder {
     last: u64,
 }
 
 impl Finder {
-    /// The first mark that ends in one of `bytes`, and the index of that byte. Bytes up to it have
-    /// been looked at; those behind are still to come.
+    /// Returns the first mark that ends in `bytes`, and the index of its last byte. The bytes up to
+    /// that one have been searched; the next call starts after it.
     pub(crate) fn find(&mut self, bytes: &[u8]) -> Option<(usize, Found)> {
         for (index, &byte) in bytes.iter().enumerate() {
             self.last = self.last << 8 | u64::from(byte);
@@ -63,16 +63,16 @@ impl Finder {
             candidates & (1 << bit) != 0 && (self.last >> (bit % 8)) & ((1 << MARK) - 1) == mark
         };
         let bit = (0..16).find(is_there)?;
-        Some(Found { mark: KINDS[usize::from(bit >= 8)], behind: u64::from(bit % 8) })
+        Some(Found { mark: KINDS[usize::from(bit >= 8)], after: u64::from(bit % 8) })
     }
 }
 
-/// Returns `len` bits of `bytes` from bit `skip` of the first one on, at the start of a byte. The
-/// bits behind them are 0.
+/// Returns `len` bits of `bytes`, starting at bit `skip` of the first byte, moved to a byte
+/// boundary. The remaining bits are 0.
 pub(crate) fn aligned(bytes: &[u8], skip: u64, len: u64) -> Vec<u8> {
     debug_assert!(skip < 8 && skip + len <= 8 * bytes.len() as u64);
     let count = usize::try_from(len.div_ceil(8)).unwrap_or(usize::MAX);
-    // Slices of known lengths and a shift of less than 8: no step is checked, so vectors do it.
+    // Slices of known length and a shift below 8: no step needs a check, so the loop is vectorised.
     let skip = skip % 8;
     let (highs, lows) = (bytes, bytes.get(1..).unwrap_or_default());
     let both = count.min(lows.len());
@@ -94,7 +94,7 @@ pub(crate) fn aligned(bytes: &[u8], skip: u64, len: u64) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    /// `mark` at every bit of some noise.
+    /// `mark` at every bit position in some noise.
     fn with_mark(mark: u64, shift: u64) -> Vec<u8> {
         let mut bits: u128 = 0x0f0f_1234_5678_9abc_def0_1111_2222_3333;
         let at = 40 + shift;
@@ -108,7 +108,7 @@ mod tests {
         for mark in KINDS {
             for shift in 0..8 {
                 let bytes = with_mark(mark, shift);
-                let wanted = Found { mark, behind: shift };
+                let wanted = Found { mark, after: shift };
                 assert_eq!(Finder::default().find(&bytes), Some((10, wanted)), "{shift}");
                 let mut finder = Finder::default();
                 for (index, byte) in bytes.iter().enumerate() {

@@ -1,24 +1,24 @@
-//! One block of a stream, decoded as if it were a stream of its own.
+//! Decodes one block of a stream as if it were a stream of its own.
 //!
 //! ```text
-//! the block's bits, from any bit on     |mark|checksum|data ..|
-//! a stream of nothing else        BZh9  |mark|checksum|data ..|end|checksum|
+//! the bits of the block, from any bit   |mark|checksum|data ..|
+//! a stream of this block only     BZh9  |mark|checksum|data ..|end|checksum|
 //! ```
 
 use bzip2::{Decompress, Status};
 
 use super::bits::{END, aligned};
 
-/// A block decodes to less than this: 900 kB, of which runs of 255 are told in five bytes.
+/// A block decodes to less than this: 900 kB, in which five bytes stand for runs of up to 255.
 const MOST: usize = 64 << 20;
-/// Output grows by so much.
+/// Output grows in steps of this size.
 const GROWTH: usize = 1 << 20;
-/// What a stream begins with; the largest block fits it.
+/// The header of the stream; the largest block fits it.
 const HEADER: [u8; 4] = *b"BZh9";
-/// Bytes of a mark and a checksum.
+/// Length in bytes of a mark and a checksum.
 pub(crate) const HEAD: u64 = 10;
 
-/// The checksum behind a mark, which `aligned` bytes begin with.
+/// Returns the checksum that follows the mark at the start of `aligned`.
 pub(crate) fn checksum(aligned: &[u8]) -> u32 {
     match aligned {
         [_, _, _, _, _, _, c0, c1, c2, c3, ..] => u32::from_be_bytes([*c0, *c1, *c2, *c3]),
@@ -26,13 +26,14 @@ pub(crate) fn checksum(aligned: &[u8]) -> u32 {
     }
 }
 
-/// Returns the stream of one block, `len` bits of `bytes` from bit `skip` on.
+/// Builds the stream of one block from `len` bits of `bytes`, starting at bit `skip`.
 fn stream(bytes: &[u8], skip: u64, len: u64) -> Vec<u8> {
     let block = aligned(bytes, skip, len);
     let mut out = Vec::with_capacity(block.len() + 16);
     out.extend_from_slice(&HEADER);
     out.extend_from_slice(&block);
-    // The end goes right behind the last bit. A stream's checksum is its only block's.
+    // The end mark follows the last bit directly. The checksum of the stream is that of its only
+    // block.
     let over = len % 8;
     let last = if over == 0 { 0 } else { out.pop().unwrap_or(0) };
     let end = u128::from(END) << 32 | u128::from(checksum(&block));
@@ -42,8 +43,8 @@ fn stream(bytes: &[u8], skip: u64, len: u64) -> Vec<u8> {
     out
 }
 
-/// Appends what the block decodes to. Returns its checksum if these are all of its bits and no
-/// more, and the data is what the checksum says; else `out` holds nothing of use.
+/// Appends the decoded block. Returns its checksum if the block ends exactly with these bits and
+/// the checksum matches the data; otherwise `out` holds nothing useful.
 pub(crate) fn decode(bytes: &[u8], skip: u64, len: u64, out: &mut Vec<u8>) -> Option<u32> {
     if len < 8 * HEAD {
         return None;
@@ -84,7 +85,7 @@ mod tests {
         let plain = swath_reference::bytes(1, 10_000);
         let mut packed = Vec::new();
         Encoder::new(9).unwrap().encode(&plain, &mut packed).unwrap();
-        // The end is somewhere in the last 11 bytes: only one length is the right one.
+        // The end is somewhere in the last 11 bytes, and only one length is right.
         let bits = 8 * (packed.len() as u64 - 4);
         let mut found = 0;
         for len in bits - 90..=bits - 80 {

@@ -5,8 +5,8 @@
 //!      |------|--------|--------------|------|---|    segments
 //! ```
 //!
-//! A mark can be found where none is: about once in 30 TB. So segments are candidates, and
-//! [`search`](super::search) finds out what they are when their turn comes.
+//! A mark can appear by chance in the data, about once in 30 TB. So segments are candidates, and
+//! [`search`](super::search) decides what they are when their turn comes.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,30 +16,30 @@ use super::lone::HEAD;
 use crate::compressed::supply::Supply;
 use crate::error::Result;
 
-/// No block has more compressed bytes.
+/// No block has more compressed bytes than this.
 pub(crate) const MOST: usize = 4 << 20;
 
-/// What lies between two marks.
+/// The bits between two marks.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(crate) index: u64,
     pub(crate) kind: Kind,
-    /// Bits of the stream before it, and before its end.
+    /// Number of bits of the stream before it, and before its end.
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// All bytes that it has bits of.
+    /// All bytes that contain bits of it.
     pub(crate) bytes: Vec<u8>,
-    /// It lies behind what looks like the end of everything, so it may be no part of a stream.
+    /// It follows what looks like the end of the last stream, so it may not belong to a stream.
     pub(crate) doubtful: bool,
 }
 
-/// What a segment seems to be.
+/// What a segment appears to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Block,
     /// The end of a stream, and what follows it.
     End(After),
-    /// What follows so many bytes without a mark.
+    /// Bits that follow too long a stretch without a mark.
     Unmarked,
 }
 
@@ -56,12 +56,12 @@ pub(crate) enum After {
 }
 
 impl Segment {
-    /// Bits before it in its first byte.
+    /// Number of bits before it in its first byte.
     pub(crate) fn skip(&self) -> u64 {
         self.start % 8
     }
 
-    /// Its first `len` bits, or all if it has fewer.
+    /// Returns its first `len` bits, or all of them if there are fewer.
     pub(crate) fn head(&self, len: u64) -> Vec<u8> {
         aligned(&self.bytes, self.skip(), len.min(self.end - self.start))
     }
@@ -70,21 +70,21 @@ impl Segment {
 pub(crate) struct Scanner {
     supply: Supply,
     finder: Finder,
-    /// Bytes from the one on in which the segment starts that is being read.
+    /// Bytes from the start of the current segment on.
     bytes: Vec<u8>,
     start: u64,
     mark: Option<u64>,
     doubtful: bool,
     ended: bool,
     next_index: u64,
-    /// Found, and not handed out yet.
+    /// Found, but not handed out yet.
     pending: VecDeque<Arc<Segment>>,
-    /// Found, and not forgotten yet.
+    /// Found, but not forgotten yet.
     recent: BTreeMap<u64, Arc<Segment>>,
 }
 
 impl Scanner {
-    /// Begins behind the header of the first stream.
+    /// Starts after the header of the first stream.
     pub(crate) fn new(mut supply: Supply) -> Result<Self> {
         let head = supply.peek(10)?;
         let (there, mark) = (head.len(), head.get(4..10).unwrap_or_default());
@@ -93,7 +93,7 @@ impl Scanner {
             return Err(supply.truncated(0, "bzip2 stream"));
         }
         if !begins {
-            return Err(supply.corrupt(4, "no bzip2 block begins here"));
+            return Err(supply.corrupt(4, "this is not the start of a bzip2 block"));
         }
         supply.consume(4);
         Ok(Self {
@@ -114,7 +114,7 @@ impl Scanner {
         &self.supply
     }
 
-    /// The next segment in order; `None` at the end.
+    /// Returns the next segment in order; `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Arc<Segment>>> {
         match self.pending.pop_front() {
             Some(segment) => Ok(Some(segment)),
@@ -122,7 +122,8 @@ impl Scanner {
         }
     }
 
-    /// A segment that is not forgotten, or the one behind all that were found so far.
+    /// Returns a segment that has not been forgotten, or reads the one after all that have been
+    /// found.
     pub(crate) fn look_at(&mut self, index: u64) -> Result<Option<Arc<Segment>>> {
         if index == self.next_index {
             let found = self.scan()?;
@@ -153,17 +154,17 @@ impl Scanner {
                 }
                 continue;
             };
-            let at = 8 * self.supply.offset() - found.behind - MARK;
+            let at = 8 * self.supply.offset() - found.after - MARK;
             if self.mark.is_some() {
                 return Ok(Some(self.cut(Some((at, found.mark)))));
             }
-            // The very first one is where it was seen to be.
+            // The first mark must be at the start.
             self.mark = Some(found.mark);
         }
         Ok(None)
     }
 
-    /// Ends the segment at a mark, or where the bytes end; another begins there.
+    /// Ends the segment at a mark, or at the end of the bytes; the next one begins there.
     fn cut(&mut self, at: Option<(u64, u64)>) -> Arc<Segment> {
         let (end, mark) = at.unwrap_or((8 * self.supply.offset(), 0));
         let kind = match self.mark {
@@ -190,20 +191,20 @@ impl Scanner {
         segment
     }
 
-    /// What follows the end of the stream that the segment seems to be, if it ends at bit `end`.
+    /// Returns what follows the end of the stream, if the segment is one that ends at bit `end`.
     fn after(&self, end: u64, at_mark: bool) -> After {
-        let behind = (self.start + 8 * HEAD).div_ceil(8);
-        if end < 8 * behind {
+        let after = (self.start + 8 * HEAD).div_ceil(8);
+        if end < 8 * after {
             return After::Cut;
         }
         let first = self.start / 8;
-        let rest = usize::try_from(behind - first).ok().and_then(|at| self.bytes.get(at..));
+        let rest = usize::try_from(after - first).ok().and_then(|at| self.bytes.get(at..));
         match rest {
-            Some([b'B', b'Z', b'h', b'1'..=b'9', ..]) if at_mark && end == 8 * behind + 32 => {
+            Some([b'B', b'Z', b'h', b'1'..=b'9', ..]) if at_mark && end == 8 * after + 32 => {
                 After::Stream
             }
             Some([]) if self.ended => After::Nothing,
-            _ => After::Other(behind),
+            _ => After::Other(after),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Decodes the segments of bzip2 streams on any thread, and settles in order what they were.
+//! Decodes the segments of bzip2 streams on any thread, and decides in order what they are.
 //!
-//! A block that decodes to what its checksum says is believed at once. One that does not waits
-//! until all before it are settled; if it really begins where they end, a mark inside it was none,
-//! and it is tried again together with the segments behind it.
+//! A block whose data matches its checksum is accepted at once. One that does not match waits until
+//! everything before it is settled. If it really begins where the previous block ends, a mark
+//! inside it was a coincidence, and it is decoded again together with the segments that follow.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use crate::compressed::supply::Supply;
 use crate::compressed::work::{Split, Tally, Work};
 use crate::error::{Error, FormatReason, Result};
 
-/// False marks in one block, above which somebody put them there.
+/// More false marks in one block than this are an attack.
 const MOST_FALSE_MARKS: u64 = 64;
 
-/// One bzip2 file: its segments, and how far they are settled.
+/// One bzip2 file: its segments, and how many are settled.
 pub(crate) struct BlockSearch {
     path: PathBuf,
     scanner: Mutex<Scanner>,
@@ -25,20 +25,20 @@ pub(crate) struct BlockSearch {
     turn: Condvar,
 }
 
-/// What is known for certain.
+/// What is certain so far.
 #[derive(Debug)]
 struct Chain {
-    /// The segment to be settled next.
+    /// The next segment to settle.
     next: u64,
-    /// Bits that are settled.
+    /// Number of bits that are settled.
     at: u64,
-    /// Of the blocks of this stream so far.
+    /// Checksum of the blocks of this stream so far.
     checksum: u32,
     blocks: u64,
-    /// The last stream has ended; what follows, from this byte on, is none.
+    /// The last stream has ended; from this byte on there is something else.
     over: Option<After>,
     failed: bool,
-    /// Decoded, or ends, and waiting for their turn.
+    /// Blocks that were decoded, and ends, that wait for their turn.
     known: BTreeMap<u64, Known>,
 }
 
@@ -47,7 +47,7 @@ struct Known {
     start: u64,
     end: u64,
     checksum: u32,
-    /// `None`: a block whose bytes are written already.
+    /// `None` for a block whose bytes have been written.
     ends: Option<After>,
 }
 
@@ -67,7 +67,7 @@ impl BlockSearch {
         Ok(Self { path, scanner, chain: Mutex::new(chain), turn: Condvar::new() })
     }
 
-    /// Appends what `segment` decodes to; nothing if it turns out to be no block.
+    /// Appends the decoded `segment`, or nothing if it turns out not to be a block.
     pub(crate) fn decode(&self, segment: &Segment, out: &mut Vec<u8>) -> Result<()> {
         let Segment { index, start, end, .. } = *segment;
         match segment.kind {
@@ -88,7 +88,7 @@ impl BlockSearch {
         }
     }
 
-    /// Waits until everything before `segment` is settled; then it is clear what it is.
+    /// Waits until everything before `segment` is settled, so that its kind is certain.
     fn in_turn(
         &self,
         segment: &Segment,
@@ -104,7 +104,7 @@ impl BlockSearch {
             return Ok(());
         }
         if chain.over.is_some() || chain.at > start {
-            // Behind the end of everything, or a part of a block before it.
+            // After the last stream, or part of the block before it.
             out.clear();
             chain.next = index + 1;
             return self.go_on(chain);
@@ -117,7 +117,7 @@ impl BlockSearch {
         self.settle(index, Known { start, end, checksum, ends: None })
     }
 
-    /// Decodes the block that begins with `segment` and goes on behind marks that are none.
+    /// Decodes the block that begins with `segment` and continues past false marks.
     fn decode_across(&self, segment: &Segment, out: &mut Vec<u8>) -> Result<(u32, u64)> {
         let first = segment.start / 8;
         let mut bytes = segment.bytes.clone();
@@ -129,7 +129,7 @@ impl BlockSearch {
                 }
                 break;
             };
-            // Both have the byte in which the one ends and the other begins.
+            // Both contain the byte where one ends and the next begins.
             bytes.truncate(usize::try_from(next.start / 8 - first).unwrap_or(usize::MAX));
             bytes.extend_from_slice(&next.bytes);
             if bytes.len() > MOST {
@@ -141,10 +141,10 @@ impl BlockSearch {
                 return Ok((checksum, next.end));
             }
         }
-        Err(self.corrupt(segment.start, "the bzip2 block that begins here is damaged"))
+        Err(self.corrupt(segment.start, "the bzip2 block that starts here is damaged"))
     }
 
-    /// Notes what a segment is, and settles all whose turn it is.
+    /// Records what a segment is, and settles every segment whose turn has come.
     fn settle(&self, index: u64, known: Known) -> Result<()> {
         let mut chain = self.chain();
         chain.known.insert(index, known);
@@ -175,10 +175,8 @@ impl BlockSearch {
         if chain.over.is_some() || chain.at > known.start {
             return match known.ends {
                 Some(_) => Ok(()),
-                // A block inside a block, or behind the end. Nobody but an attacker makes one.
-                None => {
-                    Err(self.corrupt(known.start, "there is a second block within a block"))
-                }
+                // A block inside a block, or after the end. Only an attack contains one.
+                None => Err(self.corrupt(known.start, "one bzip2 block lies inside another")),
             };
         }
         chain.at = known.end;
@@ -208,7 +206,7 @@ impl BlockSearch {
         }
     }
 
-    /// Lets those go who wait: a segment before theirs is an error.
+    /// Wakes the waiting threads: a segment before theirs has failed.
     pub(crate) fn fail(&self) {
         self.chain().failed = true;
         self.turn.notify_all();
@@ -219,7 +217,7 @@ impl BlockSearch {
     }
 
     fn truncated(&self, bit: u64) -> Error {
-        let what = "the bzip2 stream is not complete";
+        let what = "the bzip2 stream is incomplete";
         Error::decompressing(&self.path, FormatReason::Truncated, what).at(bit / 8)
     }
 

@@ -7,26 +7,26 @@ const HAS_EXTRA: u8 = 4;
 const HAS_NAME: u8 = 8;
 const HAS_COMMENT: u8 = 16;
 const RESERVED: u8 = 0xe0;
-/// Bytes before the optional fields.
+/// Number of bytes before the optional fields.
 const FIXED: usize = 10;
 
-/// What stands at the start of some bytes.
+/// What some bytes begin with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parsed<'b> {
     Header(Header<'b>),
-    /// Only the first bytes of one.
+    /// The first bytes of a header only.
     Short,
-    /// No member, and why.
+    /// Not a member, and why.
     Foreign(&'static str),
 }
 
-/// A header, as far as anybody wants to know it.
+/// The parts of a header that are used here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Header<'b> {
     pub(crate) len: usize,
-    /// Bytes of the whole member, if it says so.
+    /// Length of the whole member in bytes, if it is recorded.
     pub(crate) size: Option<usize>,
-    /// It says so in BGZF's way.
+    /// It is recorded as in BGZF.
     pub(crate) bgzf: bool,
     /// Our index, or a part of it.
     pub(crate) index: Option<&'b [u8]>,
@@ -39,7 +39,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Parsed<'_> {
     if bytes[..there] != known[..there] {
         return Parsed::Foreign(match bytes {
             [0x1f, 0x8b, ..] => "the member is compressed by a method other than deflate",
-            _ => "no gzip member begins here",
+            _ => "this is not the start of a gzip member",
         });
     }
     let Some(&flags) = bytes.get(3) else { return Parsed::Short };
@@ -81,7 +81,7 @@ fn parse_fields(bytes: &[u8], flags: u8) -> Parsed<'_> {
     }
 }
 
-/// Fields that are malformed or unknown are skipped, as every tool does.
+/// Skips fields that are malformed or unknown, as every tool does.
 fn take_subfields<'b>(mut extra: &'b [u8], header: &mut Header<'b>) {
     while let [s1, s2, l0, l1, rest @ ..] = extra {
         let len = usize::from(u16::from_le_bytes([*l0, *l1]));
@@ -146,7 +146,7 @@ mod tests {
         let bgzf = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\xff\xff";
         let blocked = Header { size: Some(65_536), bgzf: true, ..header(18) };
         assert_eq!(parse(bgzf), Parsed::Header(blocked));
-        // A field that says it is longer than what there is.
+        // A field that claims to be longer than what is left.
         let wrong = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x03\0\xff\xff";
         assert_eq!(parse(wrong), Parsed::Header(header(18)));
     }

@@ -1,13 +1,13 @@
-//! Our index of a gzip file: empty members at the end, whose extra fields list all others.
+//! Our index of a gzip file: empty members at the end whose extra fields list all others.
 //!
 //! ```text
-//! member  'S''W' | 'T' | packed plain | packed plain | ..        as many as there have to be
-//! member  'S''W' | 'F' | offset of the first 'T' | count | plain bytes in all | CRC-32 of the pairs
+//! member  'S''W' | 'T' | packed plain | packed plain | ..        as many as are needed
+//! member  'S''W' | 'F' | offset of the first 'T' | count | total plain bytes | CRC-32 of the pairs
 //! ```
 //!
-//! Numbers are little-endian: those of the last member have 64 bits, pairs and checksums 32. Every
-//! tool reads an empty member as nothing. The last one always has the same length, so it is found
-//! from the end.
+//! Numbers are little-endian: 64 bits in the last member, 32 bits for pairs and checksums. Every
+//! tool decodes an empty member to nothing. The last member always has the same length, so it can
+//! be found from the end of the file.
 
 use libdeflater::Crc;
 
@@ -15,15 +15,15 @@ use super::START;
 use super::header::{Header, Parsed, parse};
 use crate::compressed::frame::Frame;
 
-/// Pairs of numbers that one member lists: its field has 16 bits for its length.
+/// Number of pairs that one member lists: the length of its field has 16 bits.
 const PAIRS: usize = 8_190;
-/// Nothing, deflated, and its checksum and length.
+/// An empty deflate stream, with its checksum and length.
 const EMPTY: [u8; 10] = [3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const TABLE: u8 = b'T';
 const FOOTER: u8 = b'F';
-/// Bytes of a table's member beside its pairs.
+/// Length in bytes of a table's member without its pairs.
 const TABLE_LEN: u64 = (START.len() + 2 + 4 + 1 + EMPTY.len()) as u64;
-/// Bytes of the last member.
+/// Length in bytes of the last member.
 pub(crate) const FOOTER_LEN: usize = START.len() + 2 + 4 + 29 + EMPTY.len();
 
 /// Returns the members that list `frames`.
@@ -60,10 +60,10 @@ fn add_member(out: &mut Vec<u8>, field: &[u8]) {
     out.extend_from_slice(&EMPTY);
 }
 
-/// What the last member says.
+/// The contents of the last member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Footer {
-    /// Of the first table, in the file.
+    /// Where the first table begins in the file.
     pub(crate) offset: u64,
     count: u64,
     pub(crate) plain: u64,
@@ -71,7 +71,7 @@ pub(crate) struct Footer {
 }
 
 impl Footer {
-    /// Reads the last [`FOOTER_LEN`] bytes; `None` if they are not an index's.
+    /// Parses the last [`FOOTER_LEN`] bytes; `None` if they are not an index.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let (field, len) = member(bytes)?;
         let (&kind, rest) = field.split_first()?;
@@ -85,17 +85,18 @@ impl Footer {
         Some(Self { offset: number(0)?, count: number(8)?, plain: number(16)?, crc })
     }
 
-    /// Bytes of the tables; `None` if no file is so long.
+    /// Length of the tables in bytes; `None` if no file can be that long.
     pub(crate) fn tables_len(&self) -> Option<u64> {
         let members = self.count.div_ceil(PAIRS as u64).checked_mul(TABLE_LEN)?;
         self.count.checked_mul(8)?.checked_add(members)
     }
 
-    /// Reads the tables, all bytes from [`offset`](Self::offset) to the last member. `None` if they
-    /// contradict the footer.
+    /// Parses the tables: all bytes from [`offset`](Self::offset) to the last member. `None` if
+    /// they contradict the footer.
     pub(crate) fn frames(self, mut tables: &[u8]) -> Option<Vec<Frame>> {
         let count = usize::try_from(self.count).ok()?;
-        // Eight bytes are there for each, so no claim gets more memory than the file has bytes.
+        // Each frame takes eight bytes here, so a false count cannot allocate more than the file's
+        // own size.
         let mut frames = Vec::with_capacity(count.min(tables.len() / 8));
         let mut crc = Crc::new();
         while !tables.is_empty() {
@@ -117,7 +118,7 @@ impl Footer {
     }
 }
 
-/// The field of the empty member at the start of `bytes`, and the member's length.
+/// Returns the field of the empty member at the start of `bytes`, and the length of that member.
 fn member(bytes: &[u8]) -> Option<(&[u8], usize)> {
     match parse(bytes) {
         Parsed::Header(Header { len, index: Some(field), .. }) => {
@@ -160,7 +161,7 @@ mod tests {
             let mut wrong = index.clone();
             wrong[at / 8] ^= 1 << (at % 8);
             let Some((footer, frames)) = read(&wrong) else { continue };
-            // The time, the system and three numbers are not covered by a checksum: what the index
+            // The time, the system and three numbers are not covered by a checksum; what the index
             // says is compared with the file.
             assert_eq!(frames, self::frames(5), "bit {at}");
             assert!(footer.count == 5, "bit {at}");

@@ -1,7 +1,7 @@
-//! Decodes members, and checks what their trailers say.
+//! Decodes members, and checks their trailers.
 //!
-//! libdeflate is faster, but does not say where a stream ended, and so would pass over bytes that
-//! `gzip` decodes or refuses.
+//! libdeflate is faster, but does not report where a stream ended, so it would accept bytes that
+//! `gzip` decodes differently or refuses.
 
 use flate2::{Decompress, FlushDecompress, Status};
 use libdeflater::crc32;
@@ -10,7 +10,7 @@ use super::TRAILER;
 use super::header::{Parsed, parse};
 use crate::compressed::work::{Decode, Encoded, Wrong};
 
-/// Decodes whole members, one behind the other.
+/// Decodes consecutive whole members.
 pub(crate) struct Decoder(Decompress);
 
 impl Decoder {
@@ -18,12 +18,12 @@ impl Decoder {
         Self(Decompress::new(false))
     }
 
-    /// Decodes the member at the start of `bytes`; returns its length.
+    /// Decodes the member at the start of `bytes` and returns its length.
     fn member(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<usize, Wrong> {
         let wrong = |what: &str| Err(Wrong::corrupt(0, what));
         let mut at = match parse(bytes) {
             Parsed::Header(header) => header.len,
-            Parsed::Short => return wrong("the member's header is not complete"),
+            Parsed::Short => return wrong("the member's header is incomplete"),
             Parsed::Foreign(what) => return wrong(what),
         };
         let begin = out.len();
@@ -37,7 +37,7 @@ impl Decoder {
                 Ok(Status::StreamEnd) => break,
                 Ok(_) if used > 0 || out.len() > before.1 => {}
                 Ok(_) if out.len() == out.capacity() => {
-                    return wrong("the member is longer than it says");
+                    return wrong("the member is longer than its header says");
                 }
                 Ok(_) => return wrong("the member is not as long as its header says"),
                 Err(_) => return wrong("the deflate stream is damaged"),
@@ -61,14 +61,14 @@ pub(crate) fn check(trailer: [u8; TRAILER], crc: u32, len: u64) -> Result<(), &'
     }
     // The length is kept modulo 2^32.
     if u64::from(u32::from_le_bytes([l0, l1, l2, l3])) != len & u64::from(u32::MAX) {
-        return Err("the member has another length than it says");
+        return Err("the member's length differs from the one in its trailer");
     }
     Ok(())
 }
 
 impl Decode for Decoder {
     fn decode(&mut self, encoded: &Encoded, out: &mut Vec<u8>) -> Result<(), Wrong> {
-        // A little room is left, so that a stream that just fits can end.
+        // Leave a little room, so that a stream that just fits can end.
         out.try_reserve(encoded.most + 64).map_err(|_| Wrong::no_memory())?;
         let mut at = 0;
         while at < encoded.bytes.len() {
@@ -76,7 +76,7 @@ impl Decode for Decoder {
             at += member.map_err(|wrong| Wrong { at: at + wrong.at, ..wrong })?;
         }
         match out.len() > encoded.most {
-            true => Err(Wrong::corrupt(0, "the member is longer than it says")),
+            true => Err(Wrong::corrupt(0, "the member is longer than its header says")),
             false => Ok(()),
         }
     }
@@ -112,7 +112,7 @@ mod tests {
         for at in 20..whole.len() {
             let mut wrong = whole.clone();
             wrong[at] ^= 0x10;
-            // Bits that only fill a byte up mean nothing.
+            // The bits that pad the last byte have no meaning.
             match decoded(wrong, 20) {
                 Ok(plain) => assert_eq!(plain, b"some text, some text", "{at}"),
                 Err(wrong) => assert_eq!(wrong.at, 0),
@@ -122,8 +122,8 @@ mod tests {
             let short = decoded(whole[..len].to_vec(), 20);
             assert!(if len == 0 { short.is_ok() } else { short.is_err() }, "{len}");
         }
-        assert!(decoded(whole.clone(), 19).is_err(), "more than was announced");
+        assert!(decoded(whole.clone(), 19).is_err(), "more than the header says");
         let hidden = [&whole[..], b"\0"].concat();
-        assert_eq!(decoded(hidden, 20).expect_err("a byte behind it").at, whole.len());
+        assert_eq!(decoded(hidden, 20).expect_err("a byte after it").at, whole.len());
     }
 }

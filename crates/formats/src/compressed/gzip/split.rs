@@ -1,4 +1,4 @@
-//! Finds the members of a gzip stream that say how long they are, and decodes the others.
+//! Finds the members of a gzip stream that record their length, and decodes the others.
 
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
@@ -12,9 +12,9 @@ use crate::spare::Spare;
 
 /// Enough for nearly every header.
 const USUAL_HEADER: usize = 256;
-/// Names and comments may be of any length; nobody needs longer ones.
+/// The format allows names and comments of any length; this is a practical limit.
 const MOST_HEADER: usize = 1 << 20;
-/// A member has at least so many bytes beside its header.
+/// A member has at least this many bytes after its header.
 const LEAST_BODY: usize = 2 + TRAILER;
 
 pub(crate) struct Splitter<'s> {
@@ -23,10 +23,10 @@ pub(crate) struct Splitter<'s> {
     inflate: Decompress,
     /// A member that is being decoded here.
     long: Option<Long>,
-    /// Whether members are as long as they say, as far as is known.
+    /// Whether the recorded lengths of members have been right so far.
     believes: bool,
-    /// The last member is one of BGZF's that holds something: the empty one that ends a stream of them
-    /// has not come.
+    /// The last member was a BGZF member with data: the empty one that ends such a stream has not
+    /// been seen yet.
     lacks_end: bool,
     tally: Tally,
 }
@@ -38,7 +38,7 @@ struct Long {
     len: u64,
 }
 
-/// A member that says how long it is.
+/// A member that records its length.
 struct Sized {
     size: usize,
     is_bgzf: bool,
@@ -59,8 +59,8 @@ impl<'s> Splitter<'s> {
         }
     }
 
-    /// Takes members that say how long they are, and decode to a step together. `None` if the next
-    /// one does not, or is not to be believed.
+    /// Takes members that record their length and decode to one step together. `None` if the next
+    /// one does not record it or cannot be trusted.
     fn gather(&mut self) -> Result<Option<Encoded>> {
         if !self.believes {
             return Ok(None);
@@ -86,8 +86,8 @@ impl<'s> Splitter<'s> {
         Ok(Some(Encoded { offset, bytes, most, cut: None }))
     }
 
-    /// The member `at` bytes ahead, if it says how long it is and what follows it looks as if that
-    /// were true.
+    /// Returns the member `at` bytes ahead, if it records its length and the bytes after it are
+    /// consistent with that.
     fn sized_member(&mut self, at: usize) -> Result<Option<Sized>> {
         let ahead = self.supply.peek(at + USUAL_HEADER)?;
         let said = sized(ahead.get(at..).unwrap_or_default());
@@ -104,7 +104,7 @@ impl<'s> Splitter<'s> {
         Ok(decoded.filter(|_| plausible).map(|decoded| Sized { size, is_bgzf, decoded }))
     }
 
-    /// Steps over the header of a member that is to be decoded here.
+    /// Steps over the header of a member that is decoded here.
     fn begin_long(&mut self) -> Result<Long> {
         let offset = self.supply.offset();
         let mut needs = USUAL_HEADER;
@@ -118,9 +118,7 @@ impl<'s> Splitter<'s> {
                 }
                 Parsed::Short if needs < MOST_HEADER => needs *= 2,
                 Parsed::Short => {
-                    return Err(self
-                        .supply
-                        .corrupt(offset, "the member's header does not end"));
+                    return Err(self.supply.corrupt(offset, "the member's header is too long"));
                 }
                 Parsed::Foreign(what) => return Err(self.supply.corrupt(offset, what)),
             }
@@ -148,7 +146,7 @@ impl<'s> Splitter<'s> {
                 Ok(Status::StreamEnd) => ended = true,
                 Ok(_) => {}
                 Err(_) => {
-                    let what = "the deflate stream of the member that begins here is damaged";
+                    let what = "the deflate stream of the member that starts here is damaged";
                     return Err(self.supply.corrupt(long.offset, what));
                 }
             }
@@ -174,7 +172,8 @@ impl<'s> Splitter<'s> {
         Ok(())
     }
 
-    /// Skips what is no member: zeros in silence, as tapes are padded with them; else it is told.
+    /// Skips what is not a member: zeros silently, since tapes are padded with them; anything else
+    /// is reported.
     fn skip_rest(&mut self) -> Result<()> {
         let offset = self.supply.offset();
         let mut zeros = true;
@@ -194,8 +193,8 @@ impl<'s> Splitter<'s> {
     }
 }
 
-/// The length of the member at the start of `bytes`, if it says so and can be so short; and whether
-/// it says so in BGZF's way.
+/// Returns the length of the member at the start of `bytes`, if it is recorded and not too short,
+/// and whether it is recorded as in BGZF.
 fn sized(bytes: &[u8]) -> Option<(usize, bool)> {
     let Parsed::Header(header::Header { len, size: Some(size), bgzf, .. }) = parse(bytes)
     else {

@@ -12,19 +12,19 @@ use crate::compressed::zstd::seek_table;
 use crate::compressed::{Format, zstd};
 use crate::error::{Error, FormatReason, Result};
 
-/// The longest table that is read into memory: of twenty million frames.
+/// The longest table that is read into memory: twenty million frames.
 const MOST_TABLE: u64 = 256 << 20;
 
 /// The frames of one file.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// Where each begins, and behind them where the last one ends.
+    /// Where each frame begins, followed by the end of the last one.
     starts: Vec<Place>,
     /// The lower half of each content's XXH64, if the index has them.
     checksums: Option<Vec<u32>>,
 }
 
-/// The same place in the compressed stream and in what it decodes to.
+/// The same place in the compressed stream and in the decompressed contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Place {
     packed: u64,
@@ -32,11 +32,11 @@ struct Place {
 }
 
 impl Index {
-    /// Looks for the index of a file; `None` if it has none, or is a stream.
+    /// Looks for the index of a file; `None` if the file has no index, or is a stream.
     ///
-    /// The lengths that BGZF's members end with would do too, but nothing but decoding tells
-    /// whether they are right, and a wrong one shifts all that follows. Afterwards the position of
-    /// `supply` is anywhere.
+    /// The lengths at the end of BGZF members would serve too, but only decoding shows whether they
+    /// are right, and one wrong length shifts everything that follows. Afterwards the position of
+    /// `supply` is unspecified.
     pub(crate) fn load(supply: &mut Supply, format: Format) -> Result<Option<Self>> {
         let Some(len) = supply.len() else { return Ok(None) };
         match format {
@@ -67,12 +67,12 @@ impl Index {
             Some(at) => bytes_at(supply, at, guard.len())?.starts_with(&guard),
             None => false,
         };
-        // Tables that others wrote have nothing before them that vouches for them.
+        // Tables of other programs come without a guard.
         match is_guarded || packed == start {
             true => Ok(Some(index)),
-            // Of the last of several files that were put together: of the others it says nothing.
+            // It belongs to the last of several concatenated files and does not cover the others.
             false if packed < guard_at.unwrap_or(start) => Ok(None),
-            false => Err(supply.corrupt(start, "the seek table is not that of this file")),
+            false => Err(supply.corrupt(start, "the seek table belongs to another file")),
         }
     }
 
@@ -87,11 +87,11 @@ impl Index {
             let tables = table_at(supply, tables_at, at - tables_at)?;
             return match footer.frames(tables) {
                 Some(_) => Ok(None),
-                None => Err(supply.corrupt(at, "the index is not that of this file")),
+                None => Err(supply.corrupt(at, "the index belongs to another file")),
             };
         }
         let Some(tables_len) = at.checked_sub(footer.offset) else {
-            return Err(supply.corrupt(at, "the index says it begins behind its end"));
+            return Err(supply.corrupt(at, "the index claims to begin after its own end"));
         };
         let tables = table_at(supply, footer.offset, tables_len)?;
         let frames = footer.frames(tables);
@@ -99,7 +99,7 @@ impl Index {
         let whole = Place { packed: footer.offset, plain: footer.plain };
         match index {
             Some(index) if index.end() == whole => Ok(Some(index)),
-            _ => Err(supply.corrupt(footer.offset, "the index is not that of this file")),
+            _ => Err(supply.corrupt(footer.offset, "the index belongs to another file")),
         }
     }
 
@@ -108,7 +108,7 @@ impl Index {
         let mut starts = Vec::with_capacity(frames.len() + 1);
         starts.push(here);
         for frame in frames {
-            // Fewer than 2^32 frames of fewer than 2^32 bytes: the sums cannot overflow.
+            // Fewer than 2^32 frames of less than 2^32 bytes: the sums cannot overflow.
             here.packed += u64::from(frame.packed);
             here.plain += u64::from(frame.plain);
             starts.push(here);
@@ -121,7 +121,7 @@ impl Index {
         self.starts.last().copied().unwrap_or_default()
     }
 
-    /// Bytes that the whole file decodes to.
+    /// Returns the decoded length of the whole file in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.end().plain
     }
@@ -130,7 +130,7 @@ impl Index {
         self.starts.len() - 1
     }
 
-    /// The frames that hold these decoded bytes; an error if there are not so many.
+    /// Returns the frames that hold these decoded bytes; an error if there are fewer bytes.
     pub(crate) fn frames_of(
         &self,
         path: &Path,
@@ -140,7 +140,7 @@ impl Index {
         let wanted = len.unwrap_or(self.len().saturating_sub(offset));
         let end = offset.checked_add(wanted).filter(|&end| end <= self.len());
         let Some(end) = end else { return Err(too_short(path, self.len())) };
-        // Frames that hold nothing are passed over at both ends.
+        // Skip empty frames at both ends.
         let first = self.starts.partition_point(|place| place.plain <= offset);
         let last = self.starts.partition_point(|place| place.plain < end);
         let frames = match offset < end {
@@ -158,13 +158,13 @@ impl Index {
         })
     }
 
-    /// Bytes of `frames`, compressed and decompressed.
+    /// Returns the length of `frames` in bytes, compressed and decompressed.
     fn sizes(&self, frames: Range<usize>) -> (u64, u64) {
         let (start, end) = (self.starts[frames.start], self.starts[frames.end]);
         (end.packed - start.packed, end.plain - start.plain)
     }
 
-    /// As many of `frames`, from the first on, as decode to a step together.
+    /// Returns as many of `frames`, from the first on, as decode to one step together.
     pub(crate) fn batch(&self, frames: &Range<usize>) -> Range<usize> {
         let mut end = frames.start + 1;
         while end < frames.end {
@@ -177,12 +177,12 @@ impl Index {
         frames.start..end
     }
 
-    /// Where `frames` lie in the compressed stream: offset and length.
+    /// Returns where `frames` lie in the compressed stream: offset and length.
     pub(crate) fn packed(&self, frames: &Range<usize>) -> (u64, u64) {
         (self.starts[frames.start].packed, self.sizes(frames.clone()).0)
     }
 
-    /// What is to be decoded of `frames`, whose compressed bytes these are, to have `wanted`.
+    /// Returns what to decode of `frames`, whose compressed bytes these are, to get `wanted`.
     pub(crate) fn encoded(
         &self,
         frames: Range<usize>,
@@ -203,7 +203,7 @@ impl Index {
     }
 }
 
-/// `len` bytes at `offset`, or as many as there are.
+/// Returns `len` bytes at `offset`, or fewer at the end.
 fn bytes_at(supply: &mut Supply, offset: u64, len: usize) -> Result<&[u8]> {
     supply.seek(offset)?;
     supply.peek(len)
@@ -211,17 +211,17 @@ fn bytes_at(supply: &mut Supply, offset: u64, len: usize) -> Result<&[u8]> {
 
 fn table_at(supply: &mut Supply, offset: u64, len: u64) -> Result<&[u8]> {
     if len > MOST_TABLE {
-        let what = format!("its index has {len} bytes, more than {MOST_TABLE}");
+        let what = format!("its index has {len} bytes, more than the limit of {MOST_TABLE}");
         let error = Error::decompressing(supply.path(), FormatReason::Unsupported, what);
-        return Err(error.at(offset).hint("decompress all of it"));
+        return Err(error.at(offset).hint("decompress the whole file instead"));
     }
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     let bytes = bytes_at(supply, offset, len)?;
     Ok(&bytes[..len.min(bytes.len())])
 }
 
-/// Whether the content of a whole frame has this checksum. Frames of ours end with theirs, which
-/// their decoder has compared already.
+/// Whether the content of a whole frame has this checksum. Our frames end with their checksum,
+/// which their decoder has compared already.
 pub(crate) fn has_checksum(checksum: u32, packed: &[u8], plain: &[u8]) -> bool {
     let own = match zstd::frame::start(packed) {
         zstd::frame::Start::Frame(header) if header.has_checksum => packed.last_chunk(),

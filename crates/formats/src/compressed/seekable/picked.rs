@@ -1,4 +1,4 @@
-//! Hands out only the frames that an index says are needed.
+//! Hands out only the frames that the index selects.
 
 use std::ops::Range;
 
@@ -13,13 +13,13 @@ pub(crate) struct Picked<'s> {
     index: Index,
     spare: &'s Spare<Vec<u8>>,
     frames: Range<usize>,
-    /// Decoded bytes that are wanted.
+    /// The decoded bytes to keep.
     wanted: Range<u64>,
     tally: Tally,
 }
 
 impl<'s> Picked<'s> {
-    /// `frames` of `index`, and of them the bytes that are `wanted`.
+    /// `frames` of `index`, of which only the bytes in `wanted` are kept.
     pub(crate) fn new(
         supply: Supply,
         spare: &'s Spare<Vec<u8>>,

@@ -1,43 +1,43 @@
-//! Where a zstd frame ends, without decoding it: RFC 8878, section 3.1.
+//! Finds the end of a zstd frame without decoding it: RFC 8878, section 3.1.
 //!
 //! ```text
 //! magic | descriptor, window, dictionary, content size | 3 + block | 3 + block | .. | checksum
 //! ```
 
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// A block decodes to no more than this.
+/// A block decodes to at most this.
 pub(crate) const MOST_BLOCK: u64 = 128 << 10;
-/// A header is never longer.
+/// A header is at most this long.
 pub(crate) const MOST_HEADER: usize = 18;
 
-/// What stands at the start of some bytes.
+/// What some bytes begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Start {
     Frame(Header),
-    /// So many bytes that decoders skip, their head included.
+    /// This many bytes that decoders skip, including their header.
     Skippable(u64),
-    /// Only the first bytes of either.
+    /// The first bytes of either only.
     Short,
     /// Neither.
     Foreign,
-    /// A frame whose header uses bits that mean nothing yet.
+    /// A frame whose header sets reserved bits.
     Reserved,
 }
 
-/// What a frame says about itself.
+/// What the header of a frame says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
     pub(crate) len: usize,
-    /// Bytes that it decodes to, if it says so.
+    /// Decoded length in bytes, if it is recorded.
     pub(crate) content: Option<u64>,
     pub(crate) has_checksum: bool,
-    /// 0: none.
+    /// 0 for no dictionary.
     pub(crate) dictionary: u32,
-    /// A block decodes to no more than this.
+    /// A block decodes to at most this.
     most_block: u64,
 }
 
-/// Reads the head of a frame from its first bytes; [`MOST_HEADER`] are enough.
+/// Parses the header of a frame from its first bytes; [`MOST_HEADER`] are enough.
 pub(crate) fn start(bytes: &[u8]) -> Start {
     match bytes {
         [0x50..=0x5f, 0x2a, 0x4d, 0x18, s0, s1, s2, s3, ..] => {
@@ -82,7 +82,7 @@ fn header(bytes: &[u8]) -> Start {
     };
     let content = match content_len {
         0 => None,
-        // What one byte can say is not said with two.
+        // A two-byte size never repeats what one byte can hold.
         2 => Some(number(content_at, 2) + 256),
         len => Some(number(content_at, len)),
     };
@@ -102,11 +102,11 @@ fn header(bytes: &[u8]) -> Start {
     })
 }
 
-/// Goes from block to block of a frame as its bytes come.
+/// Walks over the blocks of a frame as its bytes arrive.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Walk {
     header: Header,
-    /// Of the next block, or of the frame's end.
+    /// Offset of the next block, or of the end of the frame.
     at: usize,
     decoded: u64,
     ended: bool,
@@ -115,11 +115,11 @@ pub(crate) struct Walk {
 /// How far a walk has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Walked {
-    /// So many bytes of the frame are needed to go on.
+    /// This many bytes of the frame are needed to continue.
     Needs(usize),
     /// The frame has `len` bytes and decodes to at most `decoded`.
     Whole { len: usize, decoded: u64 },
-    /// A block, so many bytes from the start of the frame, is of no kind.
+    /// The block at this offset in the frame is of an unknown type.
     Corrupt(usize),
 }
 
@@ -128,12 +128,12 @@ impl Walk {
         Self { header, at: header.len, decoded: 0, ended: false }
     }
 
-    /// The most that the blocks seen so far can decode to.
+    /// Returns the most that the blocks so far can decode to.
     pub(crate) fn decoded(&self) -> u64 {
         self.decoded
     }
 
-    /// Goes on, with the bytes of the frame that are there.
+    /// Continues with the bytes of the frame that have arrived.
     pub(crate) fn go_on(&mut self, frame: &[u8]) -> Walked {
         while !self.ended {
             let Some(&[b0, b1, b2]) = frame.get(self.at..self.at + 3) else {
@@ -183,7 +183,7 @@ mod tests {
                 let frame = packed(len, level, checksum);
                 let Start::Frame(header) = start(&frame) else { panic!("a frame") };
                 let mut walk = Walk::new(header);
-                // Byte by byte, with more behind it than belongs to it.
+                // Byte by byte, with extra bytes after the frame.
                 let mut there = 0;
                 let (len_found, decoded) = loop {
                     match walk.go_on(&frame[..there]) {

@@ -1,12 +1,12 @@
 //! The seek table of zstd's *seekable format*: a skippable frame at the end that lists all frames.
 //!
 //! ```text
-//! 53 2a 4d 18 | size | "SWTB" | plain bytes in all | XXH64 of the table     ours: the guard
+//! 53 2a 4d 18 | size | "SWTB" | total plain bytes | XXH64 of the table        ours: the guard
 //! 5e 2a 4d 18 | size | packed plain checksum | .. | count | descriptor | b1 ea 92 8f
 //! ```
 //!
-//! The table has no checksum of its own, and a wrong length in it shifts all that follows. So a
-//! frame in front of it, which decoders skip too, says what is in it.
+//! The table has no checksum of its own, and one wrong length in it shifts everything that follows.
+//! So a frame before it, which decoders skip too, holds a checksum of the table.
 //!
 //! Source: zstd's `contrib/seekable_format/zstd_seekable_compression_format.md`.
 
@@ -16,16 +16,16 @@ use crate::compressed::frame::{Frame, size32};
 
 const SKIPPABLE: u32 = 0x184d_2a5e;
 const MAGIC: u32 = 0x8f92_eab1;
-/// Bytes of the count, the descriptor and the magic number.
+/// Length in bytes of the count, the descriptor and the magic number.
 pub(crate) const FOOTER: usize = 9;
-/// Bytes in front of the first entry.
+/// Length in bytes before the first entry.
 pub(crate) const HEAD: usize = 8;
-/// What a guard begins with: a skippable frame of 20 bytes, and a tag.
+/// A guard begins with the header of a skippable frame of 20 bytes, and a tag.
 const GUARD: [u8; 12] = *b"\x53\x2a\x4d\x18\x14\0\0\0SWTB";
 const WITH_CHECKSUMS: u8 = 0x80;
 const RESERVED: u8 = 0x7c;
 
-/// Returns the frame that vouches for `table`, of frames that decode to `plain` bytes in all.
+/// Returns the guard of `table`, whose frames decode to `plain` bytes in total.
 pub(crate) fn guard(table: &[u8], plain: u64) -> Vec<u8> {
     let mut guard = GUARD.to_vec();
     guard.extend_from_slice(&plain.to_le_bytes());
@@ -66,7 +66,7 @@ pub(crate) struct Footer {
 }
 
 impl Footer {
-    /// Reads the last [`FOOTER`] bytes; `None` if they are not a table's.
+    /// Parses the last [`FOOTER`] bytes; `None` if they do not belong to a table.
     pub(crate) fn parse(bytes: &[u8; FOOTER]) -> Option<Self> {
         let [c0, c1, c2, c3, descriptor, magic @ ..] = *bytes;
         let is_table = u32::from_le_bytes(magic) == MAGIC && descriptor & RESERVED == 0;
@@ -78,13 +78,13 @@ impl Footer {
         if self.with_checksums { 12 } else { 8 }
     }
 
-    /// Bytes of the whole skippable frame. At most 48 GiB, whatever the footer says.
+    /// Length in bytes of the whole skippable frame; at most 48 GiB, whatever the footer says.
     pub(crate) fn table_len(self) -> u64 {
         (HEAD + FOOTER) as u64 + self.count * self.entry_size()
     }
 
-    /// Reads a table of [`table_len`](Self::table_len) bytes: the frames, and whether their
-    /// checksums mean something. `None` if it is not one.
+    /// Parses a table of [`table_len`](Self::table_len) bytes into its frames, and whether their
+    /// checksums are set. `None` if it is not a table.
     pub(crate) fn frames(self, table: &[u8]) -> Option<(Vec<Frame>, bool)> {
         let (head, rest) = table.split_first_chunk::<HEAD>()?;
         let [m0, m1, m2, m3, s0, s1, s2, s3] = *head;
@@ -159,7 +159,7 @@ mod tests {
         let table = table(&frames()).expect("a few frames");
         for at in (0..HEAD).chain(table.len() - FOOTER..table.len()) {
             let mut wrong = table.clone();
-            // The descriptor's two lowest bits mean nothing.
+            // The two lowest bits of the descriptor have no meaning.
             wrong[at] ^= 4;
             let footer = Footer::parse(wrong.last_chunk().expect("long enough"));
             assert_eq!(footer.and_then(|footer| footer.frames(&wrong)), None, "byte {at}");

@@ -23,7 +23,7 @@ impl<'s> Splitter<'s> {
         Self { supply, spare, context: None, long: None, frames: 0 }
     }
 
-    /// The header of the next frame; `None` at the end of the stream.
+    /// Returns the header of the next frame; `None` at the end of the stream.
     fn header(&mut self) -> Result<Option<Header>> {
         loop {
             let offset = self.supply.offset();
@@ -39,7 +39,7 @@ impl<'s> Splitter<'s> {
                 Start::Skippable(_) => {
                     return Err(self.supply.truncated(offset, "skippable frame"));
                 }
-                Start::Foreign => "no zstd frame begins here",
+                Start::Foreign => "this is not the start of a zstd frame",
                 Start::Reserved => "the frame's header has reserved bits set",
             };
             return Err(self.supply.corrupt(offset, what));
@@ -50,11 +50,11 @@ impl<'s> Splitter<'s> {
         let what = format!("the frame needs the dictionary {dictionary}");
         Error::decompressing(self.supply.path(), FormatReason::Unsupported, what)
             .at(self.supply.offset())
-            .hint("`zstd -d -D DICTIONARY`")
+            .hint("decompress it with `zstd -d -D DICTIONARY`")
     }
 
-    /// Walks to the frame's end: its length, and the most that it decodes to. `None` if it is too
-    /// long to be handed out.
+    /// Walks to the end of the frame and returns its length and its largest decoded length. `None`
+    /// if it is too long to be handed out.
     fn walk(&mut self, header: Header) -> Result<Option<(usize, u64)>> {
         let offset = self.supply.offset();
         let mut walk = Walk::new(header);
@@ -72,7 +72,9 @@ impl<'s> Splitter<'s> {
                 Walked::Whole { .. } => break,
                 Walked::Corrupt(at) => {
                     let at = offset + at as u64;
-                    return Err(self.supply.corrupt(at, "no zstd block begins here"));
+                    return Err(self
+                        .supply
+                        .corrupt(at, "this is not the start of a zstd block"));
                 }
             }
         }
@@ -123,7 +125,7 @@ impl Split for Splitter<'_> {
         };
         let mut bytes = self.spare.buffer();
         self.supply.take(len, &mut bytes);
-        // What the header claims is believed only as far as the blocks bear it out.
+        // The size in the header is believed only as far as the blocks confirm it.
         let most = header.content.unwrap_or(most).min(most);
         let most = usize::try_from(most).unwrap_or(MOST_DECODED);
         Ok(Some(Work::Encoded(Encoded { offset, bytes, most, cut: None })))

@@ -1,4 +1,4 @@
-//! Entries that could be written, and that nobody could read back.
+//! Rejects entries that could be written but not read back.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,7 +9,8 @@ use crate::matrix::id::Id;
 use crate::matrix::kinds::Symmetry;
 use crate::matrix::value::Values;
 
-/// Fails at an entry of half a matrix that the other half cannot have: nobody could read it back.
+/// Fails at an entry of half a matrix whose mirror image is impossible, so that it could not be
+/// read back.
 pub(super) fn check_images(
     matrix: &impl Listing,
     path: &Path,
@@ -45,16 +46,18 @@ pub(super) fn check_images(
     });
     let Some((at, row, column)) = wrong else { return Ok(()) };
     let what = match (is_skew, row == column) {
-        (true, true) => "is on the diagonal, which is zero in a skew-symmetric matrix",
-        (true, false) => "has no negative in its type, which the other half would have",
-        _ => "has an imaginary part on the diagonal of a hermitian matrix",
+        (true, true) => "is on the diagonal, which must be zero in a skew-symmetric matrix",
+        (true, false) => {
+            "has a value whose negative, needed for the other half, does not fit its type"
+        }
+        _ => "has an imaginary part on the diagonal of a Hermitian matrix",
     };
     let detail = format!("entry {at}, at row {row}, column {column}, counted from 0, {what}");
     let error = Error::writing(path, FormatReason::Invalid, detail);
     Err(error.hint("write it as a general matrix"))
 }
 
-/// What is said of the first entry outside of the matrix: nobody could read it back.
+/// Returns the error for the first entry outside of the matrix, which could not be read back.
 pub(super) fn outside(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Error {
     let (rows, columns) = matrix.size();
     let (mut at, mut first) = (range.start, None);
@@ -65,8 +68,8 @@ pub(super) fn outside(matrix: &impl Listing, path: &Path, range: Range<u64>) -> 
     });
     let (at, row, column) = first.unwrap_or_default();
     let detail = format!(
-        "entry {at} is at row {row}, column {column}, counted from 0, and the matrix has {rows} rows \
+        "entry {at} is at row {row}, column {column}, counted from 0, but the matrix has {rows} rows \
          and {columns} columns"
     );
-    Error::writing(path, FormatReason::Invalid, detail).hint("give it more rows or columns")
+    Error::writing(path, FormatReason::Invalid, detail).hint("declare more rows or columns")
 }

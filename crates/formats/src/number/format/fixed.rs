@@ -1,15 +1,15 @@
 //! A double with a fixed number of decimals, as C's `%.Nf` prints it.
 //!
-//! A double is `m * 2^-s` with `m` below 2^53. Up to 19 decimals its fraction is therefore scaled
-//! exactly by one multiplication of two words, and cut once, where the binary point is:
+//! A double is `m * 2^-s` with `m` below 2^53. For up to 19 decimals, one multiplication of two
+//! words scales its fraction exactly, and one cut at the binary point rounds it:
 //!
 //! ```text
 //! m          |  whole  |  rest  |             s bits of rest
-//! rest * 10^N          |  digits of the fraction  |  what is cut  |
-//!                                                  rounds up if above one half, or on it and odd
+//! rest * 10^N          |  digits of the fraction  |  cut off     |
+//!                                                  rounds up above one half, or at it if odd
 //! ```
 //!
-//! More decimals, and numbers from 2^64 on, go the library's exact and slower way.
+//! More decimals, and numbers of 2^64 and above, take the standard library's exact but slower path.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ use swath_simd::digits::{ASCII, eight};
 
 use super::{EIGHT, push_f64_unusual, push_u64};
 
-/// Ten to the power of the index; two words are enough to scale by the last one.
+/// Powers of ten by exponent. Two words are enough to scale by the largest.
 const POWERS: [u64; 20] = {
     let mut powers = [1; 20];
     let mut index = 1;
@@ -28,14 +28,14 @@ const POWERS: [u64; 20] = {
     powers
 };
 
-/// No double has more: behind them are zeros.
+/// No double has more decimals; further digits are zeros.
 const MOST_DECIMALS: usize = 1074;
 
-/// Appends `value` with so many digits behind its point, and no point if there are none.
+/// Appends `value` with this many decimals, and without a point if `decimals` is 0.
 ///
 /// The text is that of C's `%.Nf` for any number of decimals: the exact value rounded once, to
-/// nearest, ties to even; `-0.00` for what is negative and rounds to nothing; `inf` and `-inf`.
-/// Only what is no number is always `nan`, where C libraries may or may not show a sign.
+/// nearest, ties to even; `-0.00` for a negative value that rounds to zero; `inf` and `-inf`. NaN
+/// is always `nan`, where C libraries may or may not print a sign.
 #[inline]
 pub(crate) fn push_f64_fixed(out: &mut Vec<u8>, value: f64, decimals: usize) {
     let Some(power) = POWERS.get(decimals) else {
@@ -53,8 +53,8 @@ pub(crate) fn push_f64_fixed(out: &mut Vec<u8>, value: f64, decimals: usize) {
     }
 }
 
-/// Splits the magnitude into a whole number and as many units of `1 / power` as are nearest, or
-/// `None` if it is no number, or not below 2^64.
+/// Splits the magnitude into a whole number and the nearest count of units of `1 / power`. `None`
+/// for NaN and infinity, and for 2^64 and above.
 #[inline]
 fn split(value: f64, power: u64) -> Option<(u64, u64)> {
     let bits = value.to_bits();
@@ -63,7 +63,7 @@ fn split(value: f64, power: u64) -> Option<(u64, u64)> {
         0 => (rest, 1),
         _ => (rest | 1 << 52, exponent),
     };
-    // `mantissa * 2^-shift`; of less than 2^-127, nothing is left in 19 decimals.
+    // `mantissa * 2^-shift`; below 2^-127, all 19 decimals are 0.
     if exponent >= 1075 {
         let shift = exponent - 1075;
         return (shift < 12).then(|| (mantissa << shift, 0));
@@ -74,13 +74,13 @@ fn split(value: f64, power: u64) -> Option<(u64, u64)> {
     }
     let (whole, rest) = (mantissa >> shift, mantissa & ((1 << shift) - 1));
     let scaled = u128::from(rest) * u128::from(power);
-    // Of whole numbers, the last digit that stays is in front of the point.
+    // Without decimals, the last digit kept is the one before the point.
     let odd = if power == 1 { u128::from(whole & 1) << shift } else { 0 };
     let fraction = round_narrow(scaled | odd, shift) - low(odd >> shift);
     Some(if fraction == power { (whole + 1, 0) } else { (whole, fraction) })
 }
 
-/// Returns `scaled / 2^shift`, to nearest, ties to even, which must be below 2^64; `shift` is from
+/// Returns `scaled / 2^shift`, to nearest, ties to even. The result must be below 2^64; `shift` is
 /// 1 to 127.
 #[inline]
 fn round(scaled: u128, shift: u64) -> u64 {
@@ -90,7 +90,7 @@ fn round(scaled: u128, shift: u64) -> u64 {
     kept + u64::from(cut > HALF || (cut == HALF && kept & 1 == 1))
 }
 
-/// As [`round`], for a `shift` of at most 63: by words.
+/// Like [`round`], word by word, for a `shift` of at most 63.
 #[inline]
 fn round_narrow(scaled: u128, shift: u64) -> u64 {
     const HALF: u64 = 1 << 63;
@@ -107,11 +107,10 @@ fn low(value: u128) -> u64 {
     u64::from_le(low)
 }
 
-/// Appends the point and the digits of a fraction of less than `10^decimals`, of which there are
-/// 1 to 19.
+/// Appends the point and the digits of a fraction below `10^decimals`; `decimals` is 1 to 19.
 #[inline]
 fn push_fraction(out: &mut Vec<u8>, fraction: u64, decimals: usize) {
-    // Digits fill eight from the left; what is behind them is cut off.
+    // Digits are written eight at a time from the left; the surplus is cut off.
     let mut text = [b'0'; 32];
     text[0] = b'.';
     let mut put = |index: usize, digits: u64| {
@@ -139,13 +138,13 @@ fn push_fraction(out: &mut Vec<u8>, fraction: u64, decimals: usize) {
     out.truncate(end);
 }
 
-/// As [`push_f64_fixed`], of everything.
+/// Like [`push_f64_fixed`], for every value.
 #[cold]
 fn push_slowly(out: &mut Vec<u8>, value: f64, decimals: usize) {
     if !value.is_finite() {
         return push_f64_unusual(out, value);
     }
     let digits = decimals.min(MOST_DECIMALS);
-    write!(out, "{value:.digits$}").expect("a vector takes everything");
+    write!(out, "{value:.digits$}").expect("writing to a vector cannot fail");
     out.resize(out.len() + decimals - digits, b'0');
 }

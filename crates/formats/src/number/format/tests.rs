@@ -3,7 +3,7 @@ use super::*;
 /// Numbers of each kind.
 const ROUNDS: u64 = if cfg!(debug_assertions) { 300_000 } else { 30_000_000 };
 
-/// Bits without a pattern; the same ones for the same seed.
+/// Random bits; the same for the same seed.
 struct Bits(Box<dyn FnMut() -> u64>);
 
 impl Bits {

@@ -1,10 +1,10 @@
-//! Against the standard library: everything that it takes, bit by bit.
+//! Compares with the standard library, bit by bit.
 
 use std::fmt::Write;
 
 use super::*;
 
-/// What `std` says, but for what is too large.
+/// What `std` returns, except for numbers that are too large.
 fn wanted(text: &str) -> Option<f64> {
     let value: f64 = text.parse().ok()?;
     let is_word = text.contains(['n', 'N']);
@@ -69,7 +69,7 @@ fn numbers_halfway_between_two_doubles_go_to_the_even_one() {
         check(&format!("{}.5", odd >> 2));
         check(&format!("{}.25", odd >> 3));
         check(&format!("{odd}.00000000000000000000000001"));
-        // Exactly between, in all of its digits.
+        // Exactly halfway, with all its digits.
         let value = f64::from_bits(next() % (2046 << 52));
         let above = f64::from_bits(value.to_bits() + 1);
         if value > 1e-30 && above < 1e30 {

@@ -1,4 +1,4 @@
-//! Columns of numbers out of Arrow's record batches: each value exactly, or an error that names the
+//! Columns of numbers from Arrow's record batches: each value exactly, or an error that names the
 //! column.
 
 use arrow_array::cast::AsArray;
@@ -17,14 +17,26 @@ use super::super::columns::{Column, ColumnKind, Columns, Shared, clear};
 type Gathered<T> = Result<T, ArrowError>;
 
 impl Columns {
-    /// Copies the columns of `batches`, which all have this schema: integers as such of 64 bits,
-    /// floats as doubles. Without batches it says whether the types can be had.
+    /// Copies the columns of `batches`, which all have this schema: integers to 64-bit integers,
+    /// floats to doubles. Without batches, only checks that the types are supported.
+    ///
+    /// ```
+    /// use swath_formats::table::{self, arrow};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("points.csv");
+    /// std::fs::write(&path, "x,y\n1,2.5\n3,4\n")?;
+    /// let table = table::read_columns(&path)?;
+    /// let batch = table.to_record_batch()?;
+    /// assert_eq!(arrow::from_record_batches(&batch.schema(), &[batch])?, table);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
     /// [`ArrowError::SchemaError`] for a column that is not of plain numbers, and
-    /// [`ArrowError::ComputeError`] for an unsigned integer beyond 63 bits: both with its name. Also
-    /// if there is not enough memory.
+    /// [`ArrowError::ComputeError`] for an unsigned integer above 2^63 - 1; both name the column.
+    /// Also if there is not enough memory.
     pub fn from_record_batches(schema: &Schema, batches: &[RecordBatch]) -> Gathered<Self> {
         let kinds = schema.fields().iter().map(|field| kind_of(field));
         let kinds = kinds.collect::<Gathered<Vec<_>>>()?;
@@ -48,7 +60,7 @@ fn kind_of(field: &Field) -> Gathered<ColumnKind> {
     let refused = |kind: String| {
         let name = field.name();
         let text =
-            format!("column `{name}` is of type {kind}: only plain numbers are kept exactly");
+            format!("column `{name}` is of type {kind}: only plain numbers are supported");
         Err(ArrowError::SchemaError(text))
     };
     if let Some(name) = field.extension_type_name() {
@@ -74,7 +86,8 @@ fn integers(name: &str, chunks: &[&ArrayRef]) -> Gathered<Column> {
         _ => fill::<UInt64Type, _>(chunk, out, |value| i64::try_from(value).ok()),
     })?
     .ok_or_else(|| {
-        let text = format!("column `{name}` has an integer above 2^63 - 1, which does not fit");
+        let text =
+            format!("column `{name}` has an integer above 2^63 - 1, which does not fit i64");
         ArrowError::ComputeError(text)
     })
 }
@@ -85,10 +98,11 @@ fn doubles(chunks: &[&ArrayRef]) -> Gathered<Column> {
         DataType::Float32 => fill::<Float32Type, _>(chunk, out, |value| Some(value.into())),
         _ => fill::<Float64Type, f64>(chunk, out, Some),
     })?;
-    column.ok_or_else(|| ArrowError::ComputeError("a float is no double".into()))
+    column.ok_or_else(|| ArrowError::ComputeError("a float did not convert to a double".into()))
 }
 
-/// Puts values where they are there, and zeros stay elsewhere; whether each had a word.
+/// Stores the values that are present; the others stay zero. Returns whether every value was
+/// converted.
 fn fill<T: ArrowPrimitiveType, W>(
     chunk: &ArrayRef,
     out: &mut [W],
@@ -103,7 +117,7 @@ fn fill<T: ArrowPrimitiveType, W>(
     })
 }
 
-/// The chunks one after the other; `None` if `fill` refused one.
+/// Concatenates the chunks; `None` if `fill` rejected one.
 fn column<W: Pod + Send>(
     kind: ColumnKind,
     chunks: &[&ArrayRef],

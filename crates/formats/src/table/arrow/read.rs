@@ -1,11 +1,11 @@
-//! Arrow files, taken apart here: every length that they say is compared with what is there, and
-//! no memory is asked for before that.
+//! Parses Arrow files. Every length in a file is checked against the file before memory is
+//! allocated for it.
 //!
 //! ```text
-//! ARROW1 │ schema │ message: how long each buffer is │ body: its buffers │ … │ footer │ ARROW1
+//! ARROW1 │ schema │ message: length of each buffer │ body: its buffers │ … │ footer │ ARROW1
 //! ```
 //!
-//! A column of numbers has two buffers: a bit for each row that is there, and the values.
+//! A column of numbers has two buffers: the validity bits, one per row, and the values.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,17 +22,17 @@ use super::super::columns::{Column, ColumnKind, Columns, Shared, clear};
 use crate::error::{Error, FormatReason};
 use crate::memory::room_for;
 
-/// Bytes behind the footer: its length and the magic number.
+/// Bytes after the footer: its length and the magic number.
 const TRAILER: usize = 10;
-/// What stands before the length of a message, since version 0.15.
+/// Precedes the length of a message since version 0.15.
 const CONTINUED: [u8; 4] = [0xff; 4];
 
-const NO_FOOTER: &str = "it has no footer";
-const NOT_IN_IT: &str = "a part that is not in it";
+const NO_FOOTER: &str = "there is no footer";
+const NOT_IN_IT: &str = "a part lies outside the file";
 
-/// Why a file is not taken.
+/// Why a file is rejected.
 pub(super) enum Refused {
-    /// Why, and what to try.
+    /// The reason, the detail and the hint.
     Because(FormatReason, String, &'static str),
     Memory(swath::Error),
 }
@@ -65,26 +65,26 @@ fn unsupported(detail: impl Into<String>, hint: &'static str) -> Refused {
 
 pub(super) type Checked<T> = Result<T, Refused>;
 
-/// Words about a whole table, by names.
+/// Metadata of a whole table, by key.
 pub(super) type Metadata = BTreeMap<String, String>;
 
-/// How many bytes of the end there have to be to tell what it says: more, if those that are here are
-/// too few to tell.
+/// Returns how many bytes of the end are needed to parse it; more than `tail` has, if that is too
+/// short.
 pub(super) fn end_len(tail: &[u8]) -> Checked<u64> {
     let (_, trailer) = tail.split_last_chunk::<TRAILER>().ok_or_else(|| damaged(NO_FOOTER))?;
     let len = read_footer_length(*trailer).map_err(damaged)?;
     Ok((len + TRAILER) as u64)
 }
 
-/// What the end of a file says.
+/// The contents of the end of a file.
 pub(super) struct End {
     pub(super) names: Vec<String>,
     pub(super) metadata: Metadata,
-    /// Where each batch says how long it is, and in how many bytes.
+    /// Offset and length of the header of each batch.
     pub(super) heads: Vec<(u64, u64)>,
 }
 
-/// What is said at the end of a file, of which `tail` is the end.
+/// Parses the end of a file; `tail` is its last bytes.
 pub(super) fn end(tail: &[u8]) -> Checked<End> {
     let footer = root_as_footer(footer(tail)?).map_err(damaged)?;
     let (schema, _) = schema_of(footer)?;
@@ -99,16 +99,19 @@ pub(super) fn end(tail: &[u8]) -> Checked<End> {
     Ok(End { names: names_of(&schema), metadata: metadata_of(&schema), heads })
 }
 
-/// The rows of a batch, of which `head` is the message.
+/// Returns the number of rows of the batch with the message `head`.
 pub(super) fn rows(head: &[u8]) -> Checked<u64> {
     u64::try_from(message(head)?.length()).map_err(damaged)
 }
 
-/// The schema, and how the values of each column lie there.
+/// Returns the schema, and the layout of each column's values.
 fn schema_of(footer: Footer<'_>) -> Checked<(Schema, Vec<Type>)> {
-    let schema = footer.schema().ok_or_else(|| damaged("no schema"))?;
+    let schema = footer.schema().ok_or_else(|| damaged("there is no schema"))?;
     if schema.endianness() != Endianness::Little {
-        return Err(unsupported("its numbers are big-endian", "write it on another machine"));
+        return Err(unsupported(
+            "its numbers are big-endian, which is not supported",
+            "write it on a little-endian machine",
+        ));
     }
     let schema = try_fb_to_schema(schema).map_err(damaged)?;
     let types = schema.fields().iter().map(|field| type_of(field));
@@ -120,40 +123,40 @@ fn names_of(schema: &Schema) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
-/// What is said of the whole table, by names.
+/// Returns the metadata of the whole table, by key.
 fn metadata_of(schema: &Schema) -> Metadata {
     schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// The columns of a file, and what it says of them all.
+/// Returns the columns of a file, and its metadata.
 pub(super) fn read(file: &[u8]) -> Checked<(Columns, Metadata)> {
     let footer = root_as_footer(footer(file)?).map_err(damaged)?;
     let (schema, types) = schema_of(footer)?;
     let blocks = footer.recordBatches().into_iter().flatten();
     let batches = blocks.map(|block| batch(file, *block, &types));
     let batches = batches.collect::<Checked<Vec<Batch<'_>>>>()?;
-    // Nothing of a file is read twice, whatever its messages say.
+    // No part of a file is read twice, whatever its messages say.
     let said = batches.iter().flat_map(|batch| &batch.columns).map(|it| it.values.len());
     if said.fold(0, usize::saturating_add) > file.len() {
-        return Err(damaged("more values than it has bytes for"));
+        return Err(damaged("it has more values than bytes"));
     }
     Ok((gather(&types, &batches, names_of(&schema))?, metadata_of(&schema)))
 }
 
-/// The bytes of the footer.
+/// Returns the bytes of the footer.
 fn footer(file: &[u8]) -> Checked<&[u8]> {
     let start =
         usize::try_from(end_len(file)?).ok().and_then(|len| file.len().checked_sub(len));
     start.map(|start| &file[start..file.len() - TRAILER]).ok_or_else(|| damaged(NO_FOOTER))
 }
 
-/// How the values of a column lie in the file.
+/// The layout of a column's values in the file.
 #[derive(Clone, Copy)]
 struct Type {
     kind: ColumnKind,
-    /// Bytes of a value.
+    /// Bytes per value.
     size: usize,
-    /// Makes words of 64 bits of them.
+    /// Widens them to words of 64 bits.
     widen: fn(&[u8], &mut [u64]),
 }
 
@@ -188,20 +191,20 @@ fn type_of(field: &Field) -> Checked<Type> {
         other => {
             let name = field.name();
             let detail = format!(
-                "column `{name}` is of type {other}; read are Int8 to Int64, UInt8 to UInt64, Float32 \
+                "column `{name}` is of type {other}; the supported types are Int8 to Int64, UInt8 to UInt64, Float32 \
                  and Float64"
             );
-            return Err(unsupported(detail, "leave it out, or make numbers of it"));
+            return Err(unsupported(detail, "leave the column out, or convert it to numbers"));
         }
     };
     Ok(Type { kind, size, widen })
 }
 
-/// What a batch has of one column.
+/// The part of one column that is in one batch.
 struct Chunk<'f> {
-    /// A bit for each row, 0 where its value is missing; `None` if all are there.
+    /// One bit per row, 0 where the value is missing; `None` if all are present.
     validity: Option<&'f [u8]>,
-    /// How many are missing, as the file says.
+    /// Number of missing values, according to the file.
     nulls: i64,
     values: &'f [u8],
 }
@@ -211,7 +214,7 @@ struct Batch<'f> {
     columns: Vec<Chunk<'f>>,
 }
 
-/// The part of `bytes` from `start` on, if all of it is there.
+/// Returns `len` bytes from `start` on, if all of them are there.
 fn part(bytes: &[u8], start: i64, len: i64) -> Checked<&[u8]> {
     let range = |start: i64, len: i64| -> Option<Range<usize>> {
         let (start, len) = (usize::try_from(start).ok()?, usize::try_from(len).ok()?);
@@ -221,15 +224,15 @@ fn part(bytes: &[u8], start: i64, len: i64) -> Checked<&[u8]> {
     part.ok_or_else(|| damaged(NOT_IN_IT))
 }
 
-/// The message of a batch.
+/// Parses the message of a batch.
 fn message(head: &[u8]) -> Checked<RecordBatch<'_>> {
     let before = if head.starts_with(&CONTINUED) { 8 } else { 4 };
-    let message = head.get(before..).ok_or_else(|| damaged("a message without a length"))?;
+    let message = head.get(before..).ok_or_else(|| damaged("a message has no length"))?;
     let message = root_as_message(message).map_err(damaged)?;
-    message.header_as_record_batch().ok_or_else(|| damaged("a message of another kind"))
+    message.header_as_record_batch().ok_or_else(|| damaged("a message is not a record batch"))
 }
 
-/// Where everything is that a block of the file has.
+/// Finds the parts of a block of the file.
 fn batch<'f>(file: &'f [u8], block: Block, types: &[Type]) -> Checked<Batch<'f>> {
     let head_len = i64::from(block.metaDataLength());
     let head = part(file, block.offset(), head_len)?;
@@ -237,7 +240,7 @@ fn batch<'f>(file: &'f [u8], block: Block, types: &[Type]) -> Checked<Batch<'f>>
     let body = part(file, body_start, block.bodyLength())?;
     let batch = message(head)?;
     if batch.compression().is_some() {
-        let detail = "its values are compressed";
+        let detail = "its values are compressed, which is not supported";
         return Err(unsupported(detail, "write it without compression"));
     }
     let rows = usize::try_from(batch.length()).map_err(damaged)?;
@@ -247,14 +250,14 @@ fn batch<'f>(file: &'f [u8], block: Block, types: &[Type]) -> Checked<Batch<'f>>
     let buffers: Vec<_> = buffers.map(|it| (it.offset(), it.length())).collect();
     let (pairs, rest) = buffers.as_chunks::<2>();
     if nodes.len() != types.len() || pairs.len() != types.len() || !rest.is_empty() {
-        return Err(damaged("a batch with other columns than the schema has"));
+        return Err(damaged("the columns of a batch differ from the schema"));
     }
     let columns = nodes.into_iter().zip(pairs).zip(types).map(|((node, pair), kind)| {
         let ((len, nulls), [bits, values]) = (node, pair);
         if usize::try_from(len) != Ok(rows) {
-            return Err(damaged("columns of different lengths"));
+            return Err(damaged("columns have different lengths"));
         }
-        let short = || damaged("a column shorter than it says");
+        let short = || damaged("a column is shorter than its header says");
         let len = rows.checked_mul(kind.size).ok_or_else(short)?;
         let values = part(body, values.0, values.1)?.get(..len).ok_or_else(short)?;
         let bits = part(body, bits.0, bits.1)?;
@@ -265,14 +268,14 @@ fn batch<'f>(file: &'f [u8], block: Block, types: &[Type]) -> Checked<Batch<'f>>
         Ok(Chunk { validity, nulls, values })
     });
     let columns = columns.collect::<Checked<Vec<_>>>()?;
-    // Without columns there is nothing to have rows of.
+    // Without columns there are no rows.
     let rows = if types.is_empty() { 0 } else { rows };
     Ok(Batch { rows, columns })
 }
 
-/// The columns of all batches, one behind the other.
+/// Concatenates the columns of all batches.
 fn gather(types: &[Type], batches: &[Batch<'_>], names: Vec<String>) -> Checked<Columns> {
-    // Each row has a byte of the file at least, as was checked.
+    // Each row has at least one byte in the file, as checked before.
     let rows = batches.iter().map(|batch| batch.rows).fold(0, usize::saturating_add);
     room_for(rows.saturating_mul(8 * types.len()))?;
     let mut columns = Vec::new();
@@ -292,7 +295,7 @@ fn gather(types: &[Type], batches: &[Batch<'_>], names: Vec<String>) -> Checked<
                     nulls += 1;
                 }
                 if usize::try_from(chunk.nulls) != Ok(nulls - before) {
-                    return Err(damaged("other values are missing than it says"));
+                    return Err(damaged("the number of missing values is wrong"));
                 }
             }
             first += batch.rows;
