@@ -27,7 +27,7 @@ fn plain(line: &[u8], bounds: Bounds) -> Option<(u32, u32)> {
     Some((number(first, bounds.last_first)?, number(second, bounds.last_second)?))
 }
 
-/// Takes lines with `level`; those that it leaves are looked at one by one.
+/// Takes lines with `level`; those that it leaves are parsed one by one.
 fn check(level: Level, bytes: &[u8], bounds: Bounds) -> usize {
     let (mut at, mut by_kernel) = (0, 0);
     while at < bytes.len() {
