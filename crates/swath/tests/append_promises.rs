@@ -528,7 +528,7 @@ fn a_copy_into_the_folder_itself_is_refused() {
         let target = entry.expect("readable").path();
         let error = copied(&place.path(), &target).expect_err("it is what is read");
         assert_eq!(error.reason(), Reason::Invalid);
-        assert!(error.to_string().contains("choose a name outside"), "{error}");
+        assert!(error.to_string().contains("choose a path outside"), "{error}");
         assert!(copied(&place.path(), &place.path().join("new")).is_err());
     }
     assert_eq!(read_back(&place.path()), b"bytes");

@@ -51,7 +51,7 @@ fn a_file_larger_than_the_memory_at_hand_is_refused_before_anything_is_taken() {
     File::create(&path).and_then(|file| file.set_len(1 << 43)).expect("a hole of 8 TiB");
     let error = swath::read(&path).expect_err("8 TiB");
     assert_eq!((error.operation(), error.reason()), (Operation::Allocate, Reason::OutOfMemory));
-    assert!(error.to_string().contains("are at hand"), "{error}");
+    assert!(error.to_string().contains("are available"), "{error}");
 }
 
 #[test]

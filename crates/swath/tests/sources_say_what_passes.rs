@@ -194,7 +194,7 @@ fn a_source_that_gives_more_than_there_is_room_for_is_broken() {
         for verb in verbs() {
             let source = Source::custom(Arc::new(Boasting(more)));
             let error = verb(&ReadOptions::new(), source).expect_err("it cannot be");
-            assert!(format!("{error:?}").contains("had room for"), "{error:?}");
+            assert!(format!("{error:?}").contains("for a buffer of"), "{error:?}");
         }
     }
 }
