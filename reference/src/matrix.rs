@@ -175,7 +175,7 @@ fn have_one_type(matrix: &Matrix) -> bool {
 ///
 /// # Errors
 ///
-/// In words, if there are none, or a line is not an edge.
+/// In words, if there are no edges, or a line is not an edge.
 pub fn edges(text: &str, base: u64) -> Result<Matrix, String> {
     let mut stored = Vec::new();
     let mut vertices = 0;

@@ -229,7 +229,7 @@ mod tests {
             flags,
             own: own.as_raw_fd(),
         };
-        *it.seen.lock().expect("nobody panics") = Some(seen);
+        *it.seen.lock().expect("no thread panics") = Some(seen);
         it.told.wait();
         it.end.wait();
         File::from(own).metadata().expect("still open");

@@ -351,7 +351,7 @@ impl FileRing {
         }
     }
 
-    /// Lends a file that has ended to `look`; `None` if there is none. Does not wait.
+    /// Lends a file that has ended to `look`; otherwise returns `None`. Does not wait.
     pub fn take<R>(&mut self, look: impl FnOnce(FileDone<'_>) -> R) -> Option<R> {
         let index = self.ended.pop()?;
         let slot = &mut self.slots[index as usize];

@@ -62,7 +62,7 @@ impl<T> Slot<T> {
         }
         *full = false;
         // SAFETY: the flag said that a value was written and not moved out; now it says that
-        // there is none, so this happens once.
+        // the slot is empty, so this happens once.
         Some(unsafe { self.value.get_mut().assume_init_read() })
     }
 }

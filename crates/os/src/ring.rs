@@ -341,7 +341,7 @@ pub(crate) mod tests {
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             work();
-            tell.send(()).expect("somebody waits");
+            tell.send(()).expect("the receiver waits");
         });
         let patience = std::time::Duration::from_secs(60);
         match told.recv_timeout(patience) {

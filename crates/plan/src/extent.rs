@@ -43,7 +43,7 @@ impl Extent {
         self.offset + self.len
     }
 
-    /// Returns the bytes in both; an empty extent, somewhere, if there are none.
+    /// Returns the bytes in both; an empty extent, somewhere, if they share no byte.
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         let offset = self.offset.max(other.offset);

@@ -5,7 +5,7 @@
 //! Facts (len, residency, storage, cores, memory) ┐
 //! Wishes (engine, page cache, workers, sizes)    ├→ decide → Decision (runs, workers, reason)
 //! Tuning (what was measured to be faster here)   │
-//! Hints (what a source that is no file says)     ┘
+//! Hints (what a source says that is not a file)  ┘
 //! Hints (what a source that is not a file says) ─┘
 //!
 //! `docs/design/auto.md` has the rules and the measurements that led to them. A request that

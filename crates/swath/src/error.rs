@@ -255,7 +255,7 @@ const TRY: &str = "; try: ";
 /// characters are [escaped], wherever the file name came from.
 ///
 /// ```
-/// let error = swath::read("/no/such/file").expect_err("there is none");
+/// let error = swath::read("/no/such/file").expect_err("no such file");
 /// let line = swath::machine::in_one_line(&error, error.what_to_try());
 /// assert_eq!(
 ///     line,
@@ -408,8 +408,8 @@ mod tests {
         let told = |error: &Error| in_one_line(error, error.what_to_try());
         assert_eq!(
             told(&Error::io(Operation::Read, path, kernel())),
-            "cannot read data.bin: Input/output error (os error 5); try: the device or file \
-             system failed: look into the kernel's log"
+            "cannot read data.bin: Input/output error (os error 5); try: check the kernel log \
+             (`dmesg`): the device or file system failed"
         );
         let own = Error::new(Operation::Read, Reason::Changed, path).detail("shrank").hint("h");
         assert_eq!(told(&own), "cannot read data.bin: shrank; try: h");

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_global_pool_is_needed() {
-        // Threads left by an earlier test must not be counted here: they are told apart by name.
+        // Threads left by an earlier test must not be counted here: names distinguish them.
         let named = Mutex::new(Vec::new());
         threads(
             50,

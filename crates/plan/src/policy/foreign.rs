@@ -363,7 +363,7 @@ mod tests {
                 let told = decision.fallbacks.iter().map(ToString::to_string);
                 let said = told.collect::<String>() + &decision.reason;
                 assert!(!said.contains("O_DIRECT") && !said.contains("cached"), "{said}");
-                assert_eq!(decision.page_cache, PageCache::Keep, "there is none to spare");
+                assert_eq!(decision.page_cache, PageCache::Keep, "no page cache to spare");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Why a file is read the way it is, in one sentence, and the shares behind the sentence.
+//! Why a file is read the way it is, in one sentence, and the shares that it mentions.
 
 use alloc::format;
 use alloc::string::String;
@@ -56,7 +56,7 @@ pub(super) fn reason(
     let how = match (page_cache, bypass) {
         (PageCache::Bypass, true) => "the rest direct, past it",
         (PageCache::Bypass, false) => "read from it",
-        (PageCache::Drop, _) => "buffered, dropped behind",
+        (PageCache::Drop, _) => "buffered, then dropped",
         _ if share.absent == 0 && share.unknown == 0 => "buffered",
         _ => "buffered, which warms it",
     };

@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn the_last_piece_can_grow_in_place() {
         let mut rope = Rope::new();
-        assert!(!rope.grow_last(|_| true), "there is none");
+        assert!(!rope.grow_last(|_| true), "no last piece");
         rope.push(extent(0, 0, 4));
         assert!(rope.grow_last(|last| {
             last.len += 3;

@@ -145,7 +145,7 @@ impl Four {
     }
 }
 
-/// The position of the only set bit of 16; 15, that of the last digit, if there is none.
+/// The position of the only set bit of 16; 15, that of the last digit, if no bit is set.
 #[inline]
 fn place(points: u32) -> u32 {
     (points | 1 << 15).trailing_zeros()

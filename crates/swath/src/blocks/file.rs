@@ -48,7 +48,7 @@ impl<'m> FileRun<'m> {
     ) -> Result<Self> {
         let options = &plan.options;
         if options.wishes.engine == Engine::Map && map.is_none() {
-            return Err(source.unmapped(plan.words.to_map));
+            return Err(source.unmapped(plan.words.map_hint));
         }
         let planned = Planned::of(&source, extent, options, |facts| {
             let (mut decision, by_lease) = decide_to_consume(facts, options);

@@ -35,14 +35,14 @@ pub(crate) struct Words {
     /// The activity in a timeline.
     pub(crate) activity: Activity,
     /// What to do if a map was requested.
-    pub(crate) to_map: &'static str,
+    pub(crate) map_hint: &'static str,
 }
 
 impl Words {
     pub(crate) const RECORDS: Self =
-        Self { activity: Activity::Parse, to_map: "use `records_mapped`" };
+        Self { activity: Activity::Parse, map_hint: "use `records_mapped`" };
     pub(crate) const SCAN: Self =
-        Self { activity: Activity::Compute, to_map: "use `sum_mapped` or `count_mapped`" };
+        Self { activity: Activity::Compute, map_hint: "use `sum_mapped` or `count_mapped`" };
 }
 
 /// The numbers with which a source begins.

@@ -3,7 +3,7 @@
 //! [`swath_plan::crew`] decides; here the clock is read, and threads are started:
 //!
 //! ```text
-//! Hands → asked, landed → Watch (Crew behind a mutex) → foreman: starts a worker → work
+//! Hands → asked, landed → Watch (Crew under a mutex) → foreman: starts a worker → work
 //! ```
 //!
 //! The foreman is a thread that only waits. It ends with the worker that it belongs to.

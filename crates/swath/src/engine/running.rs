@@ -133,7 +133,7 @@ impl<S: Schedule> Running<S> {
         self.turn_locked(&mut state, slot).unwrap_or(Turn::Later(Duration::from_micros(100)))
     }
 
-    /// The next lease of `slot`, waiting for it; `None` when there is none left for it.
+    /// The next lease of `slot`, waiting for it; `None` when nothing is left for it.
     pub(crate) fn next(&self, slot: usize) -> Option<S::Lease> {
         if self.watch.as_ref().is_some_and(|watch| watch.sends_away(slot)) {
             self.wake_one_more(&mut self.state());

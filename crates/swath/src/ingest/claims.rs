@@ -179,7 +179,7 @@ impl<'c> Claims<'c> {
         self.left(&self.queue()) == 0
     }
 
-    /// Files that are left to claim. After one that failed there are none; in another reading
+    /// Files that are left to claim. After a failed file nothing is left; in another reading
     /// order, files before it may still come at any time.
     fn left(&self, queue: &Queue) -> usize {
         if self.order.is_none() && self.is_beyond(queue.next) {
@@ -257,7 +257,7 @@ impl<'c> Claims<'c> {
         self.fell_back(Fallback::WorkerNotStarted { index: None, why: error.to_string() });
     }
 
-    /// Records that only this many of the first threads run; if there are none, the caller is
+    /// Records that only this many of the first threads run; with 0, the caller is
     /// the only one.
     pub(super) fn only(&self, running: usize) {
         let running = running.max(1);

@@ -91,7 +91,7 @@ impl InFlight {
         self.calls + self.ring.as_ref().map_or(0, FileRing::calls)
     }
 
-    /// Closes the ring, because its descriptor is needed; `false` if there is none.
+    /// Closes the ring, because its descriptor is needed; `false` if there is no ring.
     pub(super) fn give_up(&mut self) -> bool {
         let is_there = self.ring.is_some();
         if is_there {
@@ -140,7 +140,7 @@ impl InFlight {
         Ok(())
     }
 
-    /// The ring, made if there was none; `None` if it is refused or full.
+    /// The ring, made on first use; `None` if it is refused or full.
     fn with_room(&mut self) -> Option<&mut FileRing> {
         if self.ring.is_none() {
             let memory = BufferPool::shared().take(SMALL * self.depth as usize);

@@ -106,7 +106,7 @@ pub(crate) struct Loading<'l> {
 }
 
 impl Cutter<'_> {
-    /// Reads the records that begin in a lease; `None` if there are none.
+    /// Reads the records that begin in a lease; `None` if no record does.
     pub(crate) fn load<'w>(
         &'w self,
         loading: &Loading<'_>,

@@ -8,10 +8,9 @@
 //! ```
 //!
 //! A folder cannot be renamed over one that is not empty, so an existing folder is written to in
-//! place: new segments are not in its manifest and thus not part of its contents, until the
-//! rename of the new manifest changes both at once. A new folder is made under the hidden name
-//! `.out.swath-tmp`, committed there, and then renamed as a whole to a name that must be free:
-//! no reader ever sees a folder without a manifest. Until then only its owner can look into it.
+//! place: new segments become part of its contents when the new manifest is renamed. A new folder
+//! is made under the hidden name `.out.swath-tmp`, committed there, and then renamed as a whole to a
+//! free name: no reader ever sees it without a manifest. Until then only its owner can look into it.
 //!
 //! Everything happens in the folder that was opened, even if names are swapped in the meantime.
 //!
@@ -22,8 +21,7 @@
 //!          new folder: rename it, sync its parent, sync it  <- a new one is visible
 //! ```
 //!
-//! Segments that the manifest on the device might name are never removed: after an unknown
-//! outcome, those of both manifests.
+//! Segments that the manifest on the device might name are kept: after an unknown outcome, of both.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -59,8 +57,7 @@ pub(crate) struct Folder {
     /// Its name until the first commit, if it is new.
     hidden: Option<OsString>,
     made: Mutex<Vec<Made>>,
-    /// Segments of the manifest that is on the device, or may be, as far as we know: all of them
-    /// after a commit.
+    /// Segments of the manifest that is, or may be, on the device: all of them after a commit.
     named: BTreeSet<String>,
     has_committed: bool,
     /// A sync has failed, or it is unknown whether a name was given: no further commit.
@@ -116,7 +113,7 @@ impl Folder {
         &self.claim.path
     }
 
-    /// Returns the existing manifest, `None` if there is none.
+    /// Returns the existing manifest, `None` without one.
     ///
     /// # Errors
     ///
@@ -125,8 +122,7 @@ impl Folder {
         read_manifest(&*self.inside, &self.claim.path.join(MANIFEST))
     }
 
-    /// Records which segments the old manifest names, and removes what killed runs left beside
-    /// them.
+    /// Records which segments the old manifest names, and removes what killed runs left.
     ///
     /// # Errors
     ///
@@ -263,8 +259,7 @@ impl Folder {
             .collect()
     }
 
-    /// Writes the new manifest to the device under its hidden name, and the names of all
-    /// segments.
+    /// Writes the new manifest under its hidden name, and the names of all segments, durably.
     fn write_manifest(&self, manifest: &[u8]) -> Result<Arc<dyn FsFile>> {
         let path = self.path().join(MANIFEST);
         let failed = |operation| {
@@ -343,8 +338,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The error of a step that should have moved the folder of `ours` to where `there` is
-    /// found.
+    /// The error of a step that should have moved the folder of `ours` to where `there` is.
     fn not_named(
         &self,
         error: io::Error,
@@ -415,7 +409,7 @@ fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::E
     threads(files.len(), MOST_SYNCS, || (), sync)
 }
 
-/// Reads the manifest in `folder`, called `path` in errors; `None` if there is none.
+/// Reads the manifest in `folder`, called `path` in errors; `None` without one.
 pub(crate) fn read_manifest(folder: &dyn FsFolder, path: &Path) -> Result<Option<Vec<u8>>> {
     let file = match folder.open(MANIFEST.as_ref()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

@@ -125,7 +125,7 @@ impl Candidate {
         self.mode = other.mode.or(self.mode);
     }
 
-    /// Takes the attributes of the file that is replaced, or of a new file if there is none.
+    /// Takes the attributes of the file that is replaced, or of a new file without one.
     /// Returns `false` if that file is no longer there.
     fn take_attributes(&self, claim: &Claim, replaced: Option<&Facts>) -> Result<bool> {
         let taken = match (replaced, self.mode) {

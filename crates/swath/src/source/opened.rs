@@ -295,7 +295,7 @@ impl Opened {
         Err(match lengths {
             (Some(before), Some(after)) if before != after => error
                 .detail(format!("its length went from {before} to {after} while it was read"))
-                .hint(self.words().changed_len),
+                .hint(self.words().changed_len_hint),
             _ => error
                 .detail("it was written to or replaced while it was read")
                 .hint("read it again once its writer is done"),
@@ -315,12 +315,12 @@ impl Opened {
         Fallback::DirectRefused { at: DirectUse::Read, why: format!("{error:?}") }
     }
 
-    /// The error for an engine that maps; `verb` is the hint which verb does.
-    pub(crate) fn unmapped(&self, verb: &'static str) -> Error {
+    /// The error for an engine that maps; `hint` says which verb does.
+    pub(crate) fn unmapped(&self, hint: &'static str) -> Error {
         let error = Error::new(Operation::Map, Reason::Invalid, &self.name);
         match &self.input {
             Input::File { .. } => {
-                error.detail("a map needs the promise that the file does not change").hint(verb)
+                error.detail("a map needs the promise that the file does not change").hint(hint)
             }
             Input::Custom { .. } | Input::Mirrored(_) => {
                 error.detail("only a single file can be mapped").hint("choose another engine")
@@ -350,24 +350,24 @@ impl Opened {
         Error::new(Operation::Read, Reason::Truncated, &self.name)
             .at(extent)
             .detail(format!("the file ends at byte {end}"))
-            .hint(self.words().truncated)
+            .hint(self.words().truncated_hint)
     }
 }
 
 /// The texts for files, and for other sources.
 struct Words {
-    changed_len: &'static str,
-    truncated: &'static str,
+    changed_len_hint: &'static str,
+    truncated_hint: &'static str,
 }
 
 const OF_FILES: Words = Words {
-    changed_len: "read it once its writer is done, or only the length it had first (`--follow-size first`)",
-    truncated: "read it again once no program writes to it",
+    changed_len_hint: "read it once its writer is done, or only the length it had first (`--follow-size first`)",
+    truncated_hint: "read it again once no program writes to it",
 };
 
 const OF_OTHERS: Words = Words {
-    changed_len: "read it again once its writer is done",
-    truncated: "check that the source reports its real length",
+    changed_len_hint: "read it again once its writer is done",
+    truncated_hint: "check that the source reports its real length",
 };
 
 /// How a file may change while it is read.

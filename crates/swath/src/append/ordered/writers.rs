@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use crate::append::ordered::tickets::Tickets;
 use crate::threads;
 
-/// Starts `count` of them, or as many as possible; if there are none, the threads that finish
+/// Starts `count` of them, or as many as possible; without any, the threads that finish
 /// tickets write.
 pub(super) fn start(tickets: &Arc<Tickets>, count: usize) -> Vec<JoinHandle<()>> {
     let start = |index: usize| {

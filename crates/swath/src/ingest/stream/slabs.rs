@@ -124,7 +124,7 @@ impl<'x> ToSlabs<'x> {
         self.exchange.filled.notify_one();
     }
 
-    /// Gets a slab, now or by waiting; `false` if there is none.
+    /// Gets a slab, now or by waiting; `false` if it gets no slab.
     fn take(&mut self, index: usize, waits: bool) -> bool {
         let mut slabs = self.exchange.slabs();
         loop {

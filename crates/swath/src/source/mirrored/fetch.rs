@@ -161,7 +161,7 @@ impl Group {
 const DIFFERS: &str = "its bytes differ from those of most copies";
 
 impl Shared {
-    /// The copy to read, waiting for it; `None` if there is none left. It counts as in flight.
+    /// The copy to read, waiting for it; `None` if no copy is left. It counts as in flight.
     pub(super) fn next(&self, request: &mut Request) -> Option<usize> {
         let mut mirrors = self.mirrors();
         loop {
