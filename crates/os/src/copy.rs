@@ -110,8 +110,8 @@ mod tests {
         to.read_exact_at(&mut bytes, 0).expect("there");
         assert!(bytes[..3].iter().all(|&byte| byte == 0));
         assert!(bytes[3..].iter().all(|&byte| byte == 7));
-        let behind = Transfer { from_offset: 8192, ..transfer };
-        assert_eq!(copy_range(&from, &to, behind).expect("nothing there"), 0);
+        let past_end = Transfer { from_offset: 8192, ..transfer };
+        assert_eq!(copy_range(&from, &to, past_end).expect("nothing there"), 0);
     }
 
     #[test]

@@ -51,6 +51,13 @@ fn within(limit: Option<u64>, offset: u64, len: u64) -> io::Result<u64> {
 /// # Errors
 ///
 /// Those of signal(2); it does not fail on Linux.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// swath_os::limits::ignore_file_size_signal()?; // first thing in `main`
+/// # Ok(())
+/// # }
+/// ```
 pub fn ignore_file_size_signal() -> io::Result<()> {
     // SAFETY: SIG_IGN runs no code of ours.
     let former = unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };

@@ -47,6 +47,13 @@ pub fn usable_cpus_at_start() -> usize {
 /// # Errors
 ///
 /// `NotFound` if `/proc` is not mounted, `InvalidData` if its text cannot be parsed.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// println!("{} MiB available", swath_os::machine::memory_at_hand()? >> 20);
+/// # Ok(())
+/// # }
+/// ```
 pub fn memory_at_hand() -> io::Result<u64> {
     let available = meminfo_now("MemAvailable")?;
     let groups = cgroup::groups().into_iter().map(cgroup::GroupMemory::at_hand);

@@ -96,17 +96,17 @@ impl Mount {
 fn unescaped(word: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word;
-    while let Some((&first, behind)) = rest.split_first() {
-        let octal = behind.get(..3).filter(|_| first == b'\\');
+    while let Some((&first, after)) = rest.split_first() {
+        let octal = after.get(..3).filter(|_| first == b'\\');
         let value = octal.and_then(|digits| std::str::from_utf8(digits).ok());
         match value.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
             Some(value) => {
                 bytes.push(value);
-                rest = &behind[3..];
+                rest = &after[3..];
             }
             None => {
                 bytes.push(first);
-                rest = behind;
+                rest = after;
             }
         }
     }

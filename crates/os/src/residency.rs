@@ -136,8 +136,8 @@ mod tests {
         assert_eq!((part.cached_pages, part.total_pages), (2, 2));
         let past_the_end = residency(&file, 8 * page, 100 * page).expect("known");
         assert_eq!((past_the_end.cached_pages, past_the_end.total_pages), (2, 2));
-        let behind = residency(&file, 10 * page, 0).expect("known");
-        assert_eq!(behind, Residency::default());
+        let past_end = residency(&file, 10 * page, 0).expect("known");
+        assert_eq!(past_end, Residency::default());
     }
 
     #[test]

@@ -54,10 +54,10 @@ pub fn short(text: &[u8], at: usize) -> Option<Field> {
     let bytes = word(text, at)? ^ ZEROS;
     let others = others(bytes);
     let point = others.trailing_zeros() & 0x38;
-    let behind = others & others.wrapping_sub(1);
-    let end = behind.trailing_zeros() & 0x78;
+    let after = others & others.wrapping_sub(1);
+    let end = after.trailing_zeros() & 0x78;
     // Two non-digits among the eight: a point after a digit, then a blank.
-    if behind == 0
+    if after == 0
         || point == 0
         || bytes >> point & 0xff != POINT
         || bytes >> end & 0xff != BLANK
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     /// Whatever comes after the field.
-    const BEHIND: &str = "\n42.00 40.00";
+    const AFTER: &str = "\n42.00 40.00";
 
     fn random(bits: &mut impl FnMut() -> u64, digits: u64) -> String {
         (0..digits)
@@ -231,8 +231,8 @@ mod tests {
     fn short_fields_are_those_of_the_library() {
         let mut bits = swath_reference::splitmix(1);
         for _ in 0..100_000 {
-            let (before, behind) = (bits() % 6, bits() % 6);
-            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, behind));
+            let (before, after) = (bits() % 6, bits() % 6);
+            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, after));
             let found = short(format!("{text} 0.00 0.00").as_bytes(), 0);
             if before > 0 && text.len() < 7 {
                 let right = text.parse().expect("a number");
@@ -247,9 +247,9 @@ mod tests {
     fn usual_fields_are_short_ones() {
         let mut bits = swath_reference::splitmix(4);
         for _ in 0..200_000 {
-            let (before, behind) = (1 + bits() % 2, 1 + bits() % 5);
+            let (before, after) = (1 + bits() % 2, 1 + bits() % 5);
             let mut text =
-                format!("{}.{} ", random(&mut bits, before), random(&mut bits, behind));
+                format!("{}.{} ", random(&mut bits, before), random(&mut bits, after));
             if bits().is_multiple_of(4) {
                 let at = usize::try_from(bits()).unwrap_or(0) % text.len();
                 text.replace_range(
@@ -269,17 +269,17 @@ mod tests {
         let mut bits = swath_reference::splitmix(2);
         let mut sure = 0;
         for _ in 0..1_000_000 {
-            let (before, behind) = (1 + bits() % 3, bits() % 25);
-            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, behind));
+            let (before, after) = (1 + bits() % 3, bits() % 25);
+            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, after));
             let right: f64 = text.parse().expect("a number");
-            let found = last(format!("{text}{BEHIND}").as_bytes(), 0);
+            let found = last(format!("{text}{AFTER}").as_bytes(), 0);
             assert_eq!(found, Some((right, text.len() + 1)), "{text}");
             let digits: u64 =
                 text.replace('.', "").get(..18).map_or(0, |it| it.parse().expect("18"));
             let decimals = 18_u64.saturating_sub(before);
             let quick =
-                nearest(digits, usize::try_from(decimals).expect("few"), behind > decimals);
-            if let Some(value) = quick.filter(|_| behind >= decimals) {
+                nearest(digits, usize::try_from(decimals).expect("few"), after > decimals);
+            if let Some(value) = quick.filter(|_| after >= decimals) {
                 assert_eq!(value, right, "{text}");
                 sure += 1;
             }
@@ -306,7 +306,7 @@ mod tests {
             for len in [middle.len(), 18, 19, 20, 21, 22] {
                 let text = &middle[..len.min(middle.len())];
                 let right: f64 = text.parse().expect("a number");
-                let found = last(format!("{text}{BEHIND}").as_bytes(), 0);
+                let found = last(format!("{text}{AFTER}").as_bytes(), 0);
                 assert_eq!(found, Some((right, text.len() + 1)), "{text}");
             }
         }
@@ -347,7 +347,7 @@ mod tests {
         for text in
             ["", "1", ".5", "-1.0", "1.0 ", "1.0\rx", "1.0.0", "1.0e5", "12345678.0", "1.x"]
         {
-            assert_eq!(last(format!("{text}{BEHIND}").as_bytes(), 0), None, "{text}");
+            assert_eq!(last(format!("{text}{AFTER}").as_bytes(), 0), None, "{text}");
         }
         // There are fewer than eight bytes.
         assert_eq!(short(b"1.0 2.0", 0), None);

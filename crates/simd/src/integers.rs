@@ -57,17 +57,17 @@ mod tests {
         for number in
             ["", "0", "7", "42", "123", "9999", "10000", "123456", "0000001", "99999999"]
         {
-            for behind in 0..=255_u8 {
-                if behind.is_ascii_digit() {
+            for after in 0..=255_u8 {
+                if after.is_ascii_digit() {
                     continue;
                 }
-                let mut bytes = [behind; 8];
+                let mut bytes = [after; 8];
                 bytes[..number.len()].copy_from_slice(number.as_bytes());
                 let expected = (number.len(), number.parse().unwrap_or(0));
                 assert_eq!(
                     leading_digits(u64::from_le_bytes(bytes)),
                     expected,
-                    "{number} {behind}"
+                    "{number} {after}"
                 );
             }
         }

@@ -42,8 +42,8 @@ fn check(level: Level, bytes: &[u8], bounds: Bounds) -> usize {
             .collect();
         assert_eq!(Some(taken), expected, "{level}, {at}..{end} of {}", bytes.escape_ascii());
         by_kernel += lines;
-        let behind = bytes[end..].iter().position(|&byte| byte == b'\n');
-        at = behind.map_or(bytes.len(), |behind| end + behind + 1);
+        let newline = bytes[end..].iter().position(|&byte| byte == b'\n');
+        at = newline.map_or(bytes.len(), |newline| end + newline + 1);
     }
     by_kernel
 }

@@ -161,7 +161,7 @@ impl AppendOptions {
                     let shown = path.join(swath_plan::segment::manifest::FILE_NAME);
                     let old = opened::decode_manifest(&shown, &bytes)?;
                     folder.adopt(&manifest::names(&old))?;
-                    (0, Entries::behind(old))
+                    (0, Entries::after(old))
                 }
                 None => (0, Entries::default()),
             },

@@ -83,8 +83,8 @@ impl<T: Pod> Array<T> {
     pub fn parts_mut(&mut self, lens: impl IntoIterator<Item = usize>) -> Vec<&mut [T]> {
         let mut rest = &mut **self;
         let cut = |len| {
-            let (part, behind) = std::mem::take(&mut rest).split_at_mut(len);
-            rest = behind;
+            let (part, after) = std::mem::take(&mut rest).split_at_mut(len);
+            rest = after;
             part
         };
         lens.into_iter().map(cut).collect()

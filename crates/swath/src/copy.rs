@@ -102,7 +102,7 @@ pub struct Copied {
 ///
 /// If the source is a folder, cannot be read, or changes during the copy; if both are the same
 /// file, or the target is in the source's [folder](crate::ReadAt::folder); if the target cannot
-/// be written, is a folder, or has another writer. After any of them the target is what it was.
+/// be written, is a folder, or has another writer. After any of them the target is unchanged.
 pub fn copy(from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
     CopyOptions::new().copy(from, to)
 }

@@ -182,8 +182,8 @@ impl<'m> Job<'m> {
     pub(crate) fn completed(&self, lease: Lease, ended: std::result::Result<(), Trouble>) {
         let trouble = ended.err();
         let bytes = if trouble.is_none() { lease.extent.len() } else { 0 };
-        if let (None, Some(behind)) = (&trouble, &self.manner.drop_behind) {
-            behind.drop(&self.source, lease.extent);
+        if let (None, Some(drop_behind)) = (&trouble, &self.manner.drop_behind) {
+            drop_behind.drop(&self.source, lease.extent);
         }
         self.running.ended(bytes, trouble, |scheduler, outcome, now| {
             scheduler.completed(lease, outcome, now)

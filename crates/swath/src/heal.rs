@@ -79,7 +79,7 @@ pub struct HealedCopy {
     pub trouble: Option<String>,
     /// How it was repaired; `None` if it was good, was only examined, or could not be healed.
     pub rewritten: Option<Rewritten>,
-    /// What kept it from being healed; the copy is then what it was. A copy that exists but
+    /// What kept it from being healed; the copy is then unchanged. A copy that exists but
     /// cannot be opened is not touched, because it may be good.
     pub error: Option<Arc<Error>>,
 }
@@ -127,7 +127,7 @@ impl HealOptions {
     }
 
     /// How the copies are read; all of each is read. Progress counts chunks examined in all
-    /// copies. After a cancellation the copy that was being rewritten is what it was.
+    /// copies. After a cancellation the copy that was being rewritten is unchanged.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
@@ -173,7 +173,7 @@ impl HealOptions {
     /// whatever keeps this process from opening more files.
     ///
     /// What keeps a single copy from being opened or written is the [`error`](HealedCopy::error)
-    /// of that copy, which is then what it was; the others are healed. [`Healed::failure`]
+    /// of that copy, which is then unchanged; the others are healed. [`Healed::failure`]
     /// returns the first of them. Cancelling ends the call: copies already healed stay healed.
     pub fn heal<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         self.heal_all(&copies.iter().map(AsRef::as_ref).collect::<Vec<_>>(), against)

@@ -2,7 +2,7 @@
 //! in order.
 //!
 //! ```text
-//! facts      which bytes    moves bytes    holds / reads them    leaves them
+//! facts      which bytes    moves bytes    holds / reads them    writes them
 //! source  →  plan        →  engine      →  buffer, records    →  sink
 //! ```
 //!
@@ -28,13 +28,37 @@
 //! before and after can show; never a signal, never silently short data. Not promised: stores
 //! through another process's shared map, and writes within one timestamp tick on old kernels.
 //!
-//! Calls block, on the calling thread and on Swath's own threads, never on those of the caller's
-//! pools. In async code, run them where blocking is allowed, with tokio for example
-//! `tokio::task::spawn_blocking(|| swath::read("data.bin")).await??`. To stop one from outside,
-//! pass a [`CancelToken`].
+//! | To | Call |
+//! | --- | --- |
+//! | read a file into memory | [`read`](fn@read) |
+//! | process it without keeping it | [`scan`](fn@scan), [`records`](fn@records), [`ReadOptions::count`] |
+//! | read it in order, as `Read` and `BufRead` | [`reader`](fn@reader) |
+//! | read the urgent parts first | [`classes::read_prioritised`] |
+//! | read many small files | [`ingest`](fn@ingest), [`ingest::stream`] |
+//! | change a text line by line | [`transform`](fn@transform) |
+//! | write one buffer | [`write`](fn@write) |
+//! | write in parallel, in serial order | [`append::create`], [`append::ordered`] |
+//! | copy a file | [`copy`](fn@copy) |
+//! | keep verified copies and repair them | [`mirror`](fn@mirror), [`heal`](fn@heal), [`manifest`] |
 //!
-//! Text: `String::from_utf8(swath::read(path)?.into())` stands for `std::fs::read_to_string`;
-//! [`reader`] is a `BufRead` for line by line.
+//! Options are built with `Options::new().with_…()` and have the verbs as methods.
+//!
+//! **Text**: `String::from_utf8` checks what was read, as `std::fs::read_to_string` does, and
+//! [`reader`](fn@reader) gives lines:
+//!
+//! ```
+//! use std::io::BufRead;
+//!
+//! let text = String::from_utf8(swath::read("/etc/passwd")?.into())?;
+//! let lines: Result<Vec<String>, _> = swath::reader("/etc/passwd")?.lines().collect();
+//! assert!(text.lines().eq(lines?.iter()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Async**: calls block, on the calling thread and on Swath's own threads, never on those of the
+//! caller's pools. In async code, run them where blocking is allowed: with tokio,
+//! `tokio::task::spawn_blocking(|| swath::read("data.bin")).await??`. To end one early, pass a
+//! [`CancelToken`].
 
 #![forbid(unsafe_code)]
 

@@ -44,7 +44,7 @@ pub enum Activity {
     Read,
     /// Entering fresh memory into the page table, before data is read into it.
     Populate,
-    /// Splitting records, by Swath or by a closure that receives blocks.
+    /// Parsing records, in Swath or in a closure that receives them.
     Parse,
     /// Processing bytes: sums, folds, closures.
     Compute,

@@ -125,7 +125,7 @@ impl WriteOptions {
     ///
     /// If the target is a folder, a device, read-only or has other names;
     /// [`Busy`](crate::Reason::Busy) if it has another writer; the kernel's errors of writing,
-    /// with the bytes. In all these cases the target is what it was, and no other file remains.
+    /// with the bytes. In all these cases the target is unchanged, and no other file remains.
     /// With [`OutcomeUnknown`](crate::Reason::OutcomeUnknown) the target is new, but a power cut
     /// might undo that.
     pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Written> {

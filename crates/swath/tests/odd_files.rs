@@ -158,8 +158,8 @@ fn an_extent_behind_the_end_is_an_error_and_an_empty_one_is_not() {
         let error = read(offset, len).expect_err("not there");
         assert!(matches!(error.reason(), Reason::Truncated | Reason::Invalid), "{error}");
     }
-    let behind = ReadOptions::new().with_offset(11).read(&path).expect_err("past the end");
-    assert!(behind.to_string().contains("ends at byte 10"), "{behind}");
+    let error = ReadOptions::new().with_offset(11).read(&path).expect_err("past the end");
+    assert!(error.to_string().contains("ends at byte 10"), "{error}");
 }
 
 #[test]

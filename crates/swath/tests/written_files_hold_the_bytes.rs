@@ -103,8 +103,8 @@ fn parts_are_written_one_behind_the_other() {
     for lens in [&[0, 0][..], &[8, 0, 100], &[8, 700_000, 1, 1_200_000], &[999; 2000]] {
         let mut rest = &bytes[..];
         let cut = |&len: &usize| {
-            let (part, behind) = rest.split_at(len);
-            rest = behind;
+            let (part, after) = rest.split_at(len);
+            rest = after;
             part
         };
         let parts: Vec<&[u8]> = lens.iter().map(cut).collect();

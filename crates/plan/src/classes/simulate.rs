@@ -213,8 +213,8 @@ impl Run {
         let order = self.machine.order().to_vec();
         let position = order.iter().position(|&class| class == lease.class);
         let position = position.expect("every class has a position");
-        let behind = (position + 1).saturating_sub(self.script.promised);
-        let missing: Vec<_> = order[..behind]
+        let promised = (position + 1).saturating_sub(self.script.promised);
+        let missing: Vec<_> = order[..promised]
             .iter()
             .filter(|&&class| !self.model.is_complete(number(class)))
             .copied()

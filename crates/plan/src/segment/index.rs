@@ -94,11 +94,11 @@ impl Index {
         let first = self.buckets[bucket] as usize;
         let last = self.buckets[bucket + 1] as usize;
         // The last item that does not start after the byte: empty ones before it are skipped.
-        let behind = &self.starts[first + 1..=last];
-        let passed = if behind.len() <= WALK_MAX {
-            behind.iter().take_while(|&&start| start <= offset).count()
+        let after = &self.starts[first + 1..=last];
+        let passed = if after.len() <= WALK_MAX {
+            after.iter().take_while(|&&start| start <= offset).count()
         } else {
-            behind.partition_point(|&start| start <= offset)
+            after.partition_point(|&start| start <= offset)
         };
         Some((first + passed, offset - self.starts[first + passed]))
     }

@@ -139,12 +139,12 @@ impl Eight {
         let bits = _mm256_cvtepu16_epi32(_mm_unpacklo_epi16(even, odd));
         let floats = _mm256_castps_si256(_mm256_cvtepi32_ps(bits));
         let places = _mm256_srli_epi32::<23>(floats);
-        let behind = _mm256_sub_epi32(_mm256_set1_epi32(127 + 15), places);
+        let after = _mm256_sub_epi32(_mm256_set1_epi32(127 + 15), places);
         // SAFETY: the table has eight doubles there.
         let low = unsafe { _mm512_loadu_pd(POWERS.as_ptr()) };
         // SAFETY: and eight more.
         let high = unsafe { _mm512_loadu_pd(POWERS.as_ptr().wrapping_add(8)) };
-        _mm512_permutex2var_pd(low, _mm512_cvtepu32_epi64(behind), high)
+        _mm512_permutex2var_pd(low, _mm512_cvtepu32_epi64(after), high)
     }
 }
 
@@ -205,9 +205,9 @@ fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
     let one = _mm256_set1_epi32(1);
     let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, one), _mm256_set1_epi32(15));
-    let behind = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(16));
+    let after = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(16));
     let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));
-    short & behind & inside == 0xff
+    short & after & inside == 0xff
 }
 
 /// Removes the signs and points from four tokens; `before` has, in all bytes of a window, how

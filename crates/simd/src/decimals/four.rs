@@ -28,11 +28,11 @@ static LAST: [u8; 2 * WINDOW] = steps(0x00, 0xff);
 /// Ones before zeros: the window at `16 - n` has `n` ones at its start.
 static FIRST: [u8; 2 * WINDOW] = steps(0xff, 0x00);
 
-const fn steps(before: u8, behind: u8) -> [u8; 2 * WINDOW] {
+const fn steps(before: u8, after: u8) -> [u8; 2 * WINDOW] {
     let mut bytes = [before; 2 * WINDOW];
     let mut at = WINDOW;
     while at < 2 * WINDOW {
-        bytes[at] = behind;
+        bytes[at] = after;
         at += 1;
     }
     bytes

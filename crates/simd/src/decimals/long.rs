@@ -50,11 +50,11 @@ pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m512d> {
     // SAFETY: there are eight 32-bit numbers.
     let starts = unsafe { _mm256_loadu_si256(starts.as_ptr().cast()) };
     // SAFETY: there are eight 32-bit numbers.
-    let behind = unsafe { _mm256_loadu_si256(ends.as_ptr().cast()) };
+    let after = unsafe { _mm256_loadu_si256(ends.as_ptr().cast()) };
     // SAFETY: there are eight 32-bit numbers.
     let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
-    let lens = _mm256_sub_epi32(behind, starts);
-    if !are_windows(lens, behind, tokens.text.len()) {
+    let lens = _mm256_sub_epi32(after, starts);
+    if !are_windows(lens, after, tokens.text.len()) {
         return None;
     }
     let before = _mm256_cvtepi32_epi8(_mm256_sub_epi32(_mm256_set1_epi32(32), lens));
@@ -125,9 +125,9 @@ fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
     let one = _mm256_set1_epi32(1);
     let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, one), _mm256_set1_epi32(31));
-    let behind = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(32));
+    let after = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(32));
     let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));
-    short & behind & inside == 0xff
+    short & after & inside == 0xff
 }
 
 /// Two tokens: their digits, and masks with 32 bits for each.

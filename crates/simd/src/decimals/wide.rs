@@ -114,8 +114,8 @@ impl Window {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn without(self, point: u32, moved: Self) -> Self {
         let point = i8::try_from(point).unwrap_or(i8::MAX);
-        let behind = _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(point));
-        Self(_mm256_blendv_epi8(moved.0, self.0, behind))
+        let after = _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(point));
+        Self(_mm256_blendv_epi8(moved.0, self.0, after))
     }
 
     /// The number that the last `count` digits represent; `None` if it has more than nineteen.

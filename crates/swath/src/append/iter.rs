@@ -175,7 +175,7 @@ enum Start {
     /// It continues this strand: the leftmost part.
     Here(Box<Strand>),
     /// After the part before it.
-    Behind(Arc<StartOffset>),
+    After(Arc<StartOffset>),
 }
 
 /// One part of the items, before its first item.
@@ -194,17 +194,17 @@ where
     E: Send,
 {
     type Folder = Writing<Self, E>;
-    type Reducer = Behind<'a>;
+    type Reducer = InSeries<'a>;
     type Result = Ended<E>;
 
-    fn split_at(self, index: usize) -> (Self, Self, Behind<'a>) {
+    fn split_at(self, index: usize) -> (Self, Self, InSeries<'a>) {
         let middle = StartOffset::unknown();
         let run = self.run;
-        let right_start = Start::Behind(Arc::clone(&middle));
+        let right_start = Start::After(Arc::clone(&middle));
         let right =
             InOrder { run, start: right_start, end: self.end, index: self.index + index };
         let left = InOrder { run, start: self.start, end: Some(middle), index: self.index };
-        (left, right, Behind { output: run.output })
+        (left, right, InSeries { output: run.output })
     }
 
     fn into_folder(self) -> Writing<Self, E> {
@@ -236,10 +236,10 @@ impl<'l, 'a, F, E> Writing<InOrder<'l, 'a, F>, E> {
             return strand;
         }
         let run = self.consumer.run;
-        let nowhere = Start::Behind(StartOffset::unknown());
+        let nowhere = Start::After(StartOffset::unknown());
         match std::mem::replace(&mut self.consumer.start, nowhere) {
             Start::Here(strand) => strand,
-            Start::Behind(start) => Strand::new(run.output, start),
+            Start::After(start) => Strand::new(run.output, start),
         }
     }
 }
@@ -297,11 +297,11 @@ where
 }
 
 /// Puts the right part after the left one, unless that failed.
-struct Behind<'a> {
+struct InSeries<'a> {
     output: &'a Output,
 }
 
-impl<E> Reducer<Ended<E>> for Behind<'_> {
+impl<E> Reducer<Ended<E>> for InSeries<'_> {
     fn reduce(self, mut left: Ended<E>, right: Ended<E>) -> Ended<E> {
         if matches!(left.end, End::Well) {
             if let Err(error) = left.strand.absorb(self.output, *right.strand) {

@@ -18,7 +18,7 @@ pub(super) struct Entries {
 
 impl Entries {
     /// Continues after a committed folder.
-    pub(super) fn behind(manifest: Manifest) -> Self {
+    pub(super) fn after(manifest: Manifest) -> Self {
         let (old, extents) = manifest.into_parts();
         Self { old, extents }
     }

@@ -104,7 +104,7 @@ impl<E> Sequence<E> {
         let mut whole: Option<Box<Strand>> = None;
         let mut before = mem::take(&mut self.before).into_iter();
         while let Some((strand, slot)) = before.next() {
-            let mut so_far = behind(output, whole, strand)?;
+            let mut so_far = appended(output, whole, strand)?;
             let ended = lock(&slot.filled).take();
             let Some(Ended { strand, end }) = ended else { return Ok((so_far, End::Dropped)) };
             so_far.absorb(output, *strand)?;
@@ -120,11 +120,11 @@ impl<E> Sequence<E> {
             }
             whole = Some(so_far);
         }
-        Ok((behind(output, whole, current)?, End::Well))
+        Ok((appended(output, whole, current)?, End::Well))
     }
 }
 
-fn behind(
+fn appended(
     output: &Output,
     left: Option<Box<Strand>>,
     right: Box<Strand>,

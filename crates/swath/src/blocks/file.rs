@@ -29,7 +29,7 @@ pub(crate) struct FileRun<'m> {
     first_piece: u64,
     lease_size: NonZeroU64,
     slots: usize,
-    /// Whether one of the workers belongs to the crew that starts more of them during the read.
+    /// Whether a worker leads the crew already, which starts more of them during the read.
     is_led: AtomicBool,
     report: Report,
     plan: Arc<Plan>,
@@ -102,7 +102,7 @@ impl<'m> FileRun<'m> {
         let pieces = extent.len().div_ceil(self.lease_size.get());
         Start {
             piece: self.first_piece + pieces,
-            block: grid.behind(extent.end()),
+            block: grid.after(extent.end()),
             source: grid.source + 1,
         }
     }

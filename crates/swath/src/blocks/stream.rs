@@ -84,7 +84,7 @@ impl StreamRun {
     pub(crate) fn next_start(&self) -> Start {
         let reading = self.reading();
         let Grid { source, .. } = reading.flow.grid;
-        let block = reading.flow.grid.behind(reading.flow.offset());
+        let block = reading.flow.grid.after(reading.flow.offset());
         Start { piece: reading.next_piece, block, source: source + 1 }
     }
 

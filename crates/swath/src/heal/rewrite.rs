@@ -54,7 +54,7 @@ impl Rewrite<'_> {
     ///
     /// # Errors
     ///
-    /// What kept it from being read, written or read back; `path` is then what it was.
+    /// What kept it from being read, written or read back; `path` is then unchanged.
     pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
         let len = self.sums.len();
         let mut draft = self.output.begin(path)?;

@@ -91,8 +91,8 @@ impl<'s> Reader<'s> {
                 trouble = Some(failed);
                 break;
             }
-            if let Some(behind) = &input.drop_behind {
-                behind.drop(&input.source, piece.extent);
+            if let Some(drop_behind) = &input.drop_behind {
+                drop_behind.drop(&input.source, piece.extent);
             }
             shared.call_chunks(shared.layout.arranged.index_of(place), &mut self.lines);
             done += 1;

@@ -307,10 +307,10 @@ fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
 /// Drops what was not in the page cache before, once more and in whole pages.
 pub(super) fn drop_behind(shared: &Shared) {
     for (file, input) in shared.inputs.iter().enumerate() {
-        let Some(behind) = &input.drop_behind else { continue };
+        let Some(drop_behind) = &input.drop_behind else { continue };
         for span in shared.layout.arranged.spans_of(file) {
             for window in swath_plan::window::windows(span.extent) {
-                behind.drop(&input.source, window);
+                drop_behind.drop(&input.source, window);
             }
         }
     }

@@ -40,9 +40,9 @@ impl<'b> Block<'b> {
     pub fn records(&self) -> BlockRecords<'b> {
         let bytes = self.bytes;
         let ends = match self.cut {
-            Cut::Byte(delimiter) => Ends::Behind(Positions::new(bytes, delimiter)),
+            Cut::Byte(delimiter) => Ends::After(Positions::new(bytes, delimiter)),
             Cut::Quoted { quote, delimiter } => {
-                Ends::Behind(Positions::outside(bytes, delimiter, quote, false))
+                Ends::After(Positions::outside(bytes, delimiter, quote, false))
             }
             Cut::Fixed(width) => {
                 let width = usize::try_from(width).unwrap_or(usize::MAX);
@@ -85,7 +85,7 @@ pub struct BlockRecords<'b> {
     reason = "one at a time, on the stack: a box would cost more"
 )]
 enum Ends<'b> {
-    Behind(Positions<'b>),
+    After(Positions<'b>),
     Every(ChunksExact<'b, u8>),
 }
 
@@ -103,7 +103,7 @@ impl<'b> Iterator for BlockRecords<'b> {
     fn next(&mut self) -> Option<&'b [u8]> {
         let from = self.at;
         match &mut self.ends {
-            Ends::Behind(positions) => match positions.next() {
+            Ends::After(positions) => match positions.next() {
                 Some(end) => {
                     self.at = end + 1;
                     Some(&self.bytes[from..end])

@@ -65,8 +65,8 @@ impl Cut {
         match self {
             Self::Byte(delimiter) => Some(find(bytes, delimiter)? + 1),
             Self::Fixed(width) => {
-                let behind = skipped.checked_next_multiple_of(width)? - skipped;
-                let start = usize::try_from(behind).ok()?.checked_add(1)?;
+                let after = skipped.checked_next_multiple_of(width)? - skipped;
+                let start = usize::try_from(after).ok()?.checked_add(1)?;
                 (start <= bytes.len()).then_some(start)
             }
             Self::Quoted { delimiter, .. } if !inside && bytes.first() == Some(&delimiter) => {
@@ -104,8 +104,8 @@ impl Cut {
                 before.iter().rposition(|&byte| byte == delimiter).map_or(0, |at| at + 1)
             }
             Self::Fixed(width) => {
-                let behind = before.len() as u64 % width;
-                before.len() - usize::try_from(behind).unwrap_or(0)
+                let after = before.len() as u64 % width;
+                before.len() - usize::try_from(after).unwrap_or(0)
             }
             Self::Quoted { quote, delimiter } => {
                 Positions::outside(before, delimiter, quote, false)

@@ -22,13 +22,13 @@ pub(crate) struct Grid {
 impl Grid {
     /// The block of a record that begins at `offset`: its number, and where it ends.
     pub(crate) fn block_at(&self, offset: u64) -> (u64, u64) {
-        let behind = (offset - self.base) / self.size;
-        let end = self.base.saturating_add((behind + 1).saturating_mul(self.size.get()));
-        (self.first + behind, end)
+        let blocks = (offset - self.base) / self.size;
+        let end = self.base.saturating_add((blocks + 1).saturating_mul(self.size.get()));
+        (self.first + blocks, end)
     }
 
     /// The number of the first block after `end`, if nothing follows.
-    pub(crate) fn behind(&self, end: u64) -> u64 {
+    pub(crate) fn after(&self, end: u64) -> u64 {
         self.first + (end - self.base).div_ceil(self.size.get())
     }
 }

@@ -242,7 +242,7 @@ impl Cutter<'_> {
         let begin = match begin {
             0 => 0,
             begin => match self.cut.first_start(&bytes[begin - 1..last], inside, skipped) {
-                Some(behind) => begin - 1 + behind,
+                Some(after) => begin - 1 + after,
                 None => return Seen::Nothing,
             },
         };

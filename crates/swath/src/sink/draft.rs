@@ -146,7 +146,7 @@ impl Draft {
     /// # Errors
     ///
     /// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any
-    /// other error the target is what it was, or what another process has put there.
+    /// other error the target is unchanged, or what another process has put there.
     pub(crate) fn commit(mut self, len: u64) -> Result<()> {
         self.check()?;
         let before = self.before.as_ref();

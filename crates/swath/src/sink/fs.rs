@@ -226,7 +226,7 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of faccessat(2), except that nothing is there.
+    /// Those of fstatat(2), except that nothing is there.
     fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>>;
 
     /// Checks whether this process may write to what is there: for messages, not for security.

@@ -105,7 +105,7 @@ impl OutputOptions {
         self
     }
 
-    /// Lets `token` cancel the write until its commit begins; the target is then what it was.
+    /// Lets `token` cancel the write until its commit begins; the target is then unchanged.
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         self.hooks.cancel = Some(token);

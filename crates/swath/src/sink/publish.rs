@@ -7,7 +7,7 @@
 //! sync folder, sync file
 //! ```
 //!
-//! Until the link or the rename, the target is what it was; from then on it is new and complete.
+//! Until the link or the rename, the target is unchanged; from then on it is new and complete.
 //! After a power cut it is also one of the two, because bytes and length are on the device
 //! before the name is given. The last sync is for XFS, which reports a lost rename only there.
 //! Where files must have a name (no `O_TMPFILE`), the hidden name exists from the beginning, and
@@ -278,7 +278,7 @@ impl Candidate {
 /// # Errors
 ///
 /// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any other
-/// error the target is what it was, or what another process has put there.
+/// error the target is unchanged, or what another process has put there.
 pub(crate) fn publish(
     candidate: &mut Candidate,
     claim: &Claim,

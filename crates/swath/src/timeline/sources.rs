@@ -43,8 +43,8 @@ impl Sources {
         if number >= self.next {
             return None;
         }
-        let behind = self.runs.partition_point(|&(first, _)| first <= number);
-        let (first, path) = self.runs.get(behind.checked_sub(1)?)?;
+        let after = self.runs.partition_point(|&(first, _)| first <= number);
+        let (first, path) = self.runs.get(after.checked_sub(1)?)?;
         Some(path((number - first) as usize))
     }
 }

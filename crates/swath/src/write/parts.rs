@@ -84,8 +84,8 @@ mod tests {
         for lens in [&[][..], &[0, 0], &[1, 0, 2, 3], &[5000, 1, 0, 100_000], &[10; 9000]] {
             let mut rest = &bytes[..];
             let cut = |&len: &usize| {
-                let (part, behind) = rest.split_at(len);
-                rest = behind;
+                let (part, after) = rest.split_at(len);
+                rest = after;
                 part
             };
             let parts: Vec<&[u8]> = lens.iter().map(cut).collect();

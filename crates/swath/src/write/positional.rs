@@ -138,7 +138,7 @@ impl Positional {
     /// # Errors
     ///
     /// [`Reason::Cancelled`]; [`Reason::Poisoned`] if a write has failed; otherwise those of the
-    /// commit, after which the target is what it was, unless the reason is
+    /// commit, after which the target is unchanged, unless the reason is
     /// [`Reason::OutcomeUnknown`].
     pub fn commit(mut self) -> Result<()> {
         // A write that was cancelled has failed, too: the commit reports the cancellation.
