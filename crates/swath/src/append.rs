@@ -195,7 +195,7 @@ fn take_over(path: &Path, draft: &mut Draft) -> Result<u64> {
         Ok(before.len)
     } else {
         Err(Error::new(Operation::Read, Reason::Changed, path)
-            .detail("it changed while it was taken over"))
+            .detail("it changed while it was being copied"))
     }
 }
 

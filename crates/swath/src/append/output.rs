@@ -411,7 +411,7 @@ pub(super) fn dropped(output: &Output) -> Error {
 /// Records that a strand was lost, so that it is unknown what it wrote.
 pub(super) fn lost(output: &Output) -> Error {
     Error::new(Operation::Write, Reason::Poisoned, &output.path)
-        .detail("a panic took a strand, and what it had written, with it")
+        .detail("a panic lost a strand and what it had written")
         .hint("write the output again")
 }
 

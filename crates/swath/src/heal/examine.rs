@@ -200,7 +200,7 @@ fn measure(
     }
     let refused = |reason, detail: String| {
         let error = Error::new(Operation::Open, reason, first.name()).detail(detail);
-        error.hint("pass a manifest of the right file")
+        error.hint("pass a manifest of the right file (`--verify-against manifest=FILE`)")
     };
     if copies.len() < 2 {
         return Err(refused(Reason::Invalid, String::from("one copy cannot vote")));

@@ -201,7 +201,7 @@ impl Cutter<'_> {
         let odd = is_odd(&bytes[from..to], quote);
         self.quotes.is_inside(loading.number, odd, loading.is_over).ok_or_else(|| {
             let error = Error::new(Operation::Read, Reason::Poisoned, loading.source.name());
-            Trouble::fatal(error.at(lease).detail("what is before it could not be read"))
+            Trouble::fatal(error.at(lease).detail("the bytes before it could not be read"))
         })
     }
 

@@ -52,7 +52,7 @@ pub(crate) fn locate(operation: Operation, path: &Path, fs: &dyn Fs) -> Result<L
     fs.locate(path).map_err(|error| match error.kind() {
         ErrorKind::StaleNetworkFileHandle => Error::new(operation, Reason::Changed, path)
             .caused_by(error)
-            .detail("a link on the way to it was replaced again and again")
+            .detail("a link on the way to it kept being replaced")
             .hint("pass the path of the file that the link leads to"),
         ErrorKind::PermissionDenied => Error::io(operation, path, error).hint(
             "check the permissions of the folders above it, and who owns the links on the way",

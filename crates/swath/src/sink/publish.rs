@@ -314,7 +314,7 @@ pub(crate) fn publish(
         }
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
-        .detail("another program makes and removes it again and again"))
+        .detail("another program keeps creating and removing it"))
 }
 
 /// Whether another user's file is there now that was not there before: that user would lose it,
