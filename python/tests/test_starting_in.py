@@ -164,7 +164,7 @@ def test_a_pipe_has_no_parts() -> None:
         env={**os.environ, "PYTHONPATH": str(Path(swath.__file__).parents[1])},
     )
     assert ended.returncode == 1
-    assert b"it is read in order, and has no extents" in ended.stderr
+    assert b"it is a stream, which has no extents" in ended.stderr
 
 
 @pytest.mark.parametrize(

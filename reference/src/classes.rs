@@ -1,20 +1,20 @@
-//! Reads by priority class: what must be there, and in which order.
+//! Reads by priority class: the expected bytes, and their order.
 
 /// One line of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// Which file.
+    /// Index of the file.
     pub file: usize,
-    /// Its first byte.
+    /// Offset of its first byte.
     pub start: usize,
-    /// The first byte behind it; not before `start`.
+    /// Offset after its last byte; not before `start`.
     pub end: usize,
-    /// How soon it is needed: 0 first.
+    /// How urgent it is: 0 first.
     pub class: u32,
 }
 
-/// Study A's plan: `chunks` chunks of `len / chunks` bytes, the last one with the rest; `classes`
-/// classes, one behind the other.
+/// Study A's plan: `chunks` chunks of `len / chunks` bytes, the last one with the remainder; in
+/// `classes` classes, one after the other.
 pub fn by_position(len: usize, chunks: usize, classes: usize) -> Vec<Chunk> {
     let chunks = chunks.min(len).max(1);
     let classes = classes.min(chunks).max(1);
@@ -37,7 +37,7 @@ pub fn classes(plan: &[Chunk]) -> Vec<u32> {
     classes
 }
 
-/// Of each file, the bytes that somebody lists, each once, by their offset.
+/// For each file, the bytes that the plan lists, each once, by their offset.
 pub fn whole(files: &[Vec<u8>], plan: &[Chunk]) -> Vec<Vec<u8>> {
     let mut whole = Vec::new();
     for (file, bytes) in files.iter().enumerate() {
@@ -51,7 +51,7 @@ pub fn whole(files: &[Vec<u8>], plan: &[Chunk]) -> Vec<Vec<u8>> {
     whole
 }
 
-/// The chunks of a class, in the order in which the plan lists them: which line, which bytes.
+/// The chunks of a class, in the order of the plan: the index of the line, and its bytes.
 pub fn of_class<'f>(
     files: &'f [Vec<u8>],
     plan: &[Chunk],
@@ -66,7 +66,7 @@ pub fn of_class<'f>(
     chunks
 }
 
-/// Whether every class came after the one `window` before it, all of them in `order`; `events`
+/// Whether every class began after the one `window` before it was complete, in `order`; `events`
 /// are `(class, begun)`, with `begun` false when it was complete.
 pub fn holds_window(order: &[u32], window: usize, events: &[(u32, bool)]) -> bool {
     let mut complete: Vec<u32> = Vec::new();

@@ -1,10 +1,10 @@
-//! Many files, the slow and obvious way: one after the other, each read whole.
+//! Many files, the slow and obvious way: one after the other, each read completely.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file and what reading it gives.
+/// A file and the result of reading it.
 pub type Read = (PathBuf, io::Result<Vec<u8>>);
 
 /// Reads each of `paths`, in order.
@@ -17,8 +17,8 @@ pub fn read_all(paths: &[PathBuf]) -> Vec<Read> {
 }
 
 /// Returns every regular file below `folder`: in the order of their names' bytes, the files of a
-/// folder before those of the folders in it. Links to files count as files, links to folders as
-/// nothing, as do pipes and sockets.
+/// folder before those of its subfolders. Links to files count as files; links to folders are
+/// ignored, as are pipes and sockets.
 ///
 /// # Errors
 ///
@@ -35,9 +35,9 @@ pub fn walk(folder: &Path) -> io::Result<Vec<PathBuf>> {
             folders.push(path);
         }
     }
-    // Compared as a whole: what is in front of the last slash is the same for all of them.
+    // Compared as a whole: everything before the last slash is the same for all of them.
     files.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
-    // A slash follows each name: "a" comes before "a-b" because '/' does not come into it.
+    // A slash follows each name: "a" comes before "a-b" because '/' is not compared.
     folders.sort_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
     for folder in folders {
         files.extend(walk(&folder)?);

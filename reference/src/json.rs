@@ -1,4 +1,4 @@
-//! JSON, letter by letter. Objects keep every member, in order, those that come twice as well.
+//! JSON, character by character. Objects keep every member, in order, even duplicates.
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// Values in values, at most.
+/// The deepest nesting.
 const DEEPEST: usize = 127;
 
-/// The value that `text` is, if it is one and nothing else.
+/// The value of `text`, if it is a single one.
 #[must_use]
 pub fn parse(text: &str) -> Option<Json> {
     let mut rest = Rest(text);
@@ -172,7 +172,7 @@ impl Rest<'_> {
             self.digits()?;
         }
         let number = &all[..all.len() - self.0.len()];
-        // What no double can be is no number to other readers either.
+        // A number too large for a double is not a number to other readers either.
         number.parse::<f64>().ok().filter(|value| value.is_finite())?;
         Some(Json::Number(number.to_owned()))
     }
@@ -208,7 +208,7 @@ mod tests {
         for text in ["", "{", "[1,]", "01", "1.", "\"\\x\"", "\"\n\"", "{} x", "+1", "1e999"] {
             assert_eq!(parse(text), None, "{text}");
         }
-        assert_eq!(parse("\"\\ud800\""), None, "half a letter");
+        assert_eq!(parse("\"\\ud800\""), None, "half a character");
         let nested = |depth| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(parse(&nested(DEEPEST)).is_some() && parse(&nested(DEEPEST + 1)).is_none());
     }

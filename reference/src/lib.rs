@@ -1,7 +1,7 @@
 //! The slow, obvious version of each promise: the oracle in tests.
 //!
-//! Everything here is short enough to be checked by reading it, uses nothing but `std` and nothing
-//! of the crates that it judges. Speed does not matter. [`bytes`] makes the inputs, [`read`],
+//! Everything here is short enough to be checked by reading it, and uses only `std`, nothing of
+//! the crates that it judges. Speed does not matter. [`bytes`] makes the inputs, [`read`],
 //! [`sum`] and [`count`] the right answers.
 //!
 //! ```
@@ -34,16 +34,16 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// Bytes asked for in one read: few, so that most reads are of many.
+/// Bytes of one read: few, so that most files take many reads.
 const STEP: usize = 1000;
 
 /// Returns `len` bytes of the file at `path` from `offset` on; `None` means to the end.
 ///
-/// An `offset` at or behind the end is fine as long as no byte is wanted from there.
+/// An `offset` at or past the end is fine as long as no byte is wanted from there.
 ///
 /// # Errors
 ///
-/// `UnexpectedEof` where the file ends before `len` bytes; else what `std` says.
+/// `UnexpectedEof` if the file ends before `len` bytes; otherwise those of `std`.
 pub fn read(path: impl AsRef<Path>, offset: u64, len: Option<u64>) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
@@ -75,7 +75,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
     sum
 }
 
-/// Returns how often `byte` is in `bytes`.
+/// Returns how often `byte` occurs in `bytes`.
 #[must_use]
 pub fn count(bytes: &[u8], byte: u8) -> u64 {
     let mut count = 0;
@@ -87,11 +87,11 @@ pub fn count(bytes: &[u8], byte: u8) -> u64 {
     count
 }
 
-/// Returns a source of numbers that look random and depend on nothing but `seed`.
+/// Returns a source of numbers that look random and depend only on `seed`.
 ///
 /// Steele, Lea and Flood, *Fast splittable pseudorandom number generators* (2014), with the
-/// constants of Vigna's `splitmix64.c`. Written out here as well as in `swath_plan::random`: what is
-/// checked must not choose what it is checked with.
+/// constants of Vigna's `splitmix64.c`. Written out here as well as in `swath_plan::random`: the
+/// code under test must not choose its own inputs.
 pub fn splitmix(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -117,20 +117,20 @@ pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Notes that a test is skipped because the machine lacks `capability`, and says so.
+/// Records that a test is skipped because the machine lacks `capability`, and prints it.
 ///
-/// `cargo xtask test` collects the notes in the file that `SWATH_SKIPS` names; the capabilities
-/// that may be absent are listed in `xtask/may-be-absent.txt`.
+/// `cargo xtask test` collects the records in the file that `SWATH_SKIPS` names;
+/// `xtask/may-be-absent.txt` lists the capabilities that may be absent.
 ///
 /// # Panics
 ///
-/// If the note cannot be written: a skip must not go unnoticed.
+/// If the record cannot be written: a skip must not go unnoticed.
 pub fn skip(capability: &str, reason: impl Display) {
     let line = format!("{capability}: {reason}").replace('\n', " ");
     eprintln!("SKIPPED {line}");
     if let Some(notes) = std::env::var_os("SWATH_SKIPS") {
         let notes = OpenOptions::new().append(true).create(true).open(notes);
-        // One write: tests run beside each other.
+        // One write: tests run in parallel.
         let written =
             notes.and_then(|mut notes| notes.write_all(format!("{line}\n").as_bytes()));
         written.expect("a file for notes");
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use std::path::PathBuf;
 
-    /// A file that is removed when the test ends, passed or not.
+    /// A file that is removed when the test ends, whether it passed or not.
     struct Scratch(PathBuf);
 
     impl Scratch {

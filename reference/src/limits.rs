@@ -1,4 +1,4 @@
-//! Limits that tests put themselves under, without a privilege.
+//! Limits that tests impose on themselves, without privileges.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -9,16 +9,16 @@ use seccompiler::{
     SeccompFilter, SeccompRule, TargetArch, apply_filter,
 };
 
-/// After this, whatever is waited for does not come.
+/// After this time, what is waited for will not come.
 const PATIENCE: Duration = Duration::from_secs(100);
 
-/// Runs `work` on a thread that can start processes, but no other thread, as under a full `pids.max`
-/// or `ulimit -u`. The processes it starts cannot start threads either. `None`, and a skip, where no
-/// filter may be set.
+/// Runs `work` on a thread that can start processes, but no other thread, as at a full
+/// `pids.max` or `ulimit -u`. The processes it starts cannot start threads either. `None`, with
+/// a skip, if no filter may be set.
 ///
 /// # Panics
 ///
-/// If `work` does, or has not ended after 100 seconds.
+/// If `work` panics, or has not ended after 100 seconds.
 pub fn without_threads<R: Send + 'static>(
     work: impl FnOnce() -> R + Send + 'static,
 ) -> Option<R> {
@@ -26,7 +26,7 @@ pub fn without_threads<R: Send + 'static>(
     let thread = thread::spawn(move || {
         let refused = refuse_threads();
         let done = refused.map(|()| work());
-        // The other end may have lost its patience.
+        // The other end may have timed out.
         let _ = tell.send(());
         done
     });
@@ -42,8 +42,8 @@ pub fn without_threads<R: Send + 'static>(
     }
 }
 
-/// `clone` of a thread says that there are too many; `clone3`, whose flags a filter cannot see, that
-/// it is not there, so that `clone` is called instead.
+/// `clone` of a thread fails as if there were too many; `clone3`, whose flags a filter cannot
+/// see, as if it did not exist, so that `clone` is called instead.
 fn refuse_threads() -> Result<(), Error> {
     const CLONE_THREAD: u64 = libc::CLONE_THREAD as u64;
     let of_thread = SeccompCondition::new(

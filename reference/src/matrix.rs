@@ -9,23 +9,24 @@
 /// A value: its real and its imaginary part.
 pub type Value = [f64; 2];
 
-/// A matrix, as its file has it.
+/// A matrix, as stored in its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    /// How many rows it has.
+    /// Number of rows.
     pub rows: u64,
-    /// How many columns.
+    /// Number of columns.
     pub columns: u64,
     /// `real`, `integer`, `unsigned-integer`, `complex` or `pattern`.
     pub field: String,
     /// `general`, `symmetric`, `skew-symmetric` or `hermitian`.
     pub symmetry: String,
-    /// What is in the file, in its order: row and column from 0, and the words of the value.
+    /// The stored entries, in the order of the file: row and column from 0, and the words of the
+    /// value.
     pub stored: Vec<(u64, u64, Vec<String>)>,
 }
 
 impl Matrix {
-    /// All entries: behind each one that has one, its mirror image.
+    /// Returns all entries: each one followed by its mirror image, if it has one.
     #[must_use]
     pub fn entries(&self) -> Vec<(u64, u64, Value)> {
         let mut entries = Vec::new();
@@ -55,7 +56,8 @@ impl Matrix {
     }
 }
 
-/// Where each row begins among the entries, which come row by row, those of a row in their order.
+/// Where each row begins among the entries, which are sorted by row, in their order within a
+/// row.
 #[must_use]
 pub fn by_row(rows: u64, entries: &[(u64, u64, Value)]) -> (Vec<u64>, Vec<(u64, Value)>) {
     let mut entries = entries.to_vec();
@@ -75,7 +77,7 @@ pub fn by_row(rows: u64, entries: &[(u64, u64, Value)]) -> (Vec<u64>, Vec<(u64, 
 ///
 /// # Errors
 ///
-/// In words, if it is none.
+/// In words, if it is not one.
 pub fn market(text: &str) -> Result<Matrix, String> {
     let mut lines = text.split('\n').filter(|line| !line.trim().is_empty());
     let banner = lines.next().ok_or("empty")?.to_lowercase();
@@ -83,7 +85,7 @@ pub fn market(text: &str) -> Result<Matrix, String> {
     let [name, "matrix", layout, field, symmetry] = words[..] else {
         return Err("banner".to_owned());
     };
-    // What is its own conjugate.
+    // A number that is its own conjugate.
     let is_real_hermitian = symmetry == "hermitian" && field != "complex";
     let symmetry = if is_real_hermitian { "symmetric" } else { symmetry };
     if !name.starts_with('%') || name.trim_start_matches('%') != "matrixmarket" {
@@ -162,18 +164,18 @@ fn is_value(word: &str, field: &str) -> bool {
     }
 }
 
-/// Whether there is a type of 64 bits that holds all integers.
+/// Whether there is a 64-bit type that holds all integers.
 fn have_one_type(matrix: &Matrix) -> bool {
     let all = || matrix.stored.iter().flat_map(|(_, _, words)| words);
     all().all(|word| word.parse::<i64>().is_ok())
         || all().all(|word| word.parse::<u64>().is_ok())
 }
 
-/// Reads edges whose ids begin at `base`; as many vertices as the greatest id asks for.
+/// Reads edges whose ids begin at `base`; there are as many vertices as the largest id implies.
 ///
 /// # Errors
 ///
-/// In words, if there are none, or a line is no edge.
+/// In words, if there are no edges, or a line is not an edge.
 pub fn edges(text: &str, base: u64) -> Result<Matrix, String> {
     let mut stored = Vec::new();
     let mut vertices = 0;

@@ -1,6 +1,7 @@
-//! Several copies of a file, some bytes of which cannot be read: what must come out all the same.
+//! Several copies of a file, some bytes of which cannot be read: the result that is still
+//! expected.
 
-/// A copy: the byte at each offset, none where it cannot be read. One that is missing has none.
+/// A copy: the byte at each offset, `None` if it cannot be read. A missing copy is empty.
 pub type Copy = Vec<Option<u8>>;
 
 /// The bytes of one chunk of a copy, if all of them can be read.
@@ -11,8 +12,8 @@ fn chunk_of(copy: &Copy, start: usize, end: usize) -> Option<Vec<u8>> {
     copy[start..end].iter().copied().collect()
 }
 
-/// Returns whether `copies`, compared with the right bytes chunk by chunk, give them: whether each
-/// chunk is right in one of them.
+/// Returns whether `copies`, compared with the right bytes chunk by chunk, provide them: whether
+/// each chunk is right in one of them.
 #[must_use]
 pub fn is_readable_by_manifest(right: &[u8], copies: &[Copy], chunk_size: usize) -> bool {
     let mut start = 0;
@@ -29,8 +30,8 @@ pub fn is_readable_by_manifest(right: &[u8], copies: &[Copy], chunk_size: usize)
     true
 }
 
-/// Returns the bytes that more than half of all copies agree on in each chunk, or `None` where no
-/// such majority exists. `len` is the length of the file.
+/// Returns the bytes that more than half of all copies agree on in each chunk, or `None` if
+/// there is no such majority. `len` is the length of the file.
 #[must_use]
 pub fn by_vote(copies: &[Copy], len: usize, chunk_size: usize) -> Option<Vec<u8>> {
     let quorum = copies.len() / 2 + 1;
@@ -46,7 +47,7 @@ pub fn by_vote(copies: &[Copy], len: usize, chunk_size: usize) -> Option<Vec<u8>
     Some(bytes)
 }
 
-/// Returns the indices of the chunks of `copy` that are not the right bytes.
+/// Returns the indices of the chunks of `copy` that differ from the right bytes.
 #[must_use]
 pub fn bad_chunks(right: &[u8], copy: &Copy, chunk_size: usize) -> Vec<usize> {
     let mut bad = Vec::new();

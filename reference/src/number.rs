@@ -1,6 +1,6 @@
 //! Doubles as text, digit by digit, as one would do it on paper.
 
-/// Returns the text of C's `%.Nf`; what is no number is `nan`.
+/// Returns the text of C's `%.Nf`; NaN is `nan`.
 ///
 /// The double is written out exactly, as whole units of `10^-1074`, and then rounded once.
 #[must_use]

@@ -1,4 +1,4 @@
-//! Option contracts, one line after the other: what they say, and what they are worth.
+//! Option contracts, one line after the other: their terms, and their prices.
 //!
 //! ```text
 //! 2                                                      how many follow
@@ -9,19 +9,19 @@
 /// One contract.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
-    /// What the underlying costs now.
+    /// The current price of the underlying.
     pub spot: f64,
-    /// What it can be bought or sold for.
+    /// The price at which it can be bought or sold.
     pub strike: f64,
-    /// Interest without risk, continuous, a year.
+    /// The risk-free interest rate, continuous, per year.
     pub rate: f64,
-    /// What the underlying pays, continuous, a year.
+    /// The dividend yield of the underlying, continuous, per year.
     pub dividend_yield: f64,
     /// The standard deviation of a year's logarithmic return.
     pub volatility: f64,
     /// Years to expiry.
     pub years: f64,
-    /// A right to sell, not to buy.
+    /// Whether it is a right to sell, not to buy.
     pub is_put: bool,
 }
 
@@ -66,8 +66,8 @@ fn polynomial(x: f64) -> f64 {
     if x < 0.0 { above } else { 1.0 - above }
 }
 
-/// By the series of Taylor around 0 divided by the density, whose terms are all positive; far out,
-/// there is nothing left that a double beside 1 could show.
+/// By the Taylor series around 0 divided by the density, whose terms are all positive; far out,
+/// nothing is left that a double next to 1 could show.
 fn series(x: f64) -> f64 {
     if x.abs() > 9.0 {
         return if x < 0.0 { 0.0 } else { 1.0 };
@@ -80,15 +80,16 @@ fn series(x: f64) -> f64 {
     0.5 + density(x) * sum
 }
 
-/// Returns the contracts of a whole file, each with its reference price; else the line, from 1,
-/// on which something is wrong.
+/// Returns the contracts of a whole file, each with its reference price; otherwise the number of
+/// the line, from 1, on which something is wrong.
 ///
-/// Lines end with `\n` or `\r\n`, the last one need not; fields are apart by blanks and tabs.
-/// Behind as many contracts as the first line says, lines may be empty, else not.
+/// Lines end with `\n` or `\r\n`, except that the last one need not; fields are separated by
+/// blanks and tabs. Lines may be empty only after as many contracts as the first line announces.
 ///
 /// # Errors
 ///
-/// The first line that is not as described here; the line behind the last one if some are missing.
+/// The first line that is not as described here; the line after the last one if some are
+/// missing.
 pub fn parse(text: &[u8]) -> Result<Vec<(Contract, f64)>, u64> {
     let mut lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
     if lines.last().is_some_and(|last| last.is_empty()) {
@@ -121,7 +122,7 @@ pub fn parse(text: &[u8]) -> Result<Vec<(Contract, f64)>, u64> {
     }
 }
 
-/// The words of a line; `None` if it is no text.
+/// The words of a line; `None` if it is not text.
 fn fields(line: &[u8]) -> Option<Vec<String>> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     let line = std::str::from_utf8(line).ok()?;
@@ -147,7 +148,7 @@ fn contract(fields: &[String]) -> Option<(Contract, f64)> {
             _ => return None,
         },
     };
-    // Dividends on certain days are not in the formula.
+    // The formula does not cover discrete dividends.
     number(dividends).filter(|&it| it == 0.0)?;
     Some((contract, number(reference)?))
 }

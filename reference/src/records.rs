@@ -3,11 +3,11 @@
 /// Where one record ends and the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Behind each byte of this value.
+    /// After each byte of this value.
     Byte(u8),
-    /// Every so many bytes.
+    /// After every this many bytes.
     Fixed(usize),
-    /// Behind each delimiter that is not between two quotes.
+    /// After each delimiter that is not between two quotes.
     Quoted {
         /// The byte that opens and closes.
         quote: u8,
@@ -20,8 +20,8 @@ pub enum Cut {
 ///
 /// # Errors
 ///
-/// With the offset of what has no end: a quote that is never closed, or a last record that is too
-/// short.
+/// With the offset of what has no end: a quote that is never closed, or a last record that is
+/// too short.
 pub fn split(bytes: &[u8], cut: Cut) -> Result<Vec<&[u8]>, usize> {
     let mut records = Vec::new();
     let mut start = 0;
@@ -53,19 +53,19 @@ pub fn split(bytes: &[u8], cut: Cut) -> Result<Vec<&[u8]>, usize> {
     Ok(records)
 }
 
-/// Some neighbouring records.
+/// Adjacent records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// From 0; those in which no record begins are left out.
+    /// From 0; numbers of blocks in which no record begins are skipped.
     pub index: u64,
-    /// Of its first byte.
+    /// Offset of its first byte.
     pub offset: u64,
     /// Whole records.
     pub bytes: Vec<u8>,
 }
 
-/// Returns the records of `bytes` in blocks of `size` bytes: each belongs to the one in which it
-/// begins.
+/// Returns the records of `bytes` in blocks of `size` bytes: each record belongs to the block in
+/// which it begins.
 ///
 /// # Errors
 ///

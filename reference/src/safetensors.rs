@@ -1,4 +1,4 @@
-//! Files of tensors: every member of the header looked at, one after the other.
+//! Files of tensors: every member of the header inspected, one after the other.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,7 +11,7 @@ use crate::json::{Json, parse};
 pub enum Fault {
     /// It ends before the header or the data do.
     Truncated,
-    /// The header says of something that it is more than can be counted, or than may be.
+    /// A number in the header is more than can be counted, or than is allowed.
     TooLarge,
     /// It does not begin as such a file does.
     Unknown,
@@ -24,26 +24,26 @@ pub enum Fault {
 pub struct Tensor {
     /// Its name.
     pub name: String,
-    /// What the header calls its elements.
+    /// The type of its elements, as in the header.
     pub dtype: String,
     /// Elements along each axis.
     pub shape: Vec<u64>,
-    /// Its first byte in the file.
+    /// Offset of its first byte in the file.
     pub offset: u64,
     /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// What is in a file.
+/// The contents of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// What is said of all of it.
+    /// The metadata of the whole file.
     pub metadata: BTreeMap<String, String>,
     /// Its tensors, in the order of their bytes, then of the header.
     pub tensors: Vec<Tensor>,
 }
 
-/// Bits of the elements that there are.
+/// Bits of the element types that exist.
 pub const DTYPES: &[(&str, u64)] = &[
     ("BOOL", 8),
     ("F4", 4),
@@ -73,12 +73,12 @@ pub const DTYPES: &[(&str, u64)] = &[
 ///
 /// # Errors
 ///
-/// What `std` says of reading; inside it, what is wrong with the file.
+/// Those of reading; inside the result, what is wrong with the file.
 pub fn read(path: impl AsRef<Path>) -> io::Result<Result<File, Fault>> {
     Ok(decode(&std::fs::read(path)?))
 }
 
-/// Takes the bytes of a file apart.
+/// Decodes the bytes of a file.
 ///
 /// # Errors
 ///

@@ -3,29 +3,29 @@
 /// How the text is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Between fields; `None` for any number of spaces and tabs, which count for nothing around a
-    /// line.
+    /// The byte between fields; `None` for any number of spaces and tabs, which are ignored at
+    /// both ends of a line.
     pub delimiter: Option<char>,
-    /// Whether the first line of data is a header, whatever it holds.
+    /// Whether the first line of data is a header, whatever it contains.
     pub header: bool,
 }
 
 /// A table as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cells {
-    /// What the header says.
+    /// The column names of the header.
     pub names: Option<Vec<String>>,
-    /// The fields of each line, without blanks and quotes around them.
+    /// The fields of each line, without surrounding blanks and quotes.
     pub rows: Vec<Vec<String>>,
 }
 
-/// Takes `text` apart: lines that are empty or begin with `#` are left out; a quote around a
-/// field is taken off, and so is a carriage return that ends a line.
+/// Splits `text`: lines that are empty or begin with `#` are skipped; quotes around a field are
+/// removed, and so is a carriage return at the end of a line.
 ///
 /// # Errors
 ///
-/// The number of the first line, from 1, that has another number of fields than the first one, a
-/// carriage return that does not end it, or a field for which `is_right` says no.
+/// The number of the first line, from 1, that has a different number of fields from the first
+/// one, a carriage return that is not at its end, or a field that `is_right` rejects.
 pub fn cells(
     text: &str,
     rules: Rules,

@@ -18,9 +18,9 @@ pub const FORMATS: [&str; 4] = ["matrix", "options", "safetensors", "table"];
 /// What a reader does with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Everybody reads it.
+    /// Every reader accepts it.
     Valid,
-    /// It is read, although somebody stricter would refuse it.
+    /// It is accepted, although a stricter reader would refuse it.
     Permissive,
     /// It is refused.
     Invalid,
@@ -42,11 +42,11 @@ impl Verdict {
 /// An input and its right answer.
 #[derive(Clone, Debug)]
 pub struct Vector {
-    /// The name of its file: its ending may say what it is.
+    /// The name of its file, whose extension may tell the format.
     pub name: String,
     /// The bytes.
     pub input: Vec<u8>,
-    /// What is right, as `vectors/README.md` describes it.
+    /// The right answer, as described in `vectors/README.md`.
     pub answer: String,
 }
 
@@ -68,7 +68,7 @@ impl Vector {
 ///
 /// # Panics
 ///
-/// If the table is not there, or is not one.
+/// If the table is missing or malformed.
 #[must_use]
 pub fn vectors(format: &str, verdict: Verdict) -> Vec<Vector> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../vectors/{format}.json"));
@@ -82,7 +82,7 @@ pub fn vectors(format: &str, verdict: Verdict) -> Vec<Vector> {
         .collect()
 }
 
-/// A row: the input is `text`, or `hex` where it is none.
+/// A row: the input is `text`, or `hex` if it is not text.
 fn vector(row: Json) -> Option<Vector> {
     let Json::Object(members) = row else { return None };
     let string = |wanted: &str| {

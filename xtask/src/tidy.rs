@@ -11,6 +11,7 @@ mod converting;
 mod crates;
 mod cycles;
 mod expects;
+mod hints;
 mod lines;
 mod links;
 mod members;
@@ -66,7 +67,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 25] = [
+const RULES: [Rule; 27] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -85,6 +86,8 @@ const RULES: [Rule; 25] = [
     converting::check,
     shape::check,
     shape::table,
+    shape::examples,
+    hints::check,
     links::check,
     links::figures,
     taken::check,

@@ -71,7 +71,7 @@ fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {
         (_, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, _) => {
             "free some space, or write less"
         }
-        (_, _, Some(TOO_MANY_FILES)) => "raise the limit of open files (`ulimit -n`)",
+        (_, _, Some(TOO_MANY_FILES)) => "raise the limit on open files (`ulimit -n`)",
         _ => "",
     }
 }
@@ -122,8 +122,8 @@ mod tests {
             Err(error) => Err(error.into()),
         };
         let text = describe(&error.expect_err("no program is that large"));
-        assert_eq!(text.matches("ask for less").count(), 1, "{text}");
-        assert!(text.ends_with("; try: ask for less"), "{text}");
+        assert_eq!(text.matches("request fewer bytes").count(), 1, "{text}");
+        assert!(text.ends_with("; try: request fewer bytes"), "{text}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tells the kernel how a file will be read.
 //!
-//! Advice changes when bytes come into the page cache or leave it, never which bytes a read
-//! gives. Whether to give it, and how far ahead, is for the caller to decide.
+//! Advice changes when bytes enter the page cache or leave it, never which bytes a read returns.
+//! The caller decides whether to give it, and how far ahead.
 
 use std::fs::File;
 use std::io;
@@ -9,16 +9,16 @@ use std::num::NonZeroU64;
 
 use rustix::fs::{Advice, fadvise};
 
-/// What posix_fadvise(2) can be told.
+/// The advice of posix_fadvise(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAdvice {
-    /// Nothing special: the usual readahead. Set for the open file, whatever the extent.
+    /// Nothing special: the usual readahead. Applies to the open file, whatever the extent.
     Normal,
-    /// Front to back: twice the readahead. Set for the open file, whatever the extent.
+    /// Front to back: twice the readahead. Applies to the open file, whatever the extent.
     Sequential,
-    /// Here and there: no readahead. Set for the open file, whatever the extent.
+    /// At random offsets: no readahead. Applies to the open file, whatever the extent.
     Random,
-    /// Soon: starts to read the extent into the page cache, and may block meanwhile.
+    /// Soon: starts to read the extent into the page cache, and may block while doing so.
     WillNeed,
     /// Not again: drops the extent's whole pages from the page cache, unless they are dirty or
     /// mapped.
@@ -27,12 +27,12 @@ pub enum FileAdvice {
 
 /// Advises on `len` bytes of `file` from `offset` on; a `len` of 0 means to the end.
 ///
-/// An extent may lie behind the end of the file, where it means nothing.
+/// The extent may be past the end of the file, where advice has no effect.
 ///
 /// # Errors
 ///
-/// `InvalidInput` where `offset` or `len` are beyond what the kernel can count (2^63 - 1);
-/// `ESPIPE` for a pipe.
+/// `InvalidInput` if `offset` or `len` is more than the kernel can count (2^63 - 1); `ESPIPE`
+/// for a pipe.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -51,7 +51,7 @@ pub fn advise_file(file: &File, offset: u64, len: u64, advice: FileAdvice) -> io
         FileAdvice::WillNeed => Advice::WillNeed,
         FileAdvice::DontNeed => Advice::DontNeed,
     };
-    // The kernel takes signed numbers, and some advice for a negative one in silence.
+    // The kernel takes signed numbers, and silently accepts some advice for a negative one.
     if i64::try_from(offset).is_err() || i64::try_from(len).is_err() {
         let what = format!("cannot advise on {len} bytes at {offset}: too large");
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));

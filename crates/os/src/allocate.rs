@@ -1,4 +1,4 @@
-//! Room for bytes before they come.
+//! Space for bytes before they are written.
 
 use std::fs::File;
 use std::io;
@@ -6,14 +6,14 @@ use std::io;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::{Errno, retry_on_intr};
 
-/// Reserves room for `len` bytes of `file` at `offset`; neither its length nor a byte changes.
+/// Reserves space for `len` bytes of `file` at `offset`, without changing its length or a byte.
 ///
-/// What is reserved behind the end goes when the length is set. A `len` of 0 reserves nothing.
+/// What is reserved past the end is freed when the length is set. A `len` of 0 reserves nothing.
 ///
 /// # Errors
 ///
-/// `Unsupported` where the file system cannot; `StorageFull` or `QuotaExceeded` if there is no
-/// room: better now than when the last byte is written; else those of fallocate(2).
+/// `Unsupported` if the file system cannot; `StorageFull` or `QuotaExceeded` if there is no
+/// space, better now than when the last byte is written; otherwise those of fallocate(2).
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {

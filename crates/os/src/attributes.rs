@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 /// The set-user-id and set-group-id bits.
 const SET_ID: u32 = 0o6000;
 const GROUP_BITS: u32 = 0o070;
-/// What a write to the old file would have taken from it (capabilities), or what is a checksum
+/// What a write to the old file would have removed from it (capabilities), or what is a checksum
 /// of its bytes (integrity).
 const BOUND_TO_THE_BYTES: [&[u8]; 3] =
     [b"security.capability", b"security.ima", b"security.evm"];
@@ -23,9 +23,9 @@ const BOUND_TO_THE_BYTES: [&[u8]; 3] =
 /// of the file `from`, as far as this process may. `from` may be a descriptor that can be neither
 /// read nor written (`O_PATH`); nothing is looked up by its name.
 ///
-/// What may not be given is left out, on the safe side: without its group, the group may do what
-/// all others may. The bits set-user-id and set-group-id, file capabilities and integrity
-/// checksums are left out always: they were given to the old bytes.
+/// What this process may not set is left out, on the safe side: if the group cannot be set, it
+/// gets the permissions of all others. The bits set-user-id and set-group-id, file capabilities
+/// and integrity checksums are always left out: they were given to the old bytes.
 ///
 /// # Errors
 ///
@@ -42,7 +42,8 @@ pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
         mode = mode & !GROUP_BITS | ((mode & 0o007) << 3);
     }
     copy_extended(from, to)?;
-    // Last: changing the owner takes bits of it, and with a list it is the list's mask.
+    // Last: changing the owner removes bits of it, and with an access list it is the list's
+    // mask.
     to.set_permissions(Permissions::from_mode(mode))
 }
 
@@ -51,7 +52,7 @@ fn chown(file: &File, owner: Option<u32>, group: Option<u32>) -> io::Result<bool
     let (owner, group) = (owner.map(Uid::from_raw), group.map(Gid::from_raw));
     match retry_on_intr(|| fchown(file, owner, group)) {
         Ok(()) => Ok(true),
-        // Invalid: an id that this user namespace or file system has no place for.
+        // Invalid: an id without a mapping in this user namespace or file system.
         Err(Errno::PERM | Errno::ACCESS | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => {
             Ok(false)
         }
@@ -60,7 +61,8 @@ fn chown(file: &File, owner: Option<u32>, group: Option<u32>) -> io::Result<bool
 }
 
 fn copy_extended(from: &File, to: &File) -> io::Result<()> {
-    // Of a descriptor that cannot be read, the kernel lists nothing; this leads to the same file.
+    // For a descriptor that cannot be read, the kernel lists nothing; this path leads to the
+    // same file.
     let path = format!("/proc/self/fd/{}", from.as_raw_fd());
     let names = match grown(|buffer| match listxattr(&path, &mut *buffer) {
         // `/proc` is not mounted.
@@ -75,7 +77,7 @@ fn copy_extended(from: &File, to: &File) -> io::Result<()> {
         if BOUND_TO_THE_BYTES.contains(&name) {
             continue;
         }
-        // Cannot hold a zero: the list was split at them.
+        // Cannot contain a zero: the list was split at them.
         let name = CString::new(name)?;
         let copied = grown(|buffer| match getxattr(&path, &name, &mut *buffer) {
             Err(Errno::NOENT) => fgetxattr(from, &name, buffer),
@@ -99,7 +101,7 @@ fn may_be_left_out(error: Errno) -> bool {
     matches!(error, Errno::PERM | Errno::ACCESS | Errno::OPNOTSUPP | Errno::NOSYS)
 }
 
-/// Calls `get` with buffers that double until the answer fits; the kernel's limit is 64 KiB.
+/// Calls `get` with buffers that double until the result fits; the kernel's limit is 64 KiB.
 fn grown(get: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Result<Vec<u8>> {
     let mut buffer = vec![0; 256];
     loop {

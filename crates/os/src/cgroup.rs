@@ -1,8 +1,8 @@
-//! What the control groups of this process allow it, in bytes of memory.
+//! How much memory the control groups of this process allow it, in bytes.
 //!
-//! A group's limit holds for everything below it, so the nearest limit may be any ancestor's: all
-//! folders from the process's own group up to the mount are asked. In a container the group's
-//! path may lie outside what is mounted; the mount's own folder is then all that can be asked.
+//! A group's limit holds for everything below it, so the lowest limit may be any ancestor's: all
+//! folders from the process's own group up to the mount are read. In a container the group's
+//! path may be outside what is mounted; then only the mount's own folder can be read.
 
 use std::fs;
 use std::io;
@@ -29,7 +29,7 @@ pub(crate) struct GroupMemory {
 }
 
 impl GroupMemory {
-    /// What may still be taken before the group's own OOM killer.
+    /// What may still be taken before the group's own OOM killer acts.
     pub(crate) fn at_hand(self) -> u64 {
         let held = self.used.saturating_sub(self.inactive_file);
         self.limit.saturating_sub(held)
@@ -51,13 +51,14 @@ impl Hierarchy {
         self.version
     }
 
-    /// The folder of the process's own group, or of the nearest that is mounted here.
+    /// The folder of the process's own group, or of the nearest group that is mounted here.
     #[must_use]
     pub fn own(&self) -> &Path {
         if self.group.is_dir() { &self.group } else { &self.mount_point }
     }
 
-    /// Reads every group from the process's own up to the mount, those without a limit left out.
+    /// Reads every group from the process's own up to the mount; those without a limit are left
+    /// out.
     pub(crate) fn groups(&self) -> Vec<GroupMemory> {
         self.own()
             .ancestors()
@@ -67,7 +68,7 @@ impl Hierarchy {
     }
 }
 
-/// Reads the groups of this process. None where `/proc` or the hierarchies are not mounted.
+/// Reads the groups of this process; empty if `/proc` or the hierarchies are not mounted.
 pub(crate) fn groups() -> Vec<GroupMemory> {
     hierarchies().unwrap_or_default().iter().flat_map(Hierarchy::groups).collect()
 }
@@ -82,7 +83,7 @@ pub fn hierarchies() -> io::Result<Vec<Hierarchy>> {
     Ok(joined(Mount::all()?, &membership))
 }
 
-/// Joins what is mounted and `/proc/self/cgroup`.
+/// Combines what is mounted with `/proc/self/cgroup`.
 fn joined(mounts: impl IntoIterator<Item = Mount>, membership: &str) -> Vec<Hierarchy> {
     let member = |version| membership.lines().find_map(|line| group_path(line, version));
     let hierarchy = |mount: Mount| {
@@ -104,7 +105,7 @@ fn group_path(line: &str, version: Version) -> Option<&str> {
     wanted.then_some(path)
 }
 
-/// Which generation accounts for memory there, if one does.
+/// Which generation accounts for memory there, if any.
 fn accounts_as(mount: &Mount) -> Option<Version> {
     match mount.kind.as_str() {
         "cgroup2" => Some(Version::V2),
@@ -118,7 +119,7 @@ fn accounts_as(mount: &Mount) -> Option<Version> {
 /// The folder of group `path` in a mount that shows `root` and what is below it.
 fn visible_at(root: &Path, mount_point: &Path, path: &str) -> PathBuf {
     let below = Path::new(path).strip_prefix(root).ok();
-    // A group outside this namespace has a path that climbs: `/../other`.
+    // A group outside this namespace has a path that goes up: `/../other`.
     let below = below.filter(|below| below.components().all(is_plain));
     below.map_or_else(|| mount_point.to_owned(), |below| mount_point.join(below))
 }
@@ -127,7 +128,7 @@ fn is_plain(component: Component<'_>) -> bool {
     matches!(component, Component::Normal(_))
 }
 
-/// Reads one group's folder; `None` where it sets no limit or does not account for memory.
+/// Reads one group's folder; `None` if it sets no limit or does not account for memory.
 fn group_memory(version: Version, folder: &Path) -> Option<GroupMemory> {
     let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
@@ -137,8 +138,8 @@ fn group_memory(version: Version, folder: &Path) -> Option<GroupMemory> {
             (limit, number("memory.usage_in_bytes")?, "total_inactive_file")
         }
         Version::V2 => {
-            // From the first of the two on the group is throttled, at the second killed; either
-            // may say `max`.
+            // At the first of the two the group is throttled, at the second killed; either may
+            // be `max`.
             let limits = [number("memory.high"), number("memory.max")];
             let limit = limits.into_iter().flatten().min()?;
             (limit, number("memory.current")?, "inactive_file")

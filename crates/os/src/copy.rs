@@ -10,23 +10,23 @@ use rustix::io::{Errno, retry_on_intr};
 /// One extent of one file and where it goes in another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// The first byte that is read.
+    /// Offset of the first byte that is read.
     pub from_offset: u64,
-    /// Where it is written.
+    /// Offset at which it is written.
     pub to_offset: u64,
-    /// How many bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
 /// Copies a prefix of an extent inside the kernel and returns its length; 0 if `from` ends there.
 ///
-/// The kernel may share blocks, ask the server to copy, or copy through the page cache. A `to`
-/// over the limit of file sizes is for the caller to find first: see [`crate::limits`].
+/// The kernel may share blocks, let the server copy, or copy through the page cache. If `to`
+/// would exceed the file size limit, the caller must find out first: see [`crate::limits`].
 ///
 /// # Errors
 ///
-/// `Unsupported` where these two files cannot be copied in the kernel: then read and write; else
-/// those of copy_file_range(2).
+/// `Unsupported` if these two files cannot be copied in the kernel: then read and write;
+/// otherwise those of copy_file_range(2).
 pub fn copy_range(from: &File, to: &File, transfer: Transfer) -> io::Result<u64> {
     // The kernel takes fewer at a time anyway.
     let len = usize::try_from(transfer.len).unwrap_or(usize::MAX).min(1 << 30);
@@ -43,18 +43,18 @@ pub fn copy_range(from: &File, to: &File, transfer: Transfer) -> io::Result<u64>
     }
 }
 
-/// Gives an extent of `to` the blocks of `from` (reflink): no byte is copied until one of them
-/// is written to.
+/// Shares the blocks of an extent of `from` with `to` (reflink): no byte is copied until one of
+/// the files is written to.
 ///
-/// Offsets and length must be multiples of the block of the file system, except for a length
-/// that reaches the end of `from`. All or nothing.
+/// Offsets and length must be multiples of the file system's block size, except for a length
+/// that extends to the end of `from`. All or nothing.
 ///
 /// # Errors
 ///
-/// `Unsupported` where the file system, the alignment or two different file systems forbid it;
-/// else those of ioctl_ficlonerange(2).
+/// `Unsupported` if the file system or the alignment does not allow it, or if the file systems
+/// differ; otherwise those of ioctl_ficlonerange(2).
 pub fn clone_range(from: &File, to: &File, transfer: Transfer) -> io::Result<()> {
-    // For the kernel, 0 means to the end.
+    // To the kernel, 0 means to the end.
     if transfer.len == 0 {
         return Ok(());
     }
@@ -110,8 +110,8 @@ mod tests {
         to.read_exact_at(&mut bytes, 0).expect("there");
         assert!(bytes[..3].iter().all(|&byte| byte == 0));
         assert!(bytes[3..].iter().all(|&byte| byte == 7));
-        let behind = Transfer { from_offset: 8192, ..transfer };
-        assert_eq!(copy_range(&from, &to, behind).expect("nothing there"), 0);
+        let past_end = Transfer { from_offset: 8192, ..transfer };
+        assert_eq!(copy_range(&from, &to, past_end).expect("nothing there"), 0);
     }
 
     #[test]

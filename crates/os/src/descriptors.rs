@@ -1,7 +1,7 @@
 //! Many descriptors at once: how many there may be, and closing them in few calls.
 //!
-//! A thread that opens thousands of files pays for each call that closes one: [`close_all`] closes
-//! neighbouring numbers with one call.
+//! A thread that opens thousands of files pays for each call that closes one: [`close_all`]
+//! closes adjacent numbers with one call.
 
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -22,20 +22,21 @@ pub fn limit() -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// Starts a thread that has a table of descriptors of its own, with nothing in it but standard error,
-/// and does `work` with `given` there. The signals that may be sent to any thread are blocked in it: a
-/// handler that writes to a pipe of the program would not find it there.
+/// Starts a thread with a descriptor table of its own that contains only standard error, and
+/// does `work` with `given` there. Signals that may be sent to any thread are blocked in it: a
+/// handler that writes to a pipe of the program would not find the pipe there.
 ///
-/// Threads that open and close many files hold each other up at the table they share, and get
-/// numbers that are all mixed up. What such a thread starts shares its table. But for standard error,
-/// it does not keep anything open that others close meanwhile. Where the kernel refuses it (before
-/// Linux 5.9, or by seccomp), the thread shares the table of the one that started it.
+/// Threads that open and close many files delay each other at the table they share, and get
+/// interleaved numbers. Threads started by such a thread share its table. Except for standard
+/// error, it does not keep anything open that others close in the meantime. If the kernel
+/// refuses a table of its own (before Linux 5.9, or by seccomp), the thread shares the table of
+/// the one that started it.
 ///
-/// A descriptor is a number in one table, so none may go from one of these threads to another. The types
-/// see to it where they can: `work` captures nothing, what is `given` is `Copy` and so owns no
-/// descriptor, the thread begins with none of its own, and nothing comes back from it. That `work` uses
-/// nothing that is open elsewhere, and lends nothing that it has opened, no type can say: `work` is to
-/// open everything itself that it uses, and to close it.
+/// A descriptor is a number in one table, so none may be passed from one of these threads to
+/// another. The types ensure this where they can: `work` captures nothing, what is `given` is
+/// `Copy` and so owns no descriptor, the thread begins with none of its own, and nothing comes
+/// back from it. No type can express that `work` uses nothing that is open elsewhere, and lends
+/// nothing that it has opened: `work` must open everything it uses, and close it.
 ///
 /// ```
 /// use std::fs::File;
@@ -76,36 +77,38 @@ pub fn spawn_separated<'s, G: Copy + Send + 's>(
     work: fn(G),
 ) -> io::Result<()> {
     let thread = move || {
-        // SAFETY: this thread has just begun: it has opened nothing, and owns nothing that is open. The
-        // one that started it shares its table; or was of this kind, and has ended.
+        // SAFETY: this thread has just begun: it has opened nothing, and owns nothing that is
+        // open. The one that started it shares its table; or was of this kind, and has ended.
         let separated = unsafe { separate() };
-        // It is a little slower then.
+        // Then it is a little slower.
         drop(separated);
         work(given);
     };
     builder.spawn_scoped(scope, thread).map(drop)
 }
 
-/// Gives this thread a table of descriptors of its own, with nothing in it but standard error.
+/// Gives this thread a descriptor table of its own, with nothing in it but standard error.
 ///
 /// # Safety
 ///
-/// The thread owns no descriptor, and what it uses from now on it opens itself and hands to nobody. If no
-/// other thread shares its table, then nobody owns what is in there.
+/// The thread owns no descriptor; from now on it opens everything that it uses itself, and
+/// passes no descriptor to another thread. If no other thread shares its table, then the
+/// descriptors in it have no owner.
 unsafe fn separate() -> io::Result<()> {
     block_signals();
-    // SAFETY: it closes copies, in a table that nobody else has seen; or, where no other thread is
-    // left that shares this one's table, what ended threads left there, as the caller vouches.
+    // SAFETY: it closes copies, in a table that no other thread has seen; or, if no other thread
+    // is left that shares this one's table, what ended threads left there, as the caller
+    // vouches.
     let status = unsafe {
         libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
     };
     if status != 0 {
         return Err(io::Error::last_os_error());
     }
-    // Nothing may keep the program's input and output open, and a gap below 2 would cut every run
-    // of neighbouring numbers in two.
+    // The thread must not keep the program's input and output open, and a gap below 2 would
+    // split every run of adjacent numbers in two.
     for number in [0, 1] {
-        // SAFETY: as above; what else is in the table was closed there.
+        // SAFETY: as above; everything else in the table was closed there.
         if unsafe { libc::dup2(2, number) } < 0 {
             // SAFETY: as above.
             unsafe { libc::close(number) };
@@ -114,7 +117,7 @@ unsafe fn separate() -> io::Result<()> {
     Ok(())
 }
 
-/// Those that are about what a thread does itself stay as they are.
+/// Signals caused by the thread itself stay as they are.
 fn block_signals() {
     const OWN: [libc::c_int; 6] =
         [libc::SIGSEGV, libc::SIGBUS, libc::SIGFPE, libc::SIGILL, libc::SIGTRAP, libc::SIGSYS];
@@ -126,13 +129,14 @@ fn block_signals() {
         // SAFETY: as above.
         unsafe { libc::sigdelset(&raw mut set, signal) };
     }
-    // SAFETY: the set is ours; nobody asks what the mask was.
+    // SAFETY: the set is ours; the previous mask is not needed.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut()) };
 }
 
-/// Closes all of `files`, a call for each run of neighbouring numbers; the number of calls.
+/// Closes all of `files`, with one call for each run of adjacent numbers; returns the number of
+/// calls.
 ///
-/// What close(2) answers for files that were only read says nothing, so it is not looked at.
+/// The result of close(2) means nothing for files that were only read, so it is ignored.
 ///
 /// ```
 /// use std::os::fd::OwnedFd;
@@ -187,10 +191,10 @@ mod tests {
     use std::sync::{Barrier, Mutex};
 
     fn open() -> OwnedFd {
-        File::open("/etc/passwd").expect("everybody may read it").into()
+        File::open("/etc/passwd").expect("readable by all").into()
     }
 
-    /// What a thread with a table of its own looks at, and what it saw.
+    /// What a thread with a table of its own checks, and what it saw.
     struct Look {
         /// A descriptor of the thread that started it.
         number: RawFd,
@@ -210,13 +214,13 @@ mod tests {
     fn look(it: &Look) {
         // SAFETY: a set of signals is numbers, for which all zeroes are fine.
         let mut mask: libc::sigset_t = unsafe { std::mem::zeroed() };
-        // SAFETY: asks for the mask of this thread.
+        // SAFETY: only queries the mask of this thread.
         unsafe {
             libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
         }
-        // SAFETY: asks about the set that was filled.
+        // SAFETY: only queries the set that was filled.
         let blocks = |signal| unsafe { libc::sigismember(&raw const mask, signal) } == 1;
-        // SAFETY: asks about a number.
+        // SAFETY: only queries a number.
         let flags = unsafe { libc::fcntl(it.number, libc::F_GETFD) };
         let own = open();
         let seen = Seen {
@@ -225,7 +229,7 @@ mod tests {
             flags,
             own: own.as_raw_fd(),
         };
-        *it.seen.lock().expect("nobody panics") = Some(seen);
+        *it.seen.lock().expect("no thread panics") = Some(seen);
         it.told.wait();
         it.end.wait();
         File::from(own).metadata().expect("still open");
@@ -240,7 +244,7 @@ mod tests {
         std::thread::scope(|scope| {
             spawn_separated(scope, Builder::new(), &it, look).expect("a thread");
             it.told.wait();
-            let seen = it.seen.lock().expect("nobody panics").expect("it has looked");
+            let seen = it.seen.lock().expect("no thread panics").expect("it has looked");
             assert_eq!((seen.blocks_alarm, seen.blocks_fault), (true, false));
             if seen.flags != -1 {
                 it.end.wait();
@@ -248,7 +252,8 @@ mod tests {
             }
             assert_eq!(seen.own, 3);
             drop(writer);
-            let read = std::io::Read::read(&mut reader, &mut [0]).expect("nobody else writes");
+            let read =
+                std::io::Read::read(&mut reader, &mut [0]).expect("there is no other writer");
             assert_eq!(read, 0, "the thread kept it open");
             it.end.wait();
         });
@@ -260,8 +265,8 @@ mod tests {
             let files: Vec<OwnedFd> = (0..50).map(|_| open()).collect();
             drop(files);
         }
-        let mut ours = File::open("/etc/passwd").expect("everybody may read it");
-        let expected = std::fs::read("/etc/passwd").expect("everybody may read it");
+        let mut ours = File::open("/etc/passwd").expect("readable by all");
+        let expected = std::fs::read("/etc/passwd").expect("readable by all");
         std::thread::scope(|scope| {
             spawn_separated(scope, Builder::new(), (), open_many).expect("a thread");
         });

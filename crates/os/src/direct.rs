@@ -1,9 +1,10 @@
-//! Reads and writes past the page cache: what `O_DIRECT` demands, and how to turn it on.
+//! Direct reads and writes, which bypass the page cache: what `O_DIRECT` requires, and how to
+//! turn it on.
 //!
-//! [`direct_alignment`] says to which multiples offsets, lengths and memory must be aligned;
-//! [`reopen_direct`] and [`reopen_direct_to_write`] give a second descriptor of the same file, so
-//! that the first one keeps its buffered calls for the unaligned rest. Bounce buffers are left to
-//! the caller.
+//! [`direct_alignment`] returns how offsets, lengths and memory must be aligned;
+//! [`reopen_direct`] and [`reopen_direct_to_write`] return a second descriptor of the same file,
+//! so that the first one can still be used for buffered calls on the unaligned rest. Bounce
+//! buffers are left to the caller.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -24,9 +25,9 @@ pub struct DirectAlignment {
 
 /// Returns the alignment that direct reads of `file` need.
 ///
-/// `None` where nobody says: before Linux 6.1, and on file systems that do not fill it in. Some
-/// of those read directly all the same, with the device's block size or a page as alignment.
-/// `None` too where the file system says that this file cannot be read directly.
+/// `None` if it is not reported: before Linux 6.1, and on file systems that do not fill it in.
+/// Some of those read directly anyway, with the device's block size or a page as alignment. Also
+/// `None` if the file system reports that this file cannot be read directly.
 ///
 /// # Errors
 ///
@@ -53,14 +54,14 @@ pub fn direct_alignment(file: &File) -> io::Result<Option<DirectAlignment>> {
 
 /// Opens `file` a second time, read-only and with `O_DIRECT`.
 ///
-/// Goes through `/proc/self/fd`, so a file that was renamed or unlinked meanwhile is found. The
-/// new descriptor has its own position, and is closed on exec(2).
+/// Goes through `/proc/self/fd`, so a file that has been renamed or unlinked is found. The new
+/// descriptor has its own position, and is closed on exec(2).
 ///
 /// # Errors
 ///
-/// `InvalidInput` (`EINVAL`) where the file system has no direct reads, and for anything but a
-/// regular file or a block device; `NotFound` where `/proc` is not mounted; `PermissionDenied`
-/// where the file may not be opened for reading (any more).
+/// `InvalidInput` (`EINVAL`) if the file system has no direct reads, and for anything but a
+/// regular file or a block device; `NotFound` if `/proc` is not mounted; `PermissionDenied` if
+/// the file may not be opened for reading (any more).
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -77,12 +78,12 @@ pub fn reopen_direct(file: &File) -> io::Result<File> {
 
 /// Opens `file` a second time, write-only and with `O_DIRECT`: as [`reopen_direct`], to write.
 ///
-/// Buffered writes of other bytes of the same file may go on beside it, as long as no unit of the
-/// device is written both ways at one time.
+/// Buffered writes of other bytes of the same file may continue, as long as no unit of the
+/// device is written in both ways at the same time.
 ///
 /// # Errors
 ///
-/// As [`reopen_direct`]; `PermissionDenied` where the file may not be written to (any more).
+/// As [`reopen_direct`]; `PermissionDenied` if the file may not be written to (any more).
 pub fn reopen_direct_to_write(file: &File) -> io::Result<File> {
     reopen(file, OpenOptions::new().write(true))
 }
@@ -97,7 +98,7 @@ fn reopen(file: &File, options: &mut OpenOptions) -> io::Result<File> {
     let direct = options
         .custom_flags(OFlags::DIRECT.bits().cast_signed())
         .open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
-    // Whoever controls what is mounted at /proc could hand out another file.
+    // A user who controls what is mounted at /proc could substitute another file.
     if !is_same(&wanted, &direct.metadata()?) {
         return Err(io::Error::other("/proc/self/fd led to another file"));
     }
@@ -154,7 +155,7 @@ mod tests {
         file.read_exact_at(&mut back, 0).expect("there");
         assert!(back[..4096].iter().all(|&byte| byte == 0));
         assert!(back[4096..].iter().all(|&byte| byte == 9));
-        assert!(direct.read_at(&mut back, 0).is_err(), "it is there to write");
+        assert!(direct.read_at(&mut back, 0).is_err(), "it is open for writing only");
     }
 
     #[test]

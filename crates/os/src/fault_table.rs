@@ -1,7 +1,8 @@
-//! Which mapped addresses belong to which file: read by a signal handler, so made of atomics only.
+//! Which mapped addresses belong to which file: read by a signal handler, so made of atomics
+//! only.
 //!
-//! Each slot carries a version that changes with its state. Whoever reads a slot takes the
-//! version before and after: equal and live means that what lies between belongs together.
+//! Each slot has a version that changes with its state. A reader takes the version before and
+//! after reading a slot: equal and live means that what it read belongs together.
 //!
 //! ```text
 //! free ──claim──▶ being written ──publish──▶ live ──retire──▶ free, with a new version
@@ -11,26 +12,26 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-/// Maps that can be watched at one time.
+/// Maps that can be watched at a time.
 const SLOTS: usize = 64;
 const STATE: usize = 0b11;
 const FREE: usize = 0;
 const WRITING: usize = 1;
 const LIVE: usize = 2;
 
-/// A mapped extent, and what to say if a page of it cannot be read.
+/// A mapped extent, and the message if a page of it cannot be read.
 #[derive(Debug)]
 pub(crate) struct Fault {
     /// The address of the first byte.
     pub(crate) start: usize,
     pub(crate) len: usize,
-    /// Where the first byte is in the file.
+    /// Offset of the first byte in the file.
     pub(crate) offset: u64,
     /// The beginning of the message, up to the byte numbers.
     pub(crate) message: Arc<[u8]>,
 }
 
-/// What a handler finds for an address. Its message lives for as long as the map.
+/// What a handler finds for an address. The message lives as long as the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) start: usize,
@@ -124,10 +125,10 @@ impl FaultTable {
         Ok(Registration { slot, _message: fault.message })
     }
 
-    /// Finds the map that holds `address`. Safe to call in a signal handler.
+    /// Finds the map that contains `address`. Safe to call in a signal handler.
     ///
-    /// While the faulting thread is stopped in a map, that map cannot be dropped: its slot neither
-    /// changes nor loses its message.
+    /// While the faulting thread is stopped in a map, that map cannot be dropped: its slot
+    /// neither changes nor loses its message.
     pub(crate) fn find(&self, address: usize) -> Option<Found> {
         let holds = |found: &Found| (found.start..found.end).contains(&address);
         self.0.iter().filter_map(Slot::read).find(holds)

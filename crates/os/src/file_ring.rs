@@ -1,17 +1,18 @@
-//! Many small files on their way at one time, from one thread: open, read, look and close of each
-//! are one chain in a ring, so many files cost one call. Files that the caller has opened are read
-//! by the ring and looked at by a call: where opening is quick, this takes half the processor time,
-//! for the kernel gives every open and look in a ring to another thread.
+//! Many small files in flight at a time, from one thread. Opening, reading, inspecting and
+//! closing a file is one chain in a ring, so many files cost one call. Files that the caller has
+//! opened are read by the ring and inspected by a call: if opening is fast, this takes half the
+//! processor time, because the kernel runs every open and statx of a ring in another thread.
 //!
 //! ```text
 //! begin(folder, name) → open → read → statx → close, each when the one before has ended
-//! begin_open(file)    → read, and a look when it is taken
+//! begin_open(file)    → read, and an fstat when it is taken
 //!                       wait(n) → take() → bytes and facts
 //! ```
 //!
-//! Files that the ring opens are in slots of its own, not among the process's descriptors. What is read lies
-//! in memory of the ring's own until [`FileRing::take`] lends it. If the kernel does not let this thread
-//! wait any more, for reasons that do not pass, all files end with that error, and the memory is given up.
+//! Files that the ring opens are in its own slots, not in the process's descriptor table. The
+//! bytes are in memory of the ring until [`FileRing::take`] lends them. If the kernel no longer
+//! lets this thread wait, for a lasting reason, all files end with that error, and the memory is
+//! abandoned.
 //!
 //! ```
 //! use std::rc::Rc;
@@ -44,12 +45,12 @@ use io_uring::{IoUring, Probe, opcode, types};
 use crate::memory::Pages;
 use crate::ring::passes;
 
-/// What is known of a file after it was read.
+/// What is known about a file after it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileFacts {
-    /// Bytes that came.
+    /// Bytes that were read.
     pub came: usize,
-    /// Bytes it is long.
+    /// Length of the file in bytes.
     pub len: u64,
     /// Type and permissions, as in `st_mode`.
     pub mode: u32,
@@ -62,45 +63,45 @@ pub struct FileFacts {
 /// A file whose chain has ended.
 #[derive(Debug)]
 pub struct FileDone<'r> {
-    /// What [`FileRing::begin`] was told to call it.
+    /// The token passed to [`FileRing::begin`].
     pub token: usize,
-    /// Its facts, or what the kernel refused.
+    /// Its facts, or the kernel's error.
     pub outcome: io::Result<FileFacts>,
-    /// The bytes that came.
+    /// The bytes that were read.
     pub bytes: &'r [u8],
-    /// The file, where the caller had opened it.
+    /// The file, if the caller had opened it.
     pub file: Option<OwnedFd>,
 }
 
 /// A chain, from its beginning until its last step has ended.
 struct Slot {
     token: usize,
-    /// The name, for as long as the kernel may look at it.
+    /// The name, for as long as the kernel may read it.
     name: Vec<u8>,
     folder: Option<Rc<OwnedFd>>,
-    /// What the caller opened.
+    /// The file that the caller opened.
     file: Option<OwnedFd>,
     facts: Box<libc::statx>,
     /// Steps that have not ended.
     left: u8,
-    /// What each step gave.
+    /// The result of each step.
     results: [i32; 4],
 }
 
 /// A ring with room for a fixed number of files.
 pub struct FileRing {
     ring: IoUring,
-    /// Where files are read to; only [`FileRing::into_memory`] takes it away.
+    /// Where files are read to; only [`FileRing::into_memory`] takes it out.
     memory: Option<Pages>,
     room: usize,
     slots: Vec<Slot>,
     free: Vec<u32>,
     ended: Vec<u32>,
-    /// Entered, and looked at files, so often.
+    /// The number of times it was entered, or a file inspected.
     calls: u64,
-    /// The kernel took nothing, and is to take nothing.
+    /// The kernel accepted nothing, and will not.
     refused: bool,
-    /// Why it cannot be waited for any more: the kernel's number.
+    /// Why it can no longer be waited for: the kernel's error number.
     lost: Option<i32>,
     /// A ring has a single issuer: it stays on its thread.
     thread: PhantomData<*const ()>,
@@ -118,28 +119,29 @@ impl std::fmt::Debug for FileRing {
 }
 
 impl FileRing {
-    /// A ring with room for `depth` files (1 to 1,024) of less than `room` bytes; dropping it waits
-    /// for what is on its way. Files are read into `memory`, of which `depth` times `room` bytes are
-    /// used at most: what was used before spares the kernel finding pages.
+    /// A ring with room for `depth` files (1 to 1,024) of less than `room` bytes. Dropping it
+    /// waits for what is in flight. Files are read into `memory`, of which at most `depth` times
+    /// `room` bytes are used: if it was used before, the kernel need not find new pages.
     ///
     /// # Errors
     ///
-    /// Whatever the kernel refuses it with: `ENOSYS`, `EPERM` (sysctl or seccomp), `ENOMEM`, `EMFILE`
-    /// where the limit of descriptors is below `depth`; `Unsupported` before Linux 5.19.
-    /// `InvalidInput` if there is too little memory.
+    /// Any error with which the kernel refuses it: `ENOSYS`, `EPERM` (sysctl or seccomp),
+    /// `ENOMEM`, `EMFILE` if the descriptor limit is below `depth`; `Unsupported` before Linux
+    /// 5.19. `InvalidInput` if `memory` is too small.
     pub fn new(depth: u32, room: usize, memory: Pages) -> io::Result<Self> {
         let depth = depth.clamp(1, 1024);
         if memory.len() < room.saturating_mul(depth as usize) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        // Four steps each, and as many completions before anybody looks.
+        // Four steps each, and as many completions before any is looked at.
         let ring = IoUring::builder()
             .setup_clamp()
             .setup_single_issuer()
             .setup_defer_taskrun()
             .build(depth * 4)?;
         ring.submitter().register_files_sparse(depth)?;
-        // Opening waits for the device in threads of the kernel: more of them than the eight that it allows two cores.
+        // Opening waits for the device in kernel threads: allow more of them than the default of
+        // eight on two cores.
         let _ = ring.submitter().register_iowq_max_workers(&mut [depth.min(32), 0]);
         let memory = Some(memory);
         let slot = |_| Slot {
@@ -161,7 +163,8 @@ impl FileRing {
         Ok(ring)
     }
 
-    /// Waits for what is on its way, and gives the memory back, unless the ring is [lost](Self::lost).
+    /// Waits for what is in flight, and returns the memory, unless the ring is
+    /// [lost](Self::lost).
     #[must_use]
     pub fn into_memory(mut self) -> Option<Pages> {
         if !self.refused {
@@ -170,7 +173,7 @@ impl FileRing {
         self.memory.take().filter(|memory| !memory.is_abandoned())
     }
 
-    /// Files that may be begun before one must be taken.
+    /// How many files may be begun before one must be taken.
     #[must_use]
     pub fn room(&self) -> usize {
         if self.lost.is_some() { 0 } else { self.free.len() }
@@ -182,7 +185,7 @@ impl FileRing {
         self.lost.map(io::Error::from_raw_os_error)
     }
 
-    /// Files that are on their way, or have not been taken.
+    /// Files that are in flight, or have not been taken.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()
@@ -194,7 +197,8 @@ impl FileRing {
         self.calls
     }
 
-    /// Begins to read the file `name` in `folder`. It moves with the next [`wait`](Self::wait).
+    /// Begins to read the file `name` in `folder`. It is submitted with the next
+    /// [`wait`](Self::wait).
     ///
     /// # Panics
     ///
@@ -213,7 +217,8 @@ impl FileRing {
             .expect("far below the number of descriptors");
         let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
         let (target, len) = self.target(index);
-        // A file that cannot be opened ends its chain; whatever a read gives, the rest follows.
+        // A file that cannot be opened ends its chain; whatever a read returns, the rest
+        // follows.
         let chain = [
             opcode::OpenAt::new(fd, name)
                 .flags(flags)
@@ -235,7 +240,7 @@ impl FileRing {
         self.push(&chain);
     }
 
-    /// As [`begin`](Self::begin), of a file that is open; whoever takes it gets it back.
+    /// As [`begin`](Self::begin), for a file that is open; [`take`](Self::take) returns it.
     ///
     /// # Panics
     ///
@@ -256,30 +261,30 @@ impl FileRing {
         index
     }
 
-    /// Where a slot's file is read to, and how much of it at most.
+    /// Where a slot's file is read to, and the most bytes of it.
     fn target(&self, index: u32) -> (*mut u8, u32) {
         // Linux reads at most 2 GiB at once anyway.
         let len = u32::try_from(self.room).unwrap_or(1 << 30);
         (self.place(index).as_ptr(), len)
     }
 
-    /// The memory of a slot. No reference is made to memory that other slots share: the kernel may be
-    /// writing to theirs.
+    /// The memory of a slot. No reference is made to memory that other slots share: the kernel
+    /// may be writing to theirs.
     fn place(&self, index: u32) -> NonNull<u8> {
         let memory = self.memory.as_ref().expect("there until the ring is given up");
-        // SAFETY: `new` has seen to it that the memory has room for every slot.
+        // SAFETY: `new` has checked that the memory has room for every slot.
         unsafe { memory.start().add(index as usize * self.room) }
     }
 
     fn push(&mut self, chain: &[Entry]) {
-        // SAFETY: name, facts, file and memory belong to the slot, which is used again only when
-        // all steps have ended; `Drop` waits for them, or gives up what the kernel may write to.
+        // SAFETY: name, facts, file and memory belong to the slot, which is reused only when all
+        // steps have ended; `Drop` waits for them, or abandons what the kernel may write to.
         let pushed = unsafe { self.ring.submission().push_multiple(chain) };
         pushed.expect("the queue has four entries for every slot");
     }
 
     /// Submits what was begun, and waits until `want` files have ended that were not taken, or
-    /// all that are on their way.
+    /// all that are in flight.
     pub fn wait(&mut self, want: usize) {
         if self.lost.is_some() {
             return;
@@ -288,14 +293,14 @@ impl FileRing {
         self.reap();
         let mut first = true;
         while self.ended.len() < want || (first && !self.ring.submission().is_empty()) {
-            // Files have one or four completions; those of different files come mixed.
+            // Files have one or four completions; those of different files are interleaved.
             let (most, left) = self.steps_left();
             let steps = left.min(want.saturating_sub(self.ended.len()) * most);
             self.calls += 1;
             match self.ring.submit_and_wait(steps) {
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Look again soon.
+                // Check again soon.
                 Err(error) if passes(&error) => {
                     std::thread::sleep(std::time::Duration::from_micros(100));
                 }
@@ -306,7 +311,7 @@ impl FileRing {
         }
     }
 
-    /// Ends all files that are on their way; the kernel may still read their names, and write their bytes
+    /// Ends all files in flight; the kernel may still read their names, and write their bytes
     /// and facts.
     fn give_up(&mut self, number: i32) {
         self.lost = Some(number);
@@ -321,7 +326,7 @@ impl FileRing {
         }
     }
 
-    /// The most steps that a file has, and all that have not ended.
+    /// The largest number of steps of a file, and the number of all that have not ended.
     fn steps_left(&self) -> (usize, usize) {
         let files = self.slots.iter().filter(|slot| slot.left > 0);
         files.fold((1, 0), |(most, left), slot| {
@@ -346,7 +351,7 @@ impl FileRing {
         }
     }
 
-    /// Lends a file that has ended to `look`; `None` if there is none. Waits for nothing.
+    /// Lends a file that has ended to `look`; otherwise returns `None`. Does not wait.
     pub fn take<R>(&mut self, look: impl FnOnce(FileDone<'_>) -> R) -> Option<R> {
         let index = self.ended.pop()?;
         let slot = &mut self.slots[index as usize];
@@ -372,15 +377,16 @@ impl FileRing {
             }),
         };
         let start = self.place(index);
-        // SAFETY: the memory of a slot whose steps have ended: the kernel does not write to it any more,
-        // and `&mut self` keeps the slot from being used again while `look` has it. It was zeroed, and
-        // `came` is at most what belongs to the slot; of one that was given up nothing came.
+        // SAFETY: the memory of a slot whose steps have ended: the kernel does not write to it
+        // any more, and `&mut self` keeps the slot from being reused while `look` has it. It was
+        // zeroed, and `came` is at most the size of the slot; of one that was abandoned nothing
+        // was read.
         let bytes = unsafe { std::slice::from_raw_parts(start.as_ptr(), came) };
         let token = self.slots[index as usize].token;
         Some(look(FileDone { token, outcome, bytes, file }))
     }
 
-    /// The kernel knows all steps, and a chain goes through.
+    /// Checks that the kernel knows all steps, and that a chain runs through.
     fn prove(&mut self) -> io::Result<()> {
         let unsupported = |what| io::Error::new(io::ErrorKind::Unsupported, what);
         let mut probe = Probe::new();
@@ -411,7 +417,7 @@ impl FileRing {
     }
 }
 
-/// What a completion is told by.
+/// The number that identifies a completion.
 fn mark(index: u32, step: u64) -> u64 {
     u64::from(index) * 4 + step
 }
@@ -459,9 +465,9 @@ mod tests {
     }
 
     fn files_end() {
-        // Nobody writes to it: the read never ends by itself.
+        // Nothing is written to it: the read never ends by itself.
         let (pipe, writer) = std::io::pipe().expect("a pipe");
-        let null = fs::File::open("/dev/null").expect("everybody may read it");
+        let null = fs::File::open("/dev/null").expect("readable by all");
         let memory = Pages::map(2 * 4096).expect("address space");
         let mut ring = match FileRing::new(2, 4096, memory) {
             Ok(ring) => ring,
@@ -481,7 +487,7 @@ mod tests {
         assert_eq!(taken, Some((7, lost)));
         assert_eq!(ring.in_flight(), 0);
         ring.wait(1);
-        assert!(ring.into_memory().is_none(), "it is not given back");
+        assert!(ring.into_memory().is_none(), "it is not returned");
         drop(writer);
     }
 
@@ -508,7 +514,7 @@ mod tests {
                         found.insert(done.token, (done.outcome, bytes));
                     });
                 }
-                // Every other round of six is opened here, as far as that is possible.
+                // Every other round of six is opened here, as far as possible.
                 let here = (token / 6 % 2 == 1).then(|| open_in(&open, name)).flatten();
                 match here {
                     Some(file) => ring.begin_open(file, token),

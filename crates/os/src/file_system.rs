@@ -1,6 +1,6 @@
-//! What kind of file system a file is on, and whether its disk turns.
+//! What kind of file system a file is on, and whether its disk is a spinning one.
 //!
-//! Kinds are as coarse as the decisions that hang on them: which calls work, whether another
+//! Kinds are as coarse as the decisions that depend on them: which calls work, whether another
 //! machine may change the file, whether lengths can be trusted.
 
 use std::ffi::OsStr;
@@ -14,7 +14,7 @@ use rustix::fs::{fstatfs, major, minor};
 /// A kind of file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileSystem {
-    /// ext2, ext3 and ext4, which the kernel does not tell apart.
+    /// ext2, ext3 and ext4, which have the same number.
     Ext,
     /// XFS.
     Xfs,
@@ -24,20 +24,20 @@ pub enum FileSystem {
     F2fs,
     /// tmpfs and ramfs: the page cache is the only copy. Also memory files and devtmpfs.
     Tmpfs,
-    /// overlayfs, whatever lies below it.
+    /// overlayfs, whatever is below it.
     Overlay,
-    /// A program in user space answers. virtiofs too: the kernel gives both one number.
+    /// A program in user space. virtiofs too: both have the same number.
     Fuse,
-    /// Another machine, or the host of this one, holds the file and may change it.
+    /// Another machine, or the host of this one, stores the file and may change it.
     Network,
-    /// The kernel makes the bytes up when asked: lengths mean nothing.
+    /// The kernel generates the bytes when they are read: lengths mean nothing.
     Pseudo,
-    /// Anything else, hugetlbfs among it: its pages are no ordinary page cache.
+    /// Anything else, including hugetlbfs, whose pages are not in the ordinary page cache.
     Other,
 }
 
 impl FileSystem {
-    /// Returns a short name in lower case, as for a report.
+    /// Returns a short name in lower case, for reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl FileSystem {
         }
     }
 
-    /// Numbers of `<linux/magic.h>`, and of file systems kept outside the kernel.
+    /// Numbers from `<linux/magic.h>`, and of file systems maintained outside the kernel.
     fn from_magic(magic: u32) -> FileSystem {
         match magic {
             0xef53 => FileSystem::Ext,
@@ -138,25 +138,28 @@ const PSEUDO: [u32; 29] = [
 /// # }
 /// ```
 pub fn file_system(file: impl AsFd) -> io::Result<FileSystem> {
-    // Where the field is 32 bits wide, it is signed: only its bits count.
+    // If the field is 32 bits wide, it is signed: only its bits count.
     let bits = fstatfs(file)?.f_type & 0xffff_ffff;
     Ok(u32::try_from(bits).map_or(FileSystem::Other, FileSystem::from_magic))
 }
 
-/// Returns whether the disk of `dev`, a `st_dev`, turns: whether seeks cost.
+/// Returns whether the disk of `dev`, an `st_dev`, is a spinning one, so that seeks are
+/// expensive.
 ///
-/// `None` where nobody knows: no disk of its own (tmpfs, btrfs, overlay, network), no sysfs, or
-/// a virtual disk (virtio, NVMe, loop, zram and their like) that claims to turn, because that is
-/// what a driver says by default. A stack of disks (device mapper, md) turns if one below does.
+/// `None` if unknown: no disk of its own (tmpfs, btrfs, overlay, network), no sysfs, or a
+/// virtual disk (virtio, NVMe, loop, zram and similar) that claims to be spinning, because that
+/// is the default of a driver. A stack of disks (device mapper, md) is spinning if one of its
+/// disks is.
 #[must_use]
 pub fn is_rotational(dev: u64) -> Option<bool> {
     let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
     disk_turns(&fs::canonicalize(link).ok()?)
 }
 
-/// Returns how many bytes the kernel reads ahead of a thread that reads on from device `dev`.
+/// Returns how many bytes the kernel reads ahead of a thread that reads sequentially from device
+/// `dev`.
 ///
-/// `None` where sysfs does not say, as for network file systems.
+/// `None` if sysfs does not report it, as for network file systems.
 #[must_use]
 pub fn readahead(dev: u64) -> Option<u64> {
     let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
@@ -166,11 +169,11 @@ pub fn readahead(dev: u64) -> Option<u64> {
     kib.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Returns the folder in sysfs of the whole disk that device `dev` is, or is a part of: devices of
-/// one disk have one such folder.
+/// Returns the sysfs folder of the whole disk that device `dev` is, or is a part of: all devices
+/// of one disk have the same folder.
 ///
-/// A stack of disks (device mapper, md) is a disk of its own. `None` where sysfs knows no disk, as
-/// of network file systems.
+/// A stack of disks (device mapper, md) is a disk of its own. `None` if sysfs has no disk for
+/// it, as for network file systems.
 #[must_use]
 pub fn disk(dev: u64) -> Option<PathBuf> {
     let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
@@ -182,7 +185,7 @@ pub fn disk(dev: u64) -> Option<PathBuf> {
     }
 }
 
-/// Answers for one device folder of sysfs, of a whole disk or of a partition.
+/// Returns it for one device folder of sysfs, of a whole disk or of a partition.
 fn disk_turns(device: &Path) -> Option<bool> {
     let is_partition = !device.join("queue").is_dir();
     let disk = if is_partition { device.parent()? } else { device };
@@ -196,7 +199,7 @@ fn disk_turns(device: &Path) -> Option<bool> {
     judge(disk.file_name()?, flag.trim())
 }
 
-/// One disk that turns makes the stack slow; one that is unknown makes the rest unknown.
+/// One spinning disk makes the stack slow; one that is unknown makes the rest unknown.
 fn either_turns(a: Option<bool>, b: Option<bool>) -> Option<bool> {
     if a == Some(true) || b == Some(true) { Some(true) } else { a.and(b) }
 }

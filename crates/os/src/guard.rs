@@ -1,9 +1,9 @@
 //! Turns a fault in a mapped file into a message and exit code 2, for a whole program.
 //!
-//! A file that is truncated while it is mapped, or whose device fails, cannot be read any more: the
-//! kernel sends `SIGBUS`, which ends a program without a word. A command that has installed a
-//! [`Guard`] says which file and which bytes, and ends with 2. Only the program itself may decide
-//! to end so; a library asks its caller for a promise instead
+//! If a file is truncated while it is mapped, or its device fails, it cannot be read any more:
+//! the kernel sends `SIGBUS`, which ends a program without a message. A command that has
+//! installed a [`Guard`] prints which file and which bytes, and exits with 2. Only the program
+//! itself may decide to exit like this; a library requires a promise from its caller instead
 //! ([`Frozen`](crate::map::Frozen)).
 //!
 //! ```text
@@ -11,9 +11,9 @@
 //!                                                         └── no ───▶ as without a guard
 //! ```
 //!
-//! A signal that was sent touched nothing: it is handled as without a guard, and the guard stays. The
-//! handler allocates nothing, takes no lock, makes only calls that signal-safety(7) allows, and waits
-//! for nobody who does not read the message.
+//! A signal sent by another process is not a fault: it is handled as without a guard, and the
+//! guard stays. The handler allocates nothing, takes no lock, makes only calls that
+//! signal-safety(7) allows, and does not wait for a reader of the message.
 
 use std::fs::File;
 use std::io;
@@ -29,18 +29,18 @@ use crate::fault_table::{FaultTable, Found};
 use crate::map::Permit;
 
 const EXIT_NOT_DONE: c_int = 2;
-/// `<asm-generic/siginfo.h>`: memory has failed, but nobody has read it yet.
+/// `<asm-generic/siginfo.h>`: memory has failed, but has not been read yet.
 const BUS_MCEERR_AO: c_int = 5;
 const REASON: &[u8] = b": the file was truncated or its device failed while it was mapped; \
     read it again, or with --engine pool\n";
 
-/// What was done on `SIGBUS` before; set before the handler is installed.
+/// The previous action for `SIGBUS`; set before the handler is installed.
 static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// The right to map one file, because a fault in it ends the program with a message.
 ///
-/// The handler stays installed for good; a file is watched for as long as one of its maps lives,
-/// even when the guard itself is gone.
+/// The handler stays installed for good. A file is watched as long as one of its maps exists,
+/// even after the guard itself is gone.
 #[derive(Clone, Debug)]
 pub struct Guard<'f> {
     file: &'f File,
@@ -48,11 +48,11 @@ pub struct Guard<'f> {
 }
 
 impl<'f> Guard<'f> {
-    /// Installs the handler, unless it is there, and prepares what to say about `path`.
+    /// Installs the handler, unless it is installed, and prepares the message for `path`.
     ///
     /// # Errors
     ///
-    /// Those of sigaction(2), which has none for `SIGBUS`.
+    /// Those of sigaction(2), which does not fail for `SIGBUS`.
     pub fn install(file: &'f File, path: &Path) -> io::Result<Guard<'f>> {
         install_once()?;
         let path = path.as_os_str().as_bytes();
@@ -79,7 +79,7 @@ fn install_once() -> io::Result<()> {
     if !*installed {
         let former = change_action(None)?;
         FORMER.get_or_init(|| former);
-        // The page size is asked for now, so that the handler finds it ready.
+        // The page size is read now, so that it is available to the handler.
         rustix::param::page_size();
         change_action(Some(&handler_action()))?;
         *installed = true;
@@ -87,7 +87,7 @@ fn install_once() -> io::Result<()> {
     Ok(())
 }
 
-/// Sets what is done on `SIGBUS`, if given; returns what was done until now.
+/// Sets the action for `SIGBUS`, if given; returns the previous one.
 fn change_action(action: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
     let mut former = empty_action();
     let new = action.map_or(ptr::null(), ptr::from_ref);
@@ -110,13 +110,13 @@ fn handler_action() -> libc::sigaction {
     action
 }
 
-/// Async-signal-safe, as is everything that it calls.
+/// Async-signal-safe, like everything that it calls.
 extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
-    // SAFETY: with `SA_SIGINFO` the kernel passes a whole `siginfo_t`, this thread's for the time of the
-    // call.
+    // SAFETY: with `SA_SIGINFO` the kernel passes a complete `siginfo_t`, valid for this thread
+    // during the call.
     let told = unsafe { &*info };
-    // 0 and below is from another process, and this one about memory that no thread touched:
-    // neither stopped a thread in a map.
+    // 0 and below are signals from processes, and `BUS_MCEERR_AO` is about memory that no thread
+    // touched: neither stopped a thread in a map.
     let is_fault = told.si_code > 0 && told.si_code != BUS_MCEERR_AO;
     if is_fault {
         // SAFETY: the kernel's own `SIGBUS` always carries an address.
@@ -128,22 +128,23 @@ extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void
     as_without_guard(is_fault, signal, info, context);
 }
 
-/// Does what the former action says, and keeps the guard where the program goes on.
+/// Does what the previous action would, and keeps the guard if the program continues.
 fn as_without_guard(is_fault: bool, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let former = FORMER.get().copied().unwrap_or_else(empty_action);
     match former.sa_sigaction {
-        // The kernel lets nobody ignore a fault.
+        // The kernel does not let a fault be ignored.
         libc::SIG_IGN if !is_fault => return,
         libc::SIG_DFL | libc::SIG_IGN => end_by_default(),
         handler => call(handler, former.sa_flags, signal, info, context),
     }
     if is_fault {
-        // It happens again on return, unless the former handler has mended it.
+        // It recurs on return, unless the previous handler has repaired it.
         return;
     }
     let left = change_action(None).map_or(libc::SIG_DFL, |left| left.sa_sigaction);
     if left == libc::SIG_DFL {
-        // The next one was to end the program, as Rust's own handler leaves it. That is this one.
+        // The next signal was to end the program, as Rust's own handler leaves it. This is the
+        // next one.
         // SAFETY: takes an integer; the signal is blocked until this handler returns.
         unsafe { libc::raise(libc::SIGBUS) };
     } else if left != handler_action().sa_sigaction {
@@ -151,12 +152,12 @@ fn as_without_guard(is_fault: bool, signal: c_int, info: *mut siginfo_t, context
     }
 }
 
-/// What fails here cannot be reported; the fault then comes back to this handler.
+/// A failure here cannot be reported; the fault then comes back to this handler.
 fn end_by_default() {
     let _ = change_action(Some(&empty_action()));
 }
 
-/// Calls the handler that was there before.
+/// Calls the previous handler.
 fn call(
     handler: libc::sighandler_t,
     flags: c_int,
@@ -167,7 +168,7 @@ fn call(
     let handler = handler as *const ();
     if flags & libc::SA_SIGINFO != 0 {
         type Long = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
-        // SAFETY: whoever installed the handler said by the flag that it is such a function.
+        // SAFETY: the flag with which the handler was installed says that it is such a function.
         let handler: Long = unsafe { std::mem::transmute(handler) };
         handler(signal, info, context);
     } else {
@@ -180,12 +181,12 @@ fn call(
 
 fn end_with_message(found: &Found, address: usize) -> ! {
     static SPOKEN: AtomicBool = AtomicBool::new(false);
-    // Threads that fault together say it once; the others wait for the end.
+    // Threads that fault together print one message; the others wait for the exit.
     while SPOKEN.swap(true, SeqCst) {
         // SAFETY: takes nothing and returns after the next signal.
         unsafe { libc::pause() };
     }
-    // SAFETY: the map that holds the message's memory is in use by this thread, which stopped in
+    // SAFETY: the map that owns the message's memory is in use by this thread, which stopped in
     // it, so neither has been dropped; the message is shared, and never written once it is made.
     let message = unsafe { std::slice::from_raw_parts(found.message, found.message_len) };
     let (first, end) = page_extent(found, address, rustix::param::page_size());
@@ -194,11 +195,11 @@ fn end_with_message(found: &Found, address: usize) -> ! {
     write_all(b"..");
     write_all(Decimal::new(end).as_bytes());
     write_all(REASON);
-    // SAFETY: ends the process at once, without running anything of it.
+    // SAFETY: ends the process at once, without running any more of its code.
     unsafe { libc::_exit(EXIT_NOT_DONE) }
 }
 
-/// The bytes of the file that the page of `address` shows, within the map.
+/// The file bytes in the page of `address`, within the map.
 fn page_extent(found: &Found, address: usize, page_size: usize) -> (u64, u64) {
     let page = address - address % page_size;
     let in_file = |address: usize| found.offset + (address - found.start) as u64;
@@ -206,9 +207,9 @@ fn page_extent(found: &Found, address: usize, page_size: usize) -> (u64, u64) {
     (in_file(page.max(found.start)), in_file(end))
 }
 
-/// Writes to standard error what it takes soon: nobody may be reading it.
+/// Writes what standard error accepts soon: it may have no reader.
 fn write_all(mut bytes: &[u8]) {
-    /// A pipe that can be written to takes so many bytes at once: POSIX's `PIPE_BUF`.
+    /// A pipe that is writable accepts this many bytes at once: POSIX's `PIPE_BUF`.
     const AT_ONCE: usize = 512;
     const PATIENCE_MS: c_int = 500;
     while !bytes.is_empty() {
@@ -229,7 +230,7 @@ fn write_all(mut bytes: &[u8]) {
     }
 }
 
-/// A number in decimal digits, written without the formatting machinery.
+/// A number in decimal digits, without the formatting machinery.
 struct Decimal {
     digits: [u8; Decimal::LONGEST],
     first: usize,
@@ -341,7 +342,7 @@ mod tests {
             let file = open(&path);
             let guard = Guard::install(&file, &path).expect("a guard");
             let guarded = Map::new(&guard, 0, 1, MapFlags::default()).expect("a map");
-            // SAFETY: none: this test breaks the promise to see what comes of it.
+            // SAFETY: none: this test breaks the promise to see what happens.
             let frozen = unsafe { Frozen::promise(&file) };
             let map = Map::new(frozen, 0, 1, MapFlags::default()).expect("a map");
             file.set_len(0).expect("truncated");
@@ -373,13 +374,13 @@ mod tests {
 
     extern "C" fn count(_: c_int) {
         if HANDLED.fetch_add(1, SeqCst) > 100 {
-            // A fault that the guard does not see comes back for ever.
+            // A fault that the guard does not see would recur for ever.
             // SAFETY: ends the process at once.
             unsafe { libc::_exit(9) };
         }
     }
 
-    /// As a child: sends itself signals that the former action lives through, and then faults.
+    /// As a child: sends itself signals that the previous action survives, and then faults.
     fn sent_and_then_fault(path: &Path, former: libc::sighandler_t) -> ! {
         // SAFETY: a handler that counts, or none.
         unsafe { libc::signal(libc::SIGBUS, former) };
@@ -430,7 +431,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = four_pages(folder.path(), OsStr::new("plain"));
         let (reader, mut writer) = std::io::pipe().expect("a pipe");
-        // SAFETY: asks how much the pipe holds.
+        // SAFETY: queries the capacity of the pipe.
         let size = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_GETPIPE_SZ) };
         let size = usize::try_from(size).expect("a pipe");
         std::io::Write::write_all(&mut writer, &vec![0; size]).expect("it has room");
@@ -445,7 +446,7 @@ mod tests {
             if began.elapsed() > Duration::from_secs(60) {
                 child.kill().expect("it runs");
                 child.wait().expect("killed");
-                panic!("it waits for somebody to read");
+                panic!("it waits for a reader");
             }
             std::thread::sleep(Duration::from_millis(20));
         };

@@ -1,8 +1,9 @@
 //! A place on the stack through which one value goes from one thread to another.
 //!
-//! The owner of a [`Slot`] splits it into a [`Put`] and a [`Take`], gives each to one thread, and
-//! has the slot back when both ends are gone. There is no lock and no atomic read-modify-write: a
-//! value is written, then a flag is stored; the flag is loaded, then the value is read.
+//! The owner of a [`Slot`] splits it into a [`Put`] and a [`Take`], gives each to one thread,
+//! and has the slot back when both ends are gone. There is no lock and no atomic
+//! read-modify-write: a value is written, then a flag is stored; the flag is loaded, then the
+//! value is read.
 //!
 //! ```
 //! use swath_os::handoff::Slot;
@@ -20,9 +21,9 @@ use std::fmt;
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Room for one value on its way. Dropping it drops a value that nobody took.
+/// Room for one value in transit. Dropping it drops a value that was not taken.
 pub struct Slot<T> {
-    /// Whether `value` holds a value. Set by `put` alone, cleared by `take` and by the owner.
+    /// Whether `value` holds a value. Set only by `put`, cleared by `take` and by the owner.
     full: AtomicBool,
     value: UnsafeCell<MaybeUninit<T>>,
 }
@@ -38,7 +39,7 @@ impl<T> Slot<T> {
         Self { full: AtomicBool::new(false), value: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
-    /// Returns the two ends. A value left from former ends is dropped.
+    /// Returns the two ends. A value left from earlier ends is dropped.
     #[inline]
     pub fn ends(&mut self) -> (Put<'_, T>, Take<'_, T>) {
         drop(self.remove());
@@ -53,15 +54,15 @@ impl<T> Slot<T> {
     /// Takes out the value that was put and not taken.
     #[inline]
     pub fn remove(&mut self) -> Option<T> {
-        // No end is left, or this borrow would not be: whatever ended their threads' use of them
-        // came before it.
+        // No end is left, or this borrow could not exist: whatever ended their threads' use of
+        // them happened before it.
         let full = self.full.get_mut();
         if !*full {
             return None;
         }
         *full = false;
         // SAFETY: the flag said that a value was written and not moved out; now it says that
-        // there is none, so this happens once.
+        // the slot is empty, so this happens once.
         Some(unsafe { self.value.get_mut().assume_init_read() })
     }
 }
@@ -85,7 +86,7 @@ impl<T> fmt::Debug for Slot<T> {
     }
 }
 
-/// The end that a value goes in by, once.
+/// The end through which a value goes in, once.
 #[derive(Debug)]
 pub struct Put<'s, T> {
     slot: &'s Slot<T>,
@@ -98,12 +99,12 @@ impl<T> Put<'_, T> {
         // SAFETY: this is the only `Put` of the slot, it is used up, and before the flag is set
         // neither the other end nor the owner touches the place.
         unsafe { self.slot.value.get().write(MaybeUninit::new(value)) };
-        // Pairs with the load in `Take::take`: who sees the flag sees the value.
+        // Pairs with the load in `Take::take`: a thread that sees the flag sees the value.
         self.slot.full.store(true, Ordering::Release);
     }
 }
 
-/// The end that a value comes out of, once.
+/// The end through which a value comes out, once.
 #[derive(Debug)]
 pub struct Take<'s, T> {
     slot: &'s Slot<T>,

@@ -1,4 +1,4 @@
-//! Which parts of a file hold data, and which are holes that read as zeros.
+//! Which parts of a file are data, and which are holes that read as zeros.
 
 use std::fs::File;
 use std::io;
@@ -9,8 +9,8 @@ use rustix::io::{Errno, retry_on_intr};
 
 /// Returns the first extent of data in `within`, cut to it; `None` if the rest is a hole.
 ///
-/// What is not known to be a hole counts as data: file systems without holes give all of
-/// `within`. Moves the position of `file`, which positional reads and writes do not use.
+/// Anything that is not known to be a hole counts as data: file systems without holes return all
+/// of `within`. Moves the position of `file`, which positional reads and writes do not use.
 ///
 /// # Errors
 ///

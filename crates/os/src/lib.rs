@@ -1,16 +1,16 @@
 //! Kernel services that `std` lacks: one safe function each.
 //!
-//! This crate obeys. It knows files, offsets and pages, but no plans, engines or records: what is
-//! read, in which order and why is decided elsewhere. Each function makes one kernel call, or
-//! reads one file under `/proc` or `/sys`, and passes the kernel's own error on.
+//! This crate obeys. It knows files, offsets and pages, but no plans, engines or records: what
+//! is read, in which order and why is decided elsewhere. Each function makes one kernel call, or
+//! reads one file under `/proc` or `/sys`, and returns the kernel's own error.
 //!
-//! | Question or order | Module |
+//! | Task | Module |
 //! | --- | --- |
 //! | where a file begins on its device | [`placement`] |
-//! | tell the kernel how a file will be read | [`advise`] |
+//! | advise the kernel how a file will be read | [`advise`] |
 //! | how much of a file is in the page cache | [`residency`] |
 //! | how many descriptors there may be, and closing many | [`descriptors`] |
-//! | read past the page cache | [`direct`] |
+//! | direct reads and writes | [`direct`] |
 //! | what kind of file system and disk a file is on | [`file_system`] |
 //! | what is mounted where a path is | [`mounts`] |
 //! | map a file for one pass over its bytes | [`map`] |
@@ -20,21 +20,20 @@
 //! | memory nodes | [`numa`] |
 //! | memory that workers fill part by part | [`memory`] |
 //! | many reads in flight from one thread | [`ring`] |
-//! | many small files on their way from one thread | [`file_ring`] |
+//! | many small files in flight from one thread | [`file_ring`] |
 //! | a file without a name, and the name it gets | [`nameless`] |
 //! | where a path leads | [`links`] |
-//! | names in an open folder, and make them durable | [`names`] |
-//! | room for bytes before they come | [`allocate`] |
-//! | begin to write to the device | [`writeback`] |
+//! | names in an open folder, and making them durable | [`names`] |
+//! | space for bytes before they are written | [`allocate`] |
+//! | start writing to the device | [`writeback`] |
 //! | copy or share an extent of another file | [`copy`] |
-//! | where a file holds data, and where holes | [`holes`] |
+//! | where a file has data, and where holes | [`holes`] |
 //! | mode, owner and attributes of another file | [`attributes`] |
-//! | the limit of file sizes and its signal | [`limits`] |
+//! | the file size limit and its signal | [`limits`] |
 //! | one value from one thread to another | [`handoff`] |
-//! | which permissions new files lack | [`umask`] |
-//! | begin to write back what is dirty | [`writeback`] |
-//! | faults, context switches, time and peak memory | [`usage`] |
-//! | how urgent a thread's input and output is | [`priority`] |
+//! | the umask | [`umask`] |
+//! | page faults, context switches, time and peak memory | [`usage`] |
+//! | the priority of a thread's input and output | [`priority`] |
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {

@@ -1,14 +1,14 @@
-//! The limit on the size of files, which the kernel enforces with a deadly signal.
+//! The file size limit, which the kernel enforces with a fatal signal.
 
 use std::io;
 
 use rustix::process::{Resource, getrlimit};
 
-/// Returns the length that no file of this process may exceed (`ulimit -f`), `None` if none is
-/// set.
+/// Returns the length that no file of this process may exceed (`ulimit -f`); `None` if there is
+/// no limit.
 ///
-/// Whoever looks before each write, and gives `EFBIG` in the kernel's place, never raises
-/// `SIGXFSZ`. Costs one system call.
+/// A caller that checks before each write, and returns `EFBIG` in the kernel's place, never
+/// raises `SIGXFSZ`. Costs one system call.
 ///
 /// ```
 /// if let Some(limit) = swath_os::limits::file_size_limit() {
@@ -19,11 +19,11 @@ pub fn file_size_limit() -> Option<u64> {
     getrlimit(Resource::Fsize).current
 }
 
-/// Returns how many of `len` bytes at `offset` the limit leaves room for: a prefix.
+/// Returns how many of `len` bytes at `offset` the limit allows: a prefix.
 ///
 /// # Errors
 ///
-/// `EFBIG`, in the kernel's place, if that is none of them.
+/// `EFBIG`, in the kernel's place, if it allows no byte.
 ///
 /// ```
 /// assert_eq!(swath_os::limits::within_file_size_limit(0, 0)?, 0);
@@ -43,14 +43,21 @@ fn within(limit: Option<u64>, offset: u64, len: u64) -> io::Result<u64> {
     }
 }
 
-/// Makes the kernel answer `EFBIG` at the limit of file sizes, and not end the process.
+/// Makes the kernel return `EFBIG` at the file size limit instead of ending the process.
 ///
-/// For commands, at their start: it changes what the whole process, and whatever it starts, does
-/// on `SIGXFSZ`. A library asks [`file_size_limit`].
+/// For commands, at their start: it changes how the whole process, and every process it starts,
+/// reacts to `SIGXFSZ`. A library calls [`file_size_limit`] instead.
 ///
 /// # Errors
 ///
-/// Those of signal(2); there is none on Linux.
+/// Those of signal(2); it does not fail on Linux.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// swath_os::limits::ignore_file_size_signal()?; // first thing in `main`
+/// # Ok(())
+/// # }
+/// ```
 pub fn ignore_file_size_signal() -> io::Result<()> {
     // SAFETY: SIG_IGN runs no code of ours.
     let former = unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
@@ -68,8 +75,8 @@ mod tests {
             return body();
         }
         let program = std::env::current_exe().expect("this program");
-        // `ulimit -f` counts blocks of 512 bytes in POSIX shells.
-        // Its output goes into pipes: a file would have the limit as well.
+        // `ulimit -f` counts blocks of 512 bytes in POSIX shells. The output goes to pipes,
+        // because a file would be subject to the limit as well.
         let output = Command::new("sh")
             .arg("-c")
             .arg(format!("ulimit -f 8 && exec \"$0\" --exact limits::tests::{test}"))

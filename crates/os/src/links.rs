@@ -1,14 +1,14 @@
-//! Where a path leads: the folder that is open, and the name in it.
+//! Where a path leads: to an open folder, and a name in it.
 //!
 //! ```text
-//! path       the folder above its last name is opened; no link on the way that may not be followed
+//! path       the folder above its last name is opened; links on the way obey the rules below
 //! a link     the kernel follows it: what it may not follow is an error      -> what it reaches
 //!            its text leads to the next folder and name
-//! the end    must be what the kernel reached; else something was swapped, and all is done again
+//! the end    must be what the kernel reached; otherwise something was swapped: start again
 //! ```
 //!
-//! Following the texts alone would pass by what the kernel forbids, and by whoever swaps a link
-//! between two looks.
+//! Following only the texts would bypass the kernel's rules, and would miss a link that is
+//! swapped between two looks.
 
 mod way;
 
@@ -34,25 +34,25 @@ const STICKY_FOR_ALL: u32 = 0o1002;
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Located {
-    /// The folder, to be read where that is allowed.
+    /// The folder, open for reading if that is allowed.
     pub folder: File,
-    /// The last name, `.` if the path ends in none. No link stands under it, except for those of
+    /// The last name, `.` if the path does not end in one. It is not a link, except for those of
     /// the kernel that lead to no name (a pipe in `/proc/self/fd`).
     pub name: OsString,
-    /// What led to the folder.
+    /// The path that led to the folder.
     pub path: PathBuf,
 }
 
 /// Follows the links of an absolute path, also to a name that does not exist yet.
 ///
-/// A link in a sticky folder that everybody may write to is followed if it belongs to this process
-/// or to the folder's owner: what the setting `fs.protected_symlinks` asks for, whatever it is, and
-/// not at the end of the path alone.
+/// A link in a sticky, world-writable folder is followed only if it belongs to this process's
+/// user or to the folder's owner. This is the rule of the sysctl `fs.protected_symlinks`,
+/// applied whatever its setting, and not only at the end of the path.
 ///
 /// # Errors
 ///
-/// Those of open(2), among them `EACCES` for a link that must not be followed; `ESTALE` if links
-/// are swapped again and again.
+/// Those of open(2), including `EACCES` for a link that must not be followed; `ESTALE` if links
+/// are swapped repeatedly.
 pub fn locate(path: &Path) -> io::Result<Located> {
     for _ in 0..ATTEMPTS {
         if let Some(located) = follow(path)? {
@@ -71,7 +71,7 @@ fn follow(path: &Path) -> io::Result<Option<Located>> {
     for _ in 0..=MOST_LINKS {
         let Some(link) = text else { return arrived(path, at, reached) };
         at = match open(&at.folder, &link, &at.path) {
-            // A text of the kernel that is no path.
+            // A link text of the kernel that is not a path.
             Err(error) if error.kind() == io::ErrorKind::NotFound && reached.is_some() => {
                 return open(CWD, path, Path::new("")).map(Some);
             }
@@ -91,7 +91,7 @@ fn arrived(path: &Path, at: Located, reached: Option<Stat>) -> io::Result<Option
             Ok(((found.st_dev, found.st_ino) == (reached.st_dev, reached.st_ino)).then_some(at))
         }
         // A link that leads nowhere, and yet can be followed: one of the kernel's own, to a pipe
-        // or a file without a name. The link itself is what stands there.
+        // or a file without a name. The link itself is what is there.
         (None, Some(_)) => open(CWD, path, Path::new("")).map(Some),
         (Some(_), None) => Ok(None),
     }
@@ -109,7 +109,7 @@ fn open(from: impl AsFd, path: &Path, base: &Path) -> io::Result<Located> {
     Ok(Located { folder, name: name.to_owned(), path })
 }
 
-/// The text of the link that stands there; `None` if none does.
+/// The text of the link that is there; `None` if it is not a link.
 fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
     match retry_on_intr(|| readlinkat(&at.folder, &at.name, Vec::new())) {
         Err(Errno::INVAL | Errno::NOENT) => return Ok(None),
@@ -126,7 +126,7 @@ fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
     text_held(&at.folder, &link, &facts).map(Some)
 }
 
-/// The text of a link in `folder` that is held, if it may be followed: the rule of
+/// The text of an opened link in `folder`, if it may be followed: the rule of
 /// `fs.protected_symlinks`.
 fn text_held(folder: impl AsFd, link: impl AsFd, facts: &Stat) -> io::Result<PathBuf> {
     let folder = fstat(folder)?;
@@ -138,7 +138,7 @@ fn text_held(folder: impl AsFd, link: impl AsFd, facts: &Stat) -> io::Result<Pat
     Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
 }
 
-/// What the kernel comes to, through all links; `None` if nothing is there.
+/// What the kernel reaches through all links; `None` if nothing is there.
 fn reach(at: &Located) -> io::Result<Option<Stat>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     match retry_on_intr(|| openat(&at.folder, &at.name, flags, Mode::empty())) {
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    /// The kernel judges the last name alone.
+    /// The kernel checks only the last name.
     #[test]
     fn a_strangers_link_on_the_way_is_not_followed_either() {
         if !geteuid().is_root() {

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! processors   affinity ∧ control group's quota
-//! memory       what is free ∧ each control group's rest ∧ the address space limit
+//! memory       what is free ∧ what each control group has left ∧ the address space limit
 //! pages        their size
 //! ```
 //!
-//! Numbers only: what to do with them is decided elsewhere.
+//! Only numbers: what to do with them is decided elsewhere.
 
 use std::fs;
 use std::io;
@@ -17,19 +17,19 @@ use rustix::process::{Resource, getrlimit};
 
 use crate::cgroup;
 
-/// Returns how many processors this process may use at one time, at least 1.
+/// Returns how many processors this process may use at a time, at least 1.
 ///
-/// That is its affinity, bounded by the quota of its control groups (rounded down), as
-/// [`thread::available_parallelism`] finds them. Reads several files each time: see
-/// [`usable_cpus_at_start`] for where that is too slow.
+/// This is its affinity, limited by the quota of its control groups (rounded down), as returned
+/// by [`thread::available_parallelism`]. Reads several files each time: see
+/// [`usable_cpus_at_start`] if that is too slow.
 #[must_use]
 pub fn usable_cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Returns what [`usable_cpus`] said when this was first called.
+/// Returns what [`usable_cpus`] returned when this was first called.
 ///
-/// For where it is asked often; a later change of affinity or quota goes unseen.
+/// For frequent calls; a later change of affinity or quota is not noticed.
 #[must_use]
 pub fn usable_cpus_at_start() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
@@ -38,14 +38,22 @@ pub fn usable_cpus_at_start() -> usize {
 
 /// Returns how many bytes this process may still take before the kernel refuses or kills.
 ///
-/// The least of: memory that is free or can be freed (`MemAvailable`); for each of the process's
-/// control groups and their ancestors, limit - usage + page cache that would be dropped first;
-/// and, if it is limited, the rest of the address space. Other processes take from the same
-/// memory, so it is a hint that ages. Reads several files of `/proc` and sysfs each time.
+/// The minimum of: memory that is free or can be freed (`MemAvailable`); for each of the
+/// process's control groups and their ancestors, limit - usage + page cache that would be
+/// dropped first; and, if it is limited, the remaining address space. Other processes take from
+/// the same memory, so it is a hint that ages. Reads several files of `/proc` and sysfs each
+/// time.
 ///
 /// # Errors
 ///
-/// `NotFound` where `/proc` is not mounted, `InvalidData` where its text is not understood.
+/// `NotFound` if `/proc` is not mounted, `InvalidData` if its text cannot be parsed.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// println!("{} MiB available", swath_os::machine::memory_at_hand()? >> 20);
+/// # Ok(())
+/// # }
+/// ```
 pub fn memory_at_hand() -> io::Result<u64> {
     let available = meminfo_now("MemAvailable")?;
     let groups = cgroup::groups().into_iter().map(cgroup::GroupMemory::at_hand);
@@ -56,9 +64,9 @@ pub fn memory_at_hand() -> io::Result<u64> {
     Ok(least(available, groups.chain(address_space)))
 }
 
-/// Returns how many bytes this process could have if no other were there.
+/// Returns how many bytes this process could have if there were no others.
 ///
-/// The least of the machine's memory, each control group's limit and the address space limit.
+/// The minimum of the machine's memory, each control group's limit and the address space limit.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
 //! Maps a file for one pass over its bytes.
 //!
-//! A map costs no copy, so a kernel that only adds or counts bytes runs at memory speed. The price
-//! is that the file stays the file: another process may store to it, which changes mapped bytes
-//! under the reader, or truncate it, which makes the next touch raise `SIGBUS`. So nobody maps
-//! without a [`Permit`]: either the caller promises that it will not happen ([`Frozen`]), or the
-//! program lets itself be ended with a message if it does ([`Guard`](crate::guard::Guard)).
+//! A map costs no copy, so a kernel that only adds or counts bytes runs at memory speed. The
+//! price is that the file stays the file: another process may store to it, which changes mapped
+//! bytes under the reader, or truncate it, which makes the next touch raise `SIGBUS`. So a map
+//! needs a [`Permit`]: either the caller promises that this will not happen ([`Frozen`]), or the
+//! program exits with a message if it does ([`Guard`](crate::guard::Guard)).
 //!
 //! ```text
 //! file   |....|....|....|....|..|
@@ -12,7 +12,7 @@
 //! cells         [=========]          offset .. offset + len: what the caller sees
 //! ```
 //!
-//! Which files are worth mapping, and the kernels that read them, are left to others.
+//! Which files are worth mapping, and the kernels that read them, are decided elsewhere.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {
@@ -21,7 +21,7 @@
 //!
 //! let mut file = tempfile::tempfile()?;
 //! file.write_all(b"0123456789")?;
-//! // SAFETY: the file has no name, so nobody else can write to it or truncate it.
+//! // SAFETY: the file has no name, so no other process can write to it or truncate it.
 //! let frozen = unsafe { Frozen::promise(&file) };
 //! let map = Map::new(frozen, 3, 4, MapFlags::default())?;
 //! let mut target = [0; 4];
@@ -46,7 +46,7 @@ use swath_simd::Cells;
 
 use crate::fault_table::{Fault, FaultTable, Registration};
 
-/// The caller's word that a file stays as it is.
+/// The caller's promise that a file stays as it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Frozen<'f>(&'f File);
 
@@ -55,9 +55,8 @@ impl<'f> Frozen<'f> {
     ///
     /// # Safety
     ///
-    /// Until the last [`Map`] of `file` is dropped, nobody, in any process, writes
-    /// to it or truncates it. A write is a data race; a read past a new, nearer end
-    /// of file raises `SIGBUS`.
+    /// Until the last [`Map`] of `file` is dropped, no process writes to it or truncates it. A
+    /// write is a data race; a read past a new, nearer end of file raises `SIGBUS`.
     #[must_use]
     pub unsafe fn promise(file: &'f File) -> Frozen<'f> {
         Frozen(file)
@@ -68,7 +67,7 @@ impl<'f> Frozen<'f> {
 #[derive(Clone, Debug)]
 pub struct Permit<'f> {
     file: &'f File,
-    /// What to say if a page cannot be read; `None` leaves the signal alone.
+    /// The message if a page cannot be read; `None` leaves the signal alone.
     message: Option<Arc<[u8]>>,
 }
 
@@ -90,39 +89,40 @@ impl<'f> From<Frozen<'f>> for Permit<'f> {
     }
 }
 
-/// How a file is mapped. The default is neither.
+/// How a file is mapped. By default neither flag is set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MapFlags {
     /// Read all pages in and enter them before the call returns.
     pub populate: bool,
-    /// Ask for huge pages, where the file system can give them; no error where it cannot.
+    /// Request huge pages, if the file system has them; no error if it has not.
     pub huge_page: bool,
 }
 
-/// What madvise(2) can be told about a mapped file.
+/// The advice of madvise(2) for a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapAdvice {
     /// Nothing special: the usual readahead.
     Normal,
     /// Front to back.
     Sequential,
-    /// Here and there: no readahead.
+    /// At random offsets: no readahead.
     Random,
     /// Soon: starts to read into the page cache.
     WillNeed,
     /// Use huge pages where possible.
     HugePage,
-    /// Enter all pages now, and fail where one cannot be read (Linux 5.14).
+    /// Enter all pages now, and fail if one cannot be read (Linux 5.14).
     PopulateRead,
-    /// Not again: forgets the entries, not the page cache. A later touch reads the file anew.
+    /// Not again: drops the page table entries, not the page cache. A later touch reads the file
+    /// anew.
     DontNeed,
 }
 
 /// A mapped extent of a file, read-only, unmapped when dropped.
 ///
-/// Its bytes are no `&[u8]`, unless the permit was a promise: Rust may assume that those do not
-/// change, and reorder or repeat reads of them, while another process can store to a mapped file at
-/// any moment. Nothing that is found in a map may therefore be relied on a second time.
+/// Its bytes are not a `&[u8]`, unless the permit was a promise: Rust may assume that those do
+/// not change, and reorder or repeat reads of them, while another process can store to a mapped
+/// file at any moment. So nothing that was read from a map may be relied on a second time.
 #[derive(Debug)]
 pub struct Map<'f> {
     /// The first mapped page.
@@ -132,7 +132,7 @@ pub struct Map<'f> {
     skipped: usize,
     len: usize,
     registration: Option<Registration>,
-    /// Somebody promised that the file stays as it is.
+    /// The caller promised that the file stays as it is.
     is_promised: bool,
     file: PhantomData<&'f File>,
 }
@@ -148,9 +148,9 @@ impl<'f> Map<'f> {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a `len` of 0 and for anything but a regular file; `UnexpectedEof` where
-    /// the extent reaches past the end of the file; `ENODEV` from a file system that cannot map;
-    /// `ENOMEM` where the address space or the count of maps is used up; `QuotaExceeded` where a
+    /// `InvalidInput` for a `len` of 0 and for anything but a regular file; `UnexpectedEof` if
+    /// the extent extends past the end of the file; `ENODEV` from a file system that cannot map;
+    /// `ENOMEM` if the address space or the number of maps is exhausted; `QuotaExceeded` if a
     /// guard watches as many maps as it can.
     pub fn new(
         permit: impl Into<Permit<'f>>,
@@ -190,42 +190,47 @@ impl<'f> Map<'f> {
         self.len
     }
 
-    /// Returns the bytes as cells, which others may store to and this program can only load.
+    /// Returns the bytes as cells, which other processes may store to and this program can only
+    /// load.
     #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped. The pages are
-        // read-only, and nothing but loads is offered of them, so this program does not store to them;
-        // what others store to the file comes from outside, and no allocation of Rust's is there.
+        // read-only, and only loads of them are offered, so this program does not store to them;
+        // stores to the file by other processes come from outside, and no Rust allocation is
+        // there.
         unsafe { Cells::of_foreign(self.start(), self.len) }
     }
 
-    /// Returns the bytes as a slice, if the permit was a [`Frozen`] promise: then they do not change
-    /// while they are mapped. A guard promises nothing, so a map under one is cells only.
+    /// Returns the bytes as a slice, if the permit was a [`Frozen`] promise: then they do not
+    /// change while they are mapped. A guard promises nothing, so a map with one only has cells.
     #[must_use]
     pub fn frozen_bytes(&self) -> Option<&[u8]> {
         if !self.is_promised {
             return None;
         }
-        // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped, and whoever gave
-        // the promise vouches that nobody writes to them or truncates the file until then.
+        // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped, and the caller
+        // that gave the promise vouches that no process writes to them or truncates the file
+        // until then.
         Some(unsafe { slice::from_raw_parts(self.start(), self.len) })
     }
 
     /// Copies from `offset` within the map until `target` is full.
     ///
-    /// Bytes that others store meanwhile arrive old or new.
+    /// Bytes that other processes store during the copy arrive old or new.
     ///
     /// # Panics
     ///
-    /// Where that reaches past the end of the map.
+    /// If that extends past the end of the map.
     pub fn copy_to(&self, offset: usize, target: &mut [u8]) {
         self.assert_inside(offset, target.len());
         let from = self.start().wrapping_add(offset);
-        // SAFETY: so many bytes are mapped from there on, as was just asserted; `target` is exclusive,
-        // so it is no part of the map. This program does not store to the pages, see `cells`; what
-        // others store meanwhile is seen or not, and what was copied is not looked at here.
+        // SAFETY: this many bytes are mapped from there on, as was just asserted; `target` is
+        // exclusive, so it is not part of the map. This program does not store to the pages, see
+        // `cells`; stores by other processes are seen or not, and what was copied is not looked
+        // at here.
         unsafe { ptr::copy_nonoverlapping(from, target.as_mut_ptr(), target.len()) }
-        // Nothing is loaded from the pages again where `target` is read: they may be others by then.
+        // Reads of `target` must not load from the pages again: the bytes may have changed by
+        // then.
         compiler_fence(Ordering::SeqCst);
     }
 
@@ -233,13 +238,12 @@ impl<'f> Map<'f> {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` where this kernel does not know the advice; for
-    /// [`MapAdvice::PopulateRead`], `EFAULT` where a page lies behind the end of the file or
-    /// cannot be read.
+    /// `InvalidInput` if this kernel does not know the advice; for [`MapAdvice::PopulateRead`],
+    /// `EFAULT` if a page is past the end of the file or cannot be read.
     ///
     /// # Panics
     ///
-    /// Where the extent reaches past the end of the map.
+    /// If the extent extends past the end of the map.
     pub fn advise(&self, offset: usize, len: usize, advice: MapAdvice) -> io::Result<()> {
         self.assert_inside(offset, len);
         let advice = match advice {
@@ -255,11 +259,11 @@ impl<'f> Map<'f> {
         let in_page = first % page_size();
         let from = self.pages.wrapping_byte_add(first - in_page);
         // SAFETY: the pages are mapped by `self`, from a file and read-only: none of these kinds
-        // of advice changes what a load gives.
+        // of advice changes the value of a load.
         Ok(unsafe { madvise(from, in_page + len, advice) }?)
     }
 
-    /// Huge pages must be asked for before the pages are entered, thus not by `MAP_POPULATE`.
+    /// Huge pages must be requested before the pages are entered, thus not with `MAP_POPULATE`.
     fn ask_for_huge_pages(&self, populate: bool) {
         // Both are advice: a kernel without huge pages maps small ones, and a page that cannot
         // be entered now is reported when it is touched.
@@ -281,15 +285,15 @@ impl<'f> Map<'f> {
 
 impl Drop for Map<'_> {
     fn drop(&mut self) {
-        // First, so that the guard never speaks for pages that another map has taken over.
+        // First, so that the guard never reports on pages that another map has taken over.
         self.registration = None;
-        // SAFETY: the pages were mapped by `new`, and whoever borrowed from `self` is done.
+        // SAFETY: the pages were mapped by `new`, and all borrows from `self` have ended.
         let unmapped = unsafe { munmap(self.pages, self.pages_len) };
         debug_assert!(unmapped.is_ok(), "munmap: {unmapped:?}");
     }
 }
 
-/// A map may reach past the end of a file, but a touch there raises `SIGBUS` at once.
+/// A map may extend past the end of a file, but a touch there raises `SIGBUS` at once.
 fn check_extent(file: &File, offset: u64, len: usize) -> io::Result<()> {
     let metadata = file.metadata()?;
     let refuse = |kind, what: &str| Err(io::Error::new(kind, what));

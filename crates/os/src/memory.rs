@@ -1,16 +1,16 @@
-//! Memory that file data lands in.
+//! Memory that file data is read into.
 //!
 //! [`Pages`] are owned, zeroed, page-aligned bytes straight from the kernel. [`Leases`] lend
 //! disjoint parts of them (or of a caller's slice) to workers that decide at run time which part
-//! comes next, something `split_at_mut` cannot express. A part that is complete is *frozen*: from
-//! then on anybody may read it, and nobody may write it.
+//! comes next, which `split_at_mut` cannot express. A part that is complete is *frozen*: from
+//! then on every thread may read it, and none may write it.
 //!
 //! ```text
 //! pages   |----------------------------------------|
 //! leases  |frozen, shared|  write A  |   |  write B |
 //! ```
 //!
-//! What this leaves to others: how large, when, and who comes next.
+//! How large, when, and for which worker is decided elsewhere.
 //!
 //! ```
 //! use swath_os::memory::{Leases, Pages};
@@ -51,11 +51,11 @@ pub const POPULATE_SIZE: usize = 2 << 20;
 pub struct Pages {
     start: NonNull<u8>,
     len: usize,
-    /// One bit for each block of [`POPULATE_SIZE`] that somebody populates or has populated.
+    /// One bit for each block of [`POPULATE_SIZE`] that a worker populates or has populated.
     claimed: Box<[AtomicU64]>,
-    /// One bit for each that is there.
+    /// One bit for each that is populated.
     populated: Box<[AtomicU64]>,
-    /// The kernel may write to them at any time: they are never given back.
+    /// The kernel may write to them at any time: they are never unmapped.
     abandoned: AtomicBool,
 }
 
@@ -85,14 +85,15 @@ impl Pages {
         Ok(Self { start, len, claimed: bits(), populated: bits(), abandoned })
     }
 
-    /// Where they begin, for whoever must not make a reference to bytes that the kernel writes.
+    /// Where they begin, for code that must not make a reference to bytes that the kernel
+    /// writes.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Never gives them back, not even when they are dropped.
+    /// Marks them as never to be unmapped, not even when they are dropped.
     pub(crate) fn abandon(&self) {
-        // Relaxed here and below: the owner looks when nobody else has them.
+        // Relaxed here and below: the owner looks when no other thread has them.
         self.abandoned.store(true, Ordering::Relaxed);
     }
 
@@ -100,11 +101,11 @@ impl Pages {
         self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// Asks for transparent huge pages.
+    /// Requests transparent huge pages.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` on kernels without them: nothing is lost but speed.
+    /// `InvalidInput` on kernels without them: only speed is lost.
     pub fn advise_huge(&self) -> io::Result<()> {
         // SAFETY: the range is our own mapping.
         unsafe { mapping::advise_huge(self.start, self.len) }
@@ -114,7 +115,7 @@ impl Pages {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` on kernels before 5.14; `OutOfMemory` where a limit is reached.
+    /// `InvalidInput` on kernels before 5.14; `OutOfMemory` if a limit is reached.
     ///
     /// # Panics
     ///
@@ -133,12 +134,13 @@ impl Pages {
         unsafe { mapping::populate(start, end - first) }
     }
 
-    /// Populates those 2 MiB blocks that `offset .. offset + len` touches and nobody has yet.
-    /// Returns the bytes populated by this call.
+    /// Populates those 2 MiB blocks that `offset .. offset + len` touches and that are not
+    /// populated yet. Returns the bytes populated by this call.
     ///
-    /// Called by the worker that fills the range, just ahead of its read: population then runs on
-    /// every worker at once and beside the device. A block that another worker is populating is
-    /// waited for: touching it meanwhile would have the kernel zero the same huge page twice.
+    /// Called by the worker that fills the range, just before its read: so population runs on
+    /// every worker at once and in parallel with the device. If another worker is populating a
+    /// block, this waits for it: touching the block in the meantime would make the kernel zero
+    /// the same huge page twice.
     ///
     /// # Errors
     ///
@@ -166,7 +168,7 @@ impl Pages {
             return Ok(0);
         }
         if self.claimed[word].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
-            // A huge page takes about a tenth of a millisecond: short naps, and an end to them.
+            // A huge page takes about a tenth of a millisecond: short naps, and a limit to them.
             for _ in 0..20 {
                 if self.populated[word].load(Ordering::Relaxed) & bit != 0 {
                     break;
@@ -183,7 +185,7 @@ impl Pages {
         Ok(len)
     }
 
-    /// Bytes that [`prepare`](Self::prepare) would still have to populate.
+    /// Bytes that [`prepare`](Self::prepare) still has to populate.
     pub fn unpopulated(&self) -> usize {
         let blocks = self.len.div_ceil(POPULATE_SIZE);
         // Relaxed: a hint.
@@ -192,12 +194,12 @@ impl Pages {
         (blocks - done as usize) * POPULATE_SIZE
     }
 
-    /// Makes them `len` bytes long, rounded up to whole pages; the new ones are zeroed. Keeps the
-    /// contents without a copy; they may move. Does nothing if they are that long already.
+    /// Makes them `len` bytes long, rounded up to whole pages; the new ones are zeroed. Keeps
+    /// the contents without a copy; they may move. Does nothing if they are that long already.
     ///
     /// # Errors
     ///
-    /// As [`map`](Self::map); then they are as they were.
+    /// As [`map`](Self::map); then they are unchanged.
     pub fn grow(&mut self, len: usize) -> io::Result<()> {
         let page = rustix::param::page_size();
         let len = len
@@ -208,7 +210,7 @@ impl Pages {
         }
         // SAFETY: the mapping is ours, whole, and `&mut self` is the only access to it.
         self.start = unsafe { mapping::grow(self.start, self.len, len) }?;
-        // The block that was the last may have been short: it is not wholly populated now.
+        // The block that was the last may have been short: it is not completely populated now.
         let last = self.len / POPULATE_SIZE;
         self.len = len;
         let words = len.div_ceil(POPULATE_SIZE).div_ceil(64);
@@ -221,18 +223,18 @@ impl Pages {
         Ok(())
     }
 
-    /// Prefers memory of NUMA node `node` for pages that are not there yet.
+    /// Prefers memory of NUMA node `node` for pages that are not populated yet.
     ///
     /// # Errors
     ///
-    /// The kernel's: `InvalidInput` for a node that is not there, `Unsupported` without NUMA.
+    /// The kernel's: `InvalidInput` for a node that does not exist, `Unsupported` without NUMA.
     pub fn prefer_node(&self, node: usize) -> io::Result<()> {
         const MPOL_PREFERRED: libc::c_int = 1;
         if node >= 64 {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         }
         let mask: libc::c_ulong = 1 << node;
-        let mask_bits: libc::c_ulong = 65; // the kernel looks at one bit less than it is told
+        let mask_bits: libc::c_ulong = 65; // the kernel looks at one bit less than this number
         // SAFETY: the range is our own mapping, `mask` outlives the call.
         let status = unsafe {
             libc::syscall(

@@ -16,10 +16,10 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// One line of `/proc/self/mountinfo`: where a file system is, and what is under it.
+/// One line of `/proc/self/mountinfo`: where a file system is mounted, and what it shows there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// What of the file system is shown there: a folder of it.
+    /// The folder of the file system that is shown there.
     pub(crate) root: PathBuf,
     /// The folder that it is mounted on.
     pub point: PathBuf,
@@ -36,7 +36,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Finds the mount that holds `path`, which exists: of the longest mount point, the last.
+    /// Finds the mount that contains `path`, which exists: of the longest mount point, the last.
     #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
@@ -44,7 +44,7 @@ impl Mount {
         holding.max_by_key(|mount| mount.point.components().count())
     }
 
-    /// What is mounted where this process can see it.
+    /// All mounts that this process can see.
     pub(crate) fn all() -> io::Result<Vec<Self>> {
         // Paths are bytes.
         let table = fs::read("/proc/self/mountinfo")?;
@@ -65,8 +65,8 @@ impl Mount {
         Some(Self { root, point, kind, options, source, device, inner_options })
     }
 
-    /// The numbers of the block device that was mounted, where there is one: those of the file
-    /// system itself may be others, and change from mount to mount (btrfs).
+    /// The numbers of the block device that was mounted, if there is one: those of the file
+    /// system itself may differ, and change from mount to mount (btrfs).
     #[must_use]
     pub fn block_device(&self) -> Option<String> {
         self.block_number().map(|number| {
@@ -74,7 +74,7 @@ impl Mount {
         })
     }
 
-    /// The identifier of the file system on that device, where the system knows it.
+    /// The UUID of the file system on that device, if the system knows it.
     #[must_use]
     pub fn uuid(&self) -> Option<String> {
         let number = self.block_number()?;
@@ -91,22 +91,22 @@ impl Mount {
     }
 }
 
-/// Returns the path that a word of the table stands for: bytes that would end a word are written in
+/// Returns the path that a word of the table encodes: bytes that would end a word are written in
 /// octal there.
 fn unescaped(word: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word;
-    while let Some((&first, behind)) = rest.split_first() {
-        let octal = behind.get(..3).filter(|_| first == b'\\');
+    while let Some((&first, after)) = rest.split_first() {
+        let octal = after.get(..3).filter(|_| first == b'\\');
         let value = octal.and_then(|digits| std::str::from_utf8(digits).ok());
         match value.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
             Some(value) => {
                 bytes.push(value);
-                rest = &behind[3..];
+                rest = &after[3..];
             }
             None => {
                 bytes.push(first);
-                rest = behind;
+                rest = after;
             }
         }
     }

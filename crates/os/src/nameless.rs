@@ -1,7 +1,7 @@
-//! Files without a name, and the name they get when they are finished.
+//! Files without a name, which get one when they are finished.
 //!
-//! A nameless file is gone when its last descriptor is closed, however the process ends; so a
-//! writer that is killed leaves nothing. [`link_file`] makes it visible in one step.
+//! An unnamed file is gone when its last descriptor is closed, however the process ends; so a
+//! killed writer leaves nothing. [`link_file`] makes the file visible in one step.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -11,18 +11,18 @@ use std::os::fd::AsRawFd;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
 use rustix::io::{Errno, retry_on_intr};
 
-/// What a new file may be used for, before the caller's umask takes its part.
+/// The permissions of a new file, before the caller's umask is applied.
 const FOR_ALL: Mode = Mode::from_raw_mode(0o666);
 
 /// Makes a file without a name in `folder`, readable and writable: `O_TMPFILE`.
 ///
-/// Its mode is 0666 less the umask, or what a default ACL of the folder says: without a name,
-/// nobody else can open it, whatever it is. It is closed on exec(2).
+/// Its mode is 0666 less the umask, or according to a default ACL of the folder: without a name,
+/// no other process can open it, whatever the mode. It is closed on exec(2).
 ///
 /// # Errors
 ///
-/// Those of open(2); `Unsupported` where the file system or the kernel has no such files (NFS,
-/// FAT, most of FUSE).
+/// Those of open(2); `Unsupported` if the file system or the kernel has no such files (NFS, FAT,
+/// most of FUSE).
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -41,7 +41,7 @@ pub fn create_nameless(folder: &File) -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     match retry_on_intr(|| openat(folder, ".", flags, FOR_ALL)) {
         Ok(file) => Ok(File::from(file)),
-        // Kernels that do not know the flag see a folder that is to be written.
+        // Kernels that do not know the flag see an attempt to write to a folder.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
             Err(io::Error::from(io::ErrorKind::Unsupported))
         }
@@ -55,12 +55,13 @@ pub fn create_nameless(folder: &File) -> io::Result<File> {
 ///
 /// # Errors
 ///
-/// `AlreadyExists` if something stands there; `CrossesDevices` in another file system; else those
-/// of linkat(2). Before Linux 6.10 `/proc` must be mounted, else `NotFound`.
+/// `AlreadyExists` if the name is taken; `CrossesDevices` if the folder is on another file
+/// system; otherwise those of linkat(2). Before Linux 6.10 `/proc` must be mounted, otherwise
+/// `NotFound`.
 pub fn link_file(file: &File, folder: &File, name: &OsStr) -> io::Result<()> {
     let direct = retry_on_intr(|| linkat(file, "", folder, name, AtFlags::EMPTY_PATH));
     match direct {
-        // What older kernels tell those who may not search every folder.
+        // What older kernels return to processes without the right to search every folder.
         Err(Errno::NOENT | Errno::PERM | Errno::INVAL) => {}
         done => return Ok(done?),
     }

@@ -1,8 +1,8 @@
-//! Names in a folder that is open: looked at, made, renamed, removed and made durable.
+//! Names in an open folder: inspected, made, renamed, removed and made durable.
 //!
-//! A name is one component, taken from the folder's descriptor, and no link that stands under it
-//! is followed. Whoever moves the folder, or swaps what stands under a name, changes nothing
-//! elsewhere.
+//! A name is one component, relative to the folder's descriptor, and a link under it is not
+//! followed. If the folder is moved, or what is under a name is swapped, nothing elsewhere
+//! changes.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -16,10 +16,10 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 const IN_FOLDER: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
-/// Without waiting for whoever is at the other end of a pipe, or becoming a terminal's.
+/// Without waiting for the other end of a pipe, or making a terminal the controlling one.
 const AT_ONCE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
-/// Returns what stands under `name`, a link itself; `None` if nothing does.
+/// Returns what is under `name`, a link itself; `None` if nothing is.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
     }
 }
 
-/// Opens what stands under `name` as a descriptor that is neither read nor written: whatever
+/// Opens what is under `name` as a descriptor that can be neither read nor written: whatever
 /// happens to the name, it stays what was found.
 ///
 /// # Errors
@@ -42,7 +42,7 @@ pub fn hold(folder: &File, name: &OsStr) -> io::Result<File> {
     open_as(folder, name, OFlags::PATH)
 }
 
-/// Opens the file `name` to read it, without waiting.
+/// Opens the file `name` for reading, without waiting.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn open_to_read(folder: &File, name: &OsStr) -> io::Result<File> {
     open_as(folder, name, OFlags::RDONLY | AT_ONCE)
 }
 
-/// Opens the file `name` to read and write it, without waiting.
+/// Opens the file `name` for reading and writing, without waiting.
 ///
 /// # Errors
 ///
@@ -74,8 +74,8 @@ fn open_as(folder: &File, name: &OsStr, flags: OFlags) -> io::Result<File> {
     Ok(File::from(opened?))
 }
 
-/// Makes the file `name`, which must be free, to be read and written: with the permissions `mode`,
-/// less the umask, or less what the folder's default list takes.
+/// Creates the file `name`, which must be free, for reading and writing: with the permissions
+/// `mode`, less the umask, or as the folder's default access list says.
 ///
 /// # Errors
 ///
@@ -86,7 +86,7 @@ pub fn create_file(folder: &File, name: &OsStr, mode: u32) -> io::Result<File> {
     Ok(File::from(retry_on_intr(|| openat(folder, name, flags, mode))?))
 }
 
-/// Makes the folder `name`, which must be free, with permissions as for [`create_file`].
+/// Creates the folder `name`, which must be free, with permissions as for [`create_file`].
 ///
 /// # Errors
 ///
@@ -113,7 +113,7 @@ pub fn remove_folder(folder: &File, name: &OsStr) -> io::Result<()> {
     Ok(retry_on_intr(|| unlinkat(folder, name, AtFlags::REMOVEDIR))?)
 }
 
-/// Renames `from`, replacing what `to` named, in one step.
+/// Renames `from`, replacing what `to` referred to, in one step.
 ///
 /// # Errors
 ///
@@ -126,8 +126,8 @@ pub fn rename_over(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// `AlreadyExists` if something stands there; `Unsupported` where the file system or the kernel
-/// cannot promise it; else those of renameat2(2).
+/// `AlreadyExists` if the name is taken; `Unsupported` if the file system or the kernel cannot
+/// guarantee it; otherwise those of renameat2(2).
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -153,7 +153,7 @@ pub fn rename_new(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
     }
 }
 
-/// Returns the names in `folder`, in no order.
+/// Returns the names in `folder`, in no particular order.
 ///
 /// # Errors
 ///
@@ -169,12 +169,13 @@ pub fn list(folder: &File) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Returns once the device has the names in `folder`.
+/// Returns once the device has stored the names in `folder`.
 ///
 /// # Errors
 ///
-/// Those of fsync(2), and of open(2) if the folder could not be opened to be read. File systems
-/// that cannot sync a folder, because every change of it is durable or none ever is, count as done.
+/// Those of fsync(2), and of open(2) if the folder could not be opened for reading. File systems
+/// that cannot sync a folder, because every change of it is durable or none ever is, count as
+/// done.
 pub fn sync_folder(folder: &File) -> io::Result<()> {
     let synced = match folder.sync_all() {
         Err(error) if error.raw_os_error() == Some(libc::EBADF) => {
@@ -188,16 +189,16 @@ pub fn sync_folder(folder: &File) -> io::Result<()> {
     }
 }
 
-/// Asks whether this process may write to what stands under `name`.
+/// Checks whether this process may write to what is under `name`.
 ///
-/// An answer for messages, not for safety: it may have changed a moment later.
+/// For messages, not for security: it may have changed a moment later.
 ///
 /// # Errors
 ///
-/// Those of faccessat2(2): `EACCES`, `EROFS` on a file system that is mounted read-only, `ETXTBSY`
-/// for a program that runs.
+/// Those of faccessat2(2): `EACCES`, `EROFS` on a read-only file system, `ETXTBSY` for a program
+/// that is running.
 pub fn may_write(folder: &File, name: &OsStr) -> io::Result<()> {
-    // With the effective ids, as open(2) would; kernels that lack the flag take the real ones.
+    // With the effective ids, as open(2) would; kernels that lack the flag use the real ones.
     let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
     Ok(match accessat(folder, name, Access::WRITE_OK, flags) {
         Err(Errno::NOSYS) => accessat(folder, name, Access::WRITE_OK, AtFlags::empty()),
@@ -301,7 +302,7 @@ mod tests {
         may_write(&place.1, named("file")).expect("mine");
         let error = may_write(&place.1, named("missing")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
-        // Nobody writes to a process's map table, root included.
+        // No process may write to a process's map table, root included.
         let own = File::open("/proc/self").expect("mounted");
         let is_root = rustix::process::geteuid().is_root();
         assert!(may_write(&own, named("maps")).is_err() || is_root);

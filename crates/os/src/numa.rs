@@ -17,11 +17,11 @@ pub fn node_count() -> usize {
 
 /// Returns the memory node of the processor that this thread runs on at this moment.
 ///
-/// Nodes need not be numbered without gaps, so the answer may exceed [`node_count`].
+/// Node numbers may have gaps, so the result may exceed [`node_count`].
 ///
 /// # Errors
 ///
-/// `Unsupported` (`ENOSYS`) where a sandbox hides getcpu(2).
+/// `Unsupported` (`ENOSYS`) if a sandbox forbids getcpu(2).
 pub fn current_node() -> io::Result<usize> {
     let mut node: libc::c_uint = 0;
     let into = ptr::from_mut(&mut node);
@@ -34,7 +34,7 @@ pub fn current_node() -> io::Result<usize> {
     usize::try_from(node).map_err(io::Error::other)
 }
 
-/// Counts the entries of a list such as `0-3,5`; `None` where it is no such list.
+/// Counts the entries of a list such as `0-3,5`; `None` if it is not such a list.
 fn count_of(list: &str) -> Option<usize> {
     list.split(',')
         .map(|part| {

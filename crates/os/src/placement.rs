@@ -1,9 +1,9 @@
-//! Where on its device a file begins.
+//! Where a file begins on its device.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// The kernel's `struct fiemap` with room for one `struct fiemap_extent` behind it.
+/// The kernel's `struct fiemap` followed by room for one `struct fiemap_extent`.
 #[repr(C)]
 #[derive(Default)]
 struct Fiemap {
@@ -30,12 +30,12 @@ struct Extent {
 /// `_IOWR('f', 11, struct fiemap)`, whose size is that without extents.
 const FS_IOC_FIEMAP: libc::Ioctl = 0xc020_660b;
 
-/// Returns the offset on the device of the first byte of `file` that is on it; `None` for files
-/// that have none there: empty ones, holes, data not yet placed.
+/// Returns the device offset of the first byte of `file` that is stored; `None` for files
+/// without stored bytes: empty ones, holes, data not yet placed.
 ///
 /// # Errors
 ///
-/// `EOPNOTSUPP` and `ENOTTY` from file systems that do not say.
+/// `EOPNOTSUPP` and `ENOTTY` from file systems that do not report it.
 ///
 /// ```
 /// match swath_os::placement::first_byte_on_device(&std::fs::File::open("/etc/passwd")?) {

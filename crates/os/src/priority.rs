@@ -1,7 +1,7 @@
-//! How urgent the input and output of one thread is.
+//! The priority of the input and output of one thread.
 //!
-//! Only a scheduler that knows priorities (BFQ, mq-deadline) heeds them; others take them and do
-//! nothing. Buffered writes happen later, in the kernel's own threads, and do not count.
+//! Only a scheduler that supports priorities (BFQ, mq-deadline) honours them; others accept and
+//! ignore them. Buffered writes happen later, in the kernel's own threads, and are not affected.
 
 use std::io;
 use std::marker::PhantomData;
@@ -15,11 +15,11 @@ const LEVELS: u8 = 8;
 /// A class of ioprio_set(2), with its level where it has some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IoPriority {
-    /// Before everyone else; level 0 (first) to 7. Needs `CAP_SYS_ADMIN` or `CAP_SYS_NICE`.
+    /// Before all others; level 0 (first) to 7. Needs `CAP_SYS_ADMIN` or `CAP_SYS_NICE`.
     RealTime(u8),
-    /// The usual class; level 0 (first) to 7, 4 unless set.
+    /// The usual class; level 0 (first) to 7, default 4.
     BestEffort(u8),
-    /// Only when nobody else wants the device.
+    /// Only when nothing else uses the device.
     Idle,
 }
 
@@ -38,7 +38,7 @@ impl IoPriority {
     }
 }
 
-/// Gives the thread its former priority back when dropped.
+/// Restores the thread's previous priority when dropped.
 ///
 /// Stays on the thread that made it.
 #[derive(Debug)]
@@ -50,20 +50,21 @@ pub struct IoPriorityGuard {
 
 impl Drop for IoPriorityGuard {
     fn drop(&mut self) {
-        // Nobody could be told of a failure, and a priority changes no result.
+        // A failure could not be reported, and a priority changes no result.
         let _ = set(self.former);
     }
 }
 
 /// Sets the calling thread's I/O priority until the guard is dropped.
 ///
-/// Threads that it starts meanwhile inherit the priority. What is restored is what the kernel
-/// reports now: for a thread that never had one, the level that follows from its nice value.
+/// Threads that it starts in the meantime inherit the priority. The restored priority is the one
+/// that the kernel reports now: for a thread that never had one, the level that follows from its
+/// nice value.
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a level above 7; `PermissionDenied` for [`IoPriority::RealTime`] without the
-/// capability; `Unsupported` where the kernel or a sandbox lacks the call.
+/// `InvalidInput` for a level above 7; `PermissionDenied` for [`IoPriority::RealTime`] without
+/// the capability; `Unsupported` if the kernel or a sandbox lacks the call.
 ///
 /// ```
 /// use swath_os::priority::{IoPriority, set_thread_io_priority};

@@ -1,9 +1,9 @@
 //! How much of a file is in the page cache.
 //!
-//! Asked of cachestat(2), which looks at the cache itself and maps nothing (Linux 6.5). mincore(2)
-//! is no substitute where it fails: for a file that the caller neither owns nor may write, the
-//! kernel hides the truth and reports every page as resident, so a cold file looks warm. An
-//! answer that is refused is therefore *unknown*, and stays so.
+//! The answer comes from cachestat(2) (Linux 6.5), which inspects the cache itself and maps
+//! nothing. mincore(2) is not a substitute where it fails: for a file that the caller neither
+//! owns nor may write, the kernel hides the truth and reports every page as resident, so a cold
+//! file looks warm. So if cachestat is refused, the residency is *unknown*, and stays so.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd;
 
 use rustix::param::page_size;
 
-/// The number of cachestat(2) on every architecture but alpha and mips.
+/// The number of cachestat(2) on every architecture except alpha and mips.
 const SYS_CACHESTAT: libc::c_long = 451;
 
 /// `struct cachestat_range` of `<linux/mman.h>`.
@@ -49,9 +49,9 @@ pub struct Residency {
 ///
 /// # Errors
 ///
-/// `Unsupported` before Linux 6.5, and for hugetlbfs. `PermissionDenied` (`EPERM`) where the
-/// caller neither owns the file nor may write to it, and where a sandbox refuses the call: the
-/// residency is then *unknown*, not zero.
+/// `Unsupported` before Linux 6.5, and for hugetlbfs. `PermissionDenied` (`EPERM`) if the caller
+/// neither owns the file nor may write to it, or if a sandbox refuses the call: the residency is
+/// then *unknown*, not zero.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use std::io::{ErrorKind, Write};
 
-    /// `None`, and why, where the kernel does not tell.
+    /// `None`, with the reason printed, if the kernel does not report it.
     fn known(answer: io::Result<Residency>) -> Option<Residency> {
         match answer {
             Ok(residency) => Some(residency),
@@ -136,8 +136,8 @@ mod tests {
         assert_eq!((part.cached_pages, part.total_pages), (2, 2));
         let past_the_end = residency(&file, 8 * page, 100 * page).expect("known");
         assert_eq!((past_the_end.cached_pages, past_the_end.total_pages), (2, 2));
-        let behind = residency(&file, 10 * page, 0).expect("known");
-        assert_eq!(behind, Residency::default());
+        let past_end = residency(&file, 10 * page, 0).expect("known");
+        assert_eq!(past_end, Residency::default());
     }
 
     #[test]

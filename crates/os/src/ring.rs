@@ -1,18 +1,19 @@
 //! Reads in flight through `io_uring(7)`, without a thread for each.
 //!
-//! [`with_ring`] sets a ring up, proves that this process may use it, lends it to a closure, and
-//! waits for whatever the kernel still writes before it returns, also when the closure panics: a
-//! late read into returned memory would be unsound.
+//! [`with_ring`] sets a ring up, verifies that this process may use it, lends it to a closure,
+//! and before it returns waits until the kernel has finished writing, even if the closure
+//! panics: a late read into freed memory would be unsound.
 //!
 //! ```text
-//! submit(lease) → the kernel owns the lease → complete() → the lease comes back with a length
+//! submit(lease) → the kernel owns the lease → complete() → the lease returns with a length
 //! ```
 //!
-//! Where the kernel does not let this thread wait any more, for reasons that do not pass, every read in
-//! flight ends with that error, and its memory is given up: nobody gets it again.
+//! If the kernel no longer lets this thread wait, for a lasting reason, every read in flight
+//! ends with that error, and its memory is abandoned: it is never reused.
 //!
-//! Seccomp may allow the set-up of a ring and refuse to enter it, and old kernels have rings that
-//! cannot read: so a NOP goes through and the opcode is looked up before the closure runs.
+//! Seccomp may allow the set-up of a ring and forbid entering it, and old kernels have rings
+//! that cannot read. So before the closure runs, a NOP is sent through and the opcode is looked
+//! up.
 //!
 //! ```
 //! use swath_os::{memory::{Leases, Pages}, ring};
@@ -43,9 +44,9 @@ use crate::memory::WriteLease;
 /// A read that has ended.
 #[derive(Debug)]
 pub struct Completion<'l> {
-    /// What the submitter called it.
+    /// The token passed to `submit`.
     pub token: u64,
-    /// Bytes read, possibly fewer than asked for; 0 at the end of the file.
+    /// Bytes read, possibly fewer than requested; 0 at the end of the file.
     pub result: io::Result<usize>,
     /// The memory, ours again.
     pub lease: WriteLease<'l>,
@@ -57,9 +58,9 @@ pub struct Ring<'l> {
     ring: RawRing,
     slots: Vec<Option<(u64, WriteLease<'l>)>>,
     free: Vec<u32>,
-    /// Why it cannot be waited for any more: the kernel's number.
+    /// Why it can no longer be waited for: the kernel's error number.
     lost: Option<i32>,
-    /// Whose memory the kernel writes to: not that of a child that was forked.
+    /// The process whose memory the kernel writes to: not that of a forked child.
     process: u32,
     /// A ring has a single issuer: it stays on its thread.
     thread: PhantomData<*const ()>,
@@ -77,8 +78,8 @@ impl std::fmt::Debug for RawRing {
 ///
 /// # Errors
 ///
-/// Whatever the kernel refuses the ring with: `ENOSYS`, `EPERM` (sysctl or seccomp), `ENOMEM`
-/// (`RLIMIT_MEMLOCK` on old kernels), `EMFILE`; `Unsupported` if it cannot read.
+/// Any error with which the kernel refuses the ring: `ENOSYS`, `EPERM` (sysctl or seccomp),
+/// `ENOMEM` (`RLIMIT_MEMLOCK` on old kernels), `EMFILE`; `Unsupported` if it cannot read.
 pub fn with_ring<'l, R>(depth: u32, work: impl FnOnce(&mut Ring<'l>) -> R) -> io::Result<R> {
     let depth = depth.clamp(1, 1024);
     let mut ring = Ring {
@@ -90,7 +91,7 @@ pub fn with_ring<'l, R>(depth: u32, work: impl FnOnce(&mut Ring<'l>) -> R) -> io
         thread: PhantomData,
     };
     ring.prove()?;
-    // Dropped at the end of this function, also by a panic in `work`: `Drop` waits.
+    // Dropped at the end of this function, even if `work` panics: `Drop` waits.
     Ok(work(&mut ring))
 }
 
@@ -110,18 +111,18 @@ fn set_up(depth: u32) -> io::Result<IoUring> {
 }
 
 impl<'l> Ring<'l> {
-    /// Reads that may be submitted before one must complete.
+    /// How many reads may be submitted before one must complete.
     pub fn room(&self) -> usize {
         if self.lost.is_some() { 0 } else { self.free.len() }
     }
 
-    /// Reads that the kernel still works on.
+    /// Reads that the kernel is still working on.
     pub fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Starts reading `file` at `offset` into `lease`, from byte `from` of the lease on. `token`
-    /// comes back with the completion.
+    /// Starts reading `file` at `offset` into `lease`, from byte `from` of the lease on. The
+    /// completion returns `token`.
     ///
     /// # Panics
     ///
@@ -144,7 +145,7 @@ impl<'l> Ring<'l> {
             .user_data(u64::from(slot));
         self.slots[slot as usize] = Some((token, lease));
         if self.lost.is_some() {
-            // `complete` says so.
+            // `complete` reports it.
             return;
         }
         // SAFETY: the target stays lent until its completion: the slot holds the lease, and
@@ -170,7 +171,7 @@ impl<'l> Ring<'l> {
         None
     }
 
-    /// Ends a read that nobody can wait for.
+    /// Ends a read that can no longer be waited for.
     fn give_up(&mut self, number: i32) -> Option<Completion<'l>> {
         let index = self.slots.iter().position(Option::is_some)?;
         let (token, lease) = self.slots[index].take()?;
@@ -199,12 +200,12 @@ impl<'l> Ring<'l> {
         }
     }
 
-    /// Waits for one completion, for as long as that is possible: memory that the kernel writes to
-    /// cannot be given back.
+    /// Waits for one completion, as long as that is possible: memory that the kernel writes to
+    /// cannot be freed.
     fn wait(&mut self) {
         match self.enter(1) {
             Ok(()) => {}
-            // Look again soon.
+            // Check again soon.
             Err(error) if passes(&error) => {
                 std::thread::sleep(std::time::Duration::from_micros(100));
             }
@@ -212,7 +213,7 @@ impl<'l> Ring<'l> {
         }
     }
 
-    /// A NOP goes through, and the kernel knows how to read.
+    /// Checks that a NOP goes through, and that the kernel knows how to read.
     fn prove(&mut self) -> io::Result<()> {
         let mut probe = Probe::new();
         self.ring.0.submitter().register_probe(&mut probe)?;
@@ -230,8 +231,8 @@ impl<'l> Ring<'l> {
     }
 }
 
-/// Whether what keeps a thread from waiting for its ring may pass: pressure on memory. A ring that is
-/// closed, or another thread's, stays so.
+/// Whether the error that keeps a thread from waiting for its ring may pass: memory pressure. A
+/// ring that is closed, or another thread's, stays so.
 pub(crate) fn passes(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -307,7 +308,7 @@ pub(crate) mod tests {
             return swath_reference::skip("io-uring", refused);
         }
         assert!(outcome.is_err());
-        assert!(leases.write(0, 4096).is_some(), "the lease came back");
+        assert!(leases.write(0, 4096).is_some(), "the lease has returned");
     }
 
     #[test]
@@ -335,12 +336,12 @@ pub(crate) mod tests {
         soon(reads_end);
     }
 
-    /// Does `work`, which must come to an end.
+    /// Does `work`, which must end soon.
     pub(crate) fn soon(work: fn()) {
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             work();
-            tell.send(()).expect("somebody waits");
+            tell.send(()).expect("the receiver waits");
         });
         let patience = std::time::Duration::from_secs(60);
         match told.recv_timeout(patience) {
@@ -350,10 +351,10 @@ pub(crate) mod tests {
     }
 
     fn reads_end() {
-        // Nobody writes to it: the read never ends by itself.
+        // Nothing is written to it: the read never ends by itself.
         let (pipe, writer) = std::io::pipe().expect("a pipe");
         let pipe = File::from(OwnedFd::from(pipe));
-        let null = File::open("/dev/null").expect("everybody may read it");
+        let null = File::open("/dev/null").expect("readable by all");
         let leases = Leases::of_pages(Pages::map(8192).expect("address space"));
         let ended = with_ring(2, |ring| {
             ring.submit(&pipe, 0, 0, leases.write(0, 4096).expect("free"), 7);
@@ -370,7 +371,7 @@ pub(crate) mod tests {
             Err(refused) => return swath_reference::skip("io-uring", refused),
         }
         assert!(leases.write(0, 1).is_none(), "it stays lent");
-        assert!(leases.into_pages().is_none(), "it is not given back");
+        assert!(leases.into_pages().is_none(), "it is not returned");
         drop(writer);
     }
 

@@ -1,10 +1,10 @@
-//! Which permissions this process takes from the files that it makes.
+//! Which permissions are removed from the files that this process creates.
 
 use std::fs;
 
-/// Returns the umask of this process; `None` where `/proc` does not say.
+/// Returns the umask of this process; `None` if `/proc` does not show it.
 ///
-/// Read, not set and set back as umask(2) wants it: other threads may be making files.
+/// It is read, not set and restored as umask(2) requires: other threads may be creating files.
 ///
 /// ```
 /// if let Some(umask) = swath_os::umask::umask() {

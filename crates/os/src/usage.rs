@@ -1,7 +1,7 @@
 //! What this process has used so far: faults, context switches, time and peak memory.
 //!
-//! Counters only grow. [`Usage::since`] gives what lies between two readings; what that means is
-//! for the caller to judge.
+//! Counters only grow. [`Usage::since`] returns the difference between two readings; the caller
+//! decides what it means.
 
 use std::fs;
 use std::io;
@@ -14,7 +14,7 @@ pub struct Usage {
     pub minor_faults: u64,
     /// Page faults that waited for a device.
     pub major_faults: u64,
-    /// Times that a thread gave its processor up, mostly to wait.
+    /// Times that a thread gave up its processor, mostly to wait.
     pub voluntary_switches: u64,
     /// Times that a thread was taken off its processor.
     pub involuntary_switches: u64,
@@ -22,13 +22,13 @@ pub struct Usage {
     pub user: Duration,
     /// Processor time in the kernel.
     pub system: Duration,
-    /// The most memory that was resident at one time, in bytes, since the process started or
+    /// The most resident memory at one time, in bytes, since the process started or
     /// [`reset_peak_rss`] was called.
     pub peak_rss: u64,
 }
 
 impl Usage {
-    /// Returns what was used after `earlier`; the peak stays as it is, for peaks have no
+    /// Returns what was used after `earlier`; the peak is that of `self`, because peaks have no
     /// difference.
     ///
     /// A counter that is smaller than in `earlier` gives 0.
@@ -57,7 +57,7 @@ impl Usage {
 ///
 /// # Errors
 ///
-/// Those of getrusage(2), which has none on Linux.
+/// Those of getrusage(2), which does not fail on Linux.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -74,15 +74,15 @@ pub fn usage() -> io::Result<Usage> {
     Ok(Usage { peak_rss: peak.unwrap_or(used.peak_rss), ..used })
 }
 
-/// Reads the counters of all children that have ended and were waited for, together; the peak is
+/// Reads the counters of all children that have ended and were waited for, in total; the peak is
 /// that of the largest.
 ///
-/// A child counts what its parent had in memory when it was started, until it runs its own
-/// program: a small process measures its children best.
+/// Until a child runs its own program, it counts the memory of its parent at the time it was
+/// started: a small process measures its children best.
 ///
 /// # Errors
 ///
-/// Those of getrusage(2), which has none on Linux.
+/// Those of getrusage(2), which does not fail on Linux.
 pub fn usage_of_children() -> io::Result<Usage> {
     Ok(usage_of(&getrusage(libc::RUSAGE_CHILDREN)?))
 }
@@ -99,11 +99,11 @@ fn usage_of(raw: &libc::rusage) -> Usage {
     }
 }
 
-/// Lets the peak of resident memory start again from what is resident now.
+/// Restarts the peak of resident memory from what is resident now.
 ///
 /// # Errors
 ///
-/// `NotFound` or `PermissionDenied` where `/proc` is missing or read-only.
+/// `NotFound` or `PermissionDenied` if `/proc` is missing or read-only.
 pub fn reset_peak_rss() -> io::Result<()> {
     // proc(5): "To reset the peak resident set size ("high water mark")".
     fs::write("/proc/self/clear_refs", "5")
@@ -185,7 +185,8 @@ mod tests {
     fn a_reset_peak_is_no_higher_than_before() {
         let before = usage().expect("usage").peak_rss;
         match reset_peak_rss() {
-            // Tests beside this one may take memory meanwhile, so only the call is certain.
+            // Tests that run in parallel may take memory in between, so only the call is
+            // certain.
             Ok(()) => assert!(usage().expect("usage").peak_rss > 0 && before > 0),
             Err(error) => eprintln!("skipped: the peak cannot be reset here: {error}"),
         }

@@ -1,19 +1,19 @@
-//! Written bytes on their way to the device before anybody waits for them.
+//! Starts writing dirty bytes to the device before a sync waits for them.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// Asks the kernel to begin writing `len` bytes of `file` at `offset` to the device; 0 means to
+/// Tells the kernel to start writing `len` bytes of `file` at `offset` to the device; 0 means to
 /// the end.
 ///
-/// Makes nothing durable: it shortens the fsync(2) that does. Returns before the bytes are there,
-/// but may wait while the device's queue is full.
+/// Makes nothing durable: it shortens the fsync(2) that does. Returns before the bytes are
+/// stored, but may wait while the device's queue is full.
 ///
 /// # Errors
 ///
 /// Those of sync_file_range(2): numbers that the kernel cannot count, a pipe. A failed write to
-/// the device is reported by fsync(2) all the same.
+/// the device is still reported by fsync(2).
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {

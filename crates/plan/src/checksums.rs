@@ -1,14 +1,14 @@
-//! The checksums of a file's chunks, and their bytes: what a copy is compared with.
+//! The checksums of a file's chunks, and their encoding: what a copy is compared with.
 //!
-//! Nothing is computed here: sums are handed in, and so is the function for the sum of the bytes
-//! of the whole.
+//! Nothing is computed here: sums are passed in, and so is the function for the sum of the whole
+//! encoding.
 //!
 //! ```
 //! use swath_plan::checksums::Checksums;
 //!
 //! fn xxh3(bytes: &[u8]) -> u64 {
 //! #     bytes.iter().fold(7, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x9e37_79b9))
-//!     // … of the library at hand
+//!     // … from a library of your choice
 //! }
 //!
 //! let sums = Checksums::new(10, 4, vec![1, 2, 3])?;
@@ -18,15 +18,15 @@
 //! # Ok::<(), swath_plan::checksums::ChecksumsError>(())
 //! ```
 //!
-//! # The bytes
+//! # The encoding
 //!
-//! Version 1. All numbers are unsigned and little-endian. Equal checksums have equal bytes.
+//! Version 1. All numbers are unsigned and little-endian. Equal checksums have equal encodings.
 //!
 //! | Offset | Bytes | What |
 //! | ---: | ---: | --- |
 //! | 0 | 8 | `SWATHSUM` |
 //! | 8 | 4 | version: 1 |
-//! | 12 | 4 | which sum: 1 is XXH3 with 64 bits and seed 0; no other is known |
+//! | 12 | 4 | kind of sum: 1 is XXH3 with 64 bits and seed 0; no other is defined |
 //! | 16 | 8 | the length of the file |
 //! | 24 | 8 | *C*, the length of a chunk, not 0; the last chunk may be shorter |
 //! | 32 | 8 × *N* | the sum of each chunk; *N* is the length divided by *C*, rounded up |
@@ -39,7 +39,7 @@ use core::num::NonZeroU64;
 use crate::chunk::ChunkPlan;
 use crate::extent::Extent;
 
-/// Bytes of a chunk unless told otherwise: of a manifest that is made, and of a vote.
+/// Default chunk size in bytes: of a new manifest, and of a vote.
 pub const CHUNK_SIZE: u64 = 1 << 20;
 
 /// Computes the sum of some bytes.
@@ -61,11 +61,11 @@ pub struct Checksums {
 }
 
 impl Checksums {
-    /// Puts the sums of a file of `len` bytes together.
+    /// Combines the sums of a file of `len` bytes.
     ///
     /// # Errors
     ///
-    /// If a chunk has no byte, or there is not one sum for each.
+    /// If a chunk has no bytes, or the number of sums is not the number of chunks.
     pub fn new(len: u64, chunk_size: u64, sums: Vec<u64>) -> Result<Self, ChecksumsError> {
         let chunk_size = NonZeroU64::new(chunk_size).ok_or(ChecksumsError::ChunkSize)?;
         let plan = ChunkPlan::new(Extent::between(0, len), chunk_size);
@@ -75,7 +75,7 @@ impl Checksums {
         Ok(Self { plan, len, chunk_size, sums })
     }
 
-    /// Reads bytes that may come from anywhere.
+    /// Decodes bytes that may come from anywhere.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Checksums {
         Self::new(len, chunk_size, sums.iter().map(|&it| u64::from_le_bytes(it)).collect())
     }
 
-    /// Returns its bytes.
+    /// Returns the encoding.
     pub fn encode(&self, sum: Sum) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEADER_LEN + (self.sums.len() + 1) * SUM_LEN);
         bytes.extend_from_slice(MAGIC);
@@ -125,33 +125,34 @@ impl Checksums {
         bytes
     }
 
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub const fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether the file holds nothing.
+    /// Whether the file is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes of a chunk.
+    /// Size of a chunk in bytes.
     pub const fn chunk_size(&self) -> NonZeroU64 {
         self.chunk_size
     }
 
-    /// How many chunks there are.
+    /// The number of chunks.
     pub const fn count(&self) -> u64 {
         self.plan.count()
     }
 
-    /// Where chunk `index` lies, and its sum.
+    /// Returns the extent of chunk `index`, and its sum.
     pub fn chunk(&self, index: u64) -> Option<(Extent, u64)> {
         let sum = self.sums.get(usize::try_from(index).ok()?)?;
         Some((self.plan.chunk(index)?, *sum))
     }
 
-    /// The chunk that holds the byte at `offset`, and its sum; none behind the last byte.
+    /// Returns the chunk that contains the byte at `offset`, and its sum; `None` after the last
+    /// byte.
     pub fn chunk_at(&self, offset: u64) -> Option<(Extent, u64)> {
         if offset >= self.len { None } else { self.chunk(offset / self.chunk_size) }
     }
@@ -162,43 +163,43 @@ fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], Checksum
     found.copied().ok_or(ChecksumsError::Truncated)
 }
 
-/// What is wrong with the bytes of checksums.
+/// What is wrong with encoded checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChecksumsError {
     /// They start with something else.
     Magic,
-    /// A version that this library does not know.
+    /// A version unknown to this library.
     Version(u32),
-    /// Sums that this library does not know.
+    /// A kind of sum unknown to this library.
     Kind(u32),
-    /// A chunk has no byte.
+    /// A chunk has no bytes.
     ChunkSize,
-    /// There is not one sum for each chunk.
+    /// The number of sums is not the number of chunks.
     Count,
-    /// They end too soon.
+    /// They end early.
     Truncated,
     /// Something follows them.
     Trailing,
-    /// Their own sum is another.
+    /// The sum of the encoding is wrong.
     Sum,
 }
 
 impl fmt::Display for ChecksumsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Magic => "these are no checksums: they do not start with SWATHSUM",
+            Self::Magic => "not a checksum manifest: it does not start with SWATHSUM",
             Self::Version(version) => {
-                return write!(f, "version {version} is not known to this program");
+                return write!(f, "this program does not know version {version}");
             }
             Self::Kind(kind) => {
-                return write!(f, "checksums of kind {kind} are not known to this program");
+                return write!(f, "this program does not know checksums of kind {kind}");
             }
             Self::ChunkSize => "a chunk cannot have 0 bytes",
             Self::Count => "there is not one checksum for each chunk",
-            Self::Truncated => "they end before the last checksum",
-            Self::Trailing => "more bytes follow their end",
-            Self::Sum => "their own checksum is wrong",
+            Self::Truncated => "it ends before the last checksum",
+            Self::Trailing => "more bytes follow its end",
+            Self::Sum => "its own checksum is wrong",
         })
     }
 }

@@ -21,7 +21,7 @@ use core::num::NonZeroU64;
 
 use crate::extent::Extent;
 
-/// An extent, cut every `chunk_size` bytes from its own start.
+/// An extent, split every `chunk_size` bytes from its own start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunkPlan {
     extent: Extent,
@@ -29,18 +29,18 @@ pub struct ChunkPlan {
 }
 
 impl ChunkPlan {
-    /// Cuts `extent`.
+    /// Splits `extent`.
     pub const fn new(extent: Extent, chunk_size: NonZeroU64) -> Self {
         Self { extent, chunk_size }
     }
 
-    /// How many chunks there are; none for an empty extent.
+    /// Returns the number of chunks; 0 for an empty extent.
     pub const fn count(&self) -> u64 {
         self.extent.len().div_ceil(self.chunk_size.get())
     }
 
     /// Returns chunk `index`, or `None` from [`count`](Self::count) on. All have `chunk_size`
-    /// bytes but the last, which may be shorter.
+    /// bytes except the last, which may be shorter.
     pub fn chunk(&self, index: u64) -> Option<Extent> {
         if index < self.count() {
             // Cannot overflow: `index` is below `len / chunk_size` rounded up.
@@ -52,8 +52,8 @@ impl ChunkPlan {
         }
     }
 
-    /// Cuts into `shares` runs of neighbouring chunks whose counts differ by at most one: study
-    /// A's equal division. Fewer chunks than shares leave the last shares empty.
+    /// Splits it into `shares` runs of adjacent chunks whose counts differ by at most one: study
+    /// A's equal division. With fewer chunks than shares the last shares are empty.
     pub fn shares(&self, shares: u64) -> impl Iterator<Item = Extent> + '_ {
         let (each, more) = (self.count() / shares.max(1), self.count() % shares.max(1));
         let at = move |share: u64| {

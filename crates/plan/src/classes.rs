@@ -1,7 +1,7 @@
-//! Reads by priority class: first what is needed first, within a hard window.
+//! Reads by priority class: the urgent parts first, within a hard window.
 //!
-//! A *class* is the bytes of one priority; a smaller number is needed sooner. [`Arranged`] sorts
-//! and coalesces what a plan lists; [`Classes`] says which bytes a slot reads next.
+//! A *class* is the bytes of one priority; a smaller number is more urgent. [`Arranged`] sorts
+//! and coalesces what a plan lists; [`Classes`] decides which bytes a slot reads next.
 //!
 //! ```text
 //! order     class 0  class 1  class 2  class 3  class 4
@@ -11,18 +11,18 @@
 //!
 //! **How it relates to [`schedule`](crate::schedule).** It is the same scheduler with another
 //! order: the same [`Action`]s, [`Outcome`]s and [`Verdict`]s, and the same terms for retries,
-//! refused ways and the rate (one implementation, which both use). What differs is what comes
-//! next. There, runs of one file in queues that never change and a bound in bytes; here, pieces
-//! of several files in an order that the caller may change, and a bound in classes. An executor
-//! needs one of them and asks it the same questions.
+//! refused ways and the rate (one implementation, used by both). The difference is what comes
+//! next. There, it is runs of one file in queues that never change, with a limit in bytes; here,
+//! pieces of several files in an order that the caller may change, with a limit in classes. An
+//! executor needs one of them and asks it the same questions.
 //!
-//! **The window.** Classes are begun in order, and the class at position `p` only when the one at
-//! `p - window`, and so every one before that, is complete: at most `window` classes are in
+//! **The window.** Classes are begun in order, and the class at position `p` only when the one
+//! at `p - window`, and so every one before that, is complete: at most `window` classes are in
 //! flight, and none is further ahead. With a window of 1 (*strict*) a class begins when the one
-//! before it is complete. Slots that find nothing are told to [`Park`](Action::Park).
+//! before it is complete. Slots without work get [`Park`](Action::Park).
 //!
-//! It has no atomics and no locks: an executor puts it behind one mutex. So its interleavings are
-//! the orders in which calls can come, and the tests run thousands of those.
+//! It has no atomics and no locks: an executor puts it under one mutex. So its interleavings are
+//! the possible orders of calls, and the tests run thousands of those.
 
 mod arrange;
 mod chunks;
@@ -39,9 +39,9 @@ use crate::schedule::{Action, Again, Nanos, Outcome, Pause, Terms, Verdict, Way}
 pub use arrange::{Arranged, Item, Piece, Shape, Span, by_position};
 pub use chunks::Chunks;
 
-/// Bytes of one lease, more or less: neighbouring chunks of a class are read together.
+/// Approximate size of a lease in bytes: adjacent chunks of a class are read together.
 pub const LEASE_SIZE: u64 = 1 << 20;
-/// Scattered pieces of a class are given out together up to at least so many bytes.
+/// Scattered pieces of a class are handed out together up to at least this many bytes.
 const SMALL_LEASE: u64 = 128 << 10;
 
 /// What [`Classes`] are made from.
@@ -51,22 +51,22 @@ pub struct Setup {
     pub arranged: Arc<Arranged>,
     /// How each file is read.
     pub ways: Vec<Way>,
-    /// How often one piece may fail for a passing reason and be tried again.
+    /// How often one piece may fail for a transient reason and be retried.
     pub retries: u32,
-    /// And what is waited before.
+    /// How long to wait before a retry.
     pub pause: Pause,
-    /// Bytes a second, all slots together; none: as fast as it goes.
+    /// Rate limit in bytes per second, all slots together; `None`: no limit.
     pub rate_bytes_per_s: Option<NonZeroU64>,
 }
 
 /// Pieces of one class and file, given to one slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// On behalf of which class: its index, see [`Arranged::number`].
+    /// The class it is read for: its index, see [`Arranged::number`].
     pub class: usize,
-    /// Which file.
+    /// Index of the file.
     pub file: usize,
-    /// Places in the queue of the class; [`Arranged::piece`] knows them.
+    /// Places in the queue of the class; see [`Arranged::piece`].
     pub places: Range<usize>,
     /// How to read them.
     pub way: Way,
@@ -74,14 +74,14 @@ pub struct Lease {
     pub tried: u32,
 }
 
-/// One class, on its way.
+/// One class while it is read.
 #[derive(Clone, Debug)]
 struct Class {
-    /// What has not been given out, of the queue.
+    /// The part of the queue that has not been handed out.
     places: Range<usize>,
     /// Pieces that are not complete.
     left: usize,
-    /// Bytes that have not been given out.
+    /// Bytes that have not been handed out.
     waiting: u64,
     begun: bool,
 }
@@ -92,23 +92,23 @@ pub struct Classes {
     arranged: Arc<Arranged>,
     ways: Vec<Way>,
     classes: Vec<Class>,
-    /// Classes in the order in which they are needed.
+    /// Classes in the order of their urgency.
     order: Vec<usize>,
-    /// The position of the class that is given out.
+    /// The position of the class that is being handed out.
     turn: usize,
     /// Classes before this position are complete.
     settled: usize,
-    /// Pieces of several classes that have been given out; empty if there are none.
+    /// Pieces of several classes that have been handed out; empty if no piece has several.
     taken: Vec<bool>,
     again: Again<Lease>,
-    /// Classes that became complete and have not been asked for.
+    /// Classes that became complete and have not been returned yet.
     fresh: VecDeque<usize>,
     max_skew: usize,
     terms: Terms,
 }
 
 impl Classes {
-    /// Starts with everything still to be given out. Classes without bytes are complete.
+    /// Starts with everything still to be handed out. Classes without bytes are complete.
     ///
     /// # Panics
     ///
@@ -140,7 +140,7 @@ impl Classes {
         new
     }
 
-    /// What any slot is to do at `now`: all are alike.
+    /// What any slot is to do at `now`: all slots are alike.
     pub fn next(&mut self, now: Nanos) -> Action<Lease> {
         if self.terms.is_stopped() {
             return Action::Stop;
@@ -160,13 +160,14 @@ impl Classes {
         }
     }
 
-    /// Whether [`next`](Self::next) has a lease for one more slot at `now`: then a parked one is to ask.
+    /// Whether [`next`](Self::next) has a lease for one more slot at `now`: then a parked one
+    /// should ask.
     pub fn has_more(&mut self, now: Nanos) -> bool {
         !self.terms.is_stopped() && self.candidate(now).is_ok()
     }
 
-    /// Reports how `lease` ended: its first `done` pieces are complete, and the one behind them,
-    /// if any, came to `outcome`, at `now`.
+    /// Reports how `lease` ended at `now`: its first `done` pieces are complete, and the one
+    /// after them, if any, ended with `outcome`.
     pub fn completed(
         &mut self,
         lease: &Lease,
@@ -190,7 +191,7 @@ impl Classes {
         match verdict {
             Verdict::Continue | Verdict::Failed => {}
             Verdict::Retry => {
-                // Those behind have not been tried; those that failed come first.
+                // Those after it have not been tried; those that failed come first.
                 self.push_again(now, rest(failed + 1..lease.places.end, lease.way, 0));
                 let before = if done == 0 { lease.tried } else { 0 };
                 let at = self.terms.retry_at(before, outcome, now);
@@ -216,14 +217,14 @@ impl Classes {
     }
 
     /// Makes `class` the next one to begin. A class that has begun stays where it is, and so do
-    /// those before it: the window holds whatever is asked for. Returns whether it moved.
+    /// those before it: the window always holds. Returns whether it moved.
     pub fn promote(&mut self, class: usize) -> bool {
         self.advance();
         let first = match self.order.get(self.turn) {
             Some(&turn) => self.turn + usize::from(self.classes[turn].begun),
             None => return false,
         };
-        // One that is complete may stand anywhere, but nobody would count it there.
+        // A complete class could be anywhere, but would not be counted there.
         let found = self.order[first..].iter().position(|&other| other == class);
         let Some(found) = found.filter(|_| !self.is_complete(class)) else { return false };
         self.order[first..=first + found].rotate_right(1);
@@ -235,12 +236,12 @@ impl Classes {
         !self.fresh.is_empty()
     }
 
-    /// Classes in the order in which they are needed, as it is now.
+    /// Classes in the current order of their urgency.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
 
-    /// Whether all bytes of `class` are there.
+    /// Whether all bytes of `class` have been read.
     pub fn is_complete(&self, class: usize) -> bool {
         self.classes.get(class).is_some_and(|class| class.left == 0)
     }
@@ -250,18 +251,18 @@ impl Classes {
         self.settled == self.order.len()
     }
 
-    /// The most classes, counted from the first that was not complete to the one that was begun,
-    /// both included, at any time: at most the window.
+    /// The most classes at any time from the first that was not complete to the last that had
+    /// begun, both included: at most the window.
     pub fn max_skew(&self) -> usize {
         self.max_skew
     }
 
-    /// Leases given out and not reported yet.
+    /// Leases that are handed out and not reported yet.
     pub fn in_flight(&self) -> usize {
         self.terms.in_flight()
     }
 
-    /// No slot gets anything from now on.
+    /// Hands out nothing from now on.
     pub fn stop(&mut self) {
         self.terms.stop();
     }
@@ -283,7 +284,7 @@ impl Classes {
         Ok(self.batch(index))
     }
 
-    /// Goes on to the first class, and in it to the first place, that can be given out.
+    /// Advances to the first class, and in it to the first place, that can be handed out.
     fn advance(&mut self) {
         while let Some(&index) = self.order.get(self.turn) {
             let class = &mut self.classes[index];
@@ -298,7 +299,7 @@ impl Classes {
         }
     }
 
-    /// A lease from the queue of a class whose first place can be given out.
+    /// A lease from the queue of a class whose first place can be handed out.
     fn batch(&self, index: usize) -> Lease {
         let class = &self.classes[index];
         let arranged = &*self.arranged;
@@ -343,7 +344,7 @@ impl Classes {
         self.max_skew = self.max_skew.max(self.turn - self.settled + 1);
     }
 
-    /// All bytes of a piece are there.
+    /// All bytes of a piece have been read.
     fn complete(&mut self, place: usize) {
         let Self { arranged, classes, fresh, .. } = self;
         for &class in arranged.classes_of(arranged.piece(place)) {

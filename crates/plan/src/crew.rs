@@ -1,35 +1,36 @@
-//! How many workers read a source of which nobody knows how long it takes to answer.
+//! How many workers read a source whose response time is unknown.
 //!
-//! Reads wait, and what hides a wait is more reads in flight. A [`Crew`] begins with few workers,
-//! learns from the first answers, and says how many there are to be. It has no clock and no threads:
-//! time is a number that is handed in.
+//! Reads wait, and more reads in flight hide the wait. A [`Crew`] begins with few workers,
+//! learns from the first responses, and decides how many there should be. It has no clock and no
+//! threads: time is a number that is passed in.
 //!
 //! ```text
-//! asked                patience: what memory would take       answers: rate × shortest = busy
-//!   |--- first workers ---|--- all that there may be ------------|--- twice as many as are busy ---
+//! request              patience: what memory would take      responses: rate × shortest = busy
+//!   |--- first workers ---|--- the maximum ------------------------|--- twice the busy ones ---
 //! ```
 //!
-//! **The beginning.** Memory answers at once. If nothing has come back after what memory would have
-//! taken, the source is waited for, and all workers there may be are started: what a wait costs is
-//! a wait for each round, and threads that only wait cost next to nothing. So a source of 20 ms has
-//! all of its reads in flight after 2 to 5 ms, not after several waits.
+//! **The beginning.** Memory responds at once. If nothing has come back in the time that memory
+//! would have taken, the source makes readers wait, and the maximum number of workers is
+//! started: each round of reads costs a wait, and threads that only wait cost next to nothing.
+//! So a source of 20 ms has all of its reads in flight after 2 to 5 ms, not after several waits.
 //!
-//! **After that** the law of Little says how many requests a source works on at one time: answers a
-//! second × the shortest time that one took. Requests beyond that stand in a queue of the source's,
-//! where they gain nothing. Twice as many are kept, so that a source that could do more shows it: the
-//! number doubles in each round of two answering times as long as that is so. It sinks where there are
-//! more than four times as many: where a source takes one request after the other, for example.
+//! **After that**, Little's law says how many requests a source works on at a time: responses
+//! per second × the shortest response time. Requests beyond that wait in a queue of the source,
+//! where they gain nothing. Twice as many are kept in flight, so that a source that could do
+//! more shows it: the number doubles in each round of two response times as long as that is so.
+//! It shrinks if there are more than four times as many, for example because the source handles
+//! one request after the other.
 //!
-//! **Where some answers come at once** and others are waited for, as behind a cache, the shortest time
-//! says nothing of the others. There the number is doubled as long as that brings a quarter more
-//! answers a second.
+//! **If some responses come at once** and others take long, as with a cache, the shortest time
+//! says nothing about the others. Then the number is doubled as long as that brings a quarter
+//! more responses per second.
 //!
-//! **Large requests** pay a wait once for more bytes, and cost more where nothing is waited for: memory
-//! that was just cleared is out of the cache when its bytes come. So they are small at first, and large
-//! as long as they are waited for.
+//! **Large requests** pay for one wait with more bytes, but are slower if there is no wait:
+//! memory that was just cleared has left the cache when its bytes arrive. So requests are small
+//! at first, and large as long as they have to wait.
 //!
-//! **The floor** of `n` requests that take `t` each, `w` at one time, is `n / w × t`; the beginning adds
-//! the patience once.
+//! **The floor** for `n` requests that take `t` each, `w` at a time, is `n / w × t`; the
+//! beginning adds the patience once.
 //!
 //! ```
 //! use swath_plan::crew::{Answers, Bounds, Crew, Step};
@@ -50,42 +51,42 @@
 
 use crate::schedule::Nanos;
 
-/// A request that takes no longer than this waits for nothing.
+/// A request that takes no longer than this did not have to wait.
 const LATENCY: Nanos = 500_000;
 /// And for each MiB: what memory takes.
 const NANOS_PER_MIB: u64 = 250_000;
-/// Answers are looked at together for so long at least.
+/// The shortest time over which responses are evaluated together.
 const LEAST_ROUND: Nanos = 1_000_000;
 
 /// Rounds between a doubling that gained nothing and the next.
 const REST: u32 = 16;
 const SECOND: u128 = 1_000_000_000;
 
-/// What a [`Crew`] keeps within.
+/// The limits of a [`Crew`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Workers that begin, and that always stay.
     pub first: usize,
-    /// Workers at most.
+    /// The most workers.
     pub most: usize,
-    /// Bytes of one request.
+    /// Size of one request in bytes.
     pub request_size: u64,
-    /// Bytes of one request as long as requests are waited for.
+    /// Size of one request in bytes while requests have to wait.
     pub waited_size: u64,
 }
 
-/// Requests that one worker made since it last told of any.
+/// Requests of one worker since its last report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answers {
-    /// How many came back.
+    /// How many were answered.
     pub count: u64,
-    /// What the shortest of them took.
+    /// The shortest time one of them took.
     pub shortest: Nanos,
-    /// What they took, all together.
+    /// The total time they took.
     pub waited: Nanos,
 }
 
-/// What whoever starts workers does.
+/// What the thread that starts workers is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Start the worker of this slot, and ask again.
@@ -103,33 +104,33 @@ pub struct Crew {
     running: usize,
     peak: usize,
     wanted: usize,
-    /// What the last round came to: one slow round alone sends nobody away.
+    /// The result of the last round: one slow round alone sends no worker away.
     last: usize,
     /// When the first request was made.
     asked: Option<Nanos>,
-    /// Whether any came back.
+    /// Whether any response has come back.
     answered: bool,
-    /// Bytes of one request.
+    /// Size of one request in bytes.
     request_size: u64,
-    /// The shortest time, and the best rate, as long as the source stays what it is.
+    /// The shortest time, and the best rate, as long as the source stays the same.
     shortest: Nanos,
     best: Rate,
     round: Round,
-    /// Workers before they were doubled, and what they brought.
+    /// Workers before they were doubled, and their rate.
     trial: Option<(usize, Rate)>,
     /// Rounds until they are doubled again.
     rest: u32,
 }
 
-/// Answers in a thousand seconds.
+/// Responses in a thousand seconds.
 type Rate = u128;
 
-/// Answers that are looked at together.
+/// Responses that are evaluated together.
 #[derive(Clone, Copy, Debug)]
 struct Round {
     began: Nanos,
     count: u64,
-    /// What they took, all together.
+    /// The total time they took.
     waited: Nanos,
 }
 
@@ -140,7 +141,7 @@ impl Round {
 }
 
 impl Crew {
-    /// Those that begin, running already.
+    /// A crew whose first workers run already.
     #[must_use]
     pub fn new(bounds: Bounds) -> Self {
         let first = bounds.first.max(1);
@@ -162,25 +163,25 @@ impl Crew {
         }
     }
 
-    /// What a request of so many bytes may take before it counts as waited for.
+    /// The time after which a request of this many bytes counts as waiting.
     #[must_use]
     pub fn patience(request_size: u64) -> Nanos {
         LATENCY.saturating_add(request_size.saturating_mul(NANOS_PER_MIB) >> 20)
     }
 
-    /// Workers that begin.
+    /// The number of workers to begin with.
     #[must_use]
     pub fn first(&self) -> usize {
         self.bounds.first
     }
 
-    /// Bytes of the next request.
+    /// Size of the next request in bytes.
     #[must_use]
     pub fn request_size(&self) -> u64 {
         self.request_size
     }
 
-    /// The same, if it is not what it was at first.
+    /// The same, if it differs from the initial size.
     #[must_use]
     pub fn grown_size(&self) -> Option<u64> {
         Some(self.request_size).filter(|&size| size > self.bounds.request_size)
@@ -192,7 +193,7 @@ impl Crew {
         self.peak
     }
 
-    /// What a request takes if nobody else asks, as far as that was seen.
+    /// The response time without other requests, as far as it was observed.
     #[must_use]
     pub fn shortest(&self) -> Option<Nanos> {
         Some(self.shortest).filter(|&shortest| shortest != Nanos::MAX)
@@ -208,7 +209,7 @@ impl Crew {
         is_first
     }
 
-    /// Requests of one worker came back. Returns whether workers are to be started.
+    /// Requests of one worker were answered. Returns whether workers are to be started.
     pub fn landed(&mut self, now: Nanos, answers: Answers) -> bool {
         self.answered = true;
         self.shortest = self.shortest.min(answers.shortest);
@@ -228,21 +229,21 @@ impl Crew {
         self.running < self.wanted
     }
 
-    /// A request came back without its bytes: more at one time are no help.
+    /// A request came back without its bytes: more at a time would not help.
     pub fn failed(&mut self) {
         self.answered = true;
         self.wanted = (self.wanted / 2).max(self.bounds.first);
         self.last = self.wanted;
     }
 
-    /// What whoever starts workers does at `now`.
+    /// What the thread that starts workers is to do at `now`.
     pub fn step(&mut self, now: Nanos) -> Step {
         if let (Some(asked), false) = (self.asked, self.answered) {
             let until = asked.saturating_add(Self::patience(self.request_size));
             if now < until {
                 return Step::WaitUntil(until);
             }
-            // The first round is not full: it alone sends nobody away.
+            // The first round is not full: it alone sends no worker away.
             (self.wanted, self.last) = (self.bounds.most, self.bounds.most);
             self.waits();
         }
@@ -255,14 +256,14 @@ impl Crew {
         Step::Start(slot)
     }
 
-    /// Whether a worker that was started later, and has nothing in hand, is to end.
+    /// Whether a worker that was started later, and has no work, should end.
     pub fn leaves(&mut self) -> bool {
         let leaves = self.running > self.wanted;
         self.running -= usize::from(leaves);
         leaves
     }
 
-    /// A worker that was to be started could not be: no more are asked for.
+    /// A worker could not be started: no more are started.
     pub fn refused(&mut self) {
         self.running = self.running.saturating_sub(1).max(self.bounds.first);
         self.peak = self.peak.min(self.running).max(self.bounds.first);
@@ -270,17 +271,17 @@ impl Crew {
         self.wanted = self.wanted.min(self.running);
     }
 
-    /// Requests are waited for.
+    /// Requests have to wait.
     fn waits(&mut self) {
         self.request_size = self.request_size.max(self.bounds.waited_size);
     }
 
-    /// Whether no answer came as fast as memory would have given it.
+    /// Whether no response came as fast as memory would have given it.
     fn all_wait(&self) -> bool {
         self.shortest > Self::patience(self.request_size)
     }
 
-    /// A round is over: how many workers are worth it.
+    /// A round is over: returns how many workers are worth it.
     fn judge(&mut self, took: Nanos) -> usize {
         let Round { count, waited, .. } = self.round;
         let rate = u128::from(count) * 1000 * SECOND / u128::from(took.max(1));
@@ -296,17 +297,19 @@ impl Crew {
         }
     }
 
-    /// Twice as many as the source works on at one time, or as there are, if those are not far more.
+    /// Twice as many as the source works on at a time, or as there are, if those are not far
+    /// more.
     fn by_little(&mut self, rate: Rate) -> usize {
         if rate < self.best / 2 {
-            // Not the source that it was: learned anew.
+            // The source has changed: learn anew.
             (self.shortest, self.best) = (Nanos::MAX, 0);
             return self.running;
         }
         self.best = self.best.max(rate);
         let busy_twice = rate * u128::from(self.shortest) * 2 / SECOND;
         let busy_twice = usize::try_from((busy_twice + 500) / 1000).unwrap_or(usize::MAX);
-        // Answers that wait for a processor look like requests that queue: some more are no harm.
+        // Responses that wait for a processor look like requests in a queue: a few more do no
+        // harm.
         if busy_twice.saturating_mul(2) >= self.running {
             busy_twice.max(self.running)
         } else {

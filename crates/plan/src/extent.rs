@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Some bytes of a file: `offset .. offset + len`, whose end is at most `u64::MAX`.
+/// A range of bytes of a file: `offset .. offset + len`, whose end is at most `u64::MAX`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Extent {
     offset: u64,
@@ -23,27 +23,27 @@ impl Extent {
         Self { offset, len: end.saturating_sub(offset) }
     }
 
-    /// Bytes from the start of the file.
+    /// Returns its start, in bytes from the start of the file.
     pub const fn offset(self) -> u64 {
         self.offset
     }
 
-    /// Bytes long.
+    /// Returns its length in bytes.
     pub const fn len(self) -> u64 {
         self.len
     }
 
-    /// Whether it holds no byte.
+    /// Whether its length is 0.
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// The first offset behind it.
+    /// Returns the offset just past its last byte.
     pub const fn end(self) -> u64 {
         self.offset + self.len
     }
 
-    /// The bytes that both hold; empty, and somewhere, if there are none.
+    /// Returns the bytes in both; an empty extent, somewhere, if they share no byte.
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         let offset = self.offset.max(other.offset);

@@ -1,7 +1,7 @@
-//! What was not had, and what was done instead: a list of them stands in every report.
+//! What was not possible, and what was done instead: every report has a list of fallbacks.
 //!
-//! A [`Fallback`] answers two questions: a program asks by its variant what it was, and a person
-//! reads its text. Those of `policy` are made here in `plan`, all others where something refuses.
+//! A program distinguishes a [`Fallback`] by its variant; for people there is its text. Those of
+//! `policy` are made here in `plan`, all others where something is refused.
 //!
 //! ```
 //! use swath_plan::fallback::{DirectUse, Fallback};
@@ -19,97 +19,99 @@ use core::fmt;
 use crate::mirror::Standing;
 use crate::wishes::{Engine, PageCache};
 
-/// A wish that was not granted, or help that was not had. Its text says what was done instead.
+/// An option that could not be honoured, or a means that was not available. Its text says what
+/// was done instead.
 ///
 /// `why` is for people: the kernel's words, or ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fallback {
-    /// Bytes went through the page cache, although they were to go past it.
+    /// Bytes went through the page cache, although they were to bypass it.
     DirectRefused {
-        /// When that was found out.
+        /// When it was refused.
         at: DirectUse,
-        /// Who refused.
+        /// The reason.
         why: String,
     },
-    /// Another way through or past the page cache was taken, for a reason other than `O_DIRECT`.
+    /// The page cache was used in another mode than requested, for a reason other than
+    /// `O_DIRECT`.
     PageCacheUnused {
-        /// What was asked for.
+        /// The requested mode.
         asked: PageCache,
-        /// What was taken.
+        /// The mode that was used.
         used: PageCache,
-        /// What does not go together with the wish.
+        /// What is incompatible with the request.
         why: &'static str,
     },
     /// Another engine ran.
     EngineUnused {
-        /// What was asked for.
+        /// The requested engine.
         asked: Engine,
-        /// What ran.
+        /// The engine that ran.
         used: Engine,
-        /// What does not go together with the wish.
+        /// What is incompatible with the request.
         why: &'static str,
     },
-    /// A choice that has no meaning where it was made.
+    /// An option that has no effect here.
     Unused {
         /// Its name.
         what: &'static str,
-        /// What is so instead.
+        /// What applies instead.
         why: &'static str,
     },
-    /// More than anybody can use.
+    /// More than can be used.
     TooMany {
         /// Of what.
         what: &'static str,
-        /// The wish.
+        /// The requested number.
         asked: u64,
-        /// The most there may be, which was used.
+        /// The maximum, which was used.
         used: u64,
     },
-    /// A number that nobody can mean.
+    /// An absurd number.
     OutOfRange {
-        /// Who said it: a profile, or the source.
+        /// Where it came from: a profile, or the source.
         from: &'static str,
         /// Its name.
         what: &'static str,
         /// The number.
         asked: u64,
-        /// The nearest that can be meant, which was used.
+        /// The nearest sensible number, which was used.
         used: u64,
     },
-    /// The chunk size is no whole number of the device's units.
+    /// The chunk size is not a multiple of the device's unit.
     ChunkSizeRounded {
-        /// The wish, in bytes.
+        /// The requested size in bytes.
         asked: u64,
         /// Bytes of one unit.
         unit: u64,
-        /// The next whole number of them, which was used.
+        /// The next multiple, which was used.
         used: u64,
     },
-    /// There is no memory for as many workers as were wanted.
+    /// There is not enough memory for as many workers as were wanted.
     FewerWorkers {
-        /// The wish.
+        /// The requested number.
         asked: u64,
         /// How many there were.
         used: u64,
     },
     /// A thread could not be started; the others did its work.
     WorkerNotStarted {
-        /// Which worker it was to be; `None` where they are not counted.
+        /// The index of the worker; `None` if workers are not numbered.
         index: Option<u64>,
-        /// What starting it said.
+        /// The error of starting it.
         why: String,
     },
-    /// The number of workers could not grow with what the source answers.
+    /// The number of workers could not grow with the response times of the source.
     NoMoreWorkers {
-        /// What starting the thread that watches said.
+        /// The error of starting the thread that watches.
         why: String,
     },
     /// There was no ring.
     RingRefused {
         /// The kernel's words.
         why: String,
-        /// What a thread each was started for instead: a `read` or a `file` in flight.
+        /// What threads were started for instead, one each: a `read` or a `file` in flight.
         each: &'static str,
     },
     /// The ring ended before its work did.
@@ -117,77 +119,78 @@ pub enum Fallback {
         /// The kernel's words.
         why: String,
     },
-    /// The ring was closed, for its descriptor was wanted.
+    /// The ring was closed, because its descriptor was needed.
     RingClosed,
-    /// Threads read as urgently as they would have anyway.
+    /// Threads read with the priority they already had.
     PriorityNotSet {
         /// The kernel's words.
         why: String,
     },
     /// The kernel did not take the advice.
     AdviceRefused {
-        /// Its words.
+        /// The kernel's words.
         why: String,
     },
-    /// Advice for maps was not given, for nothing was mapped.
+    /// Advice for maps was not given, because nothing was mapped.
     AdviceForMapsOnly,
     /// A file that was to be mapped was read.
     NotMapped {
-        /// What does not go together with a map, and what was done.
+        /// What is incompatible with a map, and what was done.
         why: &'static str,
     },
     /// The caller's memory cannot be read into directly.
     NotAligned,
-    /// No room was reserved: a full disk is found out by a write.
+    /// No space was reserved: a full disk will be noticed by a write.
     NotReserved,
     /// The file system has no locks.
     NoLocks,
-    /// Copies that vote are all read, so none is asked a second time.
+    /// Copies that vote are all read, so none is read a second time.
     NoHedging,
-    /// Copies live on one device.
+    /// Copies are on one device.
     MirrorsShareDevice {
-        /// The first of them, as names are shown.
+        /// The first of them, as names are displayed.
         path: String,
         /// All others.
         others: Vec<String>,
     },
     /// A copy is not read.
     MirrorNotRead {
-        /// Its name, as it is shown.
+        /// Its name, as it is displayed.
         path: String,
         /// What is wrong with it.
         why: String,
     },
-    /// A copy has another length than the others, and is read all the same.
+    /// A copy has another length than the others, and is read anyway.
     MirrorLength {
-        /// Its name, as it is shown.
+        /// Its name, as it is displayed.
         path: String,
-        /// Its bytes.
+        /// Its length in bytes.
         len: u64,
-        /// The bytes of the others.
+        /// The length of the others in bytes.
         expected: u64,
     },
-    /// A copy failed at some chunks; others gave them.
+    /// A copy failed at some chunks; others provided them.
     MirrorFailed {
-        /// Its name, as it is shown.
+        /// Its name, as it is displayed.
         path: String,
         /// How many chunks.
         chunks: u64,
-        /// What was last wrong with it.
+        /// The last problem with it.
         why: String,
         /// What became of it.
         standing: Standing,
     },
-    /// Tables of a compressor are shorter than its level has: there is no memory for those.
+    /// The tables of a compressor are shorter than for its level: there is no memory for full
+    /// ones.
     ShorterTables {
         /// The level.
         level: i32,
     },
-    /// What the caller said could not be had before the call, in his words.
+    /// What the caller reported as unavailable before the call, in the caller's words.
     Noted(String),
 }
 
-/// When it was found out that there is no `O_DIRECT`.
+/// When `O_DIRECT` was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DirectUse {
@@ -200,13 +203,13 @@ pub enum DirectUse {
 }
 
 impl Fallback {
-    /// Whether bytes were to go past the page cache by `O_DIRECT`, and were not let.
+    /// Whether bytes were to bypass the page cache with `O_DIRECT`, and this was refused.
     #[must_use]
     pub fn is_direct_refused(&self) -> bool {
         matches!(self, Self::DirectRefused { .. })
     }
 
-    /// That worker `index` could not be started, for starting it said `why`.
+    /// Worker `index` could not be started, for the reason `why`.
     #[must_use]
     pub fn not_started(index: usize, why: &dyn fmt::Display) -> Self {
         Self::WorkerNotStarted { index: Some(index as u64), why: why.to_string() }
@@ -264,14 +267,17 @@ impl fmt::Display for Fallback {
                 write!(f, "mirrors {path} and {others} {SHARED}")
             }
             Self::ShorterTables { level } => {
-                write!(f, "shorter tables than level {level} has: there is no memory for those")
+                write!(
+                    f,
+                    "shorter tables than those of level {level}: there is no memory for full ones"
+                )
             }
             Self::NotMapped { why } => f.write_str(why),
             Self::Noted(text) => f.write_str(text),
             Self::RingClosed => f.write_str(CLOSED),
             Self::AdviceForMapsOnly => f.write_str("this advice is for maps only: not given"),
             Self::NotAligned => f.write_str("destination not aligned: through bounce buffers"),
-            Self::NotReserved => f.write_str("room was not reserved: this file system cannot"),
+            Self::NotReserved => f.write_str("space was not reserved: this file system cannot"),
             Self::NoLocks => f.write_str(UNLOCKED),
             Self::NoHedging => f.write_str(VOTING),
         }
@@ -281,8 +287,8 @@ impl fmt::Display for Fallback {
 const SHARED: &str = "share one device: together they are no faster, so one of them is read and \
                       the others are spare";
 const CLOSED: &str = "ring closed: too few descriptors, one file after the other";
-const UNLOCKED: &str = "this file system has no locks: a second writer would not be told";
-const VOTING: &str = "copies that vote are read side by side: no second reads";
+const UNLOCKED: &str = "this file system has no locks: a second writer would not be detected";
+const VOTING: &str = "copies that vote are all read in parallel: no second reads";
 
 fn direct_refused(f: &mut fmt::Formatter<'_>, at: DirectUse, why: &str) -> fmt::Result {
     match at {

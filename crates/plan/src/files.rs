@@ -1,10 +1,10 @@
-//! Decides how many files are read: how many at a time, by whom, and which way first.
+//! Decides how many files are read: how many at a time, by which worker, and in which way first.
 //!
 //! ```text
 //! files   |0 1 2 3 4 5 ..|  claims: long ones first, single files at the end   (share)
 //! way     page cache first; on a miss the device, with many reads in flight    (Probe, Window)
-//! opens   by the worker while that is quick, else by the ring                   (Opener)
-//! memory  slabs, lent in turn, with a reserve for the file everybody waits for (Lender)
+//! opens   by the worker while that is fast, otherwise by the ring              (Opener)
+//! memory  slabs, lent in turn, with a reserve for the file that all wait for   (Lender)
 //! ```
 //!
 //! Nothing is opened or read here: numbers in, numbers out.
@@ -28,10 +28,10 @@ pub use opener::{By, Opener};
 pub use probe::{Probe, Way};
 pub use window::Window;
 
-/// Returns how many of `left` files one of `workers` claims at one time, at most `most`.
+/// Returns how many of `left` files one of `workers` claims at a time, at most `most`.
 ///
-/// An eighth of its even share: few claims while there is much to do, and at the end nobody holds
-/// files that another one could have.
+/// An eighth of its even share: few claims while there is much to do, and at the end no worker
+/// holds files that another could have.
 ///
 /// ```
 /// use swath_plan::files::share;

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Nothing here opens, reads, waits or looks at a clock, so every case can be tested with
-//! integers. Checksums, residency and time are handed in.
+//! integers. Checksums, residency and time are passed in.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -1,23 +1,25 @@
-//! Which copy each chunk is read from, and from where next if one fails.
+//! Which copy each chunk is read from, and which one next if that fails.
 //!
-//! A pure state machine. Whoever wants a chunk [`begin`](Mirrors::begin)s a [`Request`], asks
-//! [`next`](Mirrors::next) which copy to read, reports that the read has [`landed`](Mirrors::landed)
-//! and how it [`completed`](Mirrors::completed), until the chunk is there or no copy is left.
+//! A pure state machine. A thread that wants a chunk [`begin`](Mirrors::begin)s a [`Request`],
+//! asks [`next`](Mirrors::next) which copy to read, reports that the read has
+//! [`landed`](Mirrors::landed) and how it [`completed`](Mirrors::completed), until the chunk is
+//! read or no copy is left.
 //!
 //! ```text
 //! copy 0   device a   |read|read|read|read|        slots: reads in flight
-//! copy 1   device a   spare: asked for what copy 0 fails at, or instead of it
+//! copy 1   device a   spare: read for what copy 0 fails at, or instead of it
 //! copy 2   device b   |  read  |  read  |  ×       slow: gets less, and nothing near the end
 //! ```
 //!
-//! * **Pull.** A chunk goes to the fastest copy that has a free slot; a slow one keeps its slots
-//!   longer, so it gets fewer. Towards the end a slow copy gets none that it would be last with.
-//! * **One copy a device.** Copies of one device are read one at a time: together they are slower.
+//! * **Pull.** A chunk goes to the fastest copy that has a free slot; a slow copy keeps its
+//!   slots longer, so it gets fewer chunks. Towards the end a slow copy gets no chunk that it
+//!   would finish last.
+//! * **One copy for each device.** Of the copies on one device only one is read at a time:
+//!   together they are slower.
 //! * **Fail-over.** A chunk is tried on every copy before it is given up. A copy that fails at
-//!   several chunks in a row is given up, and from then on asked only for what no other one has.
-//! * **Hedges.** A read that takes longer than nearly all others is made again on another copy,
-//!   within a [budget](Hedging) that nothing exceeds.
-//!
+//!   several chunks in a row is given up, and from then on only used for what no other copy has.
+//! * **Hedges.** A read that takes longer than nearly all others is repeated on another copy,
+//!   within a [budget](Hedging) that is never exceeded.
 //! Source: study A (mirrored loading), whose fixed even split waits for the slowest copy.
 
 mod len;
@@ -33,36 +35,36 @@ use crate::schedule::Nanos;
 pub use len::{Agreed, agree};
 use pace::{Pace, Recent};
 
-/// Copies at most: each request has a bit for each.
+/// The most copies: each request has one bit for each.
 pub const MOST: usize = 64;
 
-/// One copy, as it was found when it was opened.
+/// One copy, as it was when it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
-    /// Copies of one device have one number.
+    /// A number for the device: equal for copies on the same one.
     pub device: usize,
-    /// Bytes that it has; none if it cannot be read at all.
+    /// Its length in bytes; `None` if it cannot be read at all.
     pub len: Option<u64>,
 }
 
-/// Second reads, when the first takes long.
+/// Second reads, if the first takes long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hedging {
-    /// Second reads for each thousand first ones, at most. Reads slower than all but this share
-    /// are made again.
+    /// The most second reads for each thousand first ones. Reads slower than all but this share
+    /// are repeated.
     pub permille: u32,
-    /// Second reads that are allowed besides: so that a short read can have some.
+    /// Second reads that are allowed in addition, so that a short read can have some.
     pub burst: u32,
 }
 
 /// What a [`Mirrors`] is made from.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// At most [`MOST`].
+    /// The copies, at most [`MOST`].
     pub copies: Vec<Copy>,
     /// Failures in a row after which a copy is given up; at least 1.
     pub give_up_after: u32,
-    /// None: there are no second reads.
+    /// `None`: there are no second reads.
     pub hedging: Option<Hedging>,
 }
 
@@ -71,24 +73,24 @@ pub struct Setup {
 pub enum Standing {
     /// It is read.
     Good,
-    /// It failed several times in a row: asked only for what no other copy has.
+    /// It failed several times in a row, and is only used for what no other copy has.
     GivenUp,
-    /// It cannot be read, or changed meanwhile: not asked again.
+    /// It cannot be read, or has changed: it is no longer used.
     Gone,
 }
 
 /// How a read of one copy ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All bytes are there, and right as far as that was looked at.
+    /// All bytes were read, and are right as far as they were checked.
     Complete,
-    /// The copy did not give them.
+    /// The copy did not provide them.
     Failed,
-    /// It gave others.
+    /// It provided other bytes.
     Wrong,
     /// It ends here.
     EndsAt(u64),
-    /// It is not the file any more that was opened.
+    /// It is no longer the file that was opened.
     Changed,
 }
 
@@ -97,9 +99,9 @@ pub enum Outcome {
 pub enum Step {
     /// Read the chunk from this copy.
     Read {
-        /// Its index.
+        /// The index of the copy.
         copy: usize,
-        /// Whether it is a second read beside one in flight.
+        /// Whether it is a second read in addition to one in flight.
         hedge: bool,
     },
     /// Ask again when any read has landed, or at this time.
@@ -115,11 +117,11 @@ pub struct Tally {
     pub bytes: u64,
     /// Chunks that were taken from it.
     pub chunks: u64,
-    /// Chunks that it failed at.
+    /// Chunks that could not be read from it.
     pub errors: u64,
-    /// Of these, those that another copy had.
+    /// Of these, the chunks that another copy provided.
     pub fail_overs: u64,
-    /// Second reads of it that came first.
+    /// Second reads of it that finished first.
     pub hedges_won: u64,
     /// Second reads of it that were not needed.
     pub hedges_lost: u64,
@@ -128,12 +130,12 @@ pub struct Tally {
 /// A chunk that is wanted.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Lower ones were wanted earlier.
+    /// Requests with lower numbers began earlier.
     number: u64,
     extent: Extent,
-    /// Bits of the copies that have been asked.
+    /// One bit for each copy that has been tried.
     asked: u64,
-    /// And of those that failed.
+    /// And for each that failed.
     failed: u64,
     flights: Vec<Flight>,
     waiting_since: Option<Nanos>,
@@ -147,7 +149,7 @@ struct Flight {
 }
 
 impl Request {
-    /// The bytes that are wanted.
+    /// The requested bytes.
     pub const fn extent(&self) -> Extent {
         self.extent
     }
@@ -162,7 +164,7 @@ impl Request {
 struct State {
     device: usize,
     standing: Standing,
-    /// Nothing behind this can be read.
+    /// Nothing past this offset can be read.
     end: u64,
     in_flight: u32,
     failures_in_a_row: u32,
@@ -179,7 +181,7 @@ pub struct Mirrors {
     recent: Recent,
     /// Reads in flight that each copy may have.
     slots: u32,
-    /// Bytes that are expected and have not begun; none: nobody said.
+    /// Bytes that are expected and have not begun; `None` if unknown.
     left: Option<u64>,
     first_reads: u64,
     hedges: u64,
@@ -234,12 +236,12 @@ impl Mirrors {
         self.left = Some(bytes);
     }
 
-    /// How many copies are read side by side: one for each device.
+    /// How many copies are read in parallel: one for each device.
     pub fn active_count(&self) -> usize {
         (0..self.copies.len()).filter(|&copy| self.is_active(copy)).count()
     }
 
-    /// Whether `copy` is the one of its device that is read.
+    /// Whether `copy` is the one on its device that is read.
     pub fn is_active(&self, copy: usize) -> bool {
         let is_good = |it: &State| it.standing == Standing::Good;
         let this = &self.copies[copy];
@@ -272,8 +274,8 @@ impl Mirrors {
         }
     }
 
-    /// What to do for `request` at `now`. After [`Step::Read`] the read counts as in flight. After
-    /// [`Step::Wait`], go on asking: those that came later wait until this one has a copy.
+    /// What to do for `request` at `now`. After [`Step::Read`] the read counts as in flight.
+    /// After [`Step::Wait`], ask again: later requests wait until this one has a copy.
     pub fn next(&mut self, request: &mut Request, now: Nanos) -> Step {
         let step = match request.flights.first() {
             Some(&first) => self.second(request, first, now),
@@ -303,8 +305,8 @@ impl Mirrors {
         step
     }
 
-    /// A read of `len` bytes of `copy` that began at `since` is over, however it ended and whether
-    /// or not anybody still waits for it.
+    /// A read of `len` bytes of `copy` that began at `since` is over, however it ended and
+    /// whether or not it is still waited for.
     pub fn landed(&mut self, copy: usize, len: u64, since: Nanos, now: Nanos) {
         let state = &mut self.copies[copy];
         state.in_flight = state.in_flight.saturating_sub(1);
@@ -327,7 +329,7 @@ impl Mirrors {
         }
     }
 
-    /// A copy gave bytes for `request` that turned out to be others than those taken.
+    /// A copy provided bytes for `request` that turned out to differ from those used.
     pub fn outvoted(&mut self, request: &mut Request, copy: usize) {
         let len = request.extent.len();
         let tally = &mut self.copies[copy].tally;
@@ -358,7 +360,7 @@ impl Mirrors {
         state.tally.errors += 1;
         match outcome {
             Outcome::Changed => state.standing = Standing::Gone,
-            // What lies before the end is as good as before.
+            // What is before the end is as good as before.
             Outcome::EndsAt(end) => state.end = state.end.min(end),
             Outcome::Failed | Outcome::Wrong | Outcome::Complete => {
                 state.failures_in_a_row += 1;
@@ -370,7 +372,7 @@ impl Mirrors {
         }
     }
 
-    /// Whether `copy` may have the bytes of `request` and has not been asked for them.
+    /// Whether `copy` may have the bytes of `request` and has not been tried.
     fn may_have(&self, request: &Request, copy: usize) -> bool {
         let state = &self.copies[copy];
         state.standing != Standing::Gone
@@ -402,7 +404,7 @@ impl Mirrors {
         }
     }
 
-    /// How many requests that came before `request` wait for a slot of `copy`, or another one.
+    /// How many earlier requests than `request` wait for a slot of `copy`, or of another one.
     fn waiting_for(&self, copy: usize, request: &Request) -> u64 {
         let may_take = |waiting: &&Waiting| {
             waiting.number < request.number
@@ -412,8 +414,8 @@ impl Mirrors {
         self.waiting.iter().filter(may_take).count() as u64
     }
 
-    /// Whether everything that is left, this chunk included, would be done by the other copies
-    /// before `copy` has done this chunk.
+    /// Whether the other copies would finish everything that is left, this chunk included,
+    /// before `copy` finishes this chunk.
     fn would_be_last(
         &self,
         request: &Request,
@@ -423,7 +425,7 @@ impl Mirrors {
     ) -> bool {
         let (Some(left), len) = (self.left, request.extent.len()) else { return false };
         let Some(own) = self.copies[copy].pace.of(len) else { return false };
-        // If the others do not come to it in that time, they are not what they were.
+        // If the others do not get to it in that time, they have become slower.
         if request.waiting_since.is_some_and(|since| now.saturating_sub(since) >= own) {
             return false;
         }
@@ -433,7 +435,7 @@ impl Mirrors {
             .is_some_and(|theirs| own > theirs)
     }
 
-    /// Whether there is to be a second read beside `first`, and of which copy.
+    /// Whether to make a second read in addition to `first`, and of which copy.
     fn second(&self, request: &Request, first: Flight, now: Nanos) -> Step {
         let Some(hedging) = self.hedging.filter(|_| request.flights.len() == 1) else {
             return Step::Wait(None);

@@ -1,14 +1,15 @@
-//! `auto`: from facts about a file and a caller's wishes to one way of reading it.
+//! The policy of `auto`: from facts about a file and the caller's options to one way of reading
+//! it.
 //!
 //! ```text
 //! Facts (len, residency, storage, cores, memory) ┐
 //! Wishes (engine, page cache, workers, sizes)    ├→ decide → Decision (runs, workers, reason)
 //! Tuning (what was measured to be faster here)   │
-//! Hints (what a source that is no file says)     ┘
-//! ```
+//! Hints (what a source says that is not a file)  ┘
+//! Hints (what a source that is not a file says) ─┘
 //!
-//! The rules and the measurements behind them are in `docs/design/auto.md`. A wish that cannot be
-//! granted is never granted silently: the decision lists what was done instead.
+//! `docs/design/auto.md` has the rules and the measurements that led to them. A request that
+//! cannot be honoured is never dropped silently: the decision lists what was done instead.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -39,39 +40,39 @@ pub use tuning::Tuning;
 pub const SMALL: u64 = 64 << 10;
 /// The default size of one read.
 pub const READ_SIZE: u64 = 1 << 20;
-/// What a worker takes at one time for buffered reads: a huge page of the destination, so that no
+/// What a worker takes at a time for buffered reads: a huge page of the destination, so that no
 /// two workers populate the same one.
 const LEASE_SIZE: u64 = 2 << 20;
-/// A worker for less than this costs more than it brings, when the page cache holds the bytes.
+/// For less than this a worker costs more than it brings, if the page cache holds the bytes.
 const WORKER_SHARE: u64 = 4 << 20;
 /// Buffered reads in flight that a cold local device wants, whatever the core count.
 const COLD_WORKERS: u64 = 4;
-/// A kernel that reads so far ahead keeps a device busy for one thread; a second one breaks the
-/// order by which the kernel recognises it.
+/// A kernel that reads this far ahead keeps a device busy for one thread; a second thread would
+/// break the pattern by which the kernel recognises sequential reads.
 const FAR_AHEAD: u64 = 2 << 20;
-/// From this length on, that pays all the same: one thread's copying is in the way.
+/// Above this length several threads win anyway: the copying of a single thread would limit it.
 const LONG: u64 = 256 << 20;
 /// Direct reads in flight that a local device wants.
 const DIRECT_DEPTH: u64 = 16;
-/// Workers, and reads in flight, at most.
+/// The most workers, and reads in flight.
 pub const MOST_IN_FLIGHT: u64 = 1024;
 /// Requests in flight, and their size, for spinning disks and networks.
 const ORDERED: (u64, u64) = (2, 4 << 20);
 
-/// Where a file lives, as far as it matters here.
+/// What a file is stored on, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// A local device without moving parts, or one that hides them.
     Local,
-    /// A local disk that turns.
+    /// A local spinning disk.
     Rotational,
     /// Another machine.
     Network,
-    /// A program of somebody's, and whatever is behind it.
+    /// A FUSE program, and whatever it reads from.
     Fuse,
     /// Memory: there is no device to bypass the page cache for.
     Memory,
-    /// Something that only answers `read_at`: no descriptor, no page cache.
+    /// A source that only implements `read_at`: no descriptor, no page cache.
     Foreign,
 }
 
@@ -80,31 +81,31 @@ pub enum Storage {
 pub struct Facts {
     /// The bytes to read.
     pub extent: Extent,
-    /// Where they live.
+    /// What they are stored on.
     pub storage: Storage,
-    /// What the page cache holds of each [window] of the extent; empty if nobody
-    /// asked.
+    /// What the page cache holds of each [window] of the extent; empty if it was not inspected.
     pub residency: Vec<Residency>,
-    /// The unit of `O_DIRECT` offsets and lengths; `None` where it is not possible.
+    /// The unit of `O_DIRECT` offsets and lengths; `None` if it is not possible.
     pub direct: Option<NonZeroU64>,
     /// Whether `io_uring` may read this file.
     pub ring: bool,
-    /// Bytes that the kernel reads ahead of one thread that reads on; 0 where nobody knows.
+    /// Bytes that the kernel reads ahead of one sequential thread; 0 if unknown.
     pub readahead: u64,
     /// Processors this process may use.
     pub cores: u64,
-    /// Bytes this process may still take; `u64::MAX` if nobody asked.
+    /// Bytes of memory that this process may still take; `u64::MAX` if not checked.
     pub memory: u64,
-    /// Copies on devices of their own that are read side by side; 0 if it is no mirrored source.
+    /// Copies on separate devices that are read in parallel; 0 for a source that is not
+    /// mirrored.
     pub copies: u64,
-    /// What was measured to be faster than the defaults where the file lives.
+    /// Settings that were measured to be faster than the defaults on this storage.
     pub tuning: Tuning,
-    /// What the source says of itself, if it is no file.
+    /// What the source says about itself, if it is not a file.
     pub hints: Hints,
 }
 
 impl Facts {
-    /// Whether every window of the extent is in the page cache, as far as anybody looked.
+    /// Whether every window of the extent is in the page cache, as far as it was inspected.
     #[must_use]
     pub fn is_resident(&self) -> bool {
         self.residency.len() as u64 == window::count(self.extent)
@@ -115,15 +116,15 @@ impl Facts {
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// Never `Auto`. With `Ring`, `workers` may read buffered runs beside it.
+    /// Never `Auto`. With `Ring`, `workers` may read buffered runs in addition.
     pub engine: Engine,
     /// Never `Auto`.
     pub page_cache: PageCache,
     /// The runs, a list for each queue of the scheduler.
     pub queues: Vec<Vec<Run>>,
-    /// The queues each blocking worker serves: of all those there may be.
+    /// The queues that each blocking worker serves, for the maximum number of workers.
     pub workers: Vec<Vec<usize>>,
-    /// If only some of them begin, and how many there are is found out.
+    /// Set if only some of them begin, and the best number is found out.
     pub crew: Option<Bounds>,
     /// Entries of the ring; 0: there is no ring.
     pub ring_depth: u64,
@@ -135,18 +136,18 @@ pub struct Decision {
     pub chunk_size: NonZeroU64,
     /// Why, in one sentence.
     pub reason: String,
-    /// Wishes that could not be granted, and what was done instead.
+    /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
 impl Decision {
-    /// Whether some of it is read past the page cache.
+    /// Whether some of it is read directly, bypassing the page cache.
     #[must_use]
     pub fn is_direct(&self) -> bool {
         self.queues.iter().flatten().any(|run| run.way == Way::Direct)
     }
 
-    /// Workers that begin.
+    /// The number of workers to begin with.
     #[must_use]
     pub fn first_workers(&self) -> usize {
         self.crew.map_or(self.workers.len(), |bounds| bounds.first)
@@ -159,7 +160,7 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     let hinted = foreign::bounded(facts, &mut fallbacks);
     let facts = hinted.as_ref().unwrap_or(facts);
     let wishes = &bounded(wishes, &mut fallbacks);
-    // An engine that was asked for is as it was asked for.
+    // An engine that was requested is used as requested.
     let tuning = match wishes.engine {
         Engine::Auto => facts.tuning.bounded(&mut fallbacks),
         _ => Tuning::default(),
@@ -172,8 +173,8 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     }
 }
 
-/// Wishes for workers that take what comes next: without a ring and without fixed shares, for these
-/// reasons; and what is to be said of it.
+/// The options for workers that take what comes next, without a ring and without fixed shares,
+/// for these reasons; and the resulting fallbacks.
 pub fn by_workers(
     wishes: &Wishes,
     no_ring: &'static str,
@@ -192,7 +193,7 @@ pub fn by_workers(
     (wishes, fallbacks)
 }
 
-/// More threads or reads in flight than anybody can use are an accident, and cost memory.
+/// Absurd numbers of threads or reads in flight are a mistake, and cost memory.
 fn bounded(wishes: &Wishes, fallbacks: &mut Vec<Fallback>) -> Wishes {
     let mut wishes = *wishes;
     for (what, wish) in
@@ -207,7 +208,7 @@ fn bounded(wishes: &Wishes, fallbacks: &mut Vec<Fallback>) -> Wishes {
     wishes
 }
 
-/// Bounds a number that somebody else gave, who is named; 0 stays. What was used instead is said.
+/// Clamps a number from another source, which is named; 0 stays. Clamping is reported.
 fn keep_in_range(
     from: &'static str,
     what: &'static str,
@@ -242,7 +243,7 @@ fn choose_page_cache(
         }
         PageCache::Auto if facts.storage == Storage::Foreign => PageCache::Keep,
         PageCache::Drop | PageCache::Bypass if foreign::is_foreign(facts) => {
-            instead(PageCache::Keep, "the source is no file and has none")
+            instead(PageCache::Keep, "the source is not a file and has none")
         }
         PageCache::Auto if may_bypass && can_bypass => PageCache::Bypass,
         PageCache::Auto if wishes.reuse == Reuse::Once => PageCache::Drop,
@@ -265,7 +266,7 @@ fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<Fallback>) 
         Engine::Ring if !facts.ring => {
             let why = match facts.storage {
                 _ if facts.copies > 0 => "copies are compared and fail over",
-                Storage::Foreign => "the source is no file",
+                Storage::Foreign => "the source is not a file",
                 _ => "not usable here (kernel, sandbox or file system)",
             };
             let (asked, used) = (Engine::Ring, Engine::Pool);
@@ -276,7 +277,7 @@ fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<Fallback>) 
     }
 }
 
-/// An engine that somebody asked for does what its name says, for the whole extent.
+/// A requested engine does what its name says, for the whole extent.
 fn fixed(
     facts: &Facts,
     wishes: &Wishes,
@@ -323,7 +324,7 @@ fn fixed(
         ring_queues: if ring_depth > 0 { vec![0] } else { Vec::new() },
         cut: cut(facts, chunk_size, way),
         chunk_size,
-        reason: format!("engine `{engine}` was asked for"),
+        reason: format!("engine `{engine}` was requested"),
         fallbacks,
     }
 }
@@ -336,7 +337,7 @@ fn depth(facts: &Facts, wish: u64) -> u64 {
     }
 }
 
-/// Bytes of one call: the wish, in whole units of the device where it goes there directly.
+/// Bytes of one call: as requested, rounded to whole units of the device for direct reads.
 fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<Fallback>) -> NonZeroU64 {
     let wish = NonZeroU64::new(wish);
     let size = wish.or(NonZeroU64::new(READ_SIZE)).unwrap_or(NonZeroU64::MIN);
@@ -352,18 +353,18 @@ fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<Fallback>)
     }
 }
 
-/// Small chunks are given out together, so that they cost no lock each.
+/// Small chunks are handed out together, to save taking a lock for each.
 fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> Cut {
     let lease = if way == Way::Direct { READ_SIZE } else { LEASE_SIZE };
     let chunks = (lease / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
-    // Direct reads start at multiples of the unit in the file, whatever the extent does.
+    // Direct reads start at multiples of the unit in the file, wherever the extent does.
     let base = if way == Way::Direct { 0 } else { facts.extent.offset() };
     Cut { base, size }
 }
 
-/// The extent as runs, the way chosen for each window. Only whole units can be read directly;
-/// what is left over at either end is buffered.
+/// Splits the extent into runs, with the way chosen for each window. Only whole units can be
+/// read directly; the rest at either end is buffered.
 fn runs(
     facts: &Facts,
     extent: Extent,

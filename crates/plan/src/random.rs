@@ -1,8 +1,9 @@
-//! Random numbers that are the same on every machine and in every year.
+//! Random numbers that are the same on every machine, for ever.
 //!
-//! Pauses, orders of contestants, and generated files must be repeatable from a seed alone, so the
-//! generator is written out here and never changes. It is SplitMix64 (Steele, Lea and Flood, 2014):
-//! word `i` is a function of the seed and `i` only, so any worker can make any part of a file.
+//! Pauses, orders of contestants, and generated files must be reproducible from a seed alone, so
+//! the generator is written out here and never changes. It is SplitMix64 (Steele, Lea and Flood,
+//! 2014): word `i` is a function of the seed and `i` only, so any worker can make any part of a
+//! file.
 //!
 //! ```
 //! use swath_plan::random::{GAMMA, mix, word};
@@ -20,14 +21,14 @@ pub fn word(seed: u64, index: u64) -> u64 {
     mix(seed.wrapping_add(GAMMA.wrapping_mul(index.wrapping_add(1))))
 }
 
-/// Moves `seed` on and returns the first word of its sequence.
+/// Advances `seed` and returns the first word of its sequence.
 #[inline]
 pub(crate) fn next_word(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_add(GAMMA);
     mix(*seed)
 }
 
-/// Makes a word random that differs from others in a few bits.
+/// Turns a word that differs from others in a few bits into a random one.
 #[inline]
 #[must_use]
 pub fn mix(mut state: u64) -> u64 {

@@ -1,8 +1,9 @@
-//! The one scheduler: who moves which bytes next.
+//! The one scheduler: which slot moves which bytes next.
 //!
 //! A pure state machine. An executor asks [`next`](Scheduler::next) for a slot (a place for one
 //! read in flight: a blocked worker, or an entry of a ring), does what the [`Action`] says, and
-//! reports with [`completed`](Scheduler::completed). Time is a number that the executor hands in.
+//! reports with [`completed`](Scheduler::completed). Time is a number that the executor passes
+//! in.
 //!
 //! ```text
 //! queue 0, buffered  |run|run|      ← slots 0, 1   (workers)
@@ -10,7 +11,7 @@
 //! lease              about 1 MiB of one run: chunks are coalesced, so small ones cost no lock
 //! ```
 //!
-//! Retries, a refused way, the rate limit and the bound on running ahead are decided here and
+//! Retries, a refused way, the rate limit and the limit on running ahead are decided here and
 //! nowhere else. Reads by priority class have an order of their own, in
 //! [`classes`](crate::classes), under the same terms.
 
@@ -34,44 +35,45 @@ pub type Nanos = u64;
 pub enum Way {
     /// `pread(2)` through the page cache.
     Buffered,
-    /// `O_DIRECT`, past the page cache.
+    /// `O_DIRECT`, bypassing the page cache.
     Direct,
 }
 
-/// Neighbouring bytes that are read in one way.
+/// Adjacent bytes that are read in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Which bytes.
     pub extent: Extent,
-    /// And how.
+    /// How to read them.
     pub way: Way,
 }
 
-/// Where runs are cut into leases: at `base` and every `size` bytes from it.
+/// Where runs are cut into leases: at `base`, and after every `size` bytes from there.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     /// An offset in the file at which a lease may start.
     pub base: u64,
-    /// Bytes of a lease.
+    /// Size of a lease in bytes.
     pub size: NonZeroU64,
 }
 
 /// What a scheduler is made from.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// Runs in the order in which they are to be given out, a list for each queue.
+    /// Runs in the order in which they are to be handed out, one list for each queue.
     pub queues: Vec<Vec<Run>>,
     /// For each slot, the queues it serves, first choice first.
     pub slots: Vec<Vec<usize>>,
     /// Where to cut.
     pub cut: Cut,
-    /// How often one lease may fail for a passing reason and be tried again.
+    /// How often one lease may fail for a transient reason and be retried.
     pub retries: u32,
-    /// And what is waited before.
+    /// How long to wait before a retry.
     pub pause: Pause,
-    /// Bytes that may be given out beyond what was [`released`](Scheduler::released); none: all.
+    /// Bytes that may be handed out beyond what was [`released`](Scheduler::released); `None`:
+    /// all.
     pub ahead: Option<NonZeroU64>,
-    /// Bytes a second, all slots together; none: as fast as it goes.
+    /// Rate limit in bytes per second, all slots together; `None`: no limit.
     pub rate_bytes_per_s: Option<NonZeroU64>,
 }
 
@@ -91,10 +93,10 @@ pub struct Lease {
 pub enum Action<L = Lease> {
     /// Read these bytes, then report.
     Read(L),
-    /// Ask again at this time, or after something has changed: the rate limit, or what is to be tried
-    /// again later.
+    /// Ask again at this time, or after something has changed: because of the rate limit, or of
+    /// what is to be retried later.
     WaitUntil(Nanos),
-    /// Ask again after the next `released`: the bound on running ahead.
+    /// Ask again after the next `released`: because of the limit on running ahead.
     Park,
     /// Nothing is left for this slot.
     Done,
@@ -105,14 +107,16 @@ pub enum Action<L = Lease> {
 /// How a lease ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// All bytes are there.
+    /// All bytes were read.
     Complete,
-    /// Failed for a reason that may pass, not before so long as the source knows; 0: it does not.
+    /// Failed for a reason that may pass, at the earliest after this time if the source knows;
+    /// 0: it does not.
     Passing {
         /// From now on.
         after: Nanos,
     },
-    /// The source refuses this way of reading; if that is the plain one, these bytes.
+    /// The source refuses this way of reading; if it is the buffered one, it refuses these
+    /// bytes.
     Refused,
     /// Failed for good.
     Fatal,
@@ -123,11 +127,11 @@ pub enum Outcome {
 pub enum Verdict {
     /// Go on.
     Continue,
-    /// The same bytes will be given out again.
+    /// The same bytes will be handed out again.
     Retry,
-    /// They, and all that was to be read directly, will be read through the page cache.
+    /// These bytes, and all that was to be read directly, will be read through the page cache.
     FellBack,
-    /// The read has failed: the error in hand is the one to report.
+    /// The read has failed: the current error is the one to report.
     Failed,
 }
 
@@ -135,9 +139,9 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     setup: Setup,
-    /// Bytes of a lease at first.
+    /// Initial size of a lease in bytes.
     first_size: NonZeroU64,
-    /// For each queue: the run that is being given out, and the next offset in it.
+    /// For each queue: the run that is being handed out, and the next offset in it.
     cursors: Vec<(usize, u64)>,
     again: Again<Lease>,
     direct_refused: bool,
@@ -147,7 +151,7 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// Starts with everything still to be given out. `released` starts at the lowest offset.
+    /// Starts with everything still to be handed out. `released` starts at the lowest offset.
     pub fn new(mut setup: Setup) -> Self {
         for queue in &mut setup.queues {
             queue.retain(|run| !run.extent.is_empty());
@@ -170,18 +174,18 @@ impl Scheduler {
         }
     }
 
-    /// Gives nothing out while something is to be tried again: for consumers that take leases in turn,
-    /// and keep who has a later one waiting.
+    /// Hands out nothing while something is to be retried: for consumers that take leases in
+    /// order, where workers with a later lease wait.
     pub fn keep_order(&mut self) {
         self.keeps_order = true;
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     pub fn slots(&self) -> usize {
         self.setup.slots.len()
     }
 
-    /// Leases given out and not reported yet.
+    /// Leases that are handed out and not reported yet.
     pub fn in_flight(&self) -> usize {
         self.terms.in_flight()
     }
@@ -228,13 +232,13 @@ impl Scheduler {
         self.released = self.released.max(offset);
     }
 
-    /// Cuts what has not been given out every `least` bytes from now on, or as it was at first if that
-    /// is more.
+    /// From now on, cuts what has not been handed out every `least` bytes, or as initially if
+    /// that is more.
     pub fn cut_by(&mut self, least: NonZeroU64) {
         self.setup.cut.size = least.max(self.first_size);
     }
 
-    /// No slot gets anything from now on.
+    /// Hands out nothing from now on.
     pub fn stop(&mut self) {
         self.terms.stop();
     }
@@ -252,7 +256,8 @@ impl Scheduler {
         for &queue in queues {
             let Some(lease) = self.head(queue) else { continue };
             let bound = self.setup.ahead.map(|ahead| self.released.saturating_add(ahead.get()));
-            // The lease at `released` itself always goes: else a bound below a lease would hang.
+            // The lease at `released` itself is always handed out; otherwise a limit below a
+            // lease would hang.
             let first = lease.extent.offset() <= self.released;
             if first || bound.is_none_or(|bound| lease.extent.end() <= bound) {
                 return Ok(lease);
@@ -267,7 +272,7 @@ impl Scheduler {
         let &(index, offset) = self.cursors.get(queue)?;
         let run = self.setup.queues[queue].get(index)?;
         let Cut { base, size } = self.setup.cut;
-        // The first cut behind `offset`; a base behind it cuts at the base.
+        // The first cut after `offset`; if the base is after it, the base itself.
         let cut = match offset.checked_sub(base) {
             Some(from_base) => {
                 base.saturating_add((from_base / size + 1).saturating_mul(size.get()))

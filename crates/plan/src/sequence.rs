@@ -1,14 +1,14 @@
-//! Decides where chunks go whose sizes are not known when their order is.
+//! Decides where chunks go if their order is known before their sizes.
 //!
-//! A [`Sequence`] gives out numbers in serial order, takes chunks back in any order, and says of
-//! each one where it lies as soon as that is known: when the sizes of all before it are.
+//! A [`Sequence`] hands out numbers in serial order, takes chunks back in any order, and
+//! determines where each one goes as soon as that is known: when the sizes of all before it are.
 //!
 //! ```text
 //! taken     0   1   2   3        window 4: number 4 only once one of these is written
 //! came back     5 B 2 B
 //! placed                         nothing: 0 has no size yet
 //! came back 3 B 5 B 2 B
-//! placed    0.. 3.. 8..          three at once; 3 waits for nobody but itself
+//! placed    0.. 3.. 8..          three at once; 3 only waits for itself
 //! ```
 //!
 //! ```
@@ -44,11 +44,11 @@ pub struct Placed<T> {
 pub enum Refused<T> {
     /// A chunk before it was abandoned, so it has no place.
     Abandoned(T),
-    /// It would end beyond `u64::MAX`; nothing behind it has a place either.
+    /// It would end past `u64::MAX`; nothing after it has a place either.
     TooLong(T),
 }
 
-/// What comes in any order, kept until all before it came.
+/// Items that arrive in any order, kept until all items before them have arrived.
 ///
 /// ```
 /// use swath_plan::sequence::InOrder;
@@ -61,9 +61,9 @@ pub enum Refused<T> {
 /// ```
 #[derive(Debug)]
 pub struct InOrder<T> {
-    /// Whose turn it is: items before it were taken.
+    /// The number whose turn it is: items before it were taken.
     next: u64,
-    /// Item `next + i`, if it came.
+    /// Item `next + i`, if it has arrived.
     early: VecDeque<Option<T>>,
 }
 
@@ -79,8 +79,8 @@ impl<T> InOrder<T> {
         self.next
     }
 
-    /// Keeps item `number` until its turn; takes memory for all numbers before it. One whose turn is
-    /// over is dropped.
+    /// Keeps item `number` until its turn; takes memory for all numbers before it. An item whose
+    /// turn is over is dropped.
     pub fn put(&mut self, number: u64, item: T) {
         let Some(slot) = number.checked_sub(self.next) else { return };
         let slot = usize::try_from(slot).unwrap_or(usize::MAX);
@@ -90,7 +90,8 @@ impl<T> InOrder<T> {
         self.early[slot] = Some(item);
     }
 
-    /// The item whose turn it is, if it came; then it is the turn of the next one.
+    /// Returns the item whose turn it is, if it has arrived; then it is the turn of the next
+    /// one.
     pub fn take(&mut self) -> Option<T> {
         let item = self.early.front_mut()?.take()?;
         self.early.pop_front();
@@ -98,18 +99,18 @@ impl<T> InOrder<T> {
         Some(item)
     }
 
-    /// Drops what came of number `cut` and after; returns how many items that were.
+    /// Drops items from number `cut` on; returns how many there were.
     pub fn cut_at(&mut self, cut: u64) -> usize {
         let left = usize::try_from(cut.saturating_sub(self.next)).unwrap_or(usize::MAX);
         self.early.drain(left.min(self.early.len())..).flatten().count()
     }
 }
 
-/// Numbers given out, chunks that came back, and the offset of the next one to be placed.
+/// Numbers handed out, chunks that came back, and the offset of the next one to be placed.
 #[derive(Debug)]
 pub struct Sequence<T> {
     window: usize,
-    /// Numbers `0 .. taken` were given out.
+    /// Numbers `0 .. taken` were handed out.
     taken: u64,
     /// Where the next chunk to be placed begins.
     offset: u64,
@@ -157,7 +158,7 @@ impl<T> Sequence<T> {
     ///
     /// # Errors
     ///
-    /// Gives the chunk back if it can have no place any more.
+    /// Returns the chunk if it can no longer have a place.
     pub fn deposit(&mut self, index: u64, len: u64, chunk: T) -> Result<(), Refused<T>> {
         self.held = self.held.saturating_sub(1);
         if index >= self.cut {
@@ -173,7 +174,7 @@ impl<T> Sequence<T> {
         Ok(())
     }
 
-    /// Returns the next chunk in serial order, if it came back and those before it did.
+    /// Returns the next chunk in serial order, if it and those before it came back.
     ///
     /// It counts as open until [`written`](Self::written) is called for it.
     pub fn place(&mut self) -> Option<Placed<T>> {
@@ -188,7 +189,7 @@ impl<T> Sequence<T> {
         Some(Placed { index, extent, chunk })
     }
 
-    /// One placed chunk needs no memory any more.
+    /// One placed chunk has been written and needs no memory any more.
     pub fn written(&mut self) {
         self.kept = self.kept.saturating_sub(1);
     }
@@ -205,12 +206,12 @@ impl<T> Sequence<T> {
         self.kept -= self.waiting.cut_at(self.cut);
     }
 
-    /// Where the next chunk to be placed begins: the bytes of all that have a place.
+    /// Where the next chunk to be placed begins: the total length of those that have a place.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Numbers given out so far.
+    /// Numbers handed out so far.
     pub fn taken(&self) -> u64 {
         self.taken
     }

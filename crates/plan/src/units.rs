@@ -1,8 +1,8 @@
-//! Cuts a chunk at the device's unit, so that unaligned chunks can be written past the page cache.
+//! Cuts a chunk at the device's unit, so that unaligned chunks can be written directly.
 //!
 //! Each chunk is written from the unit that it begins in to the last unit that it completes. The
-//! bytes that its predecessor left in the first unit are carried to it; what it leaves in an
-//! unfinished one is carried on.
+//! bytes that its predecessor left in the first unit are carried over to it; the bytes that it
+//! leaves in an incomplete unit are carried on.
 //!
 //! ```text
 //! units    |       |       |       |
@@ -22,13 +22,13 @@ pub struct Cut {
     pub whole: Extent,
     /// Bytes of `whole` that come before the chunk, at most a unit less one byte.
     pub carried: u64,
-    /// Bytes behind `whole`, at most a unit less one byte. If `whole` is empty, they include
+    /// Bytes after `whole`, at most a unit less one byte. If `whole` is empty, they include
     /// those that were carried here.
     pub rest: u64,
 }
 
 impl Cut {
-    /// Cuts the chunk that lies at `extent`.
+    /// Cuts the chunk at `extent`.
     ///
     /// ```
     /// use swath_plan::{extent::Extent, units::Cut};

@@ -1,7 +1,7 @@
 //! What is known about the page cache, window by window.
 //!
-//! A file is seldom wholly in the page cache or wholly absent, so the way to read is chosen for
-//! windows of [`WINDOW_SIZE`] bytes, cut at its multiples in the file.
+//! A file is seldom completely in the page cache or completely absent, so the way to read is
+//! chosen for windows of [`WINDOW_SIZE`] bytes, cut at multiples of it in the file.
 //!
 //! ```text
 //! file     |....####|########|....|      # resident
@@ -12,24 +12,24 @@ use alloc::vec::Vec;
 
 use crate::extent::Extent;
 
-/// Bytes a window has: large enough that asking costs below 1 % of reading it.
+/// Size of a window in bytes: large enough that inspecting it costs below 1 % of reading it.
 pub const WINDOW_SIZE: u64 = 16 << 20;
 
 /// What the page cache holds of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Residency {
-    /// Every sample is there.
+    /// Every sample is resident.
     Resident,
-    /// Some are.
+    /// Some samples are.
     Partial,
-    /// None is.
+    /// No sample is.
     Absent,
-    /// The kernel does not say: not known to it, or another owner's file.
+    /// The kernel does not say, for example because the file belongs to another user.
     Unknown,
 }
 
 impl Residency {
-    /// From how many of the pages looked at are cached.
+    /// From the number of inspected pages, and how many of them are cached.
     pub const fn from_sample(cached: u64, seen: u64) -> Self {
         if seen == 0 {
             Self::Unknown
@@ -53,12 +53,13 @@ pub fn windows(extent: Extent) -> impl Iterator<Item = Extent> {
     })
 }
 
-/// How many windows [`windows`] gives.
+/// The number of windows that [`windows`] returns.
 pub fn count(extent: Extent) -> u64 {
     (extent.end().div_ceil(WINDOW_SIZE)).saturating_sub(extent.offset() / WINDOW_SIZE)
 }
 
-/// The places to look at in a window: up to four samples of 64 KiB, its start and end among them.
+/// The places to inspect in a window: up to four samples of 64 KiB, its start and end among
+/// them.
 pub fn samples(window: Extent) -> Vec<Extent> {
     const SAMPLE: u64 = 64 << 10;
     if window.len() <= 4 * SAMPLE {

@@ -1,11 +1,11 @@
-//! What a caller can ask for, and the words for it on a command line.
+//! What a caller can request, and the words for it on a command line.
 
 use crate::words;
 
-/// Who moves the bytes.
+/// What moves the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Engine {
-    /// The best for this file right now.
+    /// The fastest for this file right now.
     #[default]
     Auto,
     /// One thread, chunk by chunk: the reference and the baseline (study A's sequential loading).
@@ -21,18 +21,18 @@ pub enum Engine {
 /// What happens to the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PageCache {
-    /// `Keep`, but `Bypass` for files above a quarter of the memory at hand, or read once.
+    /// `Keep`, but `Bypass` for files above a quarter of the available memory, or read once.
     #[default]
     Auto,
     /// Reads warm it: the next read of the file is fast.
     Keep,
-    /// Reads go through it, and what they brought is dropped behind them.
+    /// Reads go through it, and the pages they brought in are dropped after reading.
     Drop,
-    /// Reads go past it by `O_DIRECT`; what it holds already may still be taken from it.
+    /// Reads bypass it with `O_DIRECT`; what it already holds may still be taken from it.
     Bypass,
 }
 
-/// Who gets which chunks.
+/// How chunks are assigned to workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Schedule {
     /// The next free worker takes the next chunks.
@@ -45,10 +45,10 @@ pub enum Schedule {
 /// Whether the caller will read the file again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Reuse {
-    /// Not known.
+    /// Unknown.
     #[default]
     Unknown,
-    /// No: warming the page cache would be waste.
+    /// No: warming the page cache would be a waste.
     Once,
 }
 
@@ -56,14 +56,14 @@ words!(Engine { Auto = "auto", Serial = "serial", Pool = "pool", Ring = "ring", 
 words!(PageCache { Auto = "auto", Keep = "keep", Drop = "drop", Bypass = "bypass" });
 words!(Schedule { Dynamic = "dynamic", Static = "static" });
 
-/// What the caller asked for; 0 means "choose for me".
+/// The options of the caller; 0 means "choose for me".
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wishes {
-    /// Who moves the bytes.
+    /// What moves the bytes.
     pub engine: Engine,
     /// What happens to the page cache.
     pub page_cache: PageCache,
-    /// Who gets which chunks.
+    /// How chunks are assigned to workers.
     pub schedule: Schedule,
     /// Whether the file will be read again.
     pub reuse: Reuse,
@@ -76,7 +76,8 @@ pub struct Wishes {
 }
 
 impl Wishes {
-    /// Whether a read of `len` bytes passes the page cache by where it can, with `memory` bytes at hand.
+    /// Whether a read of `len` bytes bypasses the page cache where possible, with `memory` bytes
+    /// available.
     #[must_use]
     pub fn may_bypass(&self, len: u64, memory: u64) -> bool {
         match self.page_cache {
@@ -86,7 +87,8 @@ impl Wishes {
         }
     }
 
-    /// Whether a read of `len` bytes is one call without any thread, where so few as `small` are.
+    /// Whether a read of `len` bytes is one call without any thread; `small` is the limit for
+    /// that.
     #[must_use]
     pub fn take_one_read(&self, len: u64, small: u64) -> bool {
         len <= small && self.engine == Engine::Auto

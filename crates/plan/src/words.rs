@@ -1,4 +1,4 @@
-//! The words of a choice: one table for each enum, for the command, Python and whatever prints it.
+//! The words for the variants of an enum: one table each, for the command, Python and display.
 
 /// Gives an enum its words: the table `WORDS`, `word` and `Display`.
 ///

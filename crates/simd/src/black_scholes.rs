@@ -1,4 +1,4 @@
-//! The price of European options after Black, Scholes and Merton, contract beside contract.
+//! The price of European options by Black, Scholes and Merton, many contracts at a time.
 //!
 //! ```text
 //! d1 = (ln(S/K) + (r - q + v²/2) T) / (v √T)      d2 = d1 - v √T
@@ -6,26 +6,27 @@
 //! put  = K e^(-rT) (1 - N(d2)) - S e^(-qT) (1 - N(d1))
 //! ```
 //!
-//! N is the normal distribution by the polynomial of Abramowitz and Stegun 26.2.17, whose error is
-//! below 7.5e-8, as PARSEC's Blackscholes has it; there in `f32`, here in `f64`.
+//! N is the normal distribution by the polynomial 26.2.17 of Abramowitz and Stegun, whose error
+//! is below 7.5e-8, as in PARSEC's Blackscholes; there in `f32`, here in `f64`.
 //!
-//! Exponential and logarithm are made here of additions, multiplications and divisions alone, none
-//! fused, so that every lane of every vector rounds as a single number does: the bits of a price
-//! depend neither on the level, nor on its neighbours, nor on the machine's library.
+//! Exponential and logarithm are made of additions, multiplications and divisions only, none of
+//! them fused, so that every lane of every vector rounds as a single number does. So the bits of
+//! a price depend neither on the level, nor on neighbouring contracts, nor on the machine's
+//! library.
 
 use crate::level::{Level, detected};
 use crate::masks::{Kernel, Masks, run};
 
-/// Contracts column by column; all columns are as long as the prices that are asked for.
+/// Contracts, column by column; all columns are as long as the requested prices.
 #[derive(Clone, Copy, Debug)]
 pub struct Contracts<'c> {
-    /// What the underlying costs now; above 0.
+    /// The current price of the underlying; above 0.
     pub spot: &'c [f64],
-    /// What it can be bought or sold for; above 0.
+    /// The price at which it can be bought or sold; above 0.
     pub strike: &'c [f64],
-    /// Interest without risk, continuous, a year.
+    /// The risk-free interest rate, continuous, per year.
     pub rate: &'c [f64],
-    /// What the underlying pays, continuous, a year.
+    /// The dividend yield of the underlying, continuous, per year.
     pub dividend_yield: &'c [f64],
     /// The standard deviation of a year's logarithmic return; from 0 on.
     pub volatility: &'c [f64],
@@ -35,10 +36,10 @@ pub struct Contracts<'c> {
     pub is_put: &'c [u64],
 }
 
-/// Puts the price of contract `i` into `prices[i]`.
+/// Stores the price of contract `i` in `prices[i]`.
 ///
-/// Without time or volatility it is what the contract is worth if nothing happens. What is not in
-/// the ranges of [`Contracts`] gives a price that is no number, or means nothing.
+/// Without time or volatility it is what the contract is worth if nothing changes. Values
+/// outside the ranges of [`Contracts`] give a price that is not a number or is meaningless.
 ///
 /// # Panics
 ///
@@ -64,23 +65,23 @@ pub fn black_scholes(contracts: &Contracts<'_>, prices: &mut [f64]) {
     run(detected(), Price { contracts, prices });
 }
 
-/// As [`black_scholes`], by the kernel of one `level`, to compare them.
+/// As [`black_scholes`], with the kernel of one `level`, to compare them.
 ///
 /// # Panics
 ///
-/// Where `level` is not [available](Level::available); as [`black_scholes`].
+/// If `level` is not [available](Level::available); as [`black_scholes`].
 pub fn black_scholes_at(level: Level, contracts: &Contracts<'_>, prices: &mut [f64]) {
     run(level.detected(), Price { contracts, prices });
 }
 
-/// Contracts that go through all steps together: several vectors, as a loop over them is what the
-/// compiler makes vectors of.
+/// Contracts that go through all steps together: several vectors' worth, because the compiler
+/// vectorises loops over them.
 const LANES: usize = 32;
 
-/// One value for each of some neighbouring contracts.
+/// One value for each of several adjacent contracts.
 type Lanes = [f64; LANES];
 
-/// The prices of all: what differs from level to level is how many lanes an instruction has.
+/// The prices of all; levels differ only in the number of lanes of an instruction.
 struct Price<'c> {
     contracts: &'c Contracts<'c>,
     prices: &'c mut [f64],
@@ -110,7 +111,7 @@ struct Side {
 }
 
 impl Contracts<'_> {
-    /// Some `len` from `from` on; behind them, zeros.
+    /// Up to `len` of them from `from` on, padded with zeros.
     #[inline(always)]
     fn some(&self, from: usize, len: usize) -> Side {
         #[inline(always)]
@@ -152,7 +153,7 @@ fn price(c: &Side) -> Lanes {
     let drift = each(|i| (c.rate[i] - c.dividend_yield[i] + variance[i]) * c.years[i]);
     let d1 = each(|i| {
         let d1 = (moneyness[i] + drift[i]) / spread[i];
-        // 0/0: it expires just on the strike, and is worth nothing whatever this is.
+        // 0/0: it expires exactly at the strike, and is worth nothing whatever this is.
         if d1.is_nan() { 0.0 } else { d1 }
     });
     let d2 = each(|i| d1[i] - spread[i]);
@@ -184,13 +185,13 @@ fn normal(x: &Lanes) -> Lanes {
     })
 }
 
-/// Added to a number below 2^51, it leaves the nearest whole one in the low bits of the sum.
+/// Added to a number below 2^51, it leaves the nearest integer in the low bits of the sum.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
-/// ln 2 in two parts, the first one with so few bits that its multiples are exact.
+/// ln 2 in two parts, the first with so few bits that its multiples are exact.
 const LN_2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fee0_0000);
 const LN_2_LOW: f64 = f64::from_bits(0x3dea_39ef_3579_3c76);
 
-/// e to the power of `x`, within 2 units of its last place; infinite above 709, 0 far below.
+/// e to the power of `x`, within 2 units in the last place; infinite above 709, 0 far below.
 #[inline(always)]
 fn exp(x: &Lanes) -> Lanes {
     // 1/k! from 13 on: the next term is below 2^-57 of the sum for |rest| <= ln 2 / 2.
@@ -209,7 +210,8 @@ fn exp(x: &Lanes) -> Lanes {
         1.0,
     ];
     each(|i| {
-        // Beyond, two factors of 2^1000 would not do; and the result has long been 0 or infinite.
+        // Beyond that, two factors of 2^1000 would not be enough; and the result has long been 0
+        // or infinite.
         let x = if x[i] > -1300.0 { x[i] } else { -1300.0 };
         let x = if x < 1300.0 { x } else { 1300.0 };
         let shifted = x * std::f64::consts::LOG2_E + MAGIC;
@@ -220,7 +222,8 @@ fn exp(x: &Lanes) -> Lanes {
             sum = sum * rest + term;
         }
         let power = sum * rest + 1.0;
-        // 2^count in two steps, as one may leave the range from which the product comes back.
+        // 2^count in two steps, because one may leave the range from which the product comes
+        // back.
         let doubled = shifted.to_bits().wrapping_add(2 * 4096);
         let half = (doubled & 0x3fff) >> 1;
         let other = (doubled & 0x3fff) - half;
@@ -229,13 +232,13 @@ fn exp(x: &Lanes) -> Lanes {
     })
 }
 
-/// The natural logarithm of what is not negative, within 4 units of its last place.
+/// The natural logarithm of a non-negative number, within 4 units in the last place.
 #[inline(always)]
 fn ln(x: &Lanes) -> Lanes {
-    /// Bits of the root of one half.
+    /// Bits of the square root of one half.
     const ROOT: u64 = 0x3fe6_a09e_667f_3bcd;
     const TWO_52: u64 = 0x4330_0000_0000_0000;
-    // 1/(2k+1) from 11 on: the terms behind are below 2^-56 of the sum.
+    // 1/(2k+1) from 11 on: the following terms are below 2^-56 of the sum.
     const TERMS: [f64; 11] = [
         1.0 / 21.0,
         1.0 / 19.0,
@@ -252,7 +255,7 @@ fn ln(x: &Lanes) -> Lanes {
     each(|i| {
         let is_small = x[i] < f64::MIN_POSITIVE;
         let scaled = if is_small { x[i] * 18_014_398_509_481_984.0 } else { x[i] };
-        // How often 2 goes into it, so that what is left lies around 1.
+        // The power of 2 to take out, so that the rest is around 1.
         let bits = scaled.to_bits().wrapping_sub(ROOT).wrapping_add(2048 << 52);
         let exponent = f64::from_bits(bits >> 52 | TWO_52) - f64::from_bits(TWO_52);
         let exponent = exponent - if is_small { 2048.0 + 54.0 } else { 2048.0 };

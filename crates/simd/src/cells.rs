@@ -1,13 +1,13 @@
 //! Readable memory that other programs may store to while it is read.
 //!
-//! [`Cells`] never becomes a slice: the kernels see its bytes only as values that [`Loads`] has already
-//! taken out. Each load is volatile, so the compiler neither repeats nor invents one, and a byte that
-//! changes in between is seen old or new, once.
+//! [`Cells`] never becomes a slice: the kernels see its bytes only as values that [`Loads`] has
+//! already loaded. Each load is volatile, so the compiler neither repeats nor invents one, and a
+//! byte that changes in between is seen once, old or new.
 //!
-//! Volatile is not atomic: against a store of this program such a load would be a data race. So there
-//! are no cells of memory that this program can store to while they live. Relaxed atomic loads would be
-//! no way out: they are made through references, which ask for memory that can be written, and pages of
-//! a map cannot; and no atomic is as wide as a vector.
+//! Volatile is not atomic: such a load would be a data race with a store of this program. So
+//! memory that this program can store to cannot be used as cells. Relaxed atomic loads would not
+//! help: they are made through references, which require memory that is writable, and the pages
+//! of a map are not; and no atomic is as wide as a vector.
 
 use std::marker::PhantomData;
 use std::ptr;
@@ -30,9 +30,10 @@ unsafe impl Load for std::arch::x86_64::__m256i {}
 // SAFETY: a vector of integers has no invalid bit pattern.
 unsafe impl Load for std::arch::x86_64::__m512i {}
 
-/// Bytes that can be loaded, and that other programs may store to meanwhile: those of a map of a file.
+/// Bytes that can be loaded, and that other programs may store to in the meantime: those of a
+/// mapped file.
 ///
-/// Memory that this program may store to cannot be made into cells without a promise:
+/// Memory that this program may store to cannot be made into cells without an unsafe promise:
 ///
 /// ```compile_fail
 /// use std::sync::atomic::AtomicU8;
@@ -58,32 +59,33 @@ impl<'a> Cells<'a> {
     ///
     /// # Safety
     ///
-    /// For as long as `'a`: the bytes can be read, and no thread of this program stores to them, in
-    /// whatever way. If others do (another process; the kernel, when somebody writes to the mapped file),
-    /// then the bytes are outside of everything that Rust has allocated, as the pages of a map are: what
-    /// happens to them there is no access of this program, and a volatile load of them no race.
+    /// During `'a` the bytes can be read, and no thread of this program stores to them in any
+    /// way. If others do (another process, or the kernel when the mapped file is written to),
+    /// then the bytes are outside of everything that Rust has allocated, as the pages of a map
+    /// are: then stores to them are not accesses of this program, and a volatile load of them is
+    /// not a race.
     #[must_use]
     pub unsafe fn of_foreign(start: *const u8, len: usize) -> Self {
         Cells { start, len, life: PhantomData }
     }
 
-    /// Bytes, all together.
+    /// Number of bytes.
     #[must_use]
     pub fn len(self) -> usize {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether there are no bytes.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// Loads one byte, as it is now.
+    /// Loads one byte, with its current value.
     ///
     /// # Panics
     ///
-    /// Where `index` is not inside.
+    /// If `index` is out of bounds.
     #[must_use]
     pub fn load(self, index: usize) -> u8 {
         let mut byte = self.part(index, 1).bytes();
@@ -94,15 +96,15 @@ impl<'a> Cells<'a> {
     ///
     /// # Panics
     ///
-    /// Where they are not all inside.
+    /// If they are not all inside.
     #[must_use]
     pub fn part(self, offset: usize, len: usize) -> Self {
         self.split_at(offset).1.split_at(len).0
     }
 
-    /// Cuts at the first and the last address aligned for `T`.
+    /// Splits at the first and the last address aligned for `T`.
     ///
-    /// Where no `T` fits in between, all bytes are in the outer two.
+    /// If no `T` fits in between, all bytes are in the outer two parts.
     #[inline(always)]
     pub(crate) fn aligned<T: Load>(self) -> (Cells<'a>, Loads<'a, T>, Cells<'a>) {
         let skipped = self.start.align_offset(align_of::<T>()).min(self.len);
@@ -128,7 +130,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// `count` values that can be read, aligned, from `next` on for `'a`.
+/// `count` readable, aligned values from `next` on, for `'a`.
 pub(crate) struct Loads<'a, T> {
     next: *const T,
     count: usize,
@@ -136,7 +138,7 @@ pub(crate) struct Loads<'a, T> {
 }
 
 impl<'a, T: Load> Loads<'a, T> {
-    /// Takes the next `count` values off, or all where there are fewer; `None` after the last.
+    /// Splits off the next `count` values, or all if there are fewer; `None` after the last.
     #[inline(always)]
     pub(crate) fn first(&mut self, count: usize) -> Option<Loads<'a, T>> {
         let count = self.count.min(count);
@@ -146,7 +148,7 @@ impl<'a, T: Load> Loads<'a, T> {
         (count > 0).then_some(first)
     }
 
-    /// Loads the next four values, or `None` and nothing where there are fewer.
+    /// Loads the next four values; `None`, without loading, if there are fewer.
     #[inline(always)]
     pub(crate) fn four(&mut self) -> Option<[T; 4]> {
         if self.count < 4 {
@@ -165,9 +167,10 @@ impl<T: Load> Iterator for Loads<'_, T> {
         if self.count == 0 {
             return None;
         }
-        // SAFETY: `count` values, thus at least one, are readable and aligned at `next`, and any bytes
-        // are a `T`. They are those of a slice, which nobody stores to while it is lent, or of foreign
-        // memory: whoever made the cells vouches that no store of this program can race with the load.
+        // SAFETY: `count` values, thus at least one, are readable and aligned at `next`, and any
+        // bytes are a `T`. They belong to a slice, which is not stored to while it is lent, or
+        // to foreign memory: the caller that made the cells vouches that no store of this
+        // program can race with the load.
         let value = unsafe { ptr::read_volatile(self.next) };
         self.next = self.next.wrapping_add(1);
         self.count -= 1;
@@ -196,7 +199,7 @@ mod tests {
     #[test]
     fn foreign_bytes_are_loaded_one_by_one_and_in_parts() {
         let bytes: Vec<u8> = (0..100).collect();
-        // SAFETY: nobody stores to the vector, which outlives the cells.
+        // SAFETY: nothing stores to the vector, which outlives the cells.
         let cells = unsafe { Cells::of_foreign(bytes.as_ptr(), bytes.len()) };
         assert_eq!((cells.len(), cells.is_empty(), cells.load(99)), (100, false, 99));
         assert_eq!(cells.part(10, 3).bytes().collect::<Vec<_>>(), [10, 11, 12]);
@@ -207,7 +210,7 @@ mod tests {
         }
     }
 
-    /// The step `miri` of `cargo xtask test` runs it.
+    /// Run by the step `miri` of `cargo xtask test`.
     #[test]
     #[ignore = "breaks the promise of foreign cells, so that Miri has something to find"]
     fn a_planted_race_is_found_by_miri() {
@@ -216,7 +219,7 @@ mod tests {
         std::thread::scope(|scope| {
             scope.spawn(|| shared.iter().for_each(|byte| byte.store(1, Ordering::Relaxed)));
             scope.spawn(|| {
-                // SAFETY: none: this program stores to them meanwhile.
+                // SAFETY: none: this program stores to them in the meantime.
                 let cells = unsafe { Cells::of_foreign(shared.as_ptr().cast(), shared.len()) };
                 std::hint::black_box(crate::sum_cells(cells));
             });

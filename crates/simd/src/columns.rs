@@ -1,37 +1,37 @@
-//! A matrix that lies column after column, lent out by ranges of rows.
+//! A matrix stored column by column, lent out by ranges of rows.
 //!
 //! ```text
 //! memory   a a a b b b c c c     three columns of three rows
 //! parts    0 0 1 0 0 1 0 0 1     two rows to one worker, one to another
 //! ```
 //!
-//! Safe slices cannot say this: the rows of a part are not neighbours.
+//! Safe slices cannot express this: the rows of a part are not adjacent in memory.
 
 use std::marker::PhantomData;
 
-/// Some neighbouring rows of all columns, for whoever holds it alone.
+/// Adjacent rows of all columns, with exclusive access.
 #[derive(Debug)]
 pub struct RowsMut<'m, T> {
     /// The first of these rows, in the first column.
     start: *mut T,
-    /// From one column to the next.
+    /// Distance from one column to the next.
     stride: usize,
     columns: usize,
     rows: usize,
     life: PhantomData<&'m mut [T]>,
 }
 
-// SAFETY: it is the only way to its rows, as a `&mut [T]` of them would be.
+// SAFETY: it is the only access to its rows, as a `&mut [T]` of them would be.
 unsafe impl<T: Send> Send for RowsMut<'_, T> {}
 
 impl<T> RowsMut<'_, T> {
-    /// How many rows.
+    /// Number of rows.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// These rows of one column.
+    /// Returns these rows of one column.
     ///
     /// # Panics
     ///
@@ -46,8 +46,8 @@ impl<T> RowsMut<'_, T> {
     }
 }
 
-/// Cuts a matrix with columns of `rows` values into neighbouring parts of as many rows as `lens`
-/// says; what they leave at the end belongs to nobody.
+/// Splits a matrix with columns of `rows` values into adjacent parts with the numbers of rows in
+/// `lens`. Rows after the last part are not returned.
 ///
 /// ```
 /// let mut matrix = [0; 6]; // two columns of three rows
@@ -59,7 +59,7 @@ impl<T> RowsMut<'_, T> {
 ///
 /// # Panics
 ///
-/// If there are not as many rows.
+/// If `lens` has more rows in total.
 pub fn split_rows<T>(
     matrix: &mut [T],
     rows: usize,
@@ -68,7 +68,7 @@ pub fn split_rows<T>(
     let columns = matrix.len().checked_div(rows).unwrap_or(0);
     let (start, mut done) = (matrix.as_mut_ptr(), 0);
     let cut = |len: usize| {
-        assert!(len <= rows - done, "{len} rows of {rows}, behind {done}");
+        assert!(len <= rows - done, "{len} rows of {rows}, after {done}");
         let part = RowsMut {
             start: start.wrapping_add(done),
             stride: rows,
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "2 rows of 3, behind 2")]
+    #[should_panic(expected = "2 rows of 3, after 2")]
     fn more_rows_than_there_are_are_refused() {
         let _ = split_rows(&mut [0; 6], 3, [2, 2]);
     }

@@ -1,9 +1,9 @@
-//! How often one byte is there: lines are counted by their newlines.
+//! How often one byte occurs: lines are counted by their newlines.
 
 use crate::cells::Cells;
 use crate::level::{Detected, Level, detected};
 
-/// Returns how often `byte` is in `bytes`.
+/// Returns how often `byte` occurs in `bytes`.
 ///
 /// ```
 /// assert_eq!(swath_simd::count(b"a,b,c", b','), 2);
@@ -13,7 +13,7 @@ pub fn count(bytes: &[u8], byte: u8) -> u64 {
     dispatch(detected(), Cells::from(bytes), byte)
 }
 
-/// Returns how often `byte` is in bytes that other programs may store to meanwhile.
+/// Returns how often `byte` occurs in bytes that other programs may store to in the meantime.
 ///
 /// Each byte is compared once, with the value it had at one moment during the call.
 #[must_use]
@@ -21,11 +21,11 @@ pub fn count_cells(bytes: Cells<'_>, byte: u8) -> u64 {
     dispatch(detected(), bytes, byte)
 }
 
-/// Returns how often `byte` is in `bytes` by the kernel of one `level`, to compare them.
+/// Returns how often `byte` occurs in `bytes`, with the kernel of one `level`, to compare them.
 ///
 /// # Panics
 ///
-/// Where `level` is not [available](Level::available).
+/// If `level` is not [available](Level::available).
 #[must_use]
 pub fn count_at(level: Level, bytes: &[u8], byte: u8) -> u64 {
     dispatch(level.detected(), Cells::from(bytes), byte)

@@ -1,15 +1,15 @@
-//! The CRC-32C of two pieces from those of each: no byte is looked at again.
+//! The CRC-32C of two pieces from those of each: no byte is read again.
 //!
-//! A CRC is the remainder of its bytes as a polynomial over the field of two, so the left one is
-//! multiplied by *x* to as many powers as the right piece has bits, and added. Powers of two of *x*
-//! are in a table, as in zlib since 1.2.12 (Adler): a multiplication for each bit that is set in the
-//! length, about 50 ns each.
+//! A CRC is the remainder of its bytes as a polynomial over the field of two elements. So the
+//! left one is multiplied by *x* to the power of the number of bits of the right piece, and
+//! added. A table holds the powers of *x* by powers of two, as in zlib since 1.2.12 (Adler): one
+//! multiplication for each bit that is set in the length, about 50 ns each.
 
-/// The polynomial of Castagnoli, its lowest power in the highest bit.
+/// Castagnoli's polynomial, its lowest power in the highest bit.
 const POLYNOMIAL: u32 = 0x82f6_3b78;
 
-/// *x* to the power of 2^n, for each n. The next one is the first again: this polynomial is *x* + 1
-/// times one whose powers repeat after 2^31 - 1.
+/// *x* to the power of 2^n, for each n. The next one would be the first again: this polynomial
+/// is *x* + 1 times one whose powers repeat after 2^31 - 1.
 const POWERS: [u32; 31] = {
     let mut powers = [1 << 30; 31];
     let mut n = 1;
@@ -25,7 +25,7 @@ const fn product(left: u32, right: u32) -> u32 {
     let (mut left, mut shifted, mut sum) = (left, right, 0);
     // From the lowest power on; `shifted` is `right` times that power.
     while left != 0 {
-        // All ones where the power is there, and where a bit falls out.
+        // All ones if the power is present, and if a bit falls out.
         sum ^= shifted & 0_u32.wrapping_sub(left >> 31);
         shifted = (shifted >> 1) ^ (POLYNOMIAL & 0_u32.wrapping_sub(shifted & 1));
         left <<= 1;
@@ -33,7 +33,7 @@ const fn product(left: u32, right: u32) -> u32 {
     sum
 }
 
-/// Returns the CRC-32C of two pieces, the right one of `right_len` bytes, from that of each.
+/// Returns the CRC-32C of two pieces, the right one of `right_len` bytes, from the CRC of each.
 ///
 /// ```
 /// // Of `123456789`, of `1234` and of `56789`.
@@ -41,11 +41,11 @@ const fn product(left: u32, right: u32) -> u32 {
 /// ```
 #[must_use]
 pub fn crc32c_combine(left: u32, right: u32, right_len: u64) -> u32 {
-    // Nothing shifted is nothing: so who has no checksums pays nothing for them.
+    // Zero stays zero when shifted: so callers without checksums pay nothing for them.
     if left == 0 {
         return right;
     }
-    // Eight bits a byte.
+    // Eight bits for each byte.
     let (mut rest, mut n, mut shifted) = (right_len, 3, left);
     while rest > 0 {
         if rest & 1 == 1 {
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn lengths_that_no_memory_has_are_shifted_by_too() {
-        // Zeros behind, in two steps or in one: as many as nobody can make.
+        // Zeros appended in two steps or in one: more than any memory holds.
         let shift = |crc, len| crc32c_combine(crc, 0, len);
         for len in [1 << 29, 1 << 40, u64::MAX / 2, (1 << 62) - 3] {
             assert_eq!(

@@ -3,16 +3,17 @@
 //! ```text
 //! text      -12.5,3,0.0625\n              tokens end at bytes 5, 7 and 14
 //! window    ············-12.5             the last bytes of each, so digits line up at the right
-//! digits    0000000000000125              sign and point taken out: 16 or 32 of them
+//! digits    0000000000000125              without sign and point: 16 or 32 of them
 //! number    pairs, fours, eights          multiplied and added in all lanes
 //! ```
 //!
-//! Eight tokens of at most 16 bytes, or of at most 32 (AVX-512); four of at most 16, or one of at
-//! most 32 (AVX2). The rest goes byte by byte, eight where all are digits. What has more than nineteen digits, or is no
-//! plain number, is left to the caller, who hears at which token that is.
+//! Eight tokens of at most 16 bytes, or of at most 32 (AVX-512); four of at most 16, or one of
+//! at most 32 (AVX2). The rest is parsed byte by byte, or eight at a time where all are digits.
+//! Tokens with more than nineteen digits, or that are not plain numbers, are left to the caller,
+//! which gets the index of the first.
 //!
-//! The point is taken out after Lemire's observation that only digits left of it have to move, all
-//! by one; multiplying and adding pairs is from Muła, *SIMD-ized parsing of numbers* (2014).
+//! The point is removed after Lemire's observation that only digits to its left have to move,
+//! all by one; multiplying and adding pairs is from Muła, *SIMD-ized parsing of numbers* (2014).
 
 #[cfg(target_arch = "x86_64")]
 mod eight;
@@ -33,16 +34,16 @@ pub use scalar::{Decimal, append_digits, decimal};
 /// Tokens of a text: the bytes from `starts[i]` up to `ends[i]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens<'t> {
-    /// What they are part of.
+    /// The text that contains them.
     pub text: &'t [u8],
-    /// Their first bytes.
+    /// Offsets of their first bytes.
     pub starts: &'t [u32],
-    /// The bytes behind their last ones.
+    /// Offsets of the bytes after their last ones.
     pub ends: &'t [u32],
 }
 
 impl<'t> Tokens<'t> {
-    /// How many can be looked at.
+    /// How many can be parsed.
     #[inline]
     fn count(&self) -> usize {
         self.starts.len().min(self.ends.len())
@@ -62,12 +63,12 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Puts the numbers that `tokens` are into `out`, correctly rounded, and returns how many: all of
-/// them, or those before the first one that is not plain.
+/// Parses `tokens` into `out`, correctly rounded, and returns how many numbers it stored: all of
+/// them, or those before the first token that is not plain.
 ///
-/// Plain are a sign, up to nineteen digits without the zeros before them, a point among, before or
-/// behind these, and an exponent, unless the number is infinite or smaller than normal doubles.
-/// Behind the returned count `out` may hold anything.
+/// Plain tokens have a sign, up to nineteen digits not counting leading zeros, a point before,
+/// among or after the digits, and an exponent, unless the number is infinite or smaller than
+/// normal doubles. After the returned count the content of `out` is unspecified.
 ///
 /// ```
 /// use swath_simd::{Tokens, parse_doubles};
@@ -81,28 +82,29 @@ pub fn parse_doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     doubles(detected(), tokens, out)
 }
 
-/// As [`parse_doubles`], by the kernel of one `level`, to compare them.
+/// As [`parse_doubles`], with the kernel of one `level`, to compare them.
 ///
 /// # Panics
 ///
-/// Where `level` is not [available](Level::available).
+/// If `level` is not [available](Level::available).
 pub fn parse_doubles_at(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     doubles(level.detected(), tokens, out)
 }
 
-/// Puts the integers that `tokens` are into `out` and returns how many: all of them, or those
-/// before the first one that is not a sign and up to nineteen digits, or not an [`i64`].
+/// Parses `tokens` as integers into `out` and returns how many it stored: all of them, or those
+/// before the first token that is not a sign and up to nineteen digits, or does not fit an
+/// [`i64`].
 ///
-/// Behind the returned count `out` may hold anything.
+/// After the returned count the content of `out` is unspecified.
 pub fn parse_integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     integers(detected(), tokens, out)
 }
 
-/// As [`parse_integers`], by the kernel of one `level`, to compare them.
+/// As [`parse_integers`], with the kernel of one `level`, to compare them.
 ///
 /// # Panics
 ///
-/// Where `level` is not [available](Level::available).
+/// If `level` is not [available](Level::available).
 pub fn parse_integers_at(level: Level, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     integers(level.detected(), tokens, out)
 }
@@ -110,10 +112,11 @@ pub fn parse_integers_at(level: Level, tokens: Tokens<'_>, out: &mut [i64]) -> u
 /// Runs the kernel of `level`.
 fn doubles(level: Detected, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     match level.level() {
-        // SAFETY: this processor has the level, which was detected, and the rest was.
+        // SAFETY: this processor has the level, which was detected, and the further instructions
+        // were too.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if eight::available() => unsafe { eight::doubles(tokens, out) },
-        // SAFETY: as above, and whatever has AVX-512 has AVX2.
+        // SAFETY: as above, and every processor with AVX-512 has AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { four::doubles(tokens, out) },
         _ => scalar::doubles(tokens, out),
@@ -123,17 +126,18 @@ fn doubles(level: Detected, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
 /// Runs the kernel of `level`.
 fn integers(level: Detected, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     match level.level() {
-        // SAFETY: this processor has the level, which was detected, and the rest was.
+        // SAFETY: this processor has the level, which was detected, and the further instructions
+        // were too.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if eight::available() => unsafe { eight::integers(tokens, out) },
-        // SAFETY: as above, and whatever has AVX-512 has AVX2.
+        // SAFETY: as above, and every processor with AVX-512 has AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { four::integers(tokens, out) },
         _ => scalar::integers(tokens, out),
     }
 }
 
-/// Fills `out` one by one until `parse` has none, and returns how many it had.
+/// Fills `out` one by one until `parse` returns `None`, and returns how many it filled.
 #[inline(always)]
 fn each<T>(out: &mut [T], mut parse: impl FnMut(usize) -> Option<T>) -> usize {
     for (index, slot) in out.iter_mut().enumerate() {

@@ -8,20 +8,20 @@
 //! Each step divides all lanes at once: by a multiplication that is exact for lanes of that size
 //! and leaves the quotient in some upper bits of the lane.
 
-/// Turns eight digits into their characters, by `|`.
+/// Turns eight digits into their characters, with `|`.
 pub const ASCII: u64 = 0x3030_3030_3030_3030;
 
-/// Returns the eight digits of a number below 10^8, zeros in front, the first one in the lowest
-/// byte.
+/// Returns the eight digits of a number below 10^8, with leading zeros, the first one in the
+/// lowest byte.
 #[inline(always)]
 pub fn eight(value: u64) -> u64 {
     debug_assert!(value < 100_000_000);
     let high = value / 10_000;
     let fours = high | (value - 10_000 * high) << 32;
-    // 10486 / 2^20 is 1/100 and so little more that it is exact below 43,699.
+    // 10486 / 2^20 is 1/100 and so little more that the quotient is exact below 43,699.
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
     let twos = hundreds | (fours - 100 * hundreds) << 16;
-    // 103 / 2^10 is 1/10 and so little more that it is exact below 179.
+    // 103 / 2^10 is 1/10 and so little more that the quotient is exact below 179.
     let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
     tens | (twos - 10 * tens) << 8
 }

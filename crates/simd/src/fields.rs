@@ -1,18 +1,18 @@
-//! Decimals as programs print them in columns: eight bytes at a time, where they are followed by a
-//! single blank or a line end. What is written otherwise is left to [`decimal`](crate::decimal).
+//! Decimals as programs print them in columns: eight bytes at a time, if they are followed by a
+//! single blank or a line end. Other forms are left to [`decimal`](crate::decimal).
 //!
 //! ```text
-//! bytes     4 2 . 0 0 ␣ 4 0      as they lie in a word, the first one lowest
-//! digits    4 2 0 0              the point taken out, the rest pushed out at the top
+//! bytes     4 2 . 0 0 ␣ 4 0      as they are in a word, the first one lowest
+//! digits    4 2 0 0              the point removed, the rest pushed out at the top
 //! number    4200 / 10^2          exact over exact: rounded once, so correctly
 //! ```
 
 /// Each character of a number, less its `0`: digits become 0 to 9, everything else is more.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
-/// Brings 10 and more to the high bit of a byte of 7 bits.
+/// Moves 10 and more to the high bit of a byte of 7 bits.
 const TEN_UP: u64 = 0x7676_7676_7676_7676;
-/// What a point and a blank are, less `0` as above.
+/// The value of a point and of a blank, less `0` as above.
 const POINT: u64 = 0x1e;
 const BLANK: u64 = 0x10;
 
@@ -22,7 +22,7 @@ const POWERS: [f64; 20] = [
     1e17, 1e18, 1e19,
 ];
 
-/// A number, and the byte behind the single blank, or line end, that ends it.
+/// A number, and the offset after the single blank, or line end, that ends it.
 pub type Field = (f64, usize);
 
 /// Returns the eight bytes from `at` on; `None` near the end.
@@ -31,7 +31,7 @@ fn word(text: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*text.get(at..)?.first_chunk()?))
 }
 
-/// Has the high bit of each byte that is no digit, given bytes less `0`.
+/// Sets the high bit of each byte that is not a digit, given bytes less `0`.
 #[inline(always)]
 fn others(bytes: u64) -> u64 {
     (((bytes & !HIGH_BITS) + TEN_UP) | bytes) & HIGH_BITS
@@ -47,17 +47,17 @@ fn number(digits: u64) -> u64 {
     upper.wrapping_add(lower) >> 32
 }
 
-/// Parses `digits.digits` of at most 7 bytes at `at`, with a blank behind it; `None` for everything
-/// else, be it a number or not.
+/// Parses `digits.digits` of at most 7 bytes at `at`, followed by a blank; `None` for everything
+/// else, whether it is a number or not.
 #[inline(always)]
 pub fn short(text: &[u8], at: usize) -> Option<Field> {
     let bytes = word(text, at)? ^ ZEROS;
     let others = others(bytes);
     let point = others.trailing_zeros() & 0x38;
-    let behind = others & others.wrapping_sub(1);
-    let end = behind.trailing_zeros() & 0x78;
-    // Two signs among the eight: a point behind a digit, then a blank.
-    if behind == 0
+    let after = others & others.wrapping_sub(1);
+    let end = after.trailing_zeros() & 0x78;
+    // Two non-digits among the eight: a point after a digit, then a blank.
+    if after == 0
         || point == 0
         || bytes >> point & 0xff != POINT
         || bytes >> end & 0xff != BLANK
@@ -71,11 +71,11 @@ pub fn short(text: &[u8], at: usize) -> Option<Field> {
     Some((value, at + end as usize / 8 + 1))
 }
 
-/// As [`short`], of one digit before the point and `DECIMALS` (2 or 4) behind it, as many columns
-/// have; else by [`short`].
+/// As [`short`], for one digit before the point and `DECIMALS` (2 or 4) after it, as in many
+/// columns; otherwise by [`short`].
 ///
-/// That it is so is guessed, mostly right: then where the next field begins is known at once, while
-/// `short` has to wait for this one's length.
+/// This form is guessed, mostly right: then it is known at once where the next field begins,
+/// while `short` has to wait for this one's length.
 #[inline(always)]
 pub fn usual<const DECIMALS: u32>(text: &[u8], at: usize) -> Option<Field> {
     let bytes = word(text, at)? ^ ZEROS;
@@ -91,17 +91,17 @@ pub fn usual<const DECIMALS: u32>(text: &[u8], at: usize) -> Option<Field> {
     short(text, at)
 }
 
-/// `digits / 10^decimals`, of digits below 2^52.
+/// `digits / 10^decimals`, for digits below 2^52.
 #[inline(always)]
 fn exact(digits: u64, decimals: usize) -> f64 {
-    // As the lowest bits of 2^52 and something. The instruction that converts would wait for what
-    // its register held before: the quotient of the field before.
+    // As the lowest bits of a double of 2^52 and more. The instruction that converts would wait
+    // for what its register held before: the quotient of the previous field.
     const TWO_52: u64 = 0x4330_0000_0000_0000;
     let digits = f64::from_bits(digits | TWO_52) - f64::from_bits(TWO_52);
     digits / POWERS[decimals]
 }
 
-/// Parses `digits.digits` with at most 7 digits before the point and a line end behind it; `None`
+/// Parses `digits.digits` with at most 7 digits before the point and a line end after it; `None`
 /// for everything else.
 #[inline(always)]
 pub fn last(text: &[u8], start: usize) -> Option<Field> {
@@ -144,8 +144,8 @@ pub fn last(text: &[u8], start: usize) -> Option<Field> {
     Some((value, next))
 }
 
-/// As [`last`], of 18 digits behind the point, which begin at `first`, and a newline: as programs
-/// print them. `digits` are those before the point, at most 3.
+/// As [`last`], for 18 digits after the point, which begin at `first`, and a newline: as
+/// programs print them. `digits` are those before the point, at most 3.
 #[inline(always)]
 fn eighteen(text: &[u8], start: usize, first: usize, digits: u64) -> Option<Field> {
     let [a, b, c] = [word(text, first)?, word(text, first + 8)?, word(text, first + 16)?];
@@ -156,7 +156,7 @@ fn eighteen(text: &[u8], start: usize, first: usize, digits: u64) -> Option<Fiel
         return None;
     }
     let digits = digits * 10_000_000_000_000_000 + number(a) * 100_000_000 + number(b);
-    // One more digit for each that is not there before the point.
+    // One more digit for each that is missing before the point.
     let kept = 4 - (first - start);
     let more = [0, c & 0xff, 10 * (c & 0xff) + (c >> 8 & 0xff)][kept];
     let digits = digits * TENS[kept] + more;
@@ -178,15 +178,15 @@ const TENS: [u64; MOST_DIGITS] = {
     tens
 };
 
-/// The double nearest to `digits / 10^decimals`, and if it `is_cut` to all numbers between that and
-/// one digit more; `None` where that is not sure.
+/// The double nearest to `digits / 10^decimals`, and, if it `is_cut`, to all numbers between
+/// that and one digit more; `None` if that is not certain.
 ///
-/// The quotient of two rounded numbers is at most two places off. How far exactly, whole numbers
-/// tell: `digits * 2^shift - mantissa * 10^decimals`, which must be less than half of 10^decimals.
-/// As it is a few times that at most, its lower 64 bits are all of it.
+/// The quotient of two rounded numbers is off by at most two places. How far exactly is found
+/// with integers: `digits * 2^shift - mantissa * 10^decimals`, which must be less than half of
+/// 10^decimals. Since it is at most a few times that, its lower 64 bits are all of it.
 #[inline(always)]
 fn nearest(digits: u64, decimals: usize, is_cut: bool) -> Option<f64> {
-    // What this loses is found below.
+    // The loss in this is corrected below.
     let guess = digits as f64 / POWERS[decimals];
     let bits = guess.to_bits();
     let shift = 1075_u64.wrapping_sub(bits >> 52);
@@ -206,10 +206,11 @@ fn nearest(digits: u64, decimals: usize, is_cut: bool) -> Option<f64> {
     (is_sure && is_plain).then(|| f64::from_bits(bits.wrapping_add_signed(step)))
 }
 
-/// Returns the double that a whole token means; `None` if it is none, or too large for one.
+/// Returns the double that a whole token represents; `None` if it is not a number, or too large
+/// for a double.
 pub fn double(token: &[u8]) -> Option<f64> {
     let value = std::str::from_utf8(token).ok()?.parse().ok();
-    // The words for infinity and for what is no number are none either.
+    // `inf` and `nan` are rejected too.
     value.filter(|value: &f64| value.is_finite())
 }
 
@@ -217,8 +218,8 @@ pub fn double(token: &[u8]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// Whatever comes behind the field.
-    const BEHIND: &str = "\n42.00 40.00";
+    /// Whatever comes after the field.
+    const AFTER: &str = "\n42.00 40.00";
 
     fn random(bits: &mut impl FnMut() -> u64, digits: u64) -> String {
         (0..digits)
@@ -230,8 +231,8 @@ mod tests {
     fn short_fields_are_those_of_the_library() {
         let mut bits = swath_reference::splitmix(1);
         for _ in 0..100_000 {
-            let (before, behind) = (bits() % 6, bits() % 6);
-            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, behind));
+            let (before, after) = (bits() % 6, bits() % 6);
+            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, after));
             let found = short(format!("{text} 0.00 0.00").as_bytes(), 0);
             if before > 0 && text.len() < 7 {
                 let right = text.parse().expect("a number");
@@ -246,9 +247,9 @@ mod tests {
     fn usual_fields_are_short_ones() {
         let mut bits = swath_reference::splitmix(4);
         for _ in 0..200_000 {
-            let (before, behind) = (1 + bits() % 2, 1 + bits() % 5);
+            let (before, after) = (1 + bits() % 2, 1 + bits() % 5);
             let mut text =
-                format!("{}.{} ", random(&mut bits, before), random(&mut bits, behind));
+                format!("{}.{} ", random(&mut bits, before), random(&mut bits, after));
             if bits().is_multiple_of(4) {
                 let at = usize::try_from(bits()).unwrap_or(0) % text.len();
                 text.replace_range(
@@ -268,17 +269,17 @@ mod tests {
         let mut bits = swath_reference::splitmix(2);
         let mut sure = 0;
         for _ in 0..1_000_000 {
-            let (before, behind) = (1 + bits() % 3, bits() % 25);
-            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, behind));
+            let (before, after) = (1 + bits() % 3, bits() % 25);
+            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, after));
             let right: f64 = text.parse().expect("a number");
-            let found = last(format!("{text}{BEHIND}").as_bytes(), 0);
+            let found = last(format!("{text}{AFTER}").as_bytes(), 0);
             assert_eq!(found, Some((right, text.len() + 1)), "{text}");
             let digits: u64 =
                 text.replace('.', "").get(..18).map_or(0, |it| it.parse().expect("18"));
             let decimals = 18_u64.saturating_sub(before);
             let quick =
-                nearest(digits, usize::try_from(decimals).expect("few"), behind > decimals);
-            if let Some(value) = quick.filter(|_| behind >= decimals) {
+                nearest(digits, usize::try_from(decimals).expect("few"), after > decimals);
+            if let Some(value) = quick.filter(|_| after >= decimals) {
                 assert_eq!(value, right, "{text}");
                 sure += 1;
             }
@@ -288,7 +289,7 @@ mod tests {
 
     #[test]
     fn hard_fields_are_those_of_the_library() {
-        // Half way between two doubles, or a digit beside; powers of two, and what is next to them.
+        // Half way between two doubles, or one digit off; powers of two, and their neighbours.
         let mut bits = swath_reference::splitmix(3);
         for round in 0..200_000_u64 {
             let exponent = 1023 + round % 9;
@@ -299,19 +300,19 @@ mod tests {
             };
             let low = f64::from_bits(exponent << 52 | fraction);
             let high = f64::from_bits((exponent << 52 | fraction) + 1);
-            // Both have at most 53 decimals; so has what is in the middle, with one more.
+            // Both have at most 53 decimals; the middle has one more.
             let (low, high) = (format!("{low:.53}"), format!("{high:.53}"));
             let middle = middle(&low, &high);
             for len in [middle.len(), 18, 19, 20, 21, 22] {
                 let text = &middle[..len.min(middle.len())];
                 let right: f64 = text.parse().expect("a number");
-                let found = last(format!("{text}{BEHIND}").as_bytes(), 0);
+                let found = last(format!("{text}{AFTER}").as_bytes(), 0);
                 assert_eq!(found, Some((right, text.len() + 1)), "{text}");
             }
         }
     }
 
-    /// The number between two that have as many digits.
+    /// The number half way between two that have the same number of digits.
     fn middle(low: &str, high: &str) -> String {
         let point = low.find('.').expect("there is one");
         fn digits(text: &str) -> impl Iterator<Item = u8> {
@@ -346,9 +347,9 @@ mod tests {
         for text in
             ["", "1", ".5", "-1.0", "1.0 ", "1.0\rx", "1.0.0", "1.0e5", "12345678.0", "1.x"]
         {
-            assert_eq!(last(format!("{text}{BEHIND}").as_bytes(), 0), None, "{text}");
+            assert_eq!(last(format!("{text}{AFTER}").as_bytes(), 0), None, "{text}");
         }
-        // Eight bytes are not there.
+        // There are fewer than eight bytes.
         assert_eq!(short(b"1.0 2.0", 0), None);
         assert_eq!(last(b"1.0\n", 0), None);
     }

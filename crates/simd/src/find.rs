@@ -1,4 +1,5 @@
-//! Where one byte is: ends of records are found by it, also of those whose quotes may hold it.
+//! Where one byte occurs: used to find the ends of records, also if quotes may contain that
+//! byte.
 //!
 //! ```text
 //! bytes      "a,¶b",c¶         ¶ a newline
@@ -8,24 +9,24 @@
 //! outside    ........1         newlines and not inside
 //! ```
 //!
-//! Bytes become masks of 64 bits, and eight masks a list of positions: eight of them are written for
-//! each mask, whether it has them or not, so that nothing depends on how many there are, and a
-//! position costs about a nanosecond, however short the records are. Quotes that stand for
-//! themselves are doubled (`""`), which leaves the state what it was. Source: simdjson and simdcsv,
-//! which use a carry-less product where here six shifts do the same, at no cost that shows beside
-//! the loads.
+//! Bytes become masks of 64 bits, and eight masks a list of positions. Eight positions are
+//! written for each step of a mask, whether it has them or not, so that no branch depends on
+//! their number, and a position costs about a nanosecond, however short the records are. Quotes
+//! inside quotes are doubled (`""`), which leaves the state unchanged. Source: simdjson and
+//! simdcsv, which use a carry-less product where here six shifts do the same, at a cost that is
+//! hidden by the loads.
 
 use crate::level::{Detected, Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, Words, run};
 #[cfg(target_arch = "x86_64")]
 use crate::masks::{Ymm, Zmm};
 
-/// Masks made at one time.
+/// Masks made at a time.
 const BATCH: usize = 8;
-/// Room for the positions of a batch, and for what is written behind them.
+/// Room for the positions of a batch, and for what is written after them.
 const ROOM: usize = (BATCH + 1) * CHUNK;
 
-/// Returns where `byte` first is.
+/// Returns the first position of `byte`.
 ///
 /// ```
 /// assert_eq!(swath_simd::find(b"a,b,c", b','), Some(1));
@@ -59,7 +60,7 @@ impl Kernel for First<'_> {
     }
 }
 
-/// Where one byte is, from front to back; made by [`new`](Self::new) or
+/// The positions of one byte, from front to back; made by [`new`](Self::new) or
 /// [`outside`](Self::outside).
 ///
 /// ```
@@ -87,35 +88,35 @@ pub struct Positions<'b> {
 }
 
 impl<'b> Positions<'b> {
-    /// Every place at which `byte` is.
+    /// Every position of `byte`.
     #[must_use]
     pub fn new(bytes: &'b [u8], byte: u8) -> Self {
         Self::with_level(detected(), bytes, byte)
     }
 
-    /// By the kernel of one `level`, to compare them.
+    /// As [`new`](Self::new), with the kernel of one `level`, to compare them.
     ///
     /// # Panics
     ///
-    /// Where `level` is not [available](Level::available).
+    /// If `level` is not [available](Level::available).
     #[must_use]
     pub fn new_at(level: Level, bytes: &'b [u8], byte: u8) -> Self {
         Self::with_level(level.detected(), bytes, byte)
     }
 
-    /// Every place at which `byte`, which must be another one than `quote`, is outside quotes.
-    /// `inside` says whether the first byte is inside quotes that were opened before.
+    /// Every position of `byte`, which must not be `quote`, outside quotes. `inside` says
+    /// whether the first byte is inside quotes that were opened before.
     #[must_use]
     pub fn outside(bytes: &'b [u8], byte: u8, quote: u8, inside: bool) -> Self {
         let inside = if inside { u64::MAX } else { 0 };
         Self { quote: Some(quote), inside, ..Self::new(bytes, byte) }
     }
 
-    /// As [`outside`](Self::outside), by the kernel of one `level`.
+    /// As [`outside`](Self::outside), with the kernel of one `level`.
     ///
     /// # Panics
     ///
-    /// Where `level` is not [available](Level::available).
+    /// If `level` is not [available](Level::available).
     #[must_use]
     pub fn outside_at(
         level: Level,
@@ -141,7 +142,7 @@ impl<'b> Positions<'b> {
         }
     }
 
-    /// Finds the positions of the next batch; `false` behind the last byte.
+    /// Finds the positions of the next batch; `false` after the last byte.
     #[inline(never)]
     fn refill(&mut self) -> bool {
         let (chunks, tail) = self.rest.as_chunks::<CHUNK>();
@@ -166,7 +167,7 @@ impl<'b> Positions<'b> {
             }
         }
         if len < CHUNK {
-            // The padding may be what is looked for.
+            // The padding may equal the byte in question.
             found[0] &= (1 << len) - 1;
         }
         (self.ready, self.at) = (list(&found[..chunks.len()], &mut self.found), 0);
@@ -192,7 +193,7 @@ impl Iterator for Positions<'_> {
     }
 }
 
-/// Puts where bits are set into `found`, and returns how many there are.
+/// Puts the positions of set bits into `found`, and returns how many there are.
 fn list(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("bmi1") && std::is_x86_feature_detected!("popcnt") {
@@ -214,7 +215,7 @@ fn list_bits(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
     let mut base = 0;
     for &mask in masks {
         let mut left = mask;
-        // Eight at once, whether there are so many or not: no branch to guess wrong.
+        // Eight at once, whether there are that many or not: no branch to mispredict.
         for eight in found[ready..ready + CHUNK].as_chunks_mut::<8>().0 {
             for place in eight {
                 *place = base + left.trailing_zeros();
@@ -238,8 +239,8 @@ fn running_parity(mut bits: u64) -> u64 {
     bits
 }
 
-/// Puts a mask of where `byte` is into `found`, for each of at most eight chunks. Called for every
-/// batch: as a [`Kernel`], what it takes would go through memory, which can be seen.
+/// Puts a mask of the positions of `byte` into `found`, for each of at most eight chunks. Called
+/// for every batch: as a [`Kernel`], its arguments would go through memory, which is measurable.
 fn masks(level: Detected, chunks: &[[u8; CHUNK]], byte: u8, found: &mut [u64; BATCH]) {
     match level.level() {
         // SAFETY: this processor has the level, which was detected.

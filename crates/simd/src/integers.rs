@@ -11,7 +11,8 @@
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// How many of the eight bytes, from the first (lowest) on, are digits, and the number that they are.
+/// Returns how many of the eight bytes, from the first (lowest) on, are digits, and the number
+/// they represent.
 ///
 /// ```
 /// let word = u64::from_le_bytes(*b"1234 678");
@@ -23,8 +24,8 @@ pub fn leading_digits(word: u64) -> (usize, u64) {
     const TOP: u64 = 0x8080_8080_8080_8080;
     const TO_TOP: u64 = 0x7676_7676_7676_7676;
     let digits = word ^ ZEROS;
-    // Ten and more reach the top bit. A carry may spoil the byte behind, but only that of a byte
-    // that is no digit itself, and the first one is all that counts.
+    // Ten and more reach the top bit. A carry may spoil the next byte, but only after a byte
+    // that is not a digit itself, and only the first of those counts.
     let others = (digits.wrapping_add(TO_TOP) | digits) & TOP;
     let bits = (others.trailing_zeros() & !7).min(64);
     if bits == 0 {
@@ -33,7 +34,7 @@ pub fn leading_digits(word: u64) -> (usize, u64) {
     (bits as usize / 8, eight_digits(digits << (64 - bits)))
 }
 
-/// The number that eight digits are, each less `0`, the first one lowest.
+/// Returns the number that eight digits represent, each less `0`, the first one lowest.
 #[must_use]
 #[inline(always)]
 pub fn eight_digits(digits: u64) -> u64 {
@@ -56,17 +57,17 @@ mod tests {
         for number in
             ["", "0", "7", "42", "123", "9999", "10000", "123456", "0000001", "99999999"]
         {
-            for behind in 0..=255_u8 {
-                if behind.is_ascii_digit() {
+            for after in 0..=255_u8 {
+                if after.is_ascii_digit() {
                     continue;
                 }
-                let mut bytes = [behind; 8];
+                let mut bytes = [after; 8];
                 bytes[..number.len()].copy_from_slice(number.as_bytes());
                 let expected = (number.len(), number.parse().unwrap_or(0));
                 assert_eq!(
                     leading_digits(u64::from_le_bytes(bytes)),
                     expected,
-                    "{number} {behind}"
+                    "{number} {after}"
                 );
             }
         }

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A set of instructions that every kernel is written in.
+/// A set of instructions for which every kernel exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Words of eight bytes; on every machine.
     Portable,
-    /// Vectors of 32 bytes: AVX2, with BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ, which the processors
-    /// that have it have too.
+    /// Vectors of 32 bytes: AVX2, with BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ, which all
+    /// processors with AVX2 have.
     Avx2,
-    /// Vectors of 64 bytes: AVX-512F and AVX-512BW, beside all of the above.
+    /// Vectors of 64 bytes: AVX-512F and AVX-512BW, in addition to the above.
     Avx512,
 }
 
@@ -21,7 +21,7 @@ impl Level {
 
     /// Returns whether this processor and its operating system have this level.
     ///
-    /// Costs a load: the standard library asks the processor once.
+    /// Costs a load: the standard library queries the processor once.
     #[must_use]
     pub fn available(self) -> bool {
         match self {
@@ -46,19 +46,19 @@ impl Level {
         }
     }
 
-    /// Panics where the level is missing: its instructions would raise `SIGILL`.
+    /// Panics if the level is missing: its instructions would raise `SIGILL`.
     pub(crate) fn detected(self) -> Detected {
         assert!(self.available(), "this processor has no {self}");
         Detected(self)
     }
 }
 
-/// A level that this processor has; made in this file alone, where it was asked.
+/// A level that this processor has; only made in this file, after checking.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Detected(Level);
 
 impl Detected {
-    /// Which one.
+    /// Returns the level.
     pub(crate) fn level(self) -> Level {
         self.0
     }
@@ -77,22 +77,22 @@ impl fmt::Display for Level {
 /// No wider than this level of [`Level::ALL`]; see [`limit_level`].
 static LIMIT: AtomicUsize = AtomicUsize::new(Level::ALL.len() - 1);
 
-/// Lets no kernel of this process use a wider level from now on: to measure here what other
+/// Keeps all kernels of this process from using a wider level from now on: to measure what other
 /// processors would do. Results are the same at every level.
 pub fn limit_level(most: Level) {
-    // Relaxed: whoever still uses the wider one is right too.
+    // Relaxed: a kernel that still uses the wider one is right too.
     LIMIT.store(most as usize, Ordering::Relaxed);
 }
 
-/// Returns the level that [`sum`](crate::sum) and its neighbours use here: the widest available,
-/// unless [limited](limit_level).
+/// Returns the level that [`sum`](crate::sum) and the other kernels use here: the widest
+/// available, unless [limited](limit_level).
 #[must_use]
 pub fn level() -> Level {
     detected().level()
 }
 
-/// As [`level`], with the proof that it is there: the processor that has a level has the narrower
-/// ones too.
+/// As [`level`], with the proof that it is available: a processor that has a level has the
+/// narrower ones too.
 pub(crate) fn detected() -> Detected {
     let limit = Level::ALL[LIMIT.load(Ordering::Relaxed)];
     Detected(widest().min(limit))

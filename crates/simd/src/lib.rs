@@ -1,19 +1,18 @@
-//! Byte kernels: how large is the sum of these bytes, and how often is one of them there?
+//! Byte kernels: what is the sum of these bytes, and how often does one of them occur?
 //!
 //! Each kernel exists three times: portable (words of eight bytes, on any machine), AVX2 and
-//! AVX-512. The widest that this processor has is chosen at run time; [`level`] says which.
+//! AVX-512. The widest that this processor has is chosen at run time; [`level`] returns which.
 //! The portable ones are public in [`portable`] and are what the tests compare the others with.
-//! Other processors than `x86_64` use them too: a NEON version could not be run by those who
-//! wrote this, so there is none.
+//! Processors other than `x86_64` use them too: there is no NEON version.
 //!
 //! ```text
 //! bytes   |head|vector|vector|vector|vector| … |vector|tail|
-//!         up to an aligned address   four sums side by side   less than a vector
+//!        up to an aligned address   four sums in parallel     less than a vector
 //! ```
 //!
-//! Where the bytes come from is left to the caller: plain slices go to [`sum`] and [`count`]; memory
-//! that another process may store to at any moment, a mapped file, goes as [`Cells`] to [`sum_cells`]
-//! and [`count_cells`], which make no `&[u8]` of it.
+//! The caller decides where the bytes come from: plain slices go to [`sum`] and [`count`];
+//! memory that another process may store to at any moment, a mapped file, goes as [`Cells`] to
+//! [`sum_cells`] and [`count_cells`], which make no `&[u8]` of it.
 //!
 //! ```
 //! let text = b"one\ntwo\nthree\n";

@@ -1,4 +1,5 @@
-//! 64 bytes compared at once, one bit for each; and kernels that are written once, for every level.
+//! 64 bytes compared at once, one bit for each; and kernels that are written once, for all
+//! levels.
 
 use crate::level::Detected;
 #[cfg(target_arch = "x86_64")]
@@ -7,7 +8,7 @@ use crate::level::Level;
 /// Bytes of a mask.
 pub(crate) const CHUNK: usize = 64;
 
-/// A way to compare. Whoever has one of those with vectors has their instructions.
+/// A way to compare. A value of a vector type proves that its instructions are available.
 pub(crate) trait Masks: Copy {
     /// Which bytes are `byte`.
     fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64;
@@ -15,11 +16,12 @@ pub(crate) trait Masks: Copy {
     /// Which bytes are `byte` or less.
     fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64;
 
-    /// Puts `base` plus the place of each one of `mask` into `out`; behind them lies anything.
+    /// Puts `base` plus the position of each set bit of `mask` into `out`; what follows is
+    /// unspecified.
     #[inline(always)]
     fn places(self, mut mask: u64, base: u32, out: &mut [u32; CHUNK]) {
         let count = mask.count_ones() as usize;
-        // Eight at a time, however many there are: a branch for each would be guessed wrong.
+        // Eight at a time, however many there are: a branch for each would be mispredicted.
         for eight in out.as_chunks_mut::<8>().0.iter_mut().take(count.div_ceil(8)) {
             for place in eight {
                 *place = base + mask.trailing_zeros();
@@ -29,13 +31,13 @@ pub(crate) trait Masks: Copy {
     }
 }
 
-/// What is the same source at every level. [`run`](Self::run) is to be inlined, always: only then is
+/// Code that is the same at every level. [`run`](Self::run) must always be inlined: only then is
 /// it compiled for the instructions of the level.
 pub(crate) trait Kernel {
-    /// What comes out.
+    /// The result.
     type Output;
 
-    /// Does all of it.
+    /// Runs the kernel.
     fn run<M: Masks>(self, masks: M) -> Self::Output;
 }
 
@@ -63,7 +65,7 @@ const LOW: u64 = 0x7f * ONES;
 /// The top bits of bytes as the lowest eight bits, in order.
 #[inline(always)]
 fn packed(tops: u64) -> u64 {
-    // Moves bit 8 n + 7 to bit 56 + n; no two products meet.
+    // Moves bit 8 n + 7 to bit 56 + n; no two products collide.
     (tops & !LOW).wrapping_mul(0x0002_0408_1020_4081) >> 56
 }
 
@@ -122,7 +124,7 @@ mod x86 {
     pub(crate) struct Ymm(());
 
     impl Ymm {
-        /// Only what has these instructions can call this without a promise.
+        /// Only code that has these instructions can call this without `unsafe`.
         #[inline]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         pub(crate) fn here() -> Self {
@@ -133,7 +135,7 @@ mod x86 {
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn by_half(chunk: &[u8; CHUNK], compare: impl Fn(__m256i) -> __m256i) -> u64 {
             let mask = |half: &[u8; 32]| {
-                // SAFETY: 32 bytes are there, aligned or not.
+                // SAFETY: 32 bytes are available, aligned or not.
                 let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
                 u64::from(_mm256_movemask_epi8(compare(bytes)).cast_unsigned())
             };
@@ -159,13 +161,13 @@ mod x86 {
     impl Masks for Ymm {
         #[inline(always)]
         fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
-            // SAFETY: where a `Ymm` was made, AVX2 is.
+            // SAFETY: a `Ymm` only exists where AVX2 does.
             unsafe { Self::equal_avx2(chunk, byte) }
         }
 
         #[inline(always)]
         fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
-            // SAFETY: where a `Ymm` was made, AVX2 is.
+            // SAFETY: a `Ymm` only exists where AVX2 does.
             unsafe { Self::at_most_avx2(chunk, byte) }
         }
     }
@@ -175,7 +177,7 @@ mod x86 {
     pub(crate) struct Zmm(());
 
     impl Zmm {
-        /// Only what has these instructions can call this without a promise.
+        /// Only code that has these instructions can call this without `unsafe`.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         pub(crate) fn here() -> Self {
@@ -185,7 +187,7 @@ mod x86 {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         fn load(chunk: &[u8; CHUNK]) -> __m512i {
-            // SAFETY: 64 bytes are there, aligned or not.
+            // SAFETY: 64 bytes are available, aligned or not.
             unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) }
         }
 
@@ -201,7 +203,7 @@ mod x86 {
             _mm512_cmple_epu8_mask(Self::load(chunk), _mm512_set1_epi8(byte.cast_signed()))
         }
 
-        /// Sixteen places at a time, those that are wanted moved together in a register.
+        /// Sixteen positions at a time, the wanted ones compressed in a register.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         fn places_avx512(mask: u64, base: u32, out: &mut [u32; CHUNK]) {
@@ -213,7 +215,7 @@ mod x86 {
                 let wanted = _mm512_maskz_compress_epi32(part, places);
                 let room = out[done..].first_chunk_mut::<16>();
                 let room = room.expect("at most 16 of each part before");
-                // SAFETY: sixteen numbers of 32 bits are there.
+                // SAFETY: there is room for sixteen 32-bit numbers.
                 unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), wanted) };
                 done += part.count_ones() as usize;
                 places = _mm512_add_epi32(places, _mm512_set1_epi32(16));
@@ -224,19 +226,19 @@ mod x86 {
     impl Masks for Zmm {
         #[inline(always)]
         fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
-            // SAFETY: where a `Zmm` was made, AVX-512 is.
+            // SAFETY: a `Zmm` only exists where AVX-512 does.
             unsafe { Self::equal_avx512(chunk, byte) }
         }
 
         #[inline(always)]
         fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
-            // SAFETY: where a `Zmm` was made, AVX-512 is.
+            // SAFETY: a `Zmm` only exists where AVX-512 does.
             unsafe { Self::at_most_avx512(chunk, byte) }
         }
 
         #[inline(always)]
         fn places(self, mask: u64, base: u32, out: &mut [u32; CHUNK]) {
-            // SAFETY: where a `Zmm` was made, AVX-512 is.
+            // SAFETY: a `Zmm` only exists where AVX-512 does.
             unsafe { Self::places_avx512(mask, base, out) }
         }
     }

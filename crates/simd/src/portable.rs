@@ -10,7 +10,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
     sum_portable(Cells::from(bytes))
 }
 
-/// Returns how often `byte` is in `bytes`, as [`count`](crate::count::count) does.
+/// Returns how often `byte` occurs in `bytes`, as [`count`](crate::count::count) does.
 #[must_use]
 pub fn count(bytes: &[u8], byte: u8) -> u64 {
     count_portable(Cells::from(bytes), byte)

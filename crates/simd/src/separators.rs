@@ -3,7 +3,7 @@
 //! ```text
 //! text    1.5,2.25\n-3,4\n
 //! bits    ···1····1··1·1      one for each byte, 64 at a time
-//! ends    3, 8, 11, 13        the places of the ones
+//! ends    3, 8, 11, 13        the positions of the ones
 //! ```
 
 mod words;
@@ -12,27 +12,27 @@ use crate::level::{Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, run};
 pub use words::{WordLines, WordPlaces};
 
-/// The bytes that end fields, and one that makes a comment of a line that begins with it.
+/// The byte that ends fields, and one that makes a line that begins with it a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marks {
     /// Between the fields of a line.
     pub delimiter: u8,
-    /// Begins a line that is no data.
+    /// Begins a line without data.
     pub comment: Option<u8>,
 }
 
 /// What kind of lines a text has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// How often `\n` is there.
+    /// The number of `\n`.
     pub newlines: u64,
-    /// Whether a line begins with a comment, a space or anything below it that is no delimiter:
-    /// it may be empty, or no data.
+    /// Whether a line begins with a comment, a space or any lower byte that is not a delimiter:
+    /// it may be empty, or not contain data.
     pub odd: bool,
 }
 
 impl Lines {
-    /// Looks at the lines of `text`, which begins with one.
+    /// Inspects the lines of `text`, which begins with one.
     ///
     /// ```
     /// use swath_simd::{Lines, Marks};
@@ -46,27 +46,27 @@ impl Lines {
         run(detected(), Look { text, marks })
     }
 
-    /// As [`of`](Self::of), by the kernel of one `level`, to compare them.
+    /// As [`of`](Self::of), with the kernel of one `level`, to compare them.
     ///
     /// # Panics
     ///
-    /// Where `level` is not [available](Level::available).
+    /// If `level` is not [available](Level::available).
     #[must_use]
     pub fn of_at(level: Level, text: &[u8], marks: Marks) -> Self {
         run(level.detected(), Look { text, marks })
     }
 }
 
-/// Where fields end, in order; its memory is kept from one text to the next.
+/// Where fields end, in order; its memory is reused from one text to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Ends {
-    /// As many as the longest text had bytes, and a chunk.
+    /// As many as the longest text had bytes, plus one chunk.
     slots: Vec<u32>,
     len: usize,
 }
 
 impl Ends {
-    /// Forgets all.
+    /// Removes all.
     pub fn clear(&mut self) {
         self.len = 0;
     }
@@ -78,7 +78,7 @@ impl Ends {
         self.len += 1;
     }
 
-    /// Adds the places in `text` of `delimiter` and of `\n`, of those from `from` on.
+    /// Adds the positions of `delimiter` and of `\n` in `text`, from `from` on.
     ///
     /// # Panics
     ///
@@ -87,16 +87,16 @@ impl Ends {
         run(detected(), Find { positions: self, text, from, delimiter });
     }
 
-    /// As [`find`](Self::find), by the kernel of one `level`, to compare them.
+    /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
     ///
     /// # Panics
     ///
-    /// Where `level` is not [available](Level::available).
+    /// If `level` is not [available](Level::available).
     pub fn find_at(&mut self, level: Level, text: &[u8], from: usize, delimiter: u8) {
         run(level.detected(), Find { positions: self, text, from, delimiter });
     }
 
-    /// Adds the places of ones.
+    /// Adds the positions of set bits.
     #[inline(always)]
     fn push_all(&mut self, masks: impl Masks, mask: u64, base: u32) {
         let room = self.slots[self.len..].first_chunk_mut::<CHUNK>();
@@ -104,7 +104,7 @@ impl Ends {
         self.len += mask.count_ones() as usize;
     }
 
-    /// Makes room for `count` more, and for a whole chunk behind them.
+    /// Makes room for `count` more, and for a whole chunk after them.
     fn reserve(&mut self, count: usize) {
         let wanted = self.len + count + CHUNK;
         if self.slots.len() < wanted {
@@ -112,20 +112,20 @@ impl Ends {
         }
     }
 
-    /// The places.
+    /// The positions.
     #[must_use]
     pub fn as_slice(&self) -> &[u32] {
         &self.slots[..self.len]
     }
 
-    /// The places, to be moved.
+    /// The positions, to be shifted.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [u32] {
         &mut self.slots[..self.len]
     }
 }
 
-/// Looks at the lines of a text.
+/// Inspects the lines of a text.
 struct Look<'t> {
     text: &'t [u8],
     marks: Marks,
@@ -136,7 +136,7 @@ impl Kernel for Look<'_> {
 
     #[inline(always)]
     fn run<M: Masks>(self, masks: M) -> Lines {
-        // A line that begins with a delimiter is data also where that is a space or a tab.
+        // A line that begins with a delimiter is data even if that is a space or a tab.
         let comment = self.marks.comment.unwrap_or(b'\n');
         let look = |chunk: &[u8; CHUNK]| {
             let blank = masks.at_most(chunk, b' ') & !masks.equal(chunk, self.marks.delimiter);
@@ -158,7 +158,7 @@ impl Kernel for Look<'_> {
     }
 }
 
-/// Finds the ends of fields and lines from a place on.
+/// Finds the ends of fields and lines from a position on.
 struct Find<'t> {
     positions: &'t mut Ends,
     text: &'t [u8],
@@ -172,7 +172,7 @@ impl Kernel for Find<'_> {
     #[inline(always)]
     fn run<M: Masks>(self, masks: M) {
         let Self { positions, text, from, delimiter } = self;
-        assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
+        assert!(u32::try_from(text.len()).is_ok(), "positions have 32 bits");
         let text = &text[from..];
         positions.reserve(text.len());
         let mut base = u32::try_from(from).unwrap_or(u32::MAX);
@@ -188,7 +188,7 @@ impl Kernel for Find<'_> {
     }
 }
 
-/// A chunk that begins with fewer bytes than one has.
+/// A chunk that begins with the remaining bytes, which are fewer.
 #[inline(always)]
 fn padded(rest: &[u8]) -> [u8; CHUNK] {
     let mut chunk = [0; CHUNK];

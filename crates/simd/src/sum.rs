@@ -18,7 +18,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
     dispatch(detected(), Cells::from(bytes))
 }
 
-/// Returns the sum of bytes that other programs may store to meanwhile.
+/// Returns the sum of bytes that other programs may store to in the meantime.
 ///
 /// Each byte counts once, with the value it had at one moment during the call.
 #[must_use]
@@ -26,11 +26,11 @@ pub fn sum_cells(bytes: Cells<'_>) -> u64 {
     dispatch(detected(), bytes)
 }
 
-/// Returns the sum of all bytes by the kernel of one `level`, to compare them.
+/// Returns the sum of all bytes, with the kernel of one `level`, to compare them.
 ///
 /// # Panics
 ///
-/// Where `level` is not [available](Level::available).
+/// If `level` is not [available](Level::available).
 #[must_use]
 pub fn sum_at(level: Level, bytes: &[u8]) -> u64 {
     dispatch(level.detected(), Cells::from(bytes))

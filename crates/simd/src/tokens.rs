@@ -3,43 +3,43 @@
 //! ```text
 //! bytes   1 12\n3 456\n…        64 at a time: masks of digits, blanks and newlines
 //! ends    1,4,6,10,…            their separators, compressed to a list
-//! tokens  8 at a time           the eight bytes before each end, what lies before the token cleared
+//! tokens  8 at a time           the eight bytes before each end, those before the token cleared
 //! numbers 1,12,3,456,…          multiplied and added in pairs
 //! ```
 //!
 //! Only lines in the plain form are taken: digits, one blank or tab, digits, newline. [`pairs`]
-//! stops at the first line that is anything else, or whose numbers are not in bounds, and says
-//! where: whoever calls it knows what to do with that line, and goes on behind it. So nothing is
-//! ever skipped or guessed here, and every byte that was taken has been checked.
+//! stops at the first line that is anything else, or whose numbers are not in bounds, and
+//! returns where. The caller handles that line, and continues after it. So nothing is ever
+//! skipped or guessed here, and every byte that was taken has been checked.
 
 use crate::integers::leading_digits;
 use crate::level::{Detected, Level, detected};
 
-/// What the first and the second number of a line may be.
+/// The allowed range of the first and the second number of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The least number; it becomes 0, the one above it 1.
+    /// The smallest number; it becomes 0, the one above it 1.
     pub least: u32,
-    /// The greatest first number, once `least` is taken off.
+    /// The largest first number, after `least` is subtracted.
     pub last_first: u32,
-    /// The greatest second number, once `least` is taken off.
+    /// The largest second number, after `least` is subtracted.
     pub last_second: u32,
 }
 
-/// How far [`pairs`] came.
+/// How far [`pairs`] got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// Where the first line begins that was not taken.
+    /// Where the first line that was not taken begins.
     pub end: usize,
     /// Lines that were taken, thus numbers in each of the results.
     pub lines: usize,
 }
 
-/// Takes lines of two numbers from `bytes`, of which the first begins at `start`, as long as they
-/// are in the plain form, in bounds, and have room in `firsts` and `seconds`.
+/// Takes lines of two numbers from `bytes`, starting at `start`, as long as they are in the
+/// plain form, in bounds, and have room in `firsts` and `seconds`.
 ///
-/// It may stop before that, at any line: the wide kernels do so where less than a few vectors
-/// are left before the end, and near the beginning of `bytes`.
+/// It may stop before that, at any line: the wide kernels do so if less than a few vectors are
+/// left before the end, and near the beginning of `bytes`.
 ///
 /// ```
 /// use swath_simd::{Bounds, Taken, pairs_at, Level};
@@ -53,7 +53,7 @@ pub struct Taken {
 ///
 /// # Panics
 ///
-/// Where `start` is behind the end of `bytes`.
+/// If `start` is past the end of `bytes`.
 pub fn pairs(
     bytes: &[u8],
     start: usize,
@@ -64,11 +64,11 @@ pub fn pairs(
     dispatch(detected(), bytes, start, bounds, firsts, seconds)
 }
 
-/// As [`pairs`], by the kernel of one `level`, to compare them.
+/// As [`pairs`], with the kernel of one `level`, to compare them.
 ///
 /// # Panics
 ///
-/// Where `level` is not [available](Level::available), and as [`pairs`].
+/// If `level` is not [available](Level::available), and as [`pairs`].
 pub fn pairs_at(
     level: Level,
     bytes: &[u8],
@@ -97,20 +97,20 @@ fn dispatch(
     match level.level() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if avx512::available() => {
-            // SAFETY: the line above asked the processor.
+            // SAFETY: the line above checked the processor.
             unsafe { avx512::pairs(&mut lines, start) }
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => {
-            // SAFETY: this processor has the level, which was detected, and whatever has AVX-512 has
-            // AVX2.
+            // SAFETY: this processor has the level, which was detected, and every processor with
+            // AVX-512 has AVX2.
             unsafe { avx2::pairs(&mut lines, start) }
         }
         _ => lines.portable(start),
     }
 }
 
-/// What every kernel works on. Both results are equally long.
+/// What every kernel works on. Both results have the same length.
 struct Lines<'a> {
     bytes: &'a [u8],
     bounds: Bounds,
@@ -127,8 +127,8 @@ impl Lines<'_> {
         Some((firsts, self.seconds.get_mut(line..)?.first_chunk_mut()?))
     }
 
-    /// Eight lines that begin at `at`, into the results from `line` on: for numbers that do not fit
-    /// in a lane. Returns whether all of them were taken.
+    /// Eight lines that begin at `at`, into the results from `line` on: for numbers that do not
+    /// fit a lane. Returns whether all of them were taken.
     #[cfg(target_arch = "x86_64")]
     #[inline(never)]
     fn eight(&mut self, mut at: usize, line: usize) -> bool {
@@ -144,8 +144,8 @@ impl Lines<'_> {
         true
     }
 
-    /// Tile by tile: `list` finds the ends of tokens from a place on, `convert` makes eight lines of
-    /// sixteen of them.
+    /// Tile by tile: `list` finds the ends of tokens from a position on, `convert` makes eight
+    /// lines of sixteen of them.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn by_tiles(
@@ -155,7 +155,7 @@ impl Lines<'_> {
         convert: impl Fn(&mut Self, Part<'_>) -> bool,
     ) -> Taken {
         let mut ends = Ends::EMPTY;
-        // The eight bytes of the first token begin before it.
+        // The eight bytes before the first token's end begin before it.
         while taken.end >= 8 {
             list(self.bytes, taken.end, &mut ends);
             let (at, before) = (taken.end - 1, taken.lines);
@@ -183,7 +183,7 @@ impl Lines<'_> {
         taken
     }
 
-    /// The line that begins at `at`: where the next one does, and its numbers.
+    /// Parses the line that begins at `at`: returns where the next one begins, and its numbers.
     #[inline(always)]
     fn line(&self, at: usize) -> Option<(usize, u32, u32)> {
         let (at, first) = number(self.bytes, at)?;
@@ -201,7 +201,7 @@ impl Lines<'_> {
     }
 }
 
-/// Takes `least` off, if what is left is at most `last`.
+/// Subtracts `least`, if the result is at most `last`.
 #[inline(always)]
 fn below(number: u64, least: u32, last: u32) -> Option<u32> {
     let left = u32::try_from(number.checked_sub(u64::from(least))?).ok()?;
@@ -224,7 +224,7 @@ fn number(bytes: &[u8], at: usize) -> Option<(usize, u64)> {
     }
 }
 
-/// Eight bytes; `None` behind the end, zeros behind the last byte.
+/// Eight bytes; `None` past the end, zeros after the last byte.
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> Option<u64> {
     let rest = bytes.get(at..)?;
@@ -236,26 +236,26 @@ fn word(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(word))
 }
 
-/// Bytes whose token ends are listed at one time: the list stays in the first-level cache.
+/// Bytes whose token ends are listed at a time: the list stays in the first-level cache.
 #[cfg(target_arch = "x86_64")]
 const TILE: usize = 8 << 10;
 
-/// Tokens that are converted at one time, thus eight lines.
+/// Tokens that are converted at a time, thus eight lines.
 #[cfg(target_arch = "x86_64")]
 const TOKENS: usize = 16;
 
-/// Where tokens end, in bytes from the one before the first line of the tile; first comes a 0, the end
-/// of what lies before it.
+/// Where tokens end, in bytes from the one before the first line of the tile; preceded by a 0,
+/// the end of what comes before.
 #[cfg(target_arch = "x86_64")]
 struct Ends {
-    /// A vector of 64 bytes holds at most 32 tokens with their separators, and a kernel may write that
-    /// many behind the last.
+    /// A vector of 64 bytes contains at most 32 tokens with their separators, and a kernel may
+    /// write that many after the last.
     list: [u16; TILE / 2 + 65],
     count: usize,
 }
 
-/// Sixteen tokens from number `token` on, of a list that counts from `at`, for the eight lines from
-/// `line` on.
+/// Sixteen tokens from number `token` on, in a list that counts from `at`, for the eight lines
+/// from `line` on.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 struct Part<'e> {
@@ -272,7 +272,7 @@ impl Ends {
     /// The list from the end before token `index` on.
     #[inline(always)]
     fn around<const N: usize>(&self, index: usize) -> &[u16; N] {
-        self.list[index..].first_chunk().expect("the list has room behind the last token")
+        self.list[index..].first_chunk().expect("the list has room after the last token")
     }
 
     /// The ends of the next `N` tokens, not yet counted.

@@ -1,4 +1,4 @@
-//! Every level, at every length and alignment around a vector, gives what a plain loop gives.
+//! Every level, at every length and alignment around a vector, gives the result of a plain loop.
 
 use proptest::prelude::*;
 use swath_simd::{
@@ -26,7 +26,7 @@ fn levels() -> impl Iterator<Item = Level> {
 }
 
 fn cells(bytes: &[u8]) -> Cells<'_> {
-    // SAFETY: nobody stores to a slice that is lent.
+    // SAFETY: nothing stores to a slice that is lent.
     unsafe { Cells::of_foreign(bytes.as_ptr(), bytes.len()) }
 }
 

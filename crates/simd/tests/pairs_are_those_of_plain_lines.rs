@@ -27,7 +27,7 @@ fn plain(line: &[u8], bounds: Bounds) -> Option<(u32, u32)> {
     Some((number(first, bounds.last_first)?, number(second, bounds.last_second)?))
 }
 
-/// Takes lines with `level`; those that it leaves are looked at one by one.
+/// Takes lines with `level`; those that it leaves are parsed one by one.
 fn check(level: Level, bytes: &[u8], bounds: Bounds) -> usize {
     let (mut at, mut by_kernel) = (0, 0);
     while at < bytes.len() {
@@ -42,8 +42,8 @@ fn check(level: Level, bytes: &[u8], bounds: Bounds) -> usize {
             .collect();
         assert_eq!(Some(taken), expected, "{level}, {at}..{end} of {}", bytes.escape_ascii());
         by_kernel += lines;
-        let behind = bytes[end..].iter().position(|&byte| byte == b'\n');
-        at = behind.map_or(bytes.len(), |behind| end + behind + 1);
+        let newline = bytes[end..].iter().position(|&byte| byte == b'\n');
+        at = newline.map_or(bytes.len(), |newline| end + newline + 1);
     }
     by_kernel
 }

@@ -53,7 +53,7 @@ fn every_length_and_alignment_around_a_mask_is_exact() {
         .collect();
     for start in 0..64 {
         for len in (0..140).chain(500..580).chain(1020..1030) {
-            // The padding behind the last bytes is 0.
+            // The padding after the last bytes is 0.
             check(&bytes[start..start + len], 0, 1);
             check(&bytes[start..start + len], 3, 2);
         }

@@ -1,9 +1,10 @@
-//! Serial-append: parallel strands write, and the file is the one that the serial program leaves.
+//! Serial-append: strands write in parallel, and the file is the one that the serial program
+//! writes.
 //!
-//! A program forks and joins; every branch writes through its own [`Writer`]; the file is byte
-//! for byte what running the branches one after the other would have written, whatever the
-//! number of threads and whoever stole what. It appears under its name, complete, at the commit.
-//!
+//! A program forks and joins; every branch writes through its own [`Writer`]. Whatever the
+//! number of threads and whichever thread stole what, the file is byte for byte what running the
+//! branches one after the other would have written. It appears under its name, complete, at the
+//! commit.
 //! ```text
 //! create ─ scope(|w| ..) ─ w.join(a, b) ─ commit        strands on rayon
 //!        ─ fork() ─ Fork: Write ─ finish                owned handles for threads of your own
@@ -28,10 +29,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Source: study E, *Fast Serial-Append* (PLIO), whose semantics this has; its rule for where a
-//! stolen strand goes is not used, because it loses the order of what is written after a join.
-//! A handle is a rope of extents instead, and the owner of a fork puts its ropes one behind the
-//! other.
+//! Source: study E, *Fast Serial-Append* (PLIO). The semantics are the same, but not PLIO's rule
+//! for where a stolen strand goes, which loses the order of what is written after a join. Here a
+//! handle is a rope of extents, and the owner of a fork concatenates the ropes in serial order.
 
 mod commit;
 mod fork;
@@ -78,29 +78,56 @@ use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::{Draft, FileKind, Folder, move_range};
 
-/// Begins an output that replaces what is at `path`, if anything, when it is committed.
+/// Begins an output that is committed to `path`, replacing what is there.
+///
+/// Nothing is visible at `path` before the [commit](Append::commit).
+///
+/// ```
+/// use std::io::Write;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("log");
+/// let mut out = swath::append::create(&path)?;
+/// writeln!(out, "first line")?;
+/// assert!(!path.exists());
+/// out.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"first line\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// [`Reason::Busy`] if somebody else is writing it; if `path` names something that cannot be
-/// replaced (a folder for a file, a device), or its folder cannot be written.
+/// [`Reason::Busy`] if another writer has the target open; an error if `path` names something
+/// that cannot be replaced (a folder where a file is to be written, a device), or if its folder
+/// is not writable.
 pub fn create(path: impl AsRef<Path>) -> Result<Append> {
     AppendOptions::new().create(path)
 }
 
-/// Begins an output whose first bytes are those of a committed one at `path`; new ones come
-/// behind them. Without anything at `path`, this is [`create`].
+/// Begins an output that starts with the bytes of the committed one at `path`; new bytes go
+/// after them. If nothing is at `path`, this is [`create`].
 ///
-/// Until the commit, `path` stays what it is. A file's bytes are taken over by sharing blocks
-/// where the file system can, else by copying; segments are taken over as they are.
+/// Until the commit, `path` stays as it is. The bytes of a file are taken over by sharing blocks
+/// where the file system can, otherwise by copying; segments are taken over as they are.
 ///
-/// A lock keeps other writers of Swath out; of other programs it is found out at the commit, and
-/// at checkpoints, that they have changed a file meanwhile ([`Reason::Changed`]): it is not
-/// replaced then.
+/// A lock keeps other Swath writers out. Changes by other programs are detected at the commit
+/// and at checkpoints ([`Reason::Changed`]); the file is not replaced then.
+///
+/// ```
+/// use std::io::Write;
+/// use swath::append;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("log");
+/// std::fs::write(&path, "old\n")?;
+/// let mut out = append::append_to_existing(&path)?;
+/// writeln!(out, "new")?;
+/// out.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"old\nnew\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`create`]; what reading the old output fails with.
+/// As [`create`], and those of reading the old output.
 pub fn append_to_existing(path: impl AsRef<Path>) -> Result<Append> {
     AppendOptions::new().append_to_existing(path)
 }
@@ -134,7 +161,7 @@ impl AppendOptions {
                     let shown = path.join(swath_plan::segment::manifest::FILE_NAME);
                     let old = opened::decode_manifest(&shown, &bytes)?;
                     folder.adopt(&manifest::names(&old))?;
-                    (0, Entries::behind(old))
+                    (0, Entries::after(old))
                 }
                 None => (0, Entries::default()),
             },
@@ -168,13 +195,13 @@ fn take_over(path: &Path, draft: &mut Draft) -> Result<u64> {
         Ok(before.len)
     } else {
         Err(Error::new(Operation::Read, Reason::Changed, path)
-            .detail("it changed while it was taken over"))
+            .detail("it changed while it was being copied"))
     }
 }
 
-/// An output that is being written; nothing of it is visible before [`commit`](Self::commit).
+/// An output that is being written. Nothing of it is visible before [`commit`](Self::commit).
 ///
-/// Dropped without a commit, also by a panic, it leaves nothing behind.
+/// If it is dropped without a commit, also by a panic, no file remains.
 pub struct Append {
     output: Arc<Output>,
     root: Mutex<Root>,
@@ -203,12 +230,12 @@ impl Append {
         Self { output: Arc::new(output), root: Mutex::new(root) }
     }
 
-    /// Calls `body` with the writer of the serial program. What it writes comes behind
-    /// everything that was written before.
+    /// Calls `body` with the writer of the serial program. What it writes goes after everything
+    /// written before.
     ///
     /// # Errors
     ///
-    /// That of `body`. [`Reason::Busy`] if another strand is writing to this output.
+    /// Those of `body`; [`Reason::Busy`] if another strand is writing to this output.
     pub fn scope<R, E, F>(&self, body: F) -> result::Result<R, E>
     where
         E: From<Error>,
@@ -218,9 +245,9 @@ impl Append {
         lend(&self.output, &mut root.strand, body)
     }
 
-    /// Takes a place in the serial order, here, for an owned handle that may be sent anywhere:
-    /// what it writes comes behind everything written before this call, and before everything
-    /// written after it, whenever that happens.
+    /// Takes a place in the serial order, here, for an owned handle that can be sent to any
+    /// thread. What the handle writes goes after everything written before this call and before
+    /// everything written after it, whenever it is written.
     ///
     /// # Errors
     ///
@@ -253,46 +280,50 @@ impl Append {
         Ok(fork(&self.output, strand, sequence))
     }
 
-    /// Makes everything written so far, in serial order, durable under the output's name, and
-    /// goes on writing behind it. A crash later leaves at least this.
+    /// Makes everything written so far, in serial order, durable under the output's name. Later
+    /// writes go after it. A crash afterwards loses at most what was written since.
     ///
-    /// Cost: [`Mode::Segments`] syncs what is new and writes a manifest.
-    /// [`Mode::Plain`] leaves a copy of the whole under the name: free where the
-    /// file system shares blocks (XFS, btrfs), else as dear as copying; so prefer segments for
-    /// logs.
+    /// Cost: [`Mode::Segments`] syncs what is new and writes a manifest. [`Mode::Plain`] puts a
+    /// copy of the whole output under the name: free where the file system shares blocks (XFS,
+    /// btrfs), otherwise as expensive as copying. Prefer segments for logs.
     ///
     /// # Errors
     ///
-    /// [`Reason::Busy`] if a strand is writing or a fork is not finished; what makes a commit fail.
+    /// [`Reason::Busy`] if a strand is writing or a fork is not finished; whatever makes a
+    /// commit fail.
     pub fn checkpoint(&self) -> Result<Committed> {
         let mut root = self.root()?;
-        self.no_open_forks(&root, "finish them first: nothing is lost")?;
+        self.no_open_forks(&root, "finish the forks first; nothing is lost")?;
         commit::checkpoint(&self.output, &mut root)
     }
 
-    /// Ends writing: the output is complete, and durable if that was asked for, under its name,
-    /// or, on an error, what was there before is still there.
+    /// Ends writing. The output is then complete under its name, and durable if that was
+    /// requested; on an error, what was there before is still there.
     ///
-    /// What was spilled lies in nameless files; many MiB of it are given back to the file system
-    /// by another worker, maybe after this returns.
+    /// Spilled bytes are in unnamed files. A worker gives many MiB of them back to the file
+    /// system, perhaps after this call has returned.
     ///
     /// # Errors
     ///
-    /// [`Reason::Busy`] if a fork is not finished: the output is discarded then, as with every
-    /// error. [`Reason::Poisoned`] if one was dropped or a write failed before;
-    /// [`Reason::OutcomeUnknown`] if the name was changed but the device did not confirm it; what
-    /// made writing fail, such as a full disk.
+    /// [`Reason::Busy`] if a fork is not finished: the output is then discarded, as after every
+    /// error. [`Reason::Poisoned`] if a fork was dropped or a write failed before;
+    /// [`Reason::OutcomeUnknown`] if the name was changed but the device did not confirm it;
+    /// otherwise what made writing fail, such as a full disk.
     pub fn commit(self) -> Result<Committed> {
         let mut root = self.root()?;
-        // Why something failed says more than what was left open because of it.
+        // The first failure says more than the forks that stayed open because of it.
         if let Some(error) = self.output.failure() {
             return Err(error);
         }
-        self.no_open_forks(&root, "finish them before the commit, and write the output again")?;
+        self.no_open_forks(
+            &root,
+            "finish the forks before the commit, and write the output again",
+        )?;
         commit::commit(&self.output, &mut root)
     }
 
-    /// Bytes written so far by strands that have ended, behind what was there before.
+    /// Bytes written so far by strands that have ended, including those taken over from an
+    /// existing output.
     ///
     /// # Errors
     ///
@@ -315,11 +346,11 @@ impl Append {
         match self.root.try_lock() {
             Ok(root) => Ok(root),
             Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            // To wait could be to wait for ever: it may be this very thread.
+            // Waiting could last for ever: the owner may be this very thread.
             Err(TryLockError::WouldBlock) => {
                 Err(Error::new(Operation::Write, Reason::Busy, &self.output.path)
                     .detail("another strand is writing to this output")
-                    .hint("write through the writer that the scope passed, or fork"))
+                    .hint("write through the writer that the scope passes, or call `fork`"))
             }
         }
     }
@@ -331,7 +362,7 @@ impl Drop for Append {
     }
 }
 
-/// Writes behind everything that was written before, as one strand.
+/// Writes after everything that was written before, as one strand.
 impl Write for &Append {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut root = self.root().map_err(to_io)?;
@@ -344,7 +375,7 @@ impl Write for &Append {
     }
 }
 
-/// Writes behind everything that was written before, as one strand.
+/// Writes after everything that was written before, as one strand.
 impl Write for Append {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         (&mut &*self).write(bytes)
@@ -355,12 +386,25 @@ impl Write for Append {
     }
 }
 
-/// Opens a committed output: a plain file, or a folder of segments.
+/// Opens a committed output, a plain file or a folder of segments, for reading.
+///
+/// ```
+/// use std::io::{Read, Seek, SeekFrom};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("out");
+/// swath::write(&path, b"head tail")?;
+/// let mut output = swath::append::open(&path)?;
+/// output.seek(SeekFrom::Start(5))?;
+/// let mut text = String::new();
+/// output.read_to_string(&mut text)?;
+/// assert_eq!(text, "tail");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// If there is none; [`Reason::Corrupt`] for a manifest that is damaged, or made to harm;
-/// [`Reason::Truncated`] for a segment that is shorter than the manifest says.
+/// If there is nothing at `path`; [`Reason::Corrupt`] for a manifest that is damaged or
+/// malicious; [`Reason::Truncated`] for a segment that is shorter than the manifest says.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
     opened::open_local(path.as_ref())
 }

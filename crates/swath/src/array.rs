@@ -1,8 +1,8 @@
-//! Many numbers in memory of their own: where a parallel reader puts what it found.
+//! A fixed number of values in page-aligned memory: where a parallel parser puts its results.
 //!
-//! A destination costs more than reading it from: the first touch of a page makes the kernel clear
-//! it. So the memory is huge-page advised, and nothing of it is touched before the worker that
-//! writes there does.
+//! Filling memory for the first time costs more than reading the input: at the first touch of a
+//! page the kernel clears it. So the memory is advised to use huge pages, and each page is first
+//! touched by the worker that writes to it.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use swath_os::memory::Pages;
 
 use crate::error::{Error, Operation, Reason, Result};
 
-/// A fixed number of values, all bits zero at first; dereferences to a slice.
+/// A fixed number of values, initially all zero bits; dereferences to a slice.
 ///
 /// ```
 /// let mut squares = swath::Array::<u32>::zeroed(1000)?;
@@ -25,31 +25,32 @@ use crate::error::{Error, Operation, Reason, Result};
 /// # Ok::<(), swath::Error>(())
 /// ```
 pub struct Array<T> {
-    /// None for no values.
+    /// `None` for no values.
     pages: Option<Pages>,
     len: usize,
     values: PhantomData<T>,
 }
 
-/// Below this, huge pages would waste most of one.
+/// Below this size, most of a huge page would be wasted.
 const HUGE: usize = 2 << 20;
-/// From this many bytes on, the machine is asked whether there is so much memory.
+/// From this size on, the amount of available memory is checked first.
 const LARGE: usize = 4 << 20;
 
 impl<T: Pod> Array<T> {
-    /// Makes `len` values. Costs nothing until they are written.
+    /// Allocates `len` values. Costs nothing until they are written.
     ///
     /// # Errors
     ///
-    /// [`Reason::OutOfMemory`] if there is no such room, or less memory at hand than 4 MiB or more of
-    /// values take: a control group that is full ends the process without a word.
+    /// [`Reason::OutOfMemory`] if there is no such address space, or, from 4 MiB on, if less
+    /// memory is available than the values take: a control group at its limit would kill the
+    /// process without a message.
     pub fn zeroed(len: usize) -> Result<Self> {
         let bytes =
             len.checked_mul(size_of::<T>()).filter(|&bytes| isize::try_from(bytes).is_ok());
         let refused = || {
             Error::new(Operation::Allocate, Reason::OutOfMemory, Path::new("an array"))
                 .detail(format!("{len} values of {} bytes", size_of::<T>()))
-                .hint("use fewer, or smaller ones")
+                .hint("use fewer values, or a smaller type")
         };
         let bytes = bytes.ok_or_else(refused)?;
         if bytes == 0 {
@@ -58,30 +59,32 @@ impl<T: Pod> Array<T> {
         if bytes >= LARGE {
             let left = swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
             if bytes as u64 > left {
-                let more =
-                    format!("{len} values of {} bytes: {left} bytes are left", size_of::<T>());
+                let more = format!(
+                    "{len} values of {} bytes: {left} bytes are available",
+                    size_of::<T>()
+                );
                 return Err(refused().detail(more));
             }
         }
         let pages = Pages::map(bytes).map_err(|error| refused().caused_by(error))?;
         if bytes >= HUGE {
-            // Refused by kernels without huge pages: slower, not wrong.
+            // Kernels without huge pages refuse it: slower, not wrong.
             let _ = pages.advise_huge();
         }
         Ok(Self { pages: Some(pages), len, values: PhantomData })
     }
 
-    /// Cuts it into neighbouring parts of these lengths, one for each worker, say; what they leave
-    /// at the end belongs to nobody.
+    /// Splits it into adjacent parts of these lengths, one for each worker for example. What
+    /// follows the last part is not returned.
     ///
     /// # Panics
     ///
-    /// If there are not as many values.
+    /// If the lengths exceed the number of values.
     pub fn parts_mut(&mut self, lens: impl IntoIterator<Item = usize>) -> Vec<&mut [T]> {
         let mut rest = &mut **self;
         let cut = |len| {
-            let (part, behind) = std::mem::take(&mut rest).split_at_mut(len);
-            rest = behind;
+            let (part, after) = std::mem::take(&mut rest).split_at_mut(len);
+            rest = after;
             part
         };
         lens.into_iter().map(cut).collect()

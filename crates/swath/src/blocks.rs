@@ -1,17 +1,18 @@
-//! The verb `records`: sources taken apart by many workers, records whole, results in file order.
+//! The verb `records`: many workers split sources into blocks of whole records; results are in
+//! file order.
 //!
 //! ```text
 //! file     |        |        |        |        |     leases of whole blocks, read by position
 //! worker A  read, find ends, map      read, find …
 //! worker B           read, find ends, map
-//! stream   =====> read by one at a time, found and mapped by all
-//! results  in file order, whoever made them
+//! stream   =====> read by one worker at a time, split and mapped by all
+//! results  in file order, whichever worker made them
 //! ```
 //!
-//! A block is read once, into memory that stays in the second-level cache of the core that takes it
-//! apart, and nothing is kept of it but what a closure makes of it. The bytes of a record are never
-//! split, and results depend neither on the block size nor on the number of workers. Source: study
-//! C, whose parser was one thread's.
+//! A block is read once, into memory that stays in the second-level cache of the core that
+//! processes it, and only what a closure makes of it is kept. A record is never split, and
+//! results depend neither on the block size nor on the number of workers. Source: study C, whose
+//! parser had one thread.
 
 pub(crate) mod consume;
 mod file;
@@ -36,7 +37,7 @@ use crate::source::Source;
 use consume::{Collect, Each, Fold, InTurn, Reduce};
 use plan::Words;
 
-/// Sources, and how they are cut; see [`records`].
+/// Sources, and how they are split into records; see [`records`].
 #[derive(Debug)]
 #[must_use = "nothing is read before a verb is called"]
 pub struct Records<'f> {
@@ -51,7 +52,8 @@ pub struct Records<'f> {
     words: Words,
 }
 
-/// Consumes the records of a file: lines, unless told otherwise.
+/// Processes the records of a file: lines, unless [`with_cut`](Records::with_cut) says
+/// otherwise.
 ///
 /// ```
 /// let blocks = swath::records("/etc/passwd").map_blocks(|block| -> swath::Result<usize> {
@@ -64,8 +66,8 @@ pub fn records(source: impl Into<Source>) -> Records<'static> {
     ReadOptions::new().records(source)
 }
 
-/// Consumes the records of several sources, one behind the other in the order given. No record
-/// goes on from one into the next.
+/// Processes the records of several sources, one source after the other in the order given. No
+/// record continues from one source into the next.
 ///
 /// ```
 /// let lines = swath::records_of(["/etc/passwd", "/etc/group"])
@@ -78,10 +80,10 @@ pub fn records_of<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Reco
 }
 
 impl ReadOptions {
-    /// As [`records`], with these options; the first record begins where their extent does.
+    /// As [`records`], with these options; the first record begins at the offset of the options.
     ///
-    /// Pipes and other streams are read by one worker at a time and taken apart by all; a block of
-    /// one is full, or the last, before it is given out.
+    /// Pipes and other streams are read by one worker at a time and processed by all. A block of
+    /// a stream is full, unless it is the last.
     pub fn records(&self, source: impl Into<Source>) -> Records<'static> {
         self.records_of([source])
     }
@@ -96,9 +98,10 @@ impl ReadOptions {
     }
 
     /// As [`records`], and without a copy where that is faster: through a map, if `permit` is a
-    /// promise ([`Frozen`](crate::maps::Frozen)) and the file is in the page cache, or the engine is
-    /// [`Engine::Map`](crate::Engine::Map). Under a guard it is read: its bytes may change while
-    /// they are looked at, which no slice of them may. `name` is for messages.
+    /// promise ([`Frozen`](crate::maps::Frozen)) and the file is in the page cache, or if the
+    /// engine is [`Engine::Map`](crate::Engine::Map). With a guard the file is read instead: the
+    /// bytes of a guarded map may change while they are looked at, which Rust forbids for a
+    /// slice. `name` is for messages.
     pub fn records_mapped<'f>(
         &self,
         permit: impl Into<Permit<'f>>,
@@ -123,23 +126,25 @@ impl ReadOptions {
 }
 
 impl Records<'_> {
-    /// The same, of whose chunks somebody else makes a scan.
+    /// The same for a scan, which makes its chunks of these blocks.
     pub(crate) fn for_a_scan(self) -> Self {
         Self { words: Words::SCAN, ..self }
     }
 
-    /// Where records end. Default: behind newlines.
+    /// Where records end. Default: after newlines.
     pub fn with_cut(mut self, cut: Cut) -> Self {
         self.cut = cut;
         self
     }
 
-    /// Only the records that begin in `extent` of each source, the last one to its end, wherever that
-    /// is: so of extents that together are all of a file, each record begins in one. Offsets count from
-    /// the start of the source, also under options that say where the first record begins. Default: all.
+    /// Only the records that begin in `extent` of each source; the last one is passed to its
+    /// end, wherever that is. If several extents together cover a file, each record begins in
+    /// exactly one of them. Offsets count from the start of the source, even if the options say
+    /// where the first record begins. Default: all.
     ///
-    /// Where quotes tell records apart, those before the extent are counted first: at memory speed, if
-    /// they are in the page cache. A source that is read in order has no extents, which is an error.
+    /// If quotes matter for finding records, the quotes before the extent are counted first: at
+    /// memory speed, if those bytes are in the page cache. A source that is read in order has no
+    /// extents; passing one is an error.
     ///
     /// ```
     /// use swath::Extent;
@@ -167,33 +172,33 @@ impl Records<'_> {
         self
     }
 
-    /// Bytes between cuts; results do not depend on it. Default 0: the chunk size of the options,
-    /// or 1 MiB: parsers find it in a cache of their core, and the kernel copies so much at one time
-    /// a tenth faster than half of it.
+    /// Bytes between cuts; results do not depend on it. Default 0: the chunk size of the
+    /// options, or 1 MiB. A block of that size is still in the core's cache when it is parsed,
+    /// and the kernel copies it a tenth faster than blocks of half the size.
     pub fn with_block_size(mut self, bytes: u64) -> Self {
         self.block_size = bytes;
         self
     }
 
-    /// Bytes of the longest record that is accepted; a longer one, which may as well be a missing
-    /// delimiter, is an error. Less than a block counts as a block. Default 0: as much as fits into
-    /// the memory at hand.
+    /// Longest accepted record, in bytes. A longer one, which may well be a missing delimiter,
+    /// is an error. Values below the block size count as the block size. Default 0: as much as
+    /// fits into the available memory.
     pub fn with_record_limit(mut self, bytes: u64) -> Self {
         self.record_limit = if bytes == 0 { u64::MAX } else { bytes };
         self
     }
 
-    /// Calls `map` for every block, from any worker, and returns what it made in file order.
+    /// Calls `map` for every block, from any worker, and returns the results in file order.
     ///
     /// # Errors
     ///
-    /// The first one in file order, of reading or of `map`; after the first one nothing is begun
-    /// any more. As [`read`](crate::read), and for a last record without an end and one that is too
-    /// long, with their bytes.
+    /// The first one in file order, from reading or from `map`; after the first error no further
+    /// block is begun. As [`read`](crate::read); also for a last record without an end and for
+    /// one that is too long, each with its bytes.
     ///
     /// # Panics
     ///
-    /// If `map` does, with its panic, once all workers have ended.
+    /// If `map` panics: with its panic, once all workers have ended.
     pub fn map_blocks<R: Send, E: From<Error> + Send>(
         self,
         map: impl Fn(Block<'_>) -> Result<R, E> + Sync,
@@ -201,7 +206,7 @@ impl Records<'_> {
         Ok(self.collect_blocks(map)?.value)
     }
 
-    /// As [`map_blocks`](Self::map_blocks), and says how it went.
+    /// As [`map_blocks`](Self::map_blocks), with a report of how it went.
     ///
     /// # Errors
     ///
@@ -219,12 +224,14 @@ impl Records<'_> {
         Ok(Scanned { value: collect.end()?, report })
     }
 
-    /// As [`map_blocks`](Self::map_blocks), where a block's part depends on what the blocks before
-    /// it hold: where its records go in a table that all of them fill, say, in one look at the file.
+    /// As [`map_blocks`](Self::map_blocks), for results that depend on the blocks before: for
+    /// example where a block's records go in a table that all blocks fill, in one pass over the
+    /// file.
     ///
-    /// `look` sees every block, from any worker. `turn` is given what it found, one block at a time
-    /// and in file order. `map` sees the block again, which is still in the cache, with what `turn`
-    /// made of it, again from any worker. So `turn` should be short: a sum, a piece cut off a slice.
+    /// `look` sees every block, from any worker. `turn` receives its result, one block at a time
+    /// and in file order. `map` sees the block again, which is still in the cache, together with
+    /// the result of `turn`, again from any worker. So `turn` should be short: a sum, or
+    /// splitting off part of a slice.
     ///
     /// ```
     /// let mut lines = 0;
@@ -247,8 +254,9 @@ impl Records<'_> {
     ///
     /// # Errors
     ///
-    /// As [`map_blocks`](Self::map_blocks), also of `look` and `turn`; `turn` may have seen blocks
-    /// behind the one that failed in `map`, but none behind one that failed before its turn.
+    /// As [`map_blocks`](Self::map_blocks), also of `look` and `turn`. `turn` may have seen
+    /// blocks after the one that failed in `map`, but none after one that failed before its
+    /// turn.
     ///
     /// # Panics
     ///
@@ -268,8 +276,7 @@ impl Records<'_> {
     ///
     /// # Errors
     ///
-    /// As [`map_blocks`](Self::map_blocks). Blocks behind the one that failed may have been given
-    /// out before.
+    /// As [`map_blocks`](Self::map_blocks). `f` may have seen blocks after the one that failed.
     ///
     /// # Panics
     ///
@@ -284,11 +291,11 @@ impl Records<'_> {
         Ok(report)
     }
 
-    /// Combines what `map` makes of every block from left to right in file order; `None` where
-    /// there is no record. Few values exist at one time.
+    /// Combines what `map` makes of every block, from left to right in file order; `None` if
+    /// there is no record. Few values exist at a time.
     ///
-    /// What `combine` makes may depend on where blocks end, as that of floating-point sums does;
-    /// with one block size it is the same at every number of workers.
+    /// The result of `combine` may depend on where blocks end, as a floating-point sum does;
+    /// with one block size it is the same for every number of workers.
     ///
     /// # Errors
     ///
@@ -307,13 +314,14 @@ impl Records<'_> {
         Ok(Scanned { value: reduce.end()?, report })
     }
 
-    /// Folds every block into a value with `fold`, from any worker and in any order, and combines the
-    /// values with `combine`. `init` makes the value to begin with: one for each worker, not one for each
-    /// block, so that large values, such as tables with a row for each key, are combined only a few times.
+    /// Folds every block into a value with `fold`, from any worker and in any order, and
+    /// combines the values with `combine`. `init` makes the initial value: one for each worker,
+    /// not one for each block, so that large values, such as a table with a row for each key,
+    /// are combined only a few times.
     ///
-    /// Which blocks are folded into one value, and in which order, differs from call to call: what
-    /// depends on it, such as a floating-point sum, is for [`map_reduce`](Self::map_reduce). Where there is
-    /// no record, the value is what `init` makes.
+    /// Which blocks are folded into one value, and in which order, differs from call to call.
+    /// Use [`map_reduce`](Self::map_reduce) for results that depend on it, such as
+    /// floating-point sums. If there is no record, the value is what `init` makes.
     ///
     /// ```
     /// use std::collections::HashMap;
@@ -342,7 +350,8 @@ impl Records<'_> {
     ///
     /// # Errors
     ///
-    /// As [`map_blocks`](Self::map_blocks). Blocks after the one that failed may have been folded before.
+    /// As [`map_blocks`](Self::map_blocks). Blocks after the one that failed may have been
+    /// folded.
     ///
     /// # Panics
     ///

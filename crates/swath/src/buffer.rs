@@ -1,8 +1,8 @@
 //! Bytes of a file in memory: aligned, uniquely owned, reusable.
 //!
-//! Destination pages cost more than a warm read, so large buffers come from a [`BufferPool`], are
-//! huge-page advised, and are populated by the workers that fill them. When a [`Buffer`] is
-//! dropped, its pages go back to the pool they came from.
+//! Fresh destination pages cost more than a warm read. So large buffers come from a
+//! [`BufferPool`], are advised to use huge pages, and are populated by the workers that fill
+//! them. When a [`Buffer`] is dropped, its pages return to their pool.
 
 mod pool;
 
@@ -14,13 +14,17 @@ use swath_os::memory::Pages;
 
 pub use pool::BufferPool;
 
-/// Small buffers start at a multiple of this, a cache line; larger ones at a page.
+/// Small buffers start at a multiple of this, a cache line; larger ones at a page boundary.
 const ALIGNMENT: usize = 64;
 
 /// The bytes of a file, or of a part of one.
 ///
-/// Dereferences to `&[u8]` and `&mut [u8]`. Up to 64 KiB it starts at a multiple of 64 bytes; above,
-/// where in a page the extent began in the file: at a page for a whole file.
+/// Dereferences to `&[u8]` and `&mut [u8]`. Up to 64 KiB it starts at a multiple of 64 bytes.
+/// Larger ones start at the same offset within a page as the extent did in the file: at a page
+/// boundary for a whole file.
+///
+/// For text, `std::str::from_utf8(&buffer)` checks and borrows; to own it, pass `buffer.into()`
+/// to [`String::from_utf8`], which copies once.
 ///
 /// ```
 /// let mut buffer = swath::read("/etc/passwd")?;
@@ -48,7 +52,7 @@ enum Store {
 }
 
 impl Buffer {
-    /// Takes over bytes on the heap, `start` of them skipped.
+    /// Takes over bytes on the heap, of which the first `start` are skipped.
     pub(crate) fn small(bytes: Vec<u8>, start: usize) -> Self {
         let len = bytes.len().saturating_sub(start);
         Self { store: Store::Small(bytes), start, len }
@@ -60,7 +64,7 @@ impl Buffer {
         Self { store: Store::Pages(pages, pool), start, len }
     }
 
-    /// Bytes that its memory could hold.
+    /// Bytes that its memory can hold.
     pub(crate) fn capacity(&self) -> usize {
         match &self.store {
             Store::Empty => 0,
@@ -69,22 +73,22 @@ impl Buffer {
         }
     }
 
-    /// Makes it `start .. start + len` of its memory.
+    /// Makes the buffer `start .. start + len` of its memory.
     ///
     /// # Panics
     ///
-    /// If its memory has no such bytes.
+    /// If its memory is shorter.
     pub(crate) fn narrow(&mut self, start: usize, len: usize) {
         assert!(start.checked_add(len).is_some_and(|end| end <= self.capacity()));
         (self.start, self.len) = (start, len);
     }
 
-    /// Bytes in it.
+    /// Number of bytes.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether it holds nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -146,14 +150,14 @@ impl Drop for Buffer {
     }
 }
 
-/// No copy: the bytes keep the buffer.
+/// Without a copy: the bytes keep the buffer alive.
 impl From<Buffer> for Bytes {
     fn from(buffer: Buffer) -> Self {
         Bytes::from_owner(buffer)
     }
 }
 
-/// Copies: a buffer's memory does not come from the allocator of vectors.
+/// Copies: the memory of a buffer does not come from the allocator of vectors.
 impl From<Buffer> for Vec<u8> {
     fn from(buffer: Buffer) -> Self {
         buffer.to_vec()
@@ -174,7 +178,7 @@ impl PartialEq for Buffer {
 
 impl Eq for Buffer {}
 
-/// An empty vector with room for `len` bytes from an aligned place on, and that place.
+/// An empty vector with room for `len` bytes from an aligned position on, and that position.
 pub(crate) fn aligned_vec(len: usize) -> Option<(Vec<u8>, usize)> {
     let mut bytes: Vec<u8> = Vec::new();
     bytes.try_reserve_exact(len.checked_add(ALIGNMENT)?).ok()?;

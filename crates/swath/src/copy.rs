@@ -6,18 +6,9 @@
 //! read-write   workers read, and write        everywhere else; on ext4 faster than the kernel
 //! ```
 //!
-//! Holes stay holes. The source is looked at before and after: if it changed meanwhile, there is
-//! no copy. The target appears in one step when all of it is there, as with everything that Swath
-//! writes.
-//!
-//! ```
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path().join("copy");
-//! let copied = swath::copy("/etc/passwd", &path)?;
-//! assert_eq!(std::fs::read("/etc/passwd").unwrap(), std::fs::read(&path).unwrap());
-//! println!("{} bytes by {}", copied.bytes, copied.how);
-//! # Ok::<(), swath::Error>(())
-//! ```
+//! Holes stay holes. The source is inspected before and after: if it changed during the copy,
+//! nothing is committed. The target appears in one step when it is complete, as with everything
+//! that Swath writes.
 
 mod holes;
 mod leave;
@@ -49,15 +40,15 @@ use crate::timeline::Activity;
 
 pub use options::{CopyOptions, Reflink};
 
-/// Who moved the bytes of a copy.
+/// How the bytes of a copy were moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum How {
-    /// Nobody: both files have the same blocks until one is written to.
+    /// Not at all: both files share the same blocks until one is written to.
     Reflink,
-    /// The kernel, or the server behind it.
+    /// By the kernel, or by the server of a network file system.
     Kernel,
-    /// Workers, through memory.
+    /// By workers, through memory.
     ReadWrite,
 }
 
@@ -79,27 +70,39 @@ pub struct Copied {
     pub bytes: u64,
     /// Bytes in holes, which were not copied; 0 for a reflink, which has the same holes.
     pub hole_bytes: u64,
-    /// Who moved the rest.
+    /// How the bytes were moved.
     pub how: How,
-    /// Threads that did, the caller's included; 1 where none was needed.
+    /// Threads that copied, the caller's included; 1 if no other was needed.
     pub workers: u64,
-    /// From the call to the commit, which is included.
+    /// From the call to the end of the commit.
     pub elapsed: Duration,
-    /// Wishes that could not be granted, and what was done instead.
+    /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
-/// Copies `from` to the file `to`, durably: new, or in place of the one that is there.
+/// Copies `from` to the file `to`, durably. A file that is there is replaced.
 ///
-/// A new file gets the permissions of the source, less the umask; one that is replaced keeps its
-/// own, as with cp(1). Owner, times and extended attributes are not copied. A source without a
-/// length (a pipe, a file that the kernel makes) is read until it ends.
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("copy");
+/// let copied = swath::copy("/etc/passwd", &path)?;
+/// assert_eq!(std::fs::read("/etc/passwd").unwrap(), std::fs::read(&path).unwrap());
+/// println!("{} bytes by {}", copied.bytes, copied.how);
+/// # Ok::<(), swath::Error>(())
+/// ```
+///
+/// Blocks are shared where the file system can (reflink), holes stay holes, and the target
+/// appears in one step when all of it is there.
+///
+/// A new file gets the permissions of the source, less the umask; a file that is replaced keeps
+/// its own, as with cp(1). Owner, times and extended attributes are not copied. A source without
+/// a length (a pipe, a file that the kernel generates) is read until it ends.
 ///
 /// # Errors
 ///
-/// If the source is a folder, cannot be read, or changed meanwhile; if both are the same file, or the
-/// target is in the source's [folder](crate::ReadAt::folder); if the target cannot be written, is a folder, or is being written by somebody else. With any of
-/// them the target is what it was.
+/// If the source is a folder, cannot be read, or changes during the copy; if both are the same
+/// file, or the target is in the source's [folder](crate::ReadAt::folder); if the target cannot
+/// be written, is a folder, or has another writer. After any of them the target is unchanged.
 pub fn copy(from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
     CopyOptions::new().copy(from, to)
 }
@@ -109,7 +112,7 @@ impl CopyOptions {
     ///
     /// # Errors
     ///
-    /// As [`copy`]; and if a reflink is asked for that the file system cannot give.
+    /// As [`copy`]; and if a reflink is required that the file system cannot make.
     pub fn copy(&self, from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
         self.copy_to(from.into(), to.as_ref())
     }
@@ -135,12 +138,12 @@ impl CopyOptions {
         Ok(copied)
     }
 
-    /// A file that is replaced by its own copy is a mistake, even if nothing would be lost.
+    /// Replacing a file by its own copy is a mistake, even if nothing would be lost.
     fn refuse_same(&self, source: &Opened, to: &Path) -> Result<()> {
         let Some(from) = source.file().and_then(|file| file.metadata().ok()) else {
             return Ok(());
         };
-        // What cannot be looked at now is an error of the draft.
+        // If `to` cannot be inspected now, creating the draft will report it.
         let there = self.output.draft.fs.locate(to).and_then(|to| to.folder.facts(&to.name));
         let there = there.ok().flatten();
         if there.is_none_or(|there| there.identity != (from.dev(), from.ino())) {
@@ -195,18 +198,18 @@ impl CopyOptions {
             {
                 Err(Error::io(Operation::Write, draft.path(), error).at(extent))
             }
-            // The file system, its settings or these files do not allow it.
+            // Not allowed by the file system, its settings or these files.
             Err(_) if self.reflink == Reflink::Auto => Ok(false),
             Err(_) => {
                 let error = Error::new(Operation::Write, Reason::Invalid, draft.path());
                 Err(error
                     .detail("these two files cannot share blocks")
-                    .hint("let it be copied where it cannot be shared (`--reflink auto`)"))
+                    .hint("allow a copy where blocks cannot be shared (`--reflink auto`)"))
             }
         }
     }
 
-    /// Copies what comes in order.
+    /// Copies a stream.
     fn copy_stream(&self, source: &Opened, draft: &Draft) -> Result<Copied> {
         let observer = Observer::new(self.read.hooks.clone(), None);
         let mut stream = Stream::new(source, &observer, None);
@@ -226,7 +229,7 @@ impl CopyOptions {
 }
 
 impl CopyOptions {
-    /// Writes one block at its place.
+    /// Writes one block at its offset.
     fn write(&self, draft: &Draft, bytes: &[u8], offset: u64) -> Result<()> {
         let (file, end) = (&**draft.file(), offset + bytes.len() as u64);
         write_all_at(file, bytes, offset).map_err(|(error, done)| {
@@ -238,20 +241,20 @@ impl CopyOptions {
     }
 }
 
-/// A copy in the folder that the bytes come from could take the place of some of them.
+/// A copy inside the folder that the bytes come from could replace some of them.
 fn refuse_within(source: &Opened, to: &Path) -> Result<()> {
     let folder = source.folder().and_then(|folder| folder.canonicalize().ok());
     let Some(folder) = folder else { return Ok(()) };
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new(".")).canonicalize();
-    // What cannot be looked at now is an error of the draft.
+    // If it cannot be inspected now, creating the draft will report it.
     if !to.canonicalize().or(parent).is_ok_and(|place| place.starts_with(&folder)) {
         return Ok(());
     }
     let error = Error::new(Operation::Create, Reason::Invalid, to);
     Err(error
-        .detail(format!("it lies in {}, which is copied", folder.display()))
-        .hint("choose a name outside of the folder"))
+        .detail(format!("it is inside {}, which is being copied", folder.display()))
+        .hint("choose a path outside this folder"))
 }
 
 impl Copied {
@@ -267,13 +270,13 @@ impl Copied {
     }
 }
 
-/// What a copy would meet as well.
+/// Errors that another way of copying would meet as well.
 const LASTING: [Errno; 4] = [Errno::IO, Errno::NOMEM, Errno::NOSPC, Errno::DQUOT];
-/// Bytes of one call of the kernel: between two of them somebody may cancel.
+/// Bytes of one kernel call; cancellation is checked between calls.
 const KERNEL_SIZE: u64 = 64 << 20;
 
-/// Whether the kernel could copy it. Only asked where a server may do it: through the page cache
-/// of this machine, the kernel copies page by page, and slower than reading and writing.
+/// Whether the kernel could copy it. Only tried where a server may do the work: through the page
+/// cache of this machine the kernel copies page by page, more slowly than reading and writing.
 fn kernel(
     source: &Opened,
     data: &[Extent],
@@ -312,7 +315,7 @@ fn kernel(
     Ok(true)
 }
 
-/// The source as the kernel is told of it, if it has a descriptor.
+/// The source as passed to the kernel, if it has a descriptor.
 fn descriptor(source: &Opened) -> Result<Option<Arc<dyn FsFile>>> {
     let cloned = source.file().map(File::try_clone).transpose();
     let cloned = cloned.map_err(|error| Error::io(Operation::Open, source.name(), error))?;

@@ -1,12 +1,12 @@
-//! Runs a plan: dumb executors of the scheduler's actions.
+//! Runs a plan: carries out the scheduler's actions.
 //!
 //! ```text
 //! Scheduler → Job::next → worker: fill → Visit → Job::completed → Scheduler
 //! ```
 //!
-//! A [`Job`] is one running read. Workers (threads of our own, never of the caller's pools) and
-//! the ring ask it for leases; a [`Visit`] says where the bytes of a lease go. Nothing is decided
-//! here: not what comes next, not whether to try again.
+//! A [`Job`] is one running read. Workers (our own threads, never those of the caller's pools)
+//! and the ring ask it for leases; a [`Visit`] says where the bytes of a lease go. Nothing is
+//! decided here: neither what comes next nor whether to retry.
 
 pub(crate) mod crew;
 pub(crate) mod fill;
@@ -35,18 +35,18 @@ use crate::observe::Observer;
 use crate::report::Report;
 use crate::source::{Growth, Opened};
 
-/// How often a lease may fail for a passing reason.
+/// How often a lease may fail for a transient reason.
 pub(crate) const RETRIES: u32 = 3;
-/// What is waited before the first time that one is tried again, more or less.
+/// Roughly how long to wait before the first retry.
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
-/// What is waited before something is tried again; different in each read.
+/// How long to wait before a retry; different in each read.
 pub(crate) fn pause() -> Pause {
     let first = u64::try_from(FIRST_PAUSE.as_nanos()).unwrap_or(u64::MAX);
     Pause { first, seed: RandomState::new().build_hasher().finish() }
 }
 
-/// Where the bytes of a lease go. One implementation for each thing a verb does with them.
+/// Where the bytes of a lease go. Each verb has its own implementation.
 pub(crate) trait Visit: Sync {
     /// What one worker keeps from lease to lease.
     type Scratch;
@@ -58,11 +58,11 @@ pub(crate) trait Visit: Sync {
     /// If there is no memory for it.
     fn scratch(&self) -> Result<Self::Scratch>;
 
-    /// Reads `lease` with `hands` and does with it what is to be done.
+    /// Reads `lease` with `hands` and consumes or stores its bytes.
     ///
     /// # Errors
     ///
-    /// With what the scheduler is to be told.
+    /// With the failure that the scheduler needs to know.
     fn visit(
         &self,
         hands: &mut fill::Hands<'_>,
@@ -71,7 +71,7 @@ pub(crate) trait Visit: Sync {
     ) -> std::result::Result<(), Trouble>;
 }
 
-/// A lease that was not read, and what the scheduler is told about it.
+/// A lease that was not read, and what the scheduler needs to know about it.
 #[derive(Debug)]
 pub(crate) struct Trouble {
     pub(crate) error: Error,
@@ -84,7 +84,8 @@ impl Trouble {
     }
 }
 
-/// Which windows are dropped from the page cache behind the read: those that were not in it.
+/// Which windows are dropped from the page cache after they were read: those that were not in it
+/// before.
 #[derive(Debug)]
 pub(crate) struct DropBehind {
     pub(crate) first_window: u64,
@@ -105,7 +106,7 @@ impl DropBehind {
             return;
         }
         for file in source.files() {
-            // A failure costs memory of the page cache, no data.
+            // If it fails, page cache is occupied for longer; no data is lost.
             let _ = advise_file(file, extent.offset(), extent.len(), FileAdvice::DontNeed);
         }
     }
@@ -118,9 +119,9 @@ pub(crate) struct Manner {
     pub(crate) chunk_size: Option<NonZeroU64>,
     pub(crate) drop_behind: Option<DropBehind>,
     pub(crate) io_priority: Option<IoPriority>,
-    /// What the source may do while it is read.
+    /// How the source may change while it is read.
     pub(crate) growth: Growth,
-    /// Who finds out how many workers it takes, where that is not known.
+    /// Finds out how many workers are worth it, if that is not known.
     pub(crate) watch: Option<Watch>,
 }
 
@@ -129,7 +130,7 @@ pub(crate) struct Job<'m> {
     pub(crate) running: Running<Scheduler>,
     pub(crate) source: Arc<Opened>,
     pub(crate) manner: Manner,
-    /// A promised or guarded map of the extent that bytes are copied from instead of being read.
+    /// A promised or guarded map of the extent; bytes are copied from it instead of being read.
     map: Option<&'m Map<'m>>,
     extent: Extent,
 }
@@ -158,7 +159,7 @@ impl<'m> Job<'m> {
         mut manner: Manner,
         observer: Observer,
     ) -> Self {
-        // The last slot is the ring's.
+        // The last slot belongs to the ring.
         source.expect(extent, scheduler.slots().saturating_sub(1).max(1) as u64);
         let (watch, io_priority) = (manner.watch.take(), manner.io_priority);
         let first = Some(Arc::clone(&source));
@@ -166,23 +167,23 @@ impl<'m> Job<'m> {
         Self { running, source, manner, map: None, extent }
     }
 
-    /// The same, which copies from a map of its extent.
+    /// The same job, copying from a map of its extent.
     pub(crate) fn copying_from(self, map: Option<&'m Map<'m>>) -> Self {
         Self { map, ..self }
     }
 
-    /// The same, whose consumer takes leases in turn, and keeps who has a later one waiting.
+    /// The same job for a consumer that takes leases in order: workers with a later one wait.
     pub(crate) fn keeping_order(self) -> Self {
         self.running.state().schedule.keep_order();
         self
     }
 
-    /// Tells the scheduler how `lease` ended.
+    /// Reports to the scheduler how `lease` ended.
     pub(crate) fn completed(&self, lease: Lease, ended: std::result::Result<(), Trouble>) {
         let trouble = ended.err();
         let bytes = if trouble.is_none() { lease.extent.len() } else { 0 };
-        if let (None, Some(behind)) = (&trouble, &self.manner.drop_behind) {
-            behind.drop(&self.source, lease.extent);
+        if let (None, Some(drop_behind)) = (&trouble, &self.manner.drop_behind) {
+            drop_behind.drop(&self.source, lease.extent);
         }
         self.running.ended(bytes, trouble, |scheduler, outcome, now| {
             scheduler.completed(lease, outcome, now)
@@ -196,7 +197,8 @@ impl<'m> Job<'m> {
         self.running.wake_all(&state);
     }
 
-    /// Ends it: its failure, a change of its source, or `report` with what was counted.
+    /// Ends the job: returns its failure, a change of its source, or `report` completed with the
+    /// counts.
     pub(crate) fn finish(&self, mut report: Report) -> Result<Report> {
         if let Some(error) = self.running.failure() {
             return Err(error);
@@ -206,7 +208,7 @@ impl<'m> Job<'m> {
         Ok(report)
     }
 
-    /// Says in a report what has been counted so far, also by the source.
+    /// Adds what has been counted so far, also by the source, to a report.
     pub(crate) fn tell(&self, report: &mut Report) {
         self.running.tell(report);
         self.source.tell(report);

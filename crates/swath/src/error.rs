@@ -1,8 +1,8 @@
 //! What failed, on which bytes of which file.
 //!
-//! One opaque [`Error`]. Its text says what could not be done to what, and what to try; the
-//! kernel's own error is its [`source`](std::error::Error::source) and is printed by whoever
-//! prints the chain: [`in_one_line`] does, and puts what to try behind it.
+//! There is one opaque [`Error`]. Its text says what could not be done to which path. The
+//! kernel's own error is its [`source`](std::error::Error::source), to be printed with the chain
+//! of causes; [`in_one_line`] does that and adds the hint.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -21,23 +21,23 @@ pub type Result<T> = std::result::Result<T, Error>;
 pub enum Operation {
     /// Finding and opening the file.
     Open,
-    /// Asking what kind of file it is, and how long.
+    /// Inspecting its type and length.
     Inspect,
     /// Reading bytes.
     Read,
-    /// Mapping it.
+    /// Mapping the file.
     Map,
-    /// Getting memory for the result.
+    /// Allocating memory for the result.
     Allocate,
     /// Moving the position of a reader.
     Seek,
-    /// Making a file, a folder or a name that is to be written.
+    /// Creating a file, a folder or a name to be written.
     Create,
-    /// Making sure that nobody else writes the same target.
+    /// Locking the target against other writers.
     Lock,
     /// Writing bytes.
     Write,
-    /// Waiting until the device has them.
+    /// Waiting until the device has stored the bytes.
     Sync,
     /// Giving finished bytes their name.
     Commit,
@@ -64,33 +64,33 @@ impl fmt::Display for Operation {
     }
 }
 
-/// Why, as far as a program may want to know.
+/// Why it failed, as far as a program can act on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The kernel or the source said so; see [`Error::io_kind`].
+    /// The kernel or the source reported an error; see [`Error::io_kind`].
     Io,
-    /// The file ended before the bytes that were to be read.
+    /// The file ended before the requested bytes did.
     Truncated,
     /// The file changed, or was replaced, while it was read.
     Changed,
     /// The caller cancelled.
     Cancelled,
-    /// Not enough memory at hand.
+    /// Not enough memory is available.
     OutOfMemory,
     /// The options contradict each other or the file.
     Invalid,
-    /// Somebody else is writing the same target, or another strand the same handle.
+    /// The same target has another writer, or another strand is writing to the same handle.
     Busy,
     /// Part of the output was abandoned, so what follows it has no place.
     Poisoned,
-    /// The name was changed, but whether that survives a power cut is not known.
+    /// The name was changed, but it is unknown whether that survives a power cut.
     OutcomeUnknown,
-    /// A manifest, segment or compressed stream is damaged, or was made to harm.
+    /// A manifest, segment or compressed stream is damaged, or malicious.
     Corrupt,
 }
 
-/// An operation that was not done.
+/// An operation that failed: on which path, at which bytes, and why.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -116,7 +116,7 @@ impl Error {
         }))
     }
 
-    /// Of what somebody cancelled.
+    /// For an operation that was cancelled.
     pub(crate) fn cancelled(operation: Operation, path: &Path) -> Self {
         Self::new(operation, Reason::Cancelled, path).detail("cancelled")
     }
@@ -124,7 +124,8 @@ impl Error {
     pub(crate) fn io(operation: Operation, path: &Path, source: io::Error) -> Self {
         let reason = match source.kind() {
             io::ErrorKind::OutOfMemory => Reason::OutOfMemory,
-            // What the kernel calls invalid is no contradiction in what the caller asked for.
+            // An invalid argument reported by the kernel is not a contradiction in the caller's
+            // options.
             io::ErrorKind::InvalidInput if source.raw_os_error().is_none() => Reason::Invalid,
             _ => Reason::Io,
         };
@@ -134,7 +135,7 @@ impl Error {
         error
     }
 
-    /// The same once more: a failure that several callers are to be told.
+    /// The same error again, for several callers.
     pub(crate) fn again(&self) -> Self {
         let Inner { operation, reason, extent, hint, .. } = *self.0;
         let source = self.0.source.as_ref().map(|source| {
@@ -148,7 +149,7 @@ impl Error {
         Self(Box::new(Inner { operation, reason, path, extent, detail, hint, source }))
     }
 
-    /// The kernel's error behind a reason of our own.
+    /// Adds the kernel's error as the cause of a reason of our own.
     pub(crate) fn caused_by(mut self, source: io::Error) -> Self {
         self.0.source = Some(source);
         self
@@ -174,17 +175,17 @@ impl Error {
         self.0.operation
     }
 
-    /// Why it was not.
+    /// Why it failed.
     pub fn reason(&self) -> Reason {
         self.0.reason
     }
 
-    /// The file; for standard input `<stdin>`.
+    /// The path of the file; `<stdin>` for standard input.
     pub fn path(&self) -> &Path {
         &self.0.path
     }
 
-    /// The bytes, if it was about bytes.
+    /// The bytes concerned, if any.
     pub fn extent(&self) -> Option<Extent> {
         self.0.extent
     }
@@ -194,7 +195,7 @@ impl Error {
         self.0.hint
     }
 
-    /// The kind of the kernel's error; for errors of our own the nearest one.
+    /// The kind of the kernel's error; for our own errors the nearest kind.
     pub fn io_kind(&self) -> io::ErrorKind {
         match (&self.0.source, self.0.reason) {
             (Some(source), _) => source.kind(),
@@ -203,7 +204,7 @@ impl Error {
             (None, Reason::Invalid) => io::ErrorKind::InvalidInput,
             (None, Reason::Busy) => io::ErrorKind::ResourceBusy,
             (None, Reason::Corrupt) => io::ErrorKind::InvalidData,
-            // Not `Interrupted`: loops of the standard library would try again.
+            // Not `Interrupted`: loops of the standard library would retry.
             (
                 None,
                 Reason::Io
@@ -215,17 +216,17 @@ impl Error {
         }
     }
 
-    /// The kernel's error number, if it was the kernel.
+    /// The kernel's error number, if the kernel reported the error.
     pub fn raw_os_error(&self) -> Option<i32> {
         self.0.source.as_ref().and_then(number_of)
     }
 }
 
-/// What went wrong with several files, all of them for the same reason of the kernel's.
+/// The failures of several files, all with the same kernel error.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
     pub(crate) number: i32,
-    /// What is wrong with each.
+    /// What is wrong with each of them.
     pub(crate) text: String,
 }
 
@@ -244,14 +245,23 @@ impl From<Common> for io::Error {
     }
 }
 
-/// What stands before what to try.
+/// Precedes the hint.
 const TRY: &str = "; try: ";
 
-/// Returns an error, its causes and `hint`, what to try, in one line: what the command prints, what
-/// the C library keeps as its message and what Python's exceptions say.
+/// Returns an error, its causes and `hint`, what to try, in one line: what the command prints,
+/// the C library keeps as its message and Python's exceptions say.
 ///
-/// What an error has quoted is not said twice; an empty hint is none. Control characters are
-/// [escaped], whoever named the files.
+/// A cause that the text already contains is not repeated; an empty hint is left out. Control
+/// characters are [escaped], wherever the file name came from.
+///
+/// ```
+/// let error = swath::read("/no/such/file").expect_err("no such file");
+/// let line = swath::machine::in_one_line(&error, error.what_to_try());
+/// assert_eq!(
+///     line,
+///     "cannot open /no/such/file: No such file or directory (os error 2); try: check the path"
+/// );
+/// ```
 pub fn in_one_line(error: &(dyn StdError + 'static), hint: &str) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -266,8 +276,12 @@ pub fn in_one_line(error: &(dyn StdError + 'static), hint: &str) -> String {
     escaped(&if has_all { text } else { format!("{text}{TRY}{hint}") })
 }
 
-/// Returns a message in which control characters are escaped: no name of a file writes lines of its
-/// own into a log, or sequences to a terminal.
+/// Returns a message with its control characters escaped, so that a file name cannot write lines
+/// of its own into a log or send sequences to a terminal.
+///
+/// ```
+/// assert_eq!(swath::machine::escaped("a\nb\u{1b}[2J"), "a\\nb\\u{1b}[2J");
+/// ```
 pub fn escaped(message: &str) -> String {
     let mut line = String::with_capacity(message.len());
     for character in message.chars() {
@@ -280,7 +294,7 @@ pub fn escaped(message: &str) -> String {
     line
 }
 
-/// The kernel's number, also if it is that of several files.
+/// The kernel's error number, also if several files share it.
 fn number_of(source: &io::Error) -> Option<i32> {
     source.raw_os_error().or_else(|| Some(common(source)?.number))
 }
@@ -290,24 +304,28 @@ fn common(source: &io::Error) -> Option<&Common> {
 }
 
 fn hint_for(source: &io::Error) -> &'static str {
-    // Sources of the caller's may have numbers that no kernel has.
+    // Sources of the caller may return numbers that no kernel uses.
     let number = number_of(source).map(io::Error::from_raw_os_error);
     match number.and_then(|number| Errno::from_io_error(&number)) {
-        Some(Errno::PERM) => "the file may be immutable (`lsattr`), or the call forbidden here",
+        Some(Errno::PERM) => {
+            "check whether the file is immutable (`lsattr`), or a sandbox forbids the call"
+        }
         Some(Errno::NOENT) => "check the path",
         Some(Errno::ACCESS) => "check the permissions of the file and of the folders above it",
-        Some(Errno::ISDIR) => "name a file in it",
-        Some(Errno::LOOP) => "mend the symbolic link that points back to itself",
-        Some(Errno::MFILE | Errno::NFILE) => "raise the limit of open files (`ulimit -n`)",
-        Some(Errno::IO) => "the device or file system failed: look into the kernel's log",
-        Some(Errno::NOMEM) => "read less at once, or `scan` without keeping",
+        Some(Errno::ISDIR) => "name a file, not a folder",
+        Some(Errno::LOOP) => "fix the symbolic link that points back to itself",
+        Some(Errno::MFILE | Errno::NFILE) => "raise the limit on open files (`ulimit -n`)",
+        Some(Errno::IO) => "check the kernel log (`dmesg`): the device or file system failed",
+        Some(Errno::NOMEM) => {
+            "read less at a time, or use `scan`, which keeps nothing in memory"
+        }
         Some(Errno::FBIG) => {
-            "raise the limit of file sizes (`ulimit -f`), or use another file system"
+            "raise the limit on file sizes (`ulimit -f`), or use another file system"
         }
         Some(Errno::NOSPC) => "free space on this file system, or write to another one",
-        Some(Errno::ROFS) => "this file system is mounted read-only: write to another one",
+        Some(Errno::ROFS) => "write to another file system: this one is mounted read-only",
         Some(Errno::NAMETOOLONG) => "choose a shorter name",
-        Some(Errno::DQUOT) => "your quota is used up: free space, or ask for more",
+        Some(Errno::DQUOT) => "free space, or have your disk quota raised: it is used up",
         _ => "",
     }
 }
@@ -319,8 +337,8 @@ impl fmt::Display for Error {
         if let Some(extent) = inner.extent {
             write!(f, " at bytes {extent}")?;
         }
-        // The kernel's own words are the next link of the chain, and say more, unless the reason
-        // is ours.
+        // The kernel's own words are the next link of the chain and say more, unless the reason
+        // is our own.
         let is_last = inner.source.is_none();
         if !inner.detail.is_empty() && (is_last || inner.reason == Reason::OutcomeUnknown) {
             write!(f, ": {}", inner.detail)?;
@@ -348,7 +366,7 @@ impl StdError for Error {
     }
 }
 
-/// Keeps kind and text, for `Read` and friends; [`Error`] is found again by `downcast`.
+/// Keeps kind and text, for `Read` and similar traits; `downcast` finds the [`Error`] again.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         io::Error::new(error.io_kind(), error)
@@ -390,8 +408,8 @@ mod tests {
         let told = |error: &Error| in_one_line(error, error.what_to_try());
         assert_eq!(
             told(&Error::io(Operation::Read, path, kernel())),
-            "cannot read data.bin: Input/output error (os error 5); try: the device or file \
-             system failed: look into the kernel's log"
+            "cannot read data.bin: Input/output error (os error 5); try: check the kernel log \
+             (`dmesg`): the device or file system failed"
         );
         let own = Error::new(Operation::Read, Reason::Changed, path).detail("shrank").hint("h");
         assert_eq!(told(&own), "cannot read data.bin: shrank; try: h");

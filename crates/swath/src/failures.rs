@@ -1,6 +1,7 @@
-//! The first failure of a call's workers, in file order, wherever and whenever it came.
+//! The first failure of a call's workers in file order, whichever worker met it and whenever.
 //!
-//! A panic of the caller's code is one of them: it is kept, and goes on where the call was made.
+//! A panic of the caller's code counts as one: it is kept, and resumed in the thread that made
+//! the call.
 
 use std::any::Any;
 use std::fmt;
@@ -10,16 +11,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::error::Error;
 
-/// What was panicked with.
+/// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;
 
-/// What `f` made, or what it panicked with: whatever it changed must be given up then, and the panic go
-/// on in the end.
+/// The result of `f`, or the payload of its panic. After a panic, whatever `f` changed must be
+/// discarded, and the panic resumed at the end.
 pub(crate) fn caught<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
     catch_unwind(AssertUnwindSafe(f))
 }
 
-/// What went wrong so far: the error and the panic of the first pieces.
+/// What has failed so far: the error and the panic of the earliest pieces.
 pub(crate) struct Failures<E> {
     first: Mutex<First<E>>,
     any: AtomicBool,
@@ -44,7 +45,7 @@ impl<E> fmt::Debug for Failures<E> {
 }
 
 impl<E> Failures<E> {
-    /// Calls `f` for piece `number`; an error or a panic is kept.
+    /// Calls `f` for piece `number` and keeps its error or panic.
     pub(crate) fn attempt<R>(
         &self,
         number: u64,
@@ -58,20 +59,20 @@ impl<E> Failures<E> {
         None
     }
 
-    /// Piece `number` failed.
+    /// Records that piece `number` failed.
     pub(crate) fn failed(&self, number: u64, error: E) {
         keep(&mut self.first().error, number, error);
         // Relaxed: a flag that publishes nothing else.
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// The caller's code panicked with piece `number`.
+    /// Records that the caller's code panicked with piece `number`.
     pub(crate) fn panicked(&self, number: u64, panic: Payload) {
         keep(&mut self.first().panic, number, panic);
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// Whether anything failed: nobody is to begin anything more.
+    /// Whether anything failed: no further piece is to be begun.
     pub(crate) fn any(&self) -> bool {
         self.any.load(Ordering::Relaxed)
     }
@@ -80,7 +81,7 @@ impl<E> Failures<E> {
     ///
     /// # Panics
     ///
-    /// If that was a panic.
+    /// If the first failure was a panic.
     pub(crate) fn end(&self) -> Result<(), E> {
         let mut first = self.first();
         let (error, panic) = (first.error.take(), first.panic.take());
@@ -93,18 +94,18 @@ impl<E> Failures<E> {
         }
     }
 
-    /// The panic of the first piece that panicked, and which it was.
+    /// The panic of the first piece that panicked, and its number.
     pub(crate) fn panic(&self) -> Option<(u64, Payload)> {
-        // Taken without a lock where there is none: this is asked after each read.
+        // Without a lock if nothing failed: this is checked after each read.
         if self.any() { self.first().panic.take() } else { None }
     }
 
-    /// Goes on with the first panic, if there is one, whatever else failed: errors may follow
-    /// from it.
+    /// Resumes the first panic, if there is one, whatever else failed: errors may be its
+    /// consequence.
     ///
     /// # Panics
     ///
-    /// Then.
+    /// If there was a panic.
     pub(crate) fn resume(&self) {
         if let Some((_, panic)) = self.panic() {
             resume_unwind(panic);
@@ -116,16 +117,17 @@ impl<E> Failures<E> {
     }
 }
 
-/// Keeps what is of an earlier piece.
+/// Keeps the failure of the earlier piece.
 fn keep<T>(first: &mut Option<(u64, T)>, number: u64, other: T) {
     if first.as_ref().is_none_or(|(before, _)| number < *before) {
         *first = Some((number, other));
     }
 }
 
-/// What whoever reads for a consumer tells it and asks of it, whatever type its errors have.
+/// The part of [`Failures`] that the reading side of a consumer uses, independent of the
+/// consumer's error type.
 pub(crate) trait Failing {
-    /// Piece `number` could not be read.
+    /// Records that piece `number` could not be read.
     fn not_read(&self, number: u64, error: Error);
 
     /// As [`Failures::panicked`].
@@ -153,7 +155,7 @@ impl<E: From<Error>> Failing for Failures<E> {
 mod tests {
     use super::*;
 
-    /// How it ends if pieces fail with their numbers, and panic with theirs, in this order.
+    /// How it ends if pieces fail and panic with these numbers, in this order.
     fn ended(pieces: &[(u64, bool)]) -> Result<Result<(), u64>, u64> {
         let failures = Failures::default();
         for &(number, panics) in pieces {

@@ -1,16 +1,16 @@
-//! The verb `heal`: what is bad in the copies of a file is made good from those that have it.
+//! The verb `heal`: repairs the bad chunks of the copies of a file from copies that have them.
 //!
 //! ```text
-//! examine   every chunk of every copy, against a manifest or by vote: what is bad, and its sum
-//! rewrite   of a copy with bad chunks: good runs shared with the old file, or copied;
-//!           bad ones from a copy that has them
-//! read back all of it, from the device, compared with the sums
-//! commit    in place of the old file, in one step: see `docs/design/commit.md`
+//! examine    every chunk of every copy, against a manifest or by vote: what is bad, and its sum
+//! rewrite    a copy with bad chunks: good runs shared with the old file, or copied;
+//!            bad ones from a copy that has them
+//! read back  all of it, from the device, compared with the sums
+//! commit     in place of the old file, in one step: see `docs/design/commit.md`
 //! ```
 //!
-//! A copy that is good is not touched, one that is missing is made, one that is there
-//! and cannot be opened is left alone. If a chunk is good nowhere,
-//! nothing is changed at all. A killed run leaves each copy as it was, or healed.
+//! A good copy is not touched, a missing one is made, and one that exists but cannot be opened
+//! is left alone. If a chunk is good in no copy, nothing is changed at all. If the run is
+//! killed, each copy is either as it was or healed.
 
 pub(crate) mod examine;
 pub(crate) mod rewrite;
@@ -32,7 +32,7 @@ use rewrite::Rewrite;
 
 pub use rewrite::Rewritten;
 
-/// How to heal. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to heal. No setter can fail; 0 means "choose for me".
 ///
 /// ```
 /// use swath::heal::HealOptions;
@@ -65,41 +65,53 @@ pub struct Healed {
     pub elapsed: Duration,
 }
 
-/// One copy: what was bad, and how it was made good.
+/// One copy: what was bad, and how it was repaired.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct HealedCopy {
-    /// Its name.
+    /// Its path.
     pub path: PathBuf,
-    /// Chunks that were bad, neighbours merged.
+    /// Chunks that were bad, adjacent ones merged.
     pub bad: Vec<Extent>,
-    /// Bytes that it had; none if it could not be opened.
+    /// Its length before, in bytes; `None` if it could not be opened.
     pub len_before: Option<u64>,
     /// Why it could not be opened.
     pub trouble: Option<String>,
-    /// How it was made good; none if it was good, was only looked at, or could not be healed.
+    /// How it was repaired; `None` if it was good, was only examined, or could not be healed.
     pub rewritten: Option<Rewritten>,
-    /// What kept it from being healed: it is then what it was. Nobody knows whether a copy that
-    /// is there and cannot be opened is good, so it is not touched.
+    /// What kept it from being healed; the copy is then unchanged. A copy that exists but
+    /// cannot be opened is not touched, because it may be good.
     pub error: Option<Arc<Error>>,
 }
 
 impl Healed {
-    /// The error of the first copy that could not be healed; none if all of them are good now.
+    /// The error of the first copy that could not be healed; `None` if all of them are good now.
     pub fn failure(&self) -> Option<Error> {
         self.copies.iter().find_map(|copy| copy.error.as_ref()).map(|error| error.again())
     }
 }
 
 impl HealedCopy {
-    /// Whether nothing was wrong with it, when its file should have `len` bytes.
+    /// Whether nothing was wrong with it, given that its file should have `len` bytes.
     pub fn was_good(&self, len: u64) -> bool {
         self.bad.is_empty() && self.len_before == Some(len)
     }
 }
 
-/// Makes the bad chunks of `copies` good: against a manifest, or by the vote of more than half.
-/// Copies that could not be healed are told by [`Healed::failure`].
+/// Repairs the bad chunks of `copies`, against a manifest or by a majority vote.
+/// [`Healed::failure`] reports copies that could not be healed.
+///
+/// ```
+/// use swath::mirror::Verify;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let paths = ["a", "b", "c"].map(|name| folder.path().join(name));
+/// # for path in &paths { std::fs::write(path, "the same in all of them").unwrap(); }
+/// std::fs::write(&paths[2], "the sa")?; // cut short
+/// let healed = swath::heal::heal(&paths, &Verify::Vote)?;
+/// assert!(healed.failure().is_none());
+/// assert_eq!(std::fs::read(&paths[2])?, b"the same in all of them");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -109,13 +121,13 @@ pub fn heal<P: AsRef<Path>>(copies: &[P], against: &Verify) -> Result<Healed> {
 }
 
 impl HealOptions {
-    /// Durable when it returns, everything else chosen for it.
+    /// The defaults: durable when it returns, everything else chosen for you.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the copies are read, all of them. Progress counts chunks that were looked at in all
-    /// copies; after a cancellation the copy that is being rewritten is what it was.
+    /// How the copies are read; all of each is read. Progress counts chunks examined in all
+    /// copies. After a cancellation the copy that was being rewritten is unchanged.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
@@ -129,11 +141,11 @@ impl HealOptions {
         self
     }
 
-    /// Only says what is bad.
+    /// Reports what is bad and changes nothing.
     ///
     /// # Errors
     ///
-    /// As [`heal`](Self::heal), but for writing.
+    /// As [`heal`](Self::heal), except those of writing.
     pub fn examine<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         self.examine_all(&copies.iter().map(AsRef::as_ref).collect::<Vec<_>>(), against)
     }
@@ -146,23 +158,23 @@ impl HealOptions {
         Ok(healed)
     }
 
-    /// Makes the bad chunks of `copies` good: against a manifest, or by the vote of more than half
-    /// of them.
+    /// Repairs the bad chunks of `copies`: against a manifest, or by a vote of more than half of
+    /// them.
     ///
-    /// Bad is what cannot be read, what differs, and what is missing; a copy that is too long is
-    /// cut. Each rewritten copy is read back from its device before it takes the place of the old
-    /// one, whose mode, owner (where allowed) and attributes it keeps. A missing copy gets the mode
-    /// of another one.
+    /// A chunk is bad if it cannot be read, differs, or is missing; a copy that is too long is
+    /// truncated. Each rewritten copy is read back from its device before it replaces the old
+    /// one, whose mode, owner (where allowed) and attributes it keeps. A missing copy gets the
+    /// mode of another one.
     ///
     /// # Errors
     ///
-    /// If nothing was changed: [`Reason::Corrupt`] if a chunk is good in no copy, no majority
-    /// agrees on it, or every copy has another length than the manifest and one is longer;
-    /// whatever keeps this process from opening any more files.
+    /// If nothing was changed: [`Reason::Corrupt`] if a chunk is good in no copy, if no majority
+    /// agrees on it, or if every copy has another length than the manifest and one is longer;
+    /// whatever keeps this process from opening more files.
     ///
-    /// What keeps a single copy from being opened or written is the
-    /// [`error`](HealedCopy::error) of that copy, which is then what it was; the others are healed.
-    /// [`Healed::failure`] is the first of them. Cancelling ends it: copies named before are healed.
+    /// What keeps a single copy from being opened or written is the [`error`](HealedCopy::error)
+    /// of that copy, which is then unchanged; the others are healed. [`Healed::failure`]
+    /// returns the first of them. Cancelling ends the call: copies already healed stay healed.
     pub fn heal<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         self.heal_all(&copies.iter().map(AsRef::as_ref).collect::<Vec<_>>(), against)
     }
@@ -229,30 +241,30 @@ impl HealOptions {
     }
 }
 
-/// Opens what can be opened.
+/// Opens every copy that can be opened.
 fn open(copies: &[&Path], against: &Verify) -> Result<Vec<Copy>> {
     let Some(first) = copies.first() else {
         let error = Error::new(Operation::Open, Reason::Invalid, Path::new(""));
-        return Err(error.detail("no copy is named"));
+        return Err(error.detail("no copies given").hint("pass at least one path"));
     };
     if matches!(against, Verify::None) {
         let error = Error::new(Operation::Read, Reason::Invalid, first);
         return Err(error
-            .detail("nothing says what is right")
-            .hint("heal against a manifest, or let three copies vote"));
+            .detail("neither a manifest nor a majority vote decides which copy is right")
+            .hint("pass a manifest, or at least three copies that can vote"));
     }
     if copies.len() > MOST {
         let error = Error::new(Operation::Open, Reason::Invalid, first);
         return Err(error
-            .detail(format!("{} copies are named, and at most {MOST} can be", copies.len()))
-            .hint("heal some of them after the others, each time with one that is good"));
+            .detail(format!("{} copies given, at most {MOST} allowed", copies.len()))
+            .hint("heal them in several calls, each with a good copy"));
     }
     let opened: Vec<Copy> = copies.iter().map(|&path| Copy::open(Source::from(path))).collect();
     let lacking = opened.iter().find(|copy| copy.lacks_resources());
     lacking.and_then(Copy::error).map_or(Ok(opened), Err)
 }
 
-/// A manifest of an older, shorter file would cut every copy.
+/// The manifest of an older, shorter file would truncate every copy.
 fn refuse_to_cut(opened: &[Copy], paths: &[&Path], against: &Verify) -> Result<()> {
     let Verify::Manifest(sums) = against else { return Ok(()) };
     let lens = || opened.iter().map(|copy| copy.len());
@@ -264,8 +276,8 @@ fn refuse_to_cut(opened: &[Copy], paths: &[&Path], against: &Verify) -> Result<(
     let expected = sums.len();
     Err(Error::new(Operation::Open, Reason::Corrupt, path)
         .detail(format!(
-            "it has {len} bytes, the manifest is of {expected}, and no copy is so long; nothing \
+            "it has {len} bytes, the manifest says {expected}, and no copy has that length; nothing \
              was changed"
         ))
-        .hint("make the manifest again from the right file, or name the one that is its own"))
+        .hint("make the manifest again from the right file, or pass the manifest of this file"))
 }

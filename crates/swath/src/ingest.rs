@@ -1,20 +1,21 @@
-//! Reads many files: into one memory, or one after the other through a callback.
+//! Reads many files: into one buffer, or one after the other through a callback.
 //!
 //! ```text
 //! Files → listing → claims → workers → destination: arena and table, or slabs and a callback
-//!                             │ page cache: open, read, look, close
+//!                             │ page cache: open, read, inspect, close
 //!                             │ device: many in flight, whatever the number of cores
-//!                             └ large, odd, young: with care, large ones in parts
+//!                             └ large, odd, young: with more checks, large ones in parts
 //! ```
 //!
-//! Nobody has to find the best number of threads: files in the page cache are read by one worker
-//! for each core, and what has to come from the device is waited for by as many as keep it busy.
+//! The number of threads is chosen for you: files in the page cache are read by one worker for
+//! each core; for files on the device there are as many requests in flight as keep it busy.
 //!
-//! **The promise** is the one of every verb: a file that is written, truncated or replaced while
-//! it is read is an error with its path, in every case that `fstat` before and after can show;
-//! never silently short data. One look is enough where it shows that the file last changed three
-//! seconds or more before the call began, by this machine's clock, and that as many bytes came as
-//! it is long; that needs a clock which nobody sets back by more than that meanwhile.
+//! **The promise** is that of every verb: a file that is written, truncated or replaced while it
+//! is read is an error with its path, in every case that `fstat` before and after can show;
+//! never silently short data. One `fstat` is enough where it shows that the file last changed at
+//! least three seconds before the call began, by this machine's clock, and that the number of
+//! bytes read is its length. This requires that the clock is not set back by more than three
+//! seconds during the call.
 
 mod arena;
 mod claims;
@@ -59,9 +60,9 @@ use worker::Worker;
 use crate::error::{Error, Result};
 use crate::threads::{self, Separate};
 
-/// Reads files into one memory: a folder with everything below it, a list, a pattern.
+/// Reads files into one buffer: a folder with everything below it, a list, or a pattern.
 ///
-/// Source: study B (many small files, 1 to 64 threads), with what the guide adds to it.
+/// Source: study B (many small files, 1 to 64 threads).
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -75,15 +76,28 @@ use crate::threads::{self, Separate};
 ///
 /// # Errors
 ///
-/// The first failure in input order, however many workers there are: a file that cannot be opened
-/// or read, that is no regular file, or that changes while it is read; if there is no memory for
-/// all of them. [`IngestOptions::with_failures`] goes on instead.
+/// The first failure in input order, whatever the number of workers: a file that cannot be
+/// opened or read, is not a regular file, or changes while it is read; no memory for all of
+/// them. [`IngestOptions::with_failures`] continues instead.
 pub fn ingest(files: impl Into<Files>) -> Result<Ingested> {
     IngestOptions::new().ingest(files)
 }
 
-/// Reads all of `files` in bounded memory, and calls `each` on this thread for every file or part of a
-/// large one, in input order.
+/// Reads all of `files` in bounded memory, and calls `each` on this thread for every file, or
+/// part of a large one, in input order.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # std::fs::write(folder.path().join("a"), "first").unwrap();
+/// # std::fs::write(folder.path().join("b"), "second").unwrap();
+/// let mut bytes = 0;
+/// swath::ingest::stream(folder.path(), |part| {
+///     bytes += part.bytes.len();
+///     Ok::<(), swath::Error>(())
+/// })?;
+/// assert_eq!(bytes, 11);
+/// # Ok::<(), swath::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -114,11 +128,11 @@ impl Began {
 }
 
 impl IngestOptions {
-    /// Reads all of `files` into one memory.
+    /// Reads all of `files` into one buffer.
     ///
     /// # Errors
     ///
-    /// As [`ingest`]; with [`Failures::Skip`] and [`Failures::Collect`] only if it is cancelled.
+    /// As [`ingest`]; with [`Failures::Skip`] and [`Failures::Collect`] only a cancellation.
     pub fn ingest(&self, files: impl Into<Files>) -> Result<Ingested> {
         self.ingest_all(files.into())
     }
@@ -141,7 +155,7 @@ impl IngestOptions {
             let started = Instant::now();
             let claims = Claims::new(&listing, first_source, self, began.seconds, places, true);
             run(&claims, &make, make());
-            // Those of other workers, who may have read all of it.
+            // Failures of other workers, which may have read everything.
             claims.tell();
             failure = claims.failure();
             parts.add(Summary::of(claims));
@@ -177,8 +191,8 @@ impl IngestOptions {
         Ok(ingested)
     }
 
-    /// Reads `files` and hands them over one after the other, on this thread, in bounded memory:
-    /// small files whole, larger ones in parts.
+    /// Reads `files` and passes them to `each` one after the other, on this thread, in bounded
+    /// memory: small files whole, larger ones in parts.
     ///
     /// ```
     /// let mut bytes = 0;
@@ -193,13 +207,13 @@ impl IngestOptions {
     /// # Ok::<(), swath::Error>(())
     /// ```
     ///
-    /// A file of which parts have been handed over may still fail: then its last part has no bytes
-    /// and an [`error`](Part::error), also where failures are skipped.
+    /// A file may still fail after some of its parts have been passed on: then its last part has
+    /// no bytes and an [`error`](Part::error), even if failures are skipped.
     ///
     /// # Errors
     ///
-    /// The first one of `each`, after which nothing is handed over any more, and those of
-    /// [`collect`](Self::ingest): in input order when all files before it have been handed over.
+    /// The first error of `each`, after which `each` is not called again, and those of
+    /// [`ingest`](Self::ingest): in input order, once all files before it have been passed on.
     pub fn stream<E: From<Error> + Send>(
         &self,
         files: impl Into<Files>,
@@ -217,8 +231,8 @@ impl IngestOptions {
         Ok(report)
     }
 
-    /// The numbers of these files in a timeline, the first of them; it names them from the
-    /// listing, which costs no memory more.
+    /// The number of the first of these files in a timeline, which takes their names from the
+    /// listing and so needs no further memory.
     fn sources(&self, listing: &Arc<Listing>) -> u32 {
         self.hooks().timeline.as_ref().map_or(0, |timeline| {
             let names = Arc::clone(listing);
@@ -227,8 +241,8 @@ impl IngestOptions {
     }
 }
 
-/// The files of each round: all of them as they were given, or first some of them and then the
-/// others in an order.
+/// The files of each round: all of them as given, or some of them first and then the others in
+/// an order.
 fn rounds(order: &Option<Order>) -> Vec<Option<&[u32]>> {
     match order {
         None => vec![None],
@@ -239,13 +253,13 @@ fn rounds(order: &Option<Order>) -> Vec<Option<&[u32]>> {
     }
 }
 
-/// One worker: claims, one after the other, until nothing is left.
+/// One worker: claim after claim, until nothing is left.
 fn work<'e, P: Destination + 'e>(mut worker: Worker<'_, 'e, P>, claims: &Claims<'_>) {
     let _stop = StopOnPanic(claims);
     let mut again = false;
     loop {
         if claims.is_drained() {
-            // What comes by the ring may be a large file, that others could help with.
+            // What the ring brings may be a large file, which other workers could help with.
             worker.drain();
         }
         match claims.next(again) {
@@ -267,7 +281,7 @@ fn work<'e, P: Destination + 'e>(mut worker: Worker<'_, 'e, P>, claims: &Claims<
 struct Team<'e, P> {
     claims: &'e Claims<'e>,
     make: &'e (dyn Fn() -> P + Sync + 'e),
-    /// The number of the thread that is started next.
+    /// The number of the next thread to start.
     next: AtomicUsize,
 }
 
@@ -284,8 +298,7 @@ impl<P: Destination> Separate for Team<'_, P> {
     }
 }
 
-/// How workers are started: those of the beginning, and more of them when files have to be waited
-/// for.
+/// How workers are started: the first ones, and more of them when files have to be waited for.
 struct Starter<'s, 'e, P> {
     scope: &'s Scope<'s, 'e>,
     team: &'e Team<'e, P>,
@@ -300,8 +313,8 @@ impl<P> Clone for Starter<'_, '_, P> {
 impl<P> Copy for Starter<'_, '_, P> {}
 
 impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
-    /// Those of the beginning, where `here` many are there without being started; returns how many
-    /// there are then.
+    /// Starts the first workers, given that `here` many run already without being started;
+    /// returns how many there are then.
     fn first(self, here: usize) -> usize {
         let (mut running, wanted) = (here, self.team.claims.threads());
         while running < wanted && self.more() {
@@ -313,9 +326,9 @@ impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
         running
     }
 
-    /// One worker more.
+    /// Starts one more worker.
     fn more(self) -> bool {
-        // Relaxed: it numbers them, and publishes nothing else.
+        // Relaxed: it numbers them and publishes nothing else.
         let slot = self.team.next.fetch_add(1, Ordering::Relaxed);
         let started = threads::start_separate(self.scope, slot, self.team);
         if let Err(error) = &started {
@@ -335,8 +348,8 @@ fn run<P: Destination>(claims: &Claims<'_>, make: &(dyn Fn() -> P + Sync), to: P
     });
 }
 
-/// Runs workers until nothing is left, while this thread does `work`. Returns `false`, and has not
-/// begun it, where not one worker can be started: `work` would wait for what nobody reads.
+/// Runs workers until nothing is left, while this thread does `work`. Returns `false`, without
+/// having begun `work`, if not a single worker can be started: `work` would wait for ever.
 fn run_beside<P: Destination>(
     claims: &Claims<'_>,
     make: &(dyn Fn() -> P + Sync),

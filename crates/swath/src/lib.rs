@@ -1,7 +1,8 @@
-//! Swath: parallel file I/O for Linux. Read files as fast as the machine can, safely.
+//! Parallel file I/O for Linux: reads files as fast as the machine can, and writes in parallel,
+//! in order.
 //!
 //! ```text
-//! facts      which bytes    moves bytes    holds / reads them    leaves them
+//! facts      which bytes    moves bytes    holds / reads them    writes them
 //! source  →  plan        →  engine      →  buffer, records    →  sink
 //! ```
 //!
@@ -13,7 +14,7 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
-//! What is written is complete under its name, or absent, however the program ends:
+//! Output is complete under its name, or absent, however the program ends:
 //!
 //! ```
 //! # let folder = tempfile::tempdir().unwrap();
@@ -22,20 +23,49 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
-//! **The promise**: input that another process writes, truncates or replaces while it is read, or
-//! that hits an I/O error, gives an error with path and offset in every case that `fstat` before
-//! and after can show; never a signal, never silently short data. Not promised: stores through
-//! another process's shared map, and writes within one timestamp tick on old kernels.
+//! **The promise**: input that another process writes, truncates or replaces while it is read,
+//! or that meets an I/O error, gives an error with path and offset in every case that `fstat`
+//! before and after can show; never a signal, never silently short data. Not promised: stores
+//! through another process's shared map, and writes within one timestamp tick on old kernels.
 //!
-//! Blocking reads run on the calling thread and on threads of Swath's own, never on those of the
-//! caller's pools.
+//! | To | Call |
+//! | --- | --- |
+//! | read a file into memory | [`read`](fn@read) |
+//! | process it without keeping it | [`scan`](fn@scan), [`records`](fn@records), [`ReadOptions::count`] |
+//! | read it in order, as `Read` and `BufRead` | [`reader`](fn@reader) |
+//! | read the urgent parts first | [`classes::read_prioritised`] |
+//! | read many small files | [`ingest`](fn@ingest), [`ingest::stream`] |
+//! | change a text line by line | [`transform`](fn@transform) |
+//! | write one buffer | [`write`](fn@write) |
+//! | write in parallel, in serial order | [`append::create`], [`append::ordered`] |
+//! | copy a file | [`copy`](fn@copy) |
+//! | keep verified copies and repair them | [`mirror`](fn@mirror), [`heal`](fn@heal), [`manifest`] |
+//!
+//! Options are built with `Options::new().with_…()` and have the verbs as methods.
+//!
+//! **Text**: `String::from_utf8` checks what was read, as `std::fs::read_to_string` does, and
+//! [`reader`](fn@reader) gives lines:
+//!
+//! ```
+//! use std::io::BufRead;
+//!
+//! let text = String::from_utf8(swath::read("/etc/passwd")?.into())?;
+//! let lines: Result<Vec<String>, _> = swath::reader("/etc/passwd")?.lines().collect();
+//! assert!(text.lines().eq(lines?.iter()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Async**: calls block, on the calling thread and on Swath's own threads, never on those of the
+//! caller's pools. In async code, run them where blocking is allowed: with tokio,
+//! `tokio::task::spawn_blocking(|| swath::read("data.bin")).await??`. To end one early, pass a
+//! [`CancelToken`].
 
 #![forbid(unsafe_code)]
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("Swath is for 64-bit Linux");
 
-// The tests' own file system names this crate as those outside it do.
+// The tests' own file system names this crate as programs outside it do.
 #[cfg(test)]
 extern crate self as swath;
 
@@ -77,7 +107,7 @@ pub mod classes {
     };
 }
 
-/// What the fields of a [`Fallback`] say.
+/// What the fields of a [`Fallback`] mean.
 pub mod fallbacks {
     pub use swath_plan::fallback::DirectUse;
     pub use swath_plan::mirror::Standing;
@@ -89,7 +119,7 @@ pub mod maps {
     pub use swath_os::map::{Frozen, Permit};
 }
 
-/// What can be chosen about reading beside engine, workers and page cache, and what it cost.
+/// Further options of reading, besides engine, workers and page cache, and what a read cost.
 pub mod reading {
     pub use swath_os::priority::IoPriority;
     pub use swath_plan::policy::{ParallelRequests, Reuse, Schedule, SourceKind};
@@ -99,7 +129,7 @@ pub mod reading {
     pub use crate::source::Growth;
 }
 
-/// What a program asks of its process and machine: memory at hand, limits, streams, messages.
+/// What a program asks of its process and machine: available memory, limits, streams, messages.
 pub mod machine {
     pub use swath_os::limits::ignore_file_size_signal;
     pub use swath_os::machine::memory_at_hand;

@@ -1,4 +1,4 @@
-//! The manifest of a file: the checksum of each chunk, to compare copies with.
+//! The manifest of a file: a checksum of each chunk, to compare copies with.
 //!
 //! ```
 //! use swath::manifest;
@@ -13,8 +13,8 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
-//! 8 bytes for each MiB. The bytes are described in `docs/guide/mirrors.md`; XXH3 with 64 bits finds
-//! damage, not malice.
+//! It takes 8 bytes for each MiB. `docs/guide/mirrors.md` describes the format; XXH3 with 64
+//! bits detects damage, not tampering.
 
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -31,26 +31,32 @@ use crate::report::Scanned;
 use crate::source::{Source, Verify};
 use crate::write::write;
 
-/// What a file was found to be, compared with a manifest.
+/// The result of comparing a file with a manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checked {
-    /// Chunks that differ or cannot be read, neighbours merged.
+    /// Chunks that differ or cannot be read, adjacent ones merged.
     pub bad: Vec<Extent>,
-    /// Bytes that the file has.
+    /// Length of the file, in bytes.
     pub len: u64,
-    /// Bytes that it should have.
+    /// Length that it should have, in bytes.
     pub expected_len: u64,
 }
 
 impl Checked {
-    /// Whether every byte is as it should be, and none follows.
+    /// Whether every byte is right and the length is too.
     pub fn is_right(&self) -> bool {
         self.bad.is_empty() && self.len == self.expected_len
     }
 }
 
 /// Computes the checksums of a whole file, in chunks of [`CHUNK_SIZE`].
+///
+/// ```
+/// let sums = swath::manifest::of("/etc/passwd")?;
+/// assert!(swath::manifest::check("/etc/passwd", &sums)?.is_right());
+/// # Ok::<(), swath::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -59,7 +65,16 @@ pub fn of(source: impl Into<Source>) -> Result<Checksums> {
     Ok(ReadOptions::new().checksums(source, CHUNK_SIZE)?.value)
 }
 
-/// Writes checksums to `path`, whole or not at all.
+/// Writes checksums to `path`, completely or not at all.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("passwd.manifest");
+/// let sums = swath::manifest::of("/etc/passwd")?;
+/// swath::manifest::save(&path, &sums)?;
+/// assert_eq!(swath::manifest::load(&path)?, sums);
+/// # Ok::<(), swath::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -69,11 +84,20 @@ pub fn save(path: impl AsRef<Path>, sums: &Checksums) -> Result<()> {
     Ok(())
 }
 
-/// Reads checksums that [`save`] has written.
+/// Loads checksums that [`save`] has written; its example loads them again.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("passwd.manifest");
+/// swath::manifest::save(&path, &swath::manifest::of("/etc/passwd")?)?;
+/// let sums = swath::manifest::load(&path)?;
+/// assert_eq!(sums.len(), std::fs::metadata("/etc/passwd").unwrap().len());
+/// # Ok::<(), swath::Error>(())
+/// ```
 ///
 /// # Errors
 ///
-/// If the file cannot be read, is damaged, or is something else ([`Reason::Corrupt`]).
+/// If the file cannot be read, is damaged, or is not a manifest ([`Reason::Corrupt`]).
 pub fn load(path: impl AsRef<Path>) -> Result<Checksums> {
     load_from(path.as_ref())
 }
@@ -81,24 +105,24 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checksums> {
 fn load_from(path: &Path) -> Result<Checksums> {
     if let Some(what) = never_ends(path) {
         let error = Error::new(Operation::Read, Reason::Corrupt, path);
-        return Err(error.detail(what).hint("name a file that `swath manifest` has written"));
+        return Err(error.detail(what).hint("pass a file that `swath manifest` has written"));
     }
     let bytes = crate::read::read(path)?;
     Checksums::decode(&bytes, xxh3_64).map_err(|fault| {
         let hint = match fault {
             ChecksumsError::Magic | ChecksumsError::Version(_) | ChecksumsError::Kind(_) => {
-                "name a file that `swath manifest` has written"
+                "pass a file that `swath manifest` has written"
             }
-            _ => "make it again from a file that is known to be right",
+            _ => "make the manifest again from a file that is known to be right",
         };
         let error = Error::new(Operation::Read, Reason::Corrupt, path);
         error.detail(fault.to_string()).hint(hint)
     })
 }
 
-/// What is at `path`, if reading it may never end.
+/// What `path` is, if reading it may never end.
 fn never_ends(path: &Path) -> Option<&'static str> {
-    // A pipe of the shell's has no path that leads to it, and somebody writes it already.
+    // A shell's pipe has no path that leads to it, and its writer exists already.
     let found = path.canonicalize().and_then(|path| path.metadata()).ok()?.file_type();
     match () {
         () if found.is_char_device() => Some("it is a device"),
@@ -107,18 +131,29 @@ fn never_ends(path: &Path) -> Option<&'static str> {
     }
 }
 
-/// Compares a file with checksums. What cannot be read is told as what differs is.
+/// Compares a file with checksums. Chunks that cannot be read count as different.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("data");
+/// std::fs::write(&path, "as it was")?;
+/// let sums = swath::manifest::of(&path)?;
+/// std::fs::write(&path, "as it is.")?;
+/// let found = swath::manifest::check(&path, &sums)?;
+/// assert_eq!(found.bad, [swath::Extent::between(0, 9)]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// If the file cannot be opened, or not be read by position.
+/// If the file cannot be opened, or cannot be read by position.
 pub fn check(source: impl Into<Source>, sums: &Checksums) -> Result<Checked> {
     ReadOptions::new().check(source, sums)
 }
 
 impl ReadOptions {
-    /// As [`check`], with these options' workers and what hangs on them: progress, cancelling, a
-    /// timeline. Offset and length do not count.
+    /// As [`check`], with the workers, progress, cancellation and timeline of these options.
+    /// Their offset and length are ignored.
     ///
     /// # Errors
     ///
@@ -139,8 +174,8 @@ impl ReadOptions {
         Ok(Checked { bad, len, expected_len })
     }
 
-    /// The checksum of each chunk of `chunk_size` bytes of a whole file (0: [`CHUNK_SIZE`]); offset
-    /// and length of these options do not count.
+    /// Computes the checksum of each chunk of `chunk_size` bytes of a whole file (0:
+    /// [`CHUNK_SIZE`]). Offset and length of these options are ignored.
     ///
     /// # Errors
     ///

@@ -4,7 +4,8 @@
 //! checksums of the file → copy → read back from its device → commit, for each target
 //! ```
 //!
-//! The copies share no blocks with the file or each other: a bad block is bad in one of them only.
+//! The copies share no blocks with the file or each other: a bad block is bad in one of them
+//! only.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,7 @@ pub use crate::profile::SharedDevice;
 pub use crate::report::{MirrorReport, MirrorState};
 pub use crate::source::{Hedging, Mirrored, Verify};
 
-/// How to make copies. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to make copies. No setter can fail; 0 means "choose for me".
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
@@ -45,17 +46,25 @@ pub struct MirrorOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Made {
-    /// What each of them was compared with, and can be again.
+    /// What each of them was compared with, and can be compared with again.
     pub checksums: Arc<Checksums>,
-    /// Their names.
+    /// Their paths.
     pub copies: Vec<PathBuf>,
     /// From the call to the last commit.
     pub elapsed: Duration,
-    /// What is to be said about them: that some share one device.
+    /// Remarks: for example that some of them share one device.
     pub notes: Vec<Fallback>,
 }
 
-/// Makes a copy of `source` under each of `targets`, durable and read back.
+/// Makes a copy of `source` at each of `targets`, durable and read back.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let targets = [folder.path().join("one"), folder.path().join("two")];
+/// let made = swath::mirror::mirror("/etc/passwd", &targets)?;
+/// assert_eq!(made.copies, targets);
+/// # Ok::<(), swath::Error>(())
+/// ```
 ///
 /// # Errors
 ///
@@ -65,13 +74,13 @@ pub fn mirror<P: AsRef<Path>>(source: impl Into<Source>, targets: &[P]) -> Resul
 }
 
 impl MirrorOptions {
-    /// Durable when it returns, everything else chosen for it.
+    /// The defaults: durable when it returns, everything else chosen for you.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the file is read, all of it. Progress counts what the checksums have been computed of;
-    /// after a cancellation copies that are complete stay.
+    /// How the file is read; all of it is read. Progress counts bytes whose checksums have been
+    /// computed. After a cancellation, copies that are complete stay.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
@@ -85,12 +94,13 @@ impl MirrorOptions {
         self
     }
 
-    /// Makes a copy of `source` under each of `targets`.
+    /// Makes a copy of `source` at each of `targets`.
     ///
     /// # Errors
     ///
-    /// If the file cannot be read or changes meanwhile, a target is the file itself or another
-    /// target, or cannot be written, or what is read back differs. Copies made before are complete.
+    /// If the file cannot be read or changes during the call; if a target is the file itself, is
+    /// another target, or cannot be written; or if what is read back differs. Copies made before
+    /// are complete.
     pub fn mirror<P: AsRef<Path>>(
         &self,
         source: impl Into<Source>,
@@ -104,11 +114,11 @@ impl MirrorOptions {
         self.read.check_whole(Operation::Read, &source.name())?;
         let read = self.read.joined(&self.output.hooks);
         self.refuse_twins(source.path(), targets)?;
-        // A pipe would be waited for, a device that never ends be read for ever.
+        // Opening a pipe would wait, and a device may never end.
         Copy::open(source.clone()).error().map_or(Ok(()), Err)?;
         let sums = Arc::new(read.checksums(source.clone(), CHUNK_SIZE)?.value);
         for target in targets {
-            // Compared with the sums, so a file that changes meanwhile is an error.
+            // Compared with the sums, so a file that changes in between is an error.
             let from = Mirrored::new([source.clone()])
                 .with_verify(Verify::Manifest(Arc::clone(&sums)));
             let rewrite = Rewrite { output: &self.output, read: &read, sums: &sums, bad: None };
@@ -123,7 +133,7 @@ impl MirrorOptions {
     }
 
     fn refuse_twins(&self, file: Option<&Path>, targets: &[&Path]) -> Result<()> {
-        // Which file it is, and where it is or would be made.
+        // The identity of a file, and the place where it is or would be made.
         let place = |path: &Path| {
             let at = self.output.draft.fs.locate(path).ok()?;
             let folder = at.folder.own_facts().ok()?.identity;
@@ -142,7 +152,7 @@ impl MirrorOptions {
             if let Some(other) = others.into_iter().find(is_same) {
                 let error = Error::new(Operation::Create, Reason::Invalid, target);
                 let detail = format!("it is the same file as {}", other.display());
-                return Err(error.detail(detail).hint("name another target"));
+                return Err(error.detail(detail).hint("choose another target"));
             }
         }
         Ok(())

@@ -1,7 +1,8 @@
-//! The one hook: progress, cancellation and the timeline hang on it.
+//! The hook for progress, cancellation and the timeline.
 //!
-//! Every executor calls [`Observer::delivered`] once for each lease, stops when told to, and tells
-//! its [`Observer::recorder`] when something has ended; none has a loop of its own for it.
+//! Every executor calls [`Observer::delivered`] once for each lease, stops when it is cancelled,
+//! and notifies its [`Observer::recorder`] when something has ended. No executor has a loop of
+//! its own for this.
 
 use std::fmt;
 use std::path::Path;
@@ -19,23 +20,23 @@ use crate::timeline::{Activity, Flights, Recorder, Timeline};
 pub struct Progress {
     /// Bytes delivered so far. Workers report as they finish, so calls may come out of order.
     pub bytes: u64,
-    /// Bytes there will be; `None` for a stream.
+    /// Bytes in total; `None` for a stream.
     pub total: Option<u64>,
 }
 
 impl Progress {
-    /// Returns what a caller of several reads tells of all of them together.
+    /// Makes the progress of several reads together, for a caller that combines them.
     pub fn new(bytes: u64, total: Option<u64>) -> Self {
         Self { bytes, total }
     }
 }
 
-/// A callback for progress. Called by the workers, about once for each MiB: it must be quick.
+/// A callback for progress. Workers call it about once for each MiB: it must be quick.
 pub(crate) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// Cancels a read from another thread.
 ///
-/// The read returns an error with [`Reason::Cancelled`](crate::Reason) after the reads that are in
+/// The read returns an error with [`Reason::Cancelled`](crate::Reason) once the requests in
 /// flight have ended.
 ///
 /// ```
@@ -50,18 +51,18 @@ pub(crate) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     cancelled: Arc<AtomicBool>,
-    /// Those of the tokens that this one is a child of.
+    /// The flags of the tokens that this one is a child of.
     above: Arc<[Arc<AtomicBool>]>,
 }
 
 impl CancelToken {
-    /// Returns a token that nobody has cancelled.
+    /// Returns a token that is not cancelled.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A token that is cancelled when this one is, and may be cancelled alone: for whoever ends
-    /// one read early and leaves the others of the caller's token as they are.
+    /// Returns a token that is cancelled when this one is, and can be cancelled alone: to end
+    /// one read early and leave the other reads of this token running.
     ///
     /// ```
     /// let all = swath::CancelToken::new();
@@ -90,14 +91,14 @@ impl CancelToken {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether somebody cancelled.
+    /// Whether it was cancelled.
     pub fn is_cancelled(&self) -> bool {
         let is_set = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
         is_set(&self.cancelled) || self.above.iter().any(is_set)
     }
 }
 
-/// What hangs on a read.
+/// The hooks of a read.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     pub(crate) progress: Option<ProgressFn>,
@@ -106,8 +107,9 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
-    /// What hangs on a verb that reads and writes: both progress callbacks are called, either token
-    /// cancels, and spans go to the timeline of the output, or that of the reading if it has none.
+    /// The hooks of a verb that reads and writes: both progress callbacks are called, either
+    /// token cancels, and spans go to the timeline of the output, or to that of the reading if
+    /// the output has none.
     pub(crate) fn joined(reading: &Self, output: &Self) -> Self {
         let progress = match (reading.progress.clone(), output.progress.clone()) {
             (Some(one), Some(other)) => Some(Arc::new(move |progress| {
@@ -124,12 +126,12 @@ impl Hooks {
         Self { progress, cancel, timeline }
     }
 
-    /// Records what this thread does with `path`, if anybody wants to know.
+    /// Records what this thread does with `path`, if a timeline is attached.
     pub(crate) fn recorder(&self, path: &Path) -> Recorder {
         self.timeline.as_ref().map_or_else(Recorder::off, |timeline| timeline.recorder(path))
     }
 
-    /// Does what is one span of `bytes` bytes at `offset`.
+    /// Does something and records it as one span of `bytes` bytes at `offset`.
     pub(crate) fn record<T, E>(
         &self,
         activity: Activity,
@@ -143,8 +145,8 @@ impl Hooks {
         ended
     }
 
-    /// Gives `len` bytes their name, as one span, unless somebody has cancelled, if only while the last
-    /// of them were told of.
+    /// Commits `len` bytes, as one span, unless the call has been cancelled, which a progress
+    /// callback for the last bytes may have done.
     pub(crate) fn commit<T>(
         &self,
         path: &Path,
@@ -156,7 +158,7 @@ impl Hooks {
         self.record(Activity::Commit, path, extent, commit)
     }
 
-    /// Fails if somebody cancelled.
+    /// Fails if it was cancelled.
     pub(crate) fn check(
         &self,
         operation: Operation,
@@ -169,7 +171,7 @@ impl Hooks {
         }
     }
 
-    /// Whether somebody cancelled.
+    /// Whether it was cancelled.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
@@ -198,21 +200,21 @@ impl Observer {
         Self { hooks, total, delivered: Arc::default() }
     }
 
-    /// `bytes` more are where they belong.
+    /// Counts `bytes` more that have been delivered.
     pub(crate) fn delivered(&self, bytes: u64) {
         if let Some(progress) = &self.hooks.progress {
-            // Relaxed: a counter for people.
+            // Relaxed: a counter for display only.
             let bytes = self.delivered.fetch_add(bytes, Ordering::Relaxed) + bytes;
             progress(Progress { bytes, total: self.total });
         }
     }
 
-    /// Records what this thread does with `path`, if anybody wants to know.
+    /// Records what this thread does with `path`, if a timeline is attached.
     pub(crate) fn recorder(&self, path: &Path) -> Recorder {
         self.hooks.recorder(path)
     }
 
-    /// Places for reads in flight, if anybody wants to know.
+    /// Lanes for reads in flight, if a timeline is attached.
     pub(crate) fn flights(&self) -> Flights {
         Flights::new(self.hooks.timeline.as_ref())
     }
@@ -221,7 +223,7 @@ impl Observer {
         &self.hooks
     }
 
-    /// Fails if somebody cancelled the read of `extent`.
+    /// Fails if the read of `extent` was cancelled.
     pub(crate) fn check(&self, path: &Path, extent: Extent) -> Result<()> {
         self.hooks.check(Operation::Read, path, extent)
     }

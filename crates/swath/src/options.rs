@@ -1,4 +1,4 @@
-//! How to read: every choice a caller can make, each with its default.
+//! How to read: every option, with its default.
 
 use std::num::NonZeroU64;
 use std::path::Path;
@@ -18,21 +18,21 @@ use crate::profile::Profile;
 use crate::source::{Growth, Opened};
 use crate::timeline::Timeline;
 
-/// What the kernel is told about a file before it is read: study D's flags.
+/// Advice to the kernel about a file before it is read: study D's flags.
 ///
-/// On files that are read, `posix_fadvise(2)`; on maps, `madvise(2)`. What only a map can be
-/// told is reported as a fall-back elsewhere.
+/// For files that are read it is passed with `posix_fadvise(2)`, for maps with `madvise(2)`.
+/// Advice that only applies to maps is reported as a fallback elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Advice {
-    /// Nothing.
+    /// No advice.
     #[default]
     None,
     /// It will be needed soon: start reading it.
     WillNeed,
     /// It is read from front to back.
     Sequential,
-    /// It is read here and there: no readahead.
+    /// It is read at random offsets: no readahead.
     Random,
     /// Use huge pages (maps only).
     HugePage,
@@ -68,26 +68,26 @@ pub enum MapPages {
     WhenMade,
 }
 
-/// How large the pages of a map are.
+/// The page size of a map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PageSize {
-    /// The machine's.
+    /// The machine's base pages.
     #[default]
     Usual,
-    /// Huge, where the file system has them.
+    /// Huge pages, where the file system has them.
     Huge,
 }
 
-/// What a report says of the cost of a read.
+/// What a report says about the cost of a read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Costs {
-    /// The time it took.
+    /// The elapsed time.
     #[default]
     Time,
-    /// Also what it cost the process, its other threads included: page faults, context switches, CPU
-    /// time, peak memory ([`Usage`](crate::reading::Usage)).
+    /// Also what the whole process used, other threads included: page faults, context switches,
+    /// CPU time, peak memory ([`Usage`](crate::reading::Usage)).
     Process,
 }
 
@@ -95,14 +95,14 @@ pub enum Costs {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Numa {
-    /// Each worker's own: whoever populates a page decides.
+    /// Each worker's own: the thread that populates a page decides.
     #[default]
     FirstTouch,
-    /// The node of the thread that asked for the bytes.
+    /// The node of the thread that made the call.
     Caller,
 }
 
-/// How to read. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to read. No setter can fail; 0 means "choose for me".
 ///
 /// ```
 /// use swath::{Engine, PageCache, ReadOptions};
@@ -138,7 +138,7 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// The whole file, everything else chosen for it: `auto`.
+    /// The defaults: the whole file, everything else chosen for you (`auto`).
     pub fn new() -> Self {
         Self {
             wishes: Wishes::default(),
@@ -159,16 +159,16 @@ impl ReadOptions {
         }
     }
 
-    /// Who moves the bytes. Default: [`Engine::Auto`].
+    /// Which engine moves the bytes. Default: [`Engine::Auto`].
     #[must_use]
     pub fn with_engine(mut self, engine: Engine) -> Self {
         self.wishes.engine = engine;
         self
     }
 
-    /// Threads, the caller's included, at most 1,024. Default 0: one for each core, or more where the device
-    /// wants more reads in flight; of a source that is no file as many as it is worth, see
-    /// [`SourceFacts`](crate::SourceFacts).
+    /// Threads, the caller's included, at most 1,024. Default 0: one for each core, or more
+    /// where the device wants more reads in flight. A source that is not a file gets as many as
+    /// pay off, see [`SourceFacts`](crate::SourceFacts).
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.wishes.workers = workers as u64;
@@ -182,14 +182,14 @@ impl ReadOptions {
         self
     }
 
-    /// Direct reads in flight, at most 1,024. Default 0: 16, on spinning disks and networks 2.
+    /// Direct reads in flight, at most 1,024. Default 0: 16; on spinning disks and networks 2.
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: usize) -> Self {
         self.wishes.queue_depth = queue_depth as u64;
         self
     }
 
-    /// Who gets which chunks, of an engine with several workers. Default: [`Schedule::Dynamic`].
+    /// How chunks are assigned to workers. Default: [`Schedule::Dynamic`].
     #[must_use]
     pub fn with_schedule(mut self, schedule: Schedule) -> Self {
         self.wishes.schedule = schedule;
@@ -203,14 +203,14 @@ impl ReadOptions {
         self
     }
 
-    /// Whether the file will be read again. Default: not known, so reads warm the page cache.
+    /// Whether the file will be read again. Default: unknown, so reads warm the page cache.
     #[must_use]
     pub fn with_reuse(mut self, reuse: Reuse) -> Self {
         self.wishes.reuse = reuse;
         self
     }
 
-    /// What the kernel is told beforehand. Default: nothing.
+    /// Advice to the kernel before the read. Default: no advice.
     #[must_use]
     pub fn with_advice(mut self, advice: Advice) -> Self {
         self.advice = advice;
@@ -224,21 +224,21 @@ impl ReadOptions {
         self
     }
 
-    /// How large the pages of a map are. Default: [`PageSize::Usual`].
+    /// The page size of maps. Default: [`PageSize::Usual`].
     #[must_use]
     pub fn with_map_page_size(mut self, size: PageSize) -> Self {
         self.map_page_size = size;
         self
     }
 
-    /// At most so many bytes a second, all workers together. Default 0: no limit.
+    /// Limits the rate to this many bytes per second, all workers together. Default 0: no limit.
     #[must_use]
     pub fn with_rate_bytes_per_s(mut self, rate: u64) -> Self {
         self.rate_bytes_per_s = NonZeroU64::new(rate);
         self
     }
 
-    /// How urgent the reads are to the kernel's I/O scheduler. Default: as the thread's.
+    /// The priority of the reads in the kernel's I/O scheduler. Default: that of the thread.
     #[must_use]
     pub fn with_io_priority(mut self, priority: IoPriority) -> Self {
         self.io_priority = Some(priority);
@@ -252,7 +252,7 @@ impl ReadOptions {
         self
     }
 
-    /// What the file may do meanwhile. Default: [`Growth::Refused`].
+    /// How the file may change while it is read. Default: [`Growth::Refused`].
     #[must_use]
     pub fn with_growth(mut self, growth: Growth) -> Self {
         self.growth = growth;
@@ -266,15 +266,16 @@ impl ReadOptions {
         self
     }
 
-    /// How many bytes; a file that has fewer behind the offset is an error. Default: to the end.
+    /// How many bytes to read; a file with fewer bytes after the offset is an error. Default: to
+    /// the end.
     #[must_use]
     pub fn with_len(mut self, len: u64) -> Self {
         self.len = Some(len);
         self
     }
 
-    /// Calls `progress` about once for each MiB, from whichever worker delivered it. Bytes
-    /// delivered never shrink, but calls of different workers may overtake each other.
+    /// Calls `progress` about once for each MiB, from the worker that delivered it. The count of
+    /// delivered bytes never shrinks, but calls of different workers may overtake each other.
     #[must_use]
     pub fn with_progress(
         mut self,
@@ -291,7 +292,7 @@ impl ReadOptions {
         self
     }
 
-    /// Records in `timeline` what each worker does, chunk by chunk. Default: nowhere.
+    /// Records in `timeline` what each worker does, chunk by chunk. Default: no timeline.
     #[must_use]
     pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
         self.hooks.timeline = timeline.into();
@@ -305,35 +306,37 @@ impl ReadOptions {
         self
     }
 
-    /// What the report says of the read's cost. Default: [`Costs::Time`].
+    /// What the report says about the cost of the read. Default: [`Costs::Time`].
     #[must_use]
     pub fn with_costs(mut self, costs: Costs) -> Self {
         self.costs = costs;
         self
     }
 
-    /// What was measured to be faster than the defaults where the file lives: `auto` takes it in
-    /// their place. What these options ask for comes first. Default: nothing.
+    /// Settings that were measured to be faster than the defaults on this file system; `auto`
+    /// uses them in place of the defaults. Other options set here take precedence. Default: no
+    /// profile.
     #[must_use]
     pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
         self.profile = Some(profile.into());
         self
     }
 
-    /// Adds to the report's [fall-backs](crate::Report::fallbacks) what could not be had before the
-    /// call: why a profile is not used, for example. Default: nothing.
+    /// Adds a line to the report's [fallbacks](crate::Report::fallbacks) about something that
+    /// was not available before the call: for example why a profile is not used. Default: no
+    /// line.
     #[must_use]
     pub fn with_fallback(mut self, text: impl Into<String>) -> Self {
         self.noted.push(Fallback::Noted(text.into()));
         self
     }
 
-    /// The profile that `auto` is to go by, if there is one.
+    /// The profile that `auto` is to use, if there is one.
     pub(crate) fn auto_profile(&self) -> Option<&Profile> {
         self.profile.as_deref().filter(|_| self.wishes.engine == Engine::Auto)
     }
 
-    /// What it says of reads, or nothing.
+    /// Its settings for reads, if there is a profile.
     pub(crate) fn tuning(&self) -> Tuning {
         self.auto_profile().map(Profile::tuning).unwrap_or_default()
     }
@@ -348,34 +351,36 @@ impl ReadOptions {
         self.offset
     }
 
-    /// Threads that were asked for; 0 is "choose for me".
+    /// The requested threads; 0 means "choose for me".
     pub fn workers(&self) -> usize {
         usize::try_from(self.wishes.workers).unwrap_or(usize::MAX)
     }
 
-    /// Whether all of a source is asked for: neither an offset nor a length.
+    /// Whether all of a source is requested: neither an offset nor a length is set.
     pub fn is_whole(&self) -> bool {
         self.offset == 0 && self.len.is_none()
     }
 
-    /// Refuses a part of a source where a verb takes all of it.
+    /// Refuses a part of a source for a verb that takes all of it.
     pub(crate) fn check_whole(&self, operation: Operation, name: &Path) -> Result<()> {
         if self.is_whole() {
             return Ok(());
         }
         let error = Error::new(operation, Reason::Invalid, name);
         Err(error
-            .detail("all of it is taken, and the options ask for a part")
-            .hint("leave out offset and length, or read the part and write it"))
+            .detail(
+                "this call takes the whole source, but the options set an offset or a length",
+            )
+            .hint("leave out the offset and the length, or read the part and write it"))
     }
 
-    /// These options, and what hangs on the output of the same verb.
+    /// These options, joined with the hooks of the same verb's output.
     pub(crate) fn joined(&self, output: &Hooks) -> Self {
         let hooks = Hooks::joined(&self.hooks, output);
         Self { hooks, ..self.clone() }
     }
 
-    /// The same without a callback of progress: for all reads of a verb but one.
+    /// The same options without the progress callback: for all reads of a verb but one.
     #[must_use]
     pub fn without_progress(mut self) -> Self {
         self.hooks.progress = None;
@@ -387,12 +392,13 @@ impl ReadOptions {
         self.hooks.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
-    /// Who is told of progress, if anybody: for whoever makes one read of several.
+    /// The progress callback, if there is one: for a caller that makes one read of several.
     pub fn progress(&self) -> Option<Arc<dyn Fn(Progress) + Send + Sync>> {
         self.hooks.progress.clone()
     }
 
-    /// Where it is recorded, if it is: for whoever does more with the bytes than Swath sees.
+    /// The timeline, if there is one: for a caller that does more with the bytes than Swath
+    /// sees.
     pub fn timeline(&self) -> Option<&Timeline> {
         self.hooks.timeline.as_ref()
     }
@@ -402,7 +408,7 @@ impl ReadOptions {
         Observer::new(self.hooks.clone(), Some(extent.len()))
     }
 
-    /// The bytes asked for, of a source of `len` bytes.
+    /// The requested bytes, of a source of `len` bytes.
     pub(crate) fn extent_of(&self, source: &Opened, len: u64) -> Result<Extent> {
         let wanted = self.len.unwrap_or(len.saturating_sub(self.offset));
         let Some(extent) = Extent::new(self.offset, wanted) else {

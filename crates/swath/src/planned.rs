@@ -1,5 +1,5 @@
-//! One read of known length, from what is known of its source to its workers: the beginning of every
-//! verb. Its end is [`Job::finish`].
+//! One read of known length, from the facts about its source to its workers: the beginning of
+//! every verb. [`Job::finish`] is its end.
 //!
 //! ```text
 //! Opened, ReadOptions → facts → decide → Planned → Job → workers → Job::finish → Report
@@ -33,7 +33,7 @@ pub(crate) use facts::{WINDOWS, facts};
 pub(crate) use mapped::{Mapping, Shares};
 pub(crate) use memory::pages;
 
-/// Bytes that direct reads may take more, to be whole units.
+/// Extra bytes that direct reads may need to cover whole units.
 const DIRECT_EDGES: u64 = 128 << 10;
 
 /// What was decided for one extent of a source.
@@ -42,12 +42,12 @@ pub(crate) struct Planned<'o> {
     options: &'o ReadOptions,
     pub(crate) facts: Facts,
     pub(crate) decision: Decision,
-    /// As it is before anything has been counted.
+    /// The report before anything has been counted.
     pub(crate) report: Report,
 }
 
 impl<'o> Planned<'o> {
-    /// Looks at `extent` of a source and has `decide` say how it is read.
+    /// Inspects `extent` of a source and calls `decide` for how to read it.
     pub(crate) fn of(
         source: &Arc<Opened>,
         extent: Extent,
@@ -59,8 +59,8 @@ impl<'o> Planned<'o> {
         Self::decided(source, facts, options, decision)
     }
 
-    /// The same for what is decided already. The kernel is given the caller's advice, unless it is for a
-    /// map.
+    /// The same for a decision that is made already. The caller's advice is passed to the
+    /// kernel, unless it is for a map.
     pub(crate) fn decided(
         source: &Arc<Opened>,
         facts: Facts,
@@ -82,12 +82,13 @@ impl<'o> Planned<'o> {
         Self { source: Arc::clone(source), options, facts, decision, report }
     }
 
-    /// Bytes of so many leases.
+    /// The bytes of this many leases.
     pub(crate) fn leases(&self, count: u64) -> Option<NonZeroU64> {
         NonZeroU64::new(self.decision.cut.size.get().saturating_mul(count))
     }
 
-    /// Bytes that a worker needs which does not keep them: a chunk, or a lease and a unit at either end.
+    /// Bytes of memory for a worker that does not keep what it reads: a chunk, or a lease and a
+    /// unit at either end.
     pub(crate) fn scratch_size(&self, by_lease: bool) -> usize {
         let bytes = match by_lease || self.decision.is_direct() {
             true => self.decision.cut.size.get(),
@@ -98,7 +99,7 @@ impl<'o> Planned<'o> {
         usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
-    /// What is dropped from the page cache after it was read, if anything is.
+    /// What is dropped from the page cache after it was read, if anything.
     pub(crate) fn drop_behind(&self) -> Option<DropBehind> {
         (self.decision.page_cache == PageCache::Drop).then(|| DropBehind {
             first_window: self.facts.extent.offset() / WINDOW_SIZE,
@@ -106,7 +107,8 @@ impl<'o> Planned<'o> {
         })
     }
 
-    /// The read, ready for its workers, which run at most `ahead` bytes ahead of what is released.
+    /// The read, ready for its workers, which run at most `ahead` bytes ahead of what is
+    /// released.
     ///
     /// # Errors
     ///

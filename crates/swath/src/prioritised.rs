@@ -1,12 +1,12 @@
-//! The verb `read_prioritised`: first what is needed first, and all of it no later than `read`.
+//! The verb `read_prioritised`: the urgent parts first, and all of it no later than `read`.
 //!
 //! ```text
 //! plan (chunk, class)… → arrange → workers read, class after class ─┬→ wait(class), callbacks
 //!                                   at most `window` in flight      └→ finish: the whole
 //! ```
 //!
-//! Decisions are made in [`swath_plan::classes`]; here they are carried out, by threads of our own
-//! that go on after the call has returned.
+//! [`swath_plan::classes`] makes the decisions; here they are carried out, by our own threads,
+//! which continue after the call has returned.
 
 mod loaded;
 mod plan;
@@ -37,13 +37,14 @@ pub use loaded::{ClassReport, ClassTime, LoadedPlan};
 pub use plan::{ClassPlan, RowLayout};
 pub use views::{ChunkBytes, ClassBytes};
 
-/// Starts to read what `plan` lists of one file, the most urgent class first, and returns at once.
+/// Starts to read what `plan` lists of one file, the most urgent class first, and returns at
+/// once.
 ///
-/// Neighbouring chunks of a class are read together, about 1 MiB at a time, by workers that take
-/// the next piece in the order of classes. There are no barriers: a worker that finds nothing left
-/// of one class begins another, but never one that is more than the plan's window ahead.
+/// Adjacent chunks of a class are read together, about 1 MiB at a time, by workers that take the
+/// next piece in the order of classes. There are no barriers: a worker that finds nothing left
+/// of one class begins another, but none that is more than the plan's window ahead.
 ///
-/// Source: study A (priorities), whose barriers between batches this does without.
+/// Source: study A (priorities), but without its barriers between batches.
 ///
 /// ```
 /// use swath::classes::ClassPlan;
@@ -60,18 +61,31 @@ pub use views::{ChunkBytes, ClassBytes};
 ///
 /// # Errors
 ///
-/// If the file cannot be opened, is no file that can be read by position, or ends before the plan
-/// does; or if there is not enough memory. What fails later is told by [`Prioritised::wait`] and
-/// [`Prioritised::finish`].
+/// If the file cannot be opened, cannot be read by position, or ends before the plan does; if
+/// there is not enough memory. [`Prioritised::wait`] and [`Prioritised::finish`] report what
+/// fails later.
 pub fn read_prioritised(source: impl Into<Source>, plan: ClassPlan) -> Result<Prioritised> {
     ReadOptions::new().read_prioritised(source, plan)
 }
 
-/// The same for a plan of several files, which it calls by their index here.
+/// As [`read_prioritised`], for a plan of several files, which names them by their index in
+/// `sources`.
+///
+/// ```
+/// use swath::classes::{ClassPlan, read_prioritised_files};
+///
+/// let (passwd, group) = (std::fs::read("/etc/passwd")?, std::fs::read("/etc/group")?);
+/// let mut plan = ClassPlan::new();
+/// plan.push_in(0, 0..passwd.len() as u64, 1).push_in(1, 0..group.len() as u64, 0);
+/// let reading = read_prioritised_files(["/etc/passwd", "/etc/group"], plan)?;
+/// let urgent = reading.wait(0)?; // the second file
+/// assert!(urgent.chunks().all(|chunk| chunk.bytes == &group[..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 ///
-/// As [`read_prioritised`]; and if the plan names a file that is not there.
+/// As [`read_prioritised`]; and if the plan names a file that is not in `sources`.
 pub fn read_prioritised_files<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
     plan: ClassPlan,
@@ -82,8 +96,8 @@ pub fn read_prioritised_files<S: Into<Source>>(
 impl ReadOptions {
     /// Starts to read what `plan` lists of `source`; see [`read_prioritised`].
     ///
-    /// The ring and fixed schedules are not used for it, which the report says. Past the page
-    /// cache, chunks that are not whole units of the device are read with what is around them.
+    /// The ring and fixed schedules are not used for it; the report says so. With direct reads,
+    /// a chunk that is not made of whole device blocks is read together with its surroundings.
     ///
     /// # Errors
     ///
@@ -115,10 +129,10 @@ impl ReadOptions {
     }
 }
 
-/// A read by classes that goes on.
+/// A read by classes that is running.
 ///
-/// Shared freely between threads. When it is dropped, the read is cancelled and the workers are
-/// waited for: nothing of it is left behind.
+/// It can be shared freely between threads. When it is dropped, the read is cancelled and its
+/// workers are waited for; no thread remains.
 pub struct Prioritised {
     threads: Threads,
     shared: Arc<Shared>,
@@ -128,12 +142,12 @@ pub struct Prioritised {
 }
 
 impl Prioritised {
-    /// Waits until all of `class` is there and checked, and returns its bytes. What was complete
-    /// stays readable after a failure or a cancellation.
+    /// Waits until all of `class` is read and checked, and returns its bytes. Classes that were
+    /// complete stay readable after a failure or a cancellation.
     ///
     /// # Errors
     ///
-    /// What ended the read before; and if the plan has no such class, or a callback waits.
+    /// What ended the read early; and if the plan has no such class, or if a callback waits.
     pub fn wait(&self, class: u32) -> Result<ClassBytes<'_>> {
         match self.wait_at_most(class, None)? {
             Some(bytes) => Ok(bytes),
@@ -141,7 +155,7 @@ impl Prioritised {
         }
     }
 
-    /// Waits for so long at most; `None` if it takes longer.
+    /// Waits at most `most`; returns `None` if it takes longer.
     ///
     /// # Errors
     ///
@@ -160,39 +174,45 @@ impl Prioritised {
             self.invalid(Reason::Invalid, detail, "wait for a class that it lists")
         })?;
         if self.shared.announced(index).is_none() && self.threads.is_one_of_them() {
-            let detail = String::from("a callback waits for the read that calls it");
+            let detail = String::from("a callback waits for its own read");
             return Err(self.invalid(Reason::Busy, detail, "wait in another thread"));
         }
         let elapsed = self.shared.wait(index, most)?;
         Ok(elapsed.map(|elapsed| self.shared.class_bytes(index, elapsed)))
     }
 
-    /// A class that is complete already.
+    /// Returns a class that is already complete.
     pub fn class(&self, class: u32) -> Option<ClassBytes<'_>> {
         let index = self.index(class)?;
         let elapsed = self.shared.announced(index)?;
         Some(self.shared.class_bytes(index, elapsed))
     }
 
-    /// Bytes of a file that are there already; `None` if not all of them are, or the plan does not
-    /// list all. Whether the file has changed is only known of complete classes.
+    /// Returns bytes of a file that have already been read; `None` if some are missing or the
+    /// plan does not list all of them. Only complete classes are checked for changes of the
+    /// file.
     pub fn bytes(&self, file: usize, range: Range<u64>) -> Option<&[u8]> {
         self.shared.layout.bytes(Memory::Leased(&self.shared.memory), file, range)
     }
 
-    /// As [`bytes`](Self::bytes), and why they never will be there; `None` if they may still come.
+    /// As [`bytes`](Self::bytes), with the reason why the bytes will never come; `None` if they
+    /// still may.
     ///
     /// # Errors
     ///
-    /// What ended the read before; and if the plan does not list all of them.
+    /// What ended the read early; and if the plan does not list all of them.
     pub fn try_bytes(&self, file: usize, range: Range<u64>) -> Result<Option<&[u8]>> {
         if !self.shared.layout.lists(file, &range) {
             let (start, end) = (range.start, range.end);
             let detail =
                 format!("the plan does not list all of bytes {start}..{end} of file {file}");
-            return Err(self.invalid(Reason::Invalid, detail, "ask for bytes that it lists"));
+            return Err(self.invalid(
+                Reason::Invalid,
+                detail,
+                "request bytes that the plan lists",
+            ));
         }
-        // First, so that what came just before the end is not missed.
+        // First, so that bytes that came just before the end are not missed.
         let ended = self.shared.ended();
         match (self.bytes(file, range), ended) {
             (None, Some(error)) => Err(error),
@@ -200,33 +220,33 @@ impl Prioritised {
         }
     }
 
-    /// Makes `class` the next one to begin; returns whether it moved. Classes that have begun are
-    /// read to their end first, so that the window holds. To bring several classes forward, name
-    /// the most urgent last.
+    /// Makes `class` the next one to begin; returns whether it moved. Classes that have begun
+    /// are read to their end first, so that the window holds. To bring several classes forward,
+    /// pass the most urgent last.
     pub fn prioritise(&self, class: u32) -> bool {
         self.index(class).is_some_and(|index| self.shared.promote(index))
     }
 
-    /// Ends the read; reads in flight are not waited for here. Complete classes stay readable.
+    /// Cancels the read without waiting for reads in flight. Complete classes stay readable.
     pub fn cancel(&self) {
         self.shared.cancel();
     }
 
-    /// Waits for everything and returns it, no byte copied.
+    /// Waits for everything and returns it without copying.
     ///
     /// # Errors
     ///
-    /// The first thing that went wrong; and if a file changed while it was read.
+    /// The first failure; and if a file changed while it was read.
     ///
     /// # Panics
     ///
-    /// If a callback panicked, with its words.
+    /// If a callback panicked, with its payload.
     pub fn finish(self) -> Result<LoadedPlan> {
         let Self { mut threads, shared, report, clock, pool } = self;
         if threads.is_one_of_them() {
             let (name, extent) = shared.running.place();
             let error = Error::new(Operation::Read, Reason::Busy, name).at(extent);
-            return Err(error.detail("a callback waits for the read that calls it"));
+            return Err(error.detail("a callback waits for its own read"));
         }
         threads.join();
         shared.running.resume_panic();
@@ -290,25 +310,25 @@ impl fmt::Debug for Prioritised {
     }
 }
 
-/// The workers; cancelled and waited for when dropped.
+/// The workers; cancelled and joined on drop.
 struct Threads {
     shared: Arc<Shared>,
     handles: Vec<JoinHandle<()>>,
 }
 
 impl Threads {
-    /// Whether this is one of them: a callback.
+    /// Whether the caller is one of them: a callback.
     fn is_one_of_them(&self) -> bool {
         self.shared.workers().contains(&std::thread::current().id())
     }
 
-    /// Waits for all of them.
+    /// Joins all of them.
     fn join(&mut self) {
         let here = std::thread::current().id();
         for handle in self.handles.drain(..) {
             // A callback may own the handle: its thread ends by itself.
             if handle.thread().id() != here {
-                // A panic is kept by what they share.
+                // The shared state keeps panics.
                 let _ = handle.join();
             }
         }

@@ -1,30 +1,29 @@
 //! What was measured to be faster than the defaults, as a plain value.
 //!
-//! The library keeps no profile and looks for none: whoever has one hands it over, with the
-//! options of each call. `swath tune` measures one for a file system and keeps it, and the command
-//! loads it again.
+//! The library stores no profiles and looks for none: the caller passes one with the options of
+//! each call. `swath tune` measures one for a file system and saves it, and the command loads it
+//! again.
 
 use swath_plan::policy::{Engine, PageCache, Tuning};
 
-/// How copies are read that share one device.
+/// How to read copies that share one device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SharedDevice {
-    /// One of them, as long as it is good: together they are seldom faster.
+    /// Read one of them, as long as it is good: together they are seldom faster.
     #[default]
     OneCopy,
-    /// Side by side, as copies on devices of their own are.
+    /// Read them in parallel, as copies on separate devices.
     SideBySide,
 }
 
 /// Settings that were measured to be faster than the defaults, for one file system of one machine.
 ///
-/// `auto` takes them in place of its defaults; what the options ask for comes first, and an engine
-/// that was asked for is not tuned. Every setter returns the profile and none can fail: a number
-/// that nobody can mean is bounded when it is used, and the report says so. 0, and `Auto`, stand
-/// for "not measured": the default stays.
+/// `auto` uses them in place of its defaults. Options of the call take precedence, and an engine
+/// that was requested is not tuned. No setter can fail: absurd values are clamped when they are
+/// used, and the report says so. 0, and `Auto`, mean "not measured": the default stays.
 ///
-/// It never changes which bytes come, only how.
+/// It never changes which bytes are read, only how.
 ///
 /// ```
 /// use swath::{Profile, ReadOptions};
@@ -66,12 +65,12 @@ macro_rules! settings {
 }
 
 impl Profile {
-    /// A profile that changes nothing yet; reports call it by `name`.
+    /// A profile without settings; reports call it `name`.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// What reports call it.
+    /// Its name in reports.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -80,43 +79,43 @@ impl Profile {
     settings! {
         /// Threads that read what the page cache holds; at most 1,024.
         warm_workers with_warm_workers tuning.warm_workers: u64;
-        /// Bytes of one read into memory, for a file that the page cache holds; from 4 KiB to
-        /// 64 MiB. Chunks of a scan are the caller's.
+        /// Bytes of one read into memory, for a file that is in the page cache; from 4 KiB to 64
+        /// MiB. The chunk size of a scan is the caller's.
         warm_chunk_size with_warm_chunk_size tuning.warm_chunk_size: u64;
-        /// Threads that read through the page cache what it does not hold; at most 1,024. For
-        /// threads that do more with the bytes than to move them it counts only if it is more than
-        /// they are anyway.
+        /// Threads that read what the page cache does not hold through it; at most 1,024. For
+        /// threads that also process the bytes it only counts if it is more than their usual
+        /// number.
         cold_workers with_cold_workers tuning.cold_workers: u64;
-        /// Bytes of one read into memory, for a file that the page cache does not hold all of;
+        /// Bytes of one read into memory, for a file that is not completely in the page cache;
         /// from 4 KiB to 64 MiB.
         cold_chunk_size with_cold_chunk_size tuning.cold_chunk_size: u64;
         /// Direct reads in flight; at most 1,024.
         direct_depth with_direct_depth tuning.direct_depth: u64;
         /// Bytes of one direct read into memory; from 4 KiB to 64 MiB.
         direct_chunk_size with_direct_chunk_size tuning.direct_chunk_size: u64;
-        /// Who makes direct reads: [`Engine::Pool`] a thread for each, also where a ring is
-        /// possible; every other engine stands for the default, the ring.
+        /// How direct reads are made: [`Engine::Pool`] uses a thread for each, even where a ring
+        /// is possible; every other engine means the default, the ring.
         direct_engine with_direct_engine tuning.direct_engine: Engine;
-        /// How a file is read that nobody reads again: [`PageCache::Drop`] through the page
-        /// cache, also where `O_DIRECT` is possible; every other way stands for the default, past
-        /// it.
+        /// How to read a file that will not be read again: [`PageCache::Drop`] reads through the
+        /// page cache, even where `O_DIRECT` is possible; every other value means the default,
+        /// bypassing it.
         once with_once tuning.once: PageCache;
-        /// Up to how many bytes a file takes one read and no thread; at most 1 MiB.
+        /// Up to this size a file is read with one read and no thread; at most 1 MiB.
         small_file with_small_file tuning.small: u64;
-        /// Who sums or counts a file in the page cache that may be mapped: [`Engine::Pool`] reads
-        /// it; every other engine stands for the default, the map.
+        /// How to sum or count a file that is in the page cache and may be mapped:
+        /// [`Engine::Pool`] reads it; every other engine means the default, the map.
         single_pass with_single_pass single_pass: Engine;
         /// Threads that read many small files from the page cache; at most 1,024.
         files_workers with_files_workers files_workers: usize;
-        /// Files that wait for the device at one time, of many small ones; at most 1,024.
+        /// Files in flight on the device at a time, of many small ones; at most 1,024.
         files_depth with_files_depth files_depth: u32;
-        /// How copies that share one device are read fastest. Whoever makes a
-        /// [`Mirrored`](crate::mirror::Mirrored) of such copies hands it on with
-        /// [`with_shared_device`](crate::mirror::Mirrored::with_shared_device).
+        /// How copies that share one device are read fastest. Pass it on with
+        /// [`with_shared_device`](crate::mirror::Mirrored::with_shared_device) to a
+        /// [`Mirrored`](crate::mirror::Mirrored) of such copies.
         shared_device with_shared_device shared_device: SharedDevice;
     }
 
-    /// Whether it changes anything.
+    /// Whether it changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::new(self.name.as_str())

@@ -1,4 +1,4 @@
-//! The verb `read`: the bytes of one file in memory, by the best way for it right now.
+//! The verb `read`: the bytes of one file in memory, by the fastest way for this file right now.
 //!
 //! ```text
 //! open → look at it → decide → engine fills leases of the buffer → check that nothing changed
@@ -37,13 +37,13 @@ use into_memory::fill_memory;
 pub struct Loaded {
     /// The bytes.
     pub buffer: Buffer,
-    /// How they came.
+    /// How they were read.
     pub report: Report,
 }
 
-/// Reads a whole file into memory by the best way for this file right now.
+/// Reads a whole file into memory by the fastest way for this file right now.
 ///
-/// Source: study A (parallel loading), with what `docs/design/auto.md` adds to it.
+/// Source: study A (parallel loading); `docs/design/auto.md` says how the way is chosen.
 ///
 /// ```
 /// let passwd = swath::read("/etc/passwd")?;
@@ -54,7 +54,7 @@ pub struct Loaded {
 /// # Errors
 ///
 /// If it cannot be opened or read, is a folder, changes while it is read, or does not fit into
-/// the memory at hand.
+/// the available memory.
 pub fn read(source: impl Into<Source>) -> Result<Buffer> {
     read_from(source.into())
 }
@@ -70,8 +70,8 @@ fn read_from(source: Source) -> Result<Buffer> {
     }
 }
 
-/// The shortest way for a small regular file, the five calls that it needs and nothing else;
-/// `None` where anything is out of the ordinary, so that the usual way finds out what.
+/// The fast path for a small regular file: the five calls that it needs and nothing else. `None`
+/// if anything is unusual, so that the general path finds out what.
 fn read_small_file(file: &File) -> Option<Buffer> {
     let before = rustix::fs::fstat(file).ok()?;
     let len = usize::try_from(before.st_size).ok()?;
@@ -87,7 +87,7 @@ fn read_small_file(file: &File) -> Option<Buffer> {
 }
 
 impl ReadOptions {
-    /// Reads what the options say of `source`.
+    /// Reads the part of `source` that the options select.
     ///
     /// # Errors
     ///
@@ -103,10 +103,10 @@ impl ReadOptions {
         Ok(Loaded { report: clock.stop(loaded.report), ..loaded })
     }
 
-    /// Reads into memory of the caller, all of `target`, from the offset of the options on.
+    /// Reads into the caller's memory: all of `target`, from the offset of the options on.
     ///
-    /// Whatever happens, nothing writes to `target` any more when this returns. After an error
-    /// its contents are unspecified.
+    /// Whatever happens, nothing writes to `target` once this has returned. After an error its
+    /// contents are unspecified.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ impl ReadOptions {
         Err(source.unmapped("use `read_mapped`"))
     }
 
-    /// Whether nothing is asked for that a single read would not give.
+    /// Whether the options want nothing that a single read would not do.
     fn is_small(&self, extent: Extent) -> bool {
         self.wishes.take_one_read(extent.len(), self.tuning().small_bytes())
             && matches!(self.wishes.page_cache, PageCache::Auto | PageCache::Keep)
@@ -191,7 +191,8 @@ impl ReadOptions {
             && self.advice == Advice::None
     }
 
-    /// So few bytes that `read` reads them at once, and everything around it is as small as can be.
+    /// Reads at once what is so small that `read` takes one call, with as little as possible
+    /// around it.
     fn in_one_read(
         &self,
         source: &Opened,
@@ -228,7 +229,8 @@ impl ReadOptions {
             })?;
             return Ok(Loaded { buffer, report });
         }
-        // Data starts in its page where it does in the file's: direct reads need no bounce.
+        // Data starts at the same offset in its page as in the file's: direct reads need no
+        // bounce buffer.
         let phase = usize::try_from(extent.offset()).unwrap_or(0) % 4096;
         let leases = Leases::of_pages(pages(&source, extent, phase, self)?);
         let report = fill_memory(self, &source, extent, &leases, phase, map)?;
@@ -239,7 +241,7 @@ impl ReadOptions {
         Ok(Loaded { buffer, report })
     }
 
-    /// Reads what comes in order, into memory that doubles.
+    /// Reads a stream, into memory that doubles.
     fn read_stream(&self, source: &Opened) -> Result<Loaded> {
         let observer = Observer::new(self.hooks.clone(), self.len);
         let mut stream = Stream::starting(source, &observer, self)?;
@@ -265,7 +267,7 @@ impl ReadOptions {
         Ok(Loaded { buffer: Buffer::paged(pages, 0, filled, self.pool.clone()), report })
     }
 
-    /// Doubles the memory of a stream, by at most 1 GiB, where it is if it can.
+    /// Doubles the memory of a stream, by at most 1 GiB, in place if possible.
     fn grow(&self, source: &Opened, pages: &mut Pages) -> Result<()> {
         let more = pages.len().min(1 << 30);
         let extent = Extent::between(pages.len() as u64, (pages.len() + more) as u64);
@@ -289,10 +291,10 @@ impl ReadOptions {
     }
 }
 
-/// From this much more on, a stream asks first whether there is so much memory.
+/// From this growth on, a stream first checks whether enough memory is available.
 const LARGE: u64 = 64 << 20;
 
-/// At most 64 KiB: one read into the heap, no thread, no map.
+/// At most 64 KiB: one read onto the heap, no thread, no map.
 fn read_small(
     source: &Opened,
     extent: Extent,
@@ -306,15 +308,15 @@ fn read_small(
     let (mut bytes, start) = memory;
     let end = start + len;
     if let Some(file) = source.file() {
-        // Straight into memory that nobody has written: at this size it shows. The vector has
-        // room for a cache line more; what comes into it of a growing file is cut off.
+        // Straight into uninitialised memory: at this size it makes a difference. The vector has
+        // room for one more cache line; what a growing file puts there is cut off.
         let read = rustix::io::pread(file, spare_capacity(&mut bytes), extent.offset());
         tally.calls += 1;
         if read.is_ok() && bytes.len() >= end {
             bytes.truncate(end);
             return Ok(Buffer::small(bytes, start));
         }
-        // Short, interrupted or failed: the usual way goes on, or says why not.
+        // Short, interrupted or failed: the general path continues, or reports why not.
         bytes.truncate(start);
     }
     bytes.resize(end, 0);

@@ -1,12 +1,12 @@
 //! The verb `reader`: a drop-in `Read + BufRead + Seek` that reads ahead in parallel.
 //!
 //! ```text
-//! workers    |block 3|block 4|block 5|      at most so many ahead of the consumer
+//! workers    |block 3|block 4|block 5|      bounded distance ahead of the consumer
 //! consumer       ↑ block 2
 //! ```
 //!
-//! The first block after an opening or a seek is read on the caller's thread, so a few bytes here
-//! and there start no thread; from the second block on, workers read ahead.
+//! The first block after opening or seeking is read on the caller's thread, so reading a few
+//! bytes here and there starts no thread. From the second block on, workers read ahead.
 
 mod ahead;
 
@@ -30,7 +30,7 @@ use crate::timeline::Activity;
 
 use ahead::Ahead;
 
-/// Bytes of one block unless told otherwise.
+/// Bytes of one block by default.
 const BLOCK_SIZE: u64 = 1 << 20;
 /// What is read on the caller's thread before workers are started.
 const FIRST: u64 = 128 << 10;
@@ -52,15 +52,15 @@ const STREAM_BLOCK: usize = 64 << 10;
 ///
 /// # Errors
 ///
-/// If the file cannot be opened. What happens later comes out of `read`, as an [`io::Error`] that
-/// holds an [`Error`]. A panic of the caller's own code that a worker calls (of progress, of a
-/// source) is no error: the next `read` that needs that worker's bytes goes on with it.
+/// If the file cannot be opened. Later failures are returned by `read`, as an [`io::Error`] that
+/// holds an [`Error`]. A panic of the caller's own code in a worker (a progress callback, a
+/// source) is not an error: it resumes in the next `read` that needs that worker's bytes.
 pub fn reader(source: impl Into<Source>) -> Result<Reader> {
     ReadOptions::new().reader(source)
 }
 
 impl ReadOptions {
-    /// As [`reader`], with these options; positions count from the start of their extent.
+    /// As [`reader`], with these options; positions count from their offset.
     ///
     /// # Errors
     ///
@@ -101,19 +101,19 @@ pub struct Reader {
     options: ReadOptions,
     /// Counts what has been read ahead, seeks included.
     observer: Observer,
-    /// Where positions count from.
+    /// The offset in the source from which positions count.
     base: u64,
-    /// Where the bytes end; `None`: nobody knows yet.
+    /// Where the bytes end; `None` if not yet known.
     end: Option<u64>,
     seekable: bool,
     block: Buffer,
     /// How much of the block has been consumed.
     at: usize,
-    /// The offset in the source behind the block.
-    /// For a stream: bytes behind the start of the extent.
+    /// The offset in the source after the block. For a stream: bytes after the start of the
+    /// extent.
     next: u64,
     ahead: Option<Ahead>,
-    /// A block has been read since the last seek, so the next one follows it.
+    /// Whether a block has been read since the last seek, so that the next one follows it.
     sequential: bool,
     checked: bool,
 }
@@ -133,12 +133,12 @@ impl Reader {
         self.next - (self.block.len() - self.at) as u64 - self.first()
     }
 
-    /// The position at the end, which [`SeekFrom::End`] counts from; `None` for a stream.
+    /// The position of the end, from which [`SeekFrom::End`] counts; `None` for a stream.
     pub fn end_position(&self) -> Option<u64> {
         self.end.filter(|_| self.seekable).map(|end| end - self.base)
     }
 
-    /// What messages call its source: the path, for standard input `<stdin>`.
+    /// The name of its source in messages: the path, for standard input `<stdin>`.
     pub fn path(&self) -> &Path {
         self.source.name()
     }
@@ -148,7 +148,7 @@ impl Reader {
     }
 
     /// Replaces the consumed block by the next one; an empty one at the end. After an error the
-    /// block is empty, and the next call starts anew from here.
+    /// block is empty, and the next call retries from here.
     fn advance(&mut self) -> Result<()> {
         let used = std::mem::take(&mut self.block);
         self.at = 0;
@@ -164,7 +164,8 @@ impl Reader {
             true => self.read_ahead(Extent::between(self.next, end), used)?,
         };
         if self.next + block.len() as u64 >= end {
-            // Before the last bytes are handed out: who knows the length may not ask again.
+            // Before the last bytes are handed out: a caller that knows the length may not read
+            // again.
             self.check_end()?;
         }
         self.sequential = true;
@@ -173,7 +174,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether nothing is asked for that the first read, here and buffered, would not give.
+    /// Whether the options want nothing that a first read, here and buffered, would not do.
     fn plain(&self) -> bool {
         let options = &self.options;
         matches!(options.wishes.page_cache, PageCache::Auto | PageCache::Keep)
@@ -182,7 +183,7 @@ impl Reader {
             && options.io_priority.is_none()
     }
 
-    /// The next block from the workers; read here where not one of them can be started.
+    /// The next block from the workers; read here if not a single worker can be started.
     fn read_ahead(&mut self, rest: Extent, used: Buffer) -> Result<Buffer> {
         if self.ahead.is_none() {
             self.ahead = Ahead::start(&self.source, rest, &self.options, &self.observer);
@@ -198,7 +199,7 @@ impl Reader {
         }
         let ended = self.ahead.take();
         if let Some(ahead) = &ended {
-            // Of whatever ended it, this is the cause.
+            // Whatever else ended it, a panic is the cause.
             ahead.resume_panic();
         }
         let name = self.source.name();
@@ -257,7 +258,7 @@ impl Reader {
         Ok(())
     }
 
-    /// All bytes have been handed out: they must still be the file's.
+    /// All bytes have been handed out: checks that the file has not changed.
     fn check_end(&mut self) -> Result<()> {
         if std::mem::replace(&mut self.checked, true) {
             return Ok(());
@@ -303,7 +304,7 @@ impl BufRead for Reader {
     }
 }
 
-/// Seeking past the end is allowed, as in a file; reading there gives nothing.
+/// Seeking past the end is allowed, as with files; reading there returns nothing.
 impl Seek for Reader {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let name = self.source.name().to_owned();
@@ -320,7 +321,7 @@ impl Seek for Reader {
         let target = target.ok_or_else(|| invalid("a position before the start"))?;
         if target != self.position() {
             if !self.seekable {
-                return Err(invalid("it is a stream, which only goes on"));
+                return Err(invalid("a stream cannot seek"));
             }
             self.move_to(target)?;
         }

@@ -1,4 +1,4 @@
-//! Records: where they begin and end in blocks of bytes, and how they are taken apart.
+//! Records: where they begin and end in blocks of bytes, and how blocks are split into them.
 //!
 //! ```text
 //! cuts     |        |        |        |     every `block_size` bytes
@@ -6,8 +6,8 @@
 //! blocks   |aaaa|bb|cccccccc|ddd|e|fffff|   a record belongs to the block in which it begins
 //! ```
 //!
-//! This room knows bytes and leases; which files are read, by how many workers and what becomes of
-//! the blocks is decided by the verbs `blocks` and `transform`.
+//! This room knows bytes and leases. Which files are read, by how many workers, and what becomes
+//! of the blocks is decided by the verbs `blocks` and `transform`.
 
 pub(crate) mod block;
 pub(crate) mod cut;

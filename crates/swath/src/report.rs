@@ -1,4 +1,4 @@
-//! What was done, how, and why: plain numbers that every room fills in.
+//! What was done, how, and why: the plain numbers of a report.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,16 +18,16 @@ pub struct Report {
     pub elapsed: Duration,
     /// The engine that ran; never `Auto`.
     pub engine: Engine,
-    /// The way through or past the page cache; never `Auto`.
+    /// How the page cache was used; never `Auto`.
     pub page_cache: PageCache,
-    /// Why this engine and way, in one sentence.
+    /// Why this engine and page cache mode were chosen, in one sentence.
     pub reason: String,
-    /// The profile that this was decided by, by its name; `None` without one, and where nothing was
-    /// to be decided.
+    /// The name of the profile that was used; `None` without a profile, and where there was
+    /// nothing to decide.
     pub profile: Option<String>,
     /// Threads that read, the caller's included.
     pub workers: u64,
-    /// Places for reads in flight: workers and ring entries.
+    /// Slots for reads in flight: workers and ring entries.
     pub queue_depth: u64,
     /// Bytes of one chunk.
     pub chunk_size: u64,
@@ -35,22 +35,22 @@ pub struct Report {
     pub chunks: u64,
     /// Read calls made, or ring entries submitted.
     pub calls: u64,
-    /// Reads made again: after a passing failure, an interrupt, or a short answer.
+    /// Reads that were repeated: after a transient failure, an interrupt, or a short read.
     pub retries: u64,
-    /// Bytes read past the page cache.
+    /// Bytes read with `O_DIRECT`, bypassing the page cache.
     pub direct_bytes: u64,
     /// Bytes of fresh memory populated for the result.
     pub populated_bytes: u64,
-    /// Wishes that could not be granted, and what was done instead.
+    /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
-    /// What it cost the process, if asked for with
+    /// What it cost the process, if requested with
     /// [`with_costs`](crate::ReadOptions::with_costs).
     pub usage: Option<Usage>,
-    /// What each copy did, of a source that has several; else empty.
+    /// What each copy contributed, for a source with several; otherwise empty.
     pub mirrors: Vec<MirrorReport>,
 }
 
-/// What came out of a scan, and how it went.
+/// The result of a scan, and its report.
 #[derive(Clone, Debug)]
 pub struct Scanned<T> {
     /// The combined value.
@@ -59,27 +59,27 @@ pub struct Scanned<T> {
     pub report: Report,
 }
 
-/// What one copy of a file did.
+/// What one copy of a file contributed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirrorReport {
-    /// Its name.
+    /// Its path.
     pub path: PathBuf,
     /// What became of it.
     pub state: MirrorState,
-    /// What was last wrong with it.
+    /// The last problem with it.
     pub trouble: Option<String>,
     /// Bytes that were taken from it.
     pub bytes: u64,
     /// Chunks that were taken from it.
     pub chunks: u64,
-    /// Chunks that it failed at.
+    /// Chunks that could not be read from it.
     pub errors: u64,
-    /// Of these, those that another copy had.
+    /// Of these, the chunks that another copy provided.
     pub fail_overs: u64,
-    /// Second reads of it that came first, and were taken.
+    /// Hedged reads of it that finished first and were used.
     pub hedges_won: u64,
-    /// Second reads of it that were not needed.
+    /// Hedged reads of it that were not needed.
     pub hedges_lost: u64,
 }
 
@@ -89,11 +89,11 @@ pub struct MirrorReport {
 pub enum MirrorState {
     /// It was read.
     Read,
-    /// Another copy of its device was read instead.
+    /// Another copy on the same device was read instead.
     Spare,
-    /// It failed several times in a row, and was asked only for what no other copy had.
+    /// It failed several times in a row, and was then used only for what no other copy had.
     GivenUp,
-    /// It could not be read, or is not the file any more that was opened.
+    /// It could not be read, or is no longer the file that was opened.
     Unusable,
 }
 
@@ -109,7 +109,7 @@ impl fmt::Display for MirrorState {
 }
 
 impl Report {
-    /// Of one thread that reads in order.
+    /// The report of one thread that reads in order.
     pub(crate) fn serial(reason: &str, chunk_size: u64) -> Self {
         Self {
             bytes: 0,
@@ -132,7 +132,7 @@ impl Report {
         }
     }
 
-    /// Adds what was counted.
+    /// Adds the counts of the workers.
     pub(crate) fn fill_in(&mut self, tally: Tally, fallbacks: Vec<Fallback>) {
         self.bytes = tally.bytes;
         self.chunks = tally.bytes.div_ceil(self.chunk_size.max(1));
@@ -143,7 +143,7 @@ impl Report {
         self.fallbacks.extend(fallbacks);
     }
 
-    /// Bytes a second, in units of 10⁹.
+    /// Throughput in 10⁹ bytes per second.
     pub fn gb_per_s(&self) -> f64 {
         self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9) / 1e9
     }

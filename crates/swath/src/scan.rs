@@ -1,13 +1,13 @@
-//! The verb `scan`: consume a file without keeping it, in bounded memory.
+//! The verb `scan`: processes a file without keeping it, in bounded memory.
 //!
 //! ```text
 //! chunks  |0  |1  |2  |3  |   folded by any worker, in any order
 //! values   v0  v1  v2  v3     combined from left to right: ((v0 + v1) + v2) + v3
 //! ```
 //!
-//! Chunks are cut from the start of the extent, whoever reads them and however: so the result,
-//! also of floating-point sums, is the same at every worker count. Source: study D (byte sum in
-//! dynamic blocks), whose combination depends on the thread count.
+//! Chunks are cut from the start of the extent, whichever worker reads them and by whichever
+//! engine. So the result, even of floating-point sums, is the same for every number of workers.
+//! Source: study D (byte sum in dynamic blocks), whose combination depends on the thread count.
 
 mod mapped;
 
@@ -27,13 +27,13 @@ use mapped::Kernel;
 /// Each byte is a record: chunks end where their size says.
 const ANYWHERE: Cut = Cut::Fixed(1);
 
-/// Some neighbouring bytes of the source, as they pass.
+/// Adjacent bytes of the source, as they are read.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Chunk<'c> {
-    /// Counted from the start of the extent.
+    /// Index of the chunk, counted from the start of the extent.
     pub index: u64,
-    /// In the file.
+    /// Offset in the file, in bytes.
     pub offset: u64,
     /// `chunk_size` bytes; the last chunk may have fewer.
     pub bytes: &'c [u8],
@@ -41,7 +41,7 @@ pub struct Chunk<'c> {
 
 /// Folds every chunk of a file with `fold` and combines the values in file order.
 ///
-/// `None` for an empty file. Takes at most 2 MiB a worker, whatever the file's size.
+/// `None` for an empty file. Takes at most 2 MiB for each worker, whatever the file's size.
 ///
 /// ```
 /// let longest = swath::scan(
@@ -55,7 +55,7 @@ pub struct Chunk<'c> {
 ///
 /// # Errors
 ///
-/// As [`read`](crate::read), but for memory.
+/// As [`read`](crate::read), except for lack of memory.
 pub fn scan<T: Send>(
     source: impl Into<Source>,
     fold: impl Fn(Chunk<'_>) -> T + Sync,
@@ -65,8 +65,8 @@ pub fn scan<T: Send>(
 }
 
 impl ReadOptions {
-    /// As [`scan`], with these options. `fold` and `combine` run on the calling thread and on Swath's own; if one
-    /// of them panics, the scan stops and panics.
+    /// As [`scan`], with these options. `fold` and `combine` run on the calling thread and on
+    /// Swath's own; if one of them panics, the scan stops and panics.
     ///
     /// # Errors
     ///
@@ -87,7 +87,14 @@ impl ReadOptions {
         records.for_a_scan().map_reduce(fold, combine)
     }
 
-    /// The sum of all bytes: study D's measure of how fast a file can be looked at.
+    /// Returns the sum of all bytes: study D's measure of how fast a file can be processed.
+    ///
+    /// ```
+    /// let sum = swath::ReadOptions::new().sum("/etc/passwd")?.value;
+    /// assert_eq!(sum, std::fs::read("/etc/passwd").unwrap().iter().map(|&byte|
+    /// u64::from(byte)).sum());
+    /// # Ok::<(), swath::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -96,7 +103,13 @@ impl ReadOptions {
         self.run_kernel(source.into(), Kernel::Sum)
     }
 
-    /// How often `byte` occurs; newlines, for example.
+    /// Returns how often `byte` occurs: newlines, for example.
+    ///
+    /// ```
+    /// let lines = swath::ReadOptions::new().with_workers(2).count("/etc/passwd", b'\n')?;
+    /// println!("{} lines, {:.1} GB/s", lines.value, lines.report.gb_per_s());
+    /// # Ok::<(), swath::Error>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -105,8 +118,8 @@ impl ReadOptions {
         self.run_kernel(source.into(), Kernel::Count(byte))
     }
 
-    /// As [`sum`](Self::sum), and through a map where that is faster: when the file is in the
-    /// page cache, or the engine is [`Engine::Map`](crate::Engine::Map). `name` is for messages.
+    /// As [`sum`](Self::sum), through a map where that is faster: if the file is in the page
+    /// cache, or the engine is [`Engine::Map`](crate::Engine::Map). `name` is for messages.
     ///
     /// # Errors
     ///
@@ -119,7 +132,7 @@ impl ReadOptions {
         self.map_kernel(permit.into(), name.as_ref(), Kernel::Sum)
     }
 
-    /// As [`count`](Self::count), and through a map where that is faster, like
+    /// As [`count`](Self::count), through a map where that is faster, like
     /// [`sum_mapped`](Self::sum_mapped).
     ///
     /// # Errors

@@ -1,20 +1,20 @@
-//! Leaves bytes behind: complete and durable under their name, or absent.
+//! Output files: complete and durable under their name, or absent.
 //!
 //! ```text
 //! fs      every call that changes a file system, as three small traits
-//! local   the kernel behind them
-//! names   the names beside a target
-//! claim   one target that nobody else writes meanwhile
-//! existing  what stands under a target, and what may be done with it
+//! local   the kernel's implementation of them
+//! names   the names next to a target
+//! claim   one target, locked against other writers
+//! existing  what is at a target, and what may be done with it
 //! draft   one file that has no name yet, and its commit
 //! publish how a finished file gets its name
-//! place   bytes to where they belong in a file
+//! place   writes bytes to their place in a file
 //! folder  a folder of segments, and the commit of its manifest
 //! target  where chunks of known places go: a file or a stream
-//! direct  writes past the page cache
-//! writeback  bytes on their way to the device while others are written
+//! direct  writes that bypass the page cache
+//! writeback  starts writing to the device while further bytes are written
 //! ```
-//!
+//! The verbs decide what is written, and in which order.
 //! What is written, and in which order, is decided by the verbs.
 
 pub(crate) mod claim;

@@ -1,7 +1,9 @@
 //! One input: facts about it, and its bytes by position.
 //!
-//! Opened once, by whoever reads it or before (`input.rs`). Positional and blocking, and extensible: whatever implements [`ReadAt`] can be read by every
-//! verb. Files get more ways (direct, ring, map) because they have a descriptor.
+//! A source is opened once, by the verb that reads it or earlier (`input.rs`). Reads are
+//! positional and blocking. The interface is extensible: every verb can read whatever implements
+//! [`ReadAt`]. Files can be read in more ways (direct, ring, map) because they have a
+//! descriptor.
 
 mod copies;
 mod file;
@@ -53,37 +55,40 @@ pub use trouble::SourceTrouble;
 /// # Ok::<(), swath::Error>(())
 /// ```
 pub trait ReadAt: Send + Sync {
-    /// What is known now. Asked before and after a read, to see whether it changed.
+    /// Returns what is known now. Called before and after a read, to see whether the source
+    /// changed.
     ///
     /// # Errors
     ///
-    /// Whatever makes the source unreadable.
+    /// Any error that makes the source unreadable.
     fn facts(&self) -> io::Result<SourceFacts>;
 
-    /// Reads up to `target.len()` bytes at `offset`; fewer is fine, 0 is the end.
+    /// Reads up to `target.len()` bytes at `offset`. Fewer is fine; 0 means the end.
     ///
     /// # Errors
     ///
-    /// `Interrupted` is tried again; `WouldBlock` and `TimedOut` a few times, later each time; others
-    /// end the read. A [`SourceTrouble`] says more: when it passes, that the content has changed.
+    /// `Interrupted` is retried; `WouldBlock` and `TimedOut` a few times, with growing pauses;
+    /// other errors end the read. A [`SourceTrouble`] says more: when it passes, or that the
+    /// content has changed.
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// What messages call it.
+    /// Its name in messages.
     fn name(&self) -> PathBuf {
         PathBuf::from("<source>")
     }
 
-    /// The folder whose files its bytes lie in, if they do: no copy of it is left in there.
+    /// The folder that contains the files its bytes are in, if there is one: no copy of the
+    /// source is written into it.
     fn folder(&self) -> Option<PathBuf> {
         None
     }
 }
 
-/// What a [`ReadAt`] says about itself: how long it is, and hints of how it is read best.
+/// What a [`ReadAt`] says about itself: its length, and hints how to read it best.
 ///
-/// Hints are taken as they are. Without them a read begins with few workers, and starts more as long
-/// as the source is waited for. What the [`ReadOptions`](crate::ReadOptions) ask for comes first; the
-/// report says in its reason what was taken.
+/// Hints are trusted. Without them a read begins with few workers, and starts more as long as it
+/// waits for the source. [`ReadOptions`](crate::ReadOptions) take precedence; the reason in the
+/// report says what was used.
 ///
 /// ```
 /// use swath::SourceFacts;
@@ -115,47 +120,47 @@ impl SourceFacts {
         self
     }
 
-    /// What is behind it. Default: not known.
+    /// What kind of storage it is on. Default: unknown.
     #[must_use]
     pub fn with_kind(mut self, kind: SourceKind) -> Self {
         self.hints.kind = kind;
         self
     }
 
-    /// Bytes of one request that it answers best, from 4 KiB to 64 MiB. Default 0: not known, 1 to
-    /// 4 MiB, by its length.
+    /// The best request size in bytes, from 4 KiB to 64 MiB. Default 0: unknown; 1 to 4 MiB are
+    /// used, depending on its length.
     #[must_use]
     pub fn with_request_size(mut self, request_size: u64) -> Self {
         self.hints.request_size = request_size;
         self
     }
 
-    /// Requests in flight that pay, at most 1,024: so many there are. Default 0: not known, found out
-    /// while it is read, at most 64.
+    /// How many requests in flight pay off, at most 1,024: exactly this many are used. Default
+    /// 0: unknown; found out while it is read, at most 64.
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: usize) -> Self {
         self.hints.queue_depth = queue_depth as u64;
         self
     }
 
-    /// Whether more than one request at a time pays at all. Default: not known.
+    /// Whether more than one request at a time pays off at all. Default: unknown.
     #[must_use]
     pub fn with_parallel(mut self, parallel: ParallelRequests) -> Self {
         self.hints.parallel = parallel;
         self
     }
 
-    /// Whether `other` is of the same bytes, as far as both say.
+    /// Whether `other` has the same content, as far as both say.
     pub(crate) fn is_same_content(&self, other: &Self) -> bool {
         (self.len, self.validator) == (other.len, other.validator)
     }
 
-    /// Bytes long.
+    /// Its length in bytes.
     pub fn len(&self) -> Option<u64> {
         self.len
     }
 
-    /// Whether it says that it holds nothing.
+    /// Whether it is known to be empty.
     pub fn is_empty(&self) -> bool {
         self.len == Some(0)
     }
@@ -163,7 +168,7 @@ impl SourceFacts {
 
 /// What to read: a path, an open file, standard input, anything that is [`ReadAt`], or an [`Input`].
 ///
-/// Nothing is opened before a verb gets it; an [`Input`] is open already.
+/// A source is opened by the verb that it is passed to; an [`Input`] is open already.
 #[derive(Clone)]
 pub struct Source(pub(crate) Inner);
 
@@ -171,7 +176,7 @@ pub struct Source(pub(crate) Inner);
 pub(crate) enum Inner {
     Path(PathBuf),
     File(Arc<File>, PathBuf),
-    /// Read from where its descriptor stands, which moves.
+    /// Read from the current position of its descriptor, which moves.
     InOrder(Arc<File>, PathBuf),
     Custom(Arc<dyn ReadAt>),
     Mirrored(Arc<dyn Closed>),
@@ -179,16 +184,16 @@ pub(crate) enum Inner {
 }
 
 impl Source {
-    /// Standard input: by position if it is a file of which nothing has been read, else in order
-    /// from where it stands until it ends.
+    /// Standard input: read by position if it is a file of which nothing has been read,
+    /// otherwise in order from its current position until it ends.
     ///
     /// # Errors
     ///
-    /// If the process has none.
+    /// If the process has no standard input.
     pub fn stdin() -> io::Result<Self> {
         use std::os::fd::AsFd;
         if swath_os::streams::stdin_was_closed() {
-            return Err(io::Error::other("there is no standard input: it is closed"));
+            return Err(io::Error::other("standard input is closed"));
         }
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let begun = (&file).stream_position().is_ok_and(|position| position > 0);
@@ -196,13 +201,13 @@ impl Source {
         Ok(Self(if begun { Inner::InOrder(file, name) } else { Inner::File(file, name) }))
     }
 
-    /// Anything that reads by position.
+    /// Anything that can be read by position.
     pub fn custom(source: Arc<dyn ReadAt>) -> Self {
         Self(Inner::Custom(source))
     }
 
-    /// Equal copies, read as one: each of them as fast as it can, chunks that one lacks from
-    /// another one. See [`Mirrored`] for copies that are to be verified.
+    /// Equal copies, read as one source: each as fast as it can be, with chunks that one lacks
+    /// taken from another. See [`Mirrored`] to verify the copies.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -217,7 +222,7 @@ impl Source {
         Mirrored::new(copies).into()
     }
 
-    /// What messages call it: its path, if it has one.
+    /// Its name in messages: its path, if it has one.
     pub fn name(&self) -> PathBuf {
         match &self.0 {
             Inner::Path(path) | Inner::File(_, path) | Inner::InOrder(_, path) => path.clone(),
@@ -227,13 +232,13 @@ impl Source {
         }
     }
 
-    /// Its path, if it is one that has yet to be opened.
+    /// Its path, if it is a path that has not been opened yet.
     pub(crate) fn path(&self) -> Option<&Path> {
         if let Inner::Path(path) = &self.0 { Some(path) } else { None }
     }
 
-    /// An open file, called `name` in messages. Its own position is not used nor moved, unless it
-    /// is a pipe.
+    /// An open file, called `name` in messages. Its own position is neither used nor moved,
+    /// unless it is a pipe.
     pub fn file(file: impl Into<Arc<File>>, name: impl Into<PathBuf>) -> Self {
         Self(Inner::File(file.into(), name.into()))
     }

@@ -1,9 +1,9 @@
-//! The threads of one call, and those that outlive it: named, started in one place, and done with fewer
-//! of them where the machine has no more.
+//! The threads of one call, and those that outlive it: named, started in one place, and fewer of
+//! them if the machine has no more.
 //!
-//! Nothing here is generic: what starts threads would be compiled again for every closure that runs on
-//! one. For the same reason a [`Work`] has one method, where a `dyn Fn` has three: each of them costs
-//! the command time at its start.
+//! Nothing here is generic: code that starts threads would be compiled again for every closure
+//! that runs on one. For the same reason a [`Work`] has one method, where a `dyn Fn` has three;
+//! each of them adds to the start-up time of the command.
 
 use std::io;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use std::thread::{Builder, JoinHandle, Scope};
 
 use swath_os::descriptors::spawn_separated;
 
-/// What is done on each of several threads.
+/// The work of several threads.
 pub(crate) trait Work: Sync {
     /// Does the share of the thread with this number.
     fn run(&self, slot: usize);
@@ -23,8 +23,8 @@ impl<F: Fn(usize) + Sync> Work for F {
     }
 }
 
-/// Runs `work` for slots `0..count`, that of slot 0 on this thread, and returns when all have ended:
-/// the first slot for which there was no thread, and why.
+/// Runs `work` for slots `0..count`, that of slot 0 on this thread, and waits until all have
+/// ended. Returns the first slot for which no thread could be started, and why.
 pub(crate) fn run(count: usize, work: &dyn Work) -> Option<(usize, io::Error)> {
     let mut refused = None;
     beside(1..count, work, &mut |slot, error| {
@@ -34,8 +34,8 @@ pub(crate) fn run(count: usize, work: &dyn Work) -> Option<(usize, io::Error)> {
     refused
 }
 
-/// Runs `work` for each of `slots` on a thread of its own, and `here` on this one, which hears which
-/// slot is the first without a thread, and why. Returns when all have ended.
+/// Runs `work` for each of `slots` on a thread of its own, and `here` on this one, which
+/// receives the first slot without a thread, and why. Returns when all have ended.
 pub(crate) fn beside(
     slots: Range<usize>,
     work: &dyn Work,
@@ -80,14 +80,14 @@ pub(crate) fn start_foreman<'scope>(
     Builder::new().name(String::from("swath-crew")).spawn_scoped(scope, lead).map(drop)
 }
 
-/// What is done on threads that open all that they read, and start others of their kind.
+/// The work of threads that open everything they read, and start other threads of their kind.
 pub(crate) trait Separate: Sync {
     /// Does the share of the thread with this number.
     fn run<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>, slot: usize);
 }
 
-/// Starts the thread of one slot, with a table of descriptors of its own: opening and closing is then
-/// nobody else's business.
+/// Starts the thread of one slot, with a descriptor table of its own, so that opening and
+/// closing does not contend with other threads.
 ///
 /// # Errors
 ///
@@ -102,7 +102,7 @@ pub(crate) fn start_separate<'scope, 'env>(
     })
 }
 
-/// Starts a thread that may outlive the call, and whatever it works on.
+/// Starts a thread that may outlive the call together with what it works on.
 ///
 /// # Errors
 ///

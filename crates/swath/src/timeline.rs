@@ -1,6 +1,6 @@
-//! What each worker did, and when: a record of one run or of several, chunk by chunk.
+//! What each worker did, and when: a record of one or several runs, chunk by chunk.
 //!
-//! A [`Timeline`] is handed to the options of whatever moves bytes. It answers *where the time
+//! Pass a [`Timeline`] to the options of any verb that moves bytes. It answers *where the time
 //! went*: what waited for what, how many reads were in flight, which chunk was late. It decides
 //! nothing, and costs one reading of the clock for each span; without it nothing is recorded.
 //!
@@ -11,9 +11,9 @@
 //! in flight 1      |-------read 5---------|
 //! ```
 //!
-//! A *lane* is one thing at a time: a worker, or a place for a read that the kernel makes while
-//! its worker goes on. Spans of one lane never overlap in part: one lies in another (what is
-//! written while records are parsed) or behind it.
+//! A *lane* holds one thing at a time: a worker, or a slot for a read that the kernel makes
+//! while its worker continues. Spans of one lane never overlap partly: one lies inside another
+//! (a write while records are parsed) or after it.
 
 mod lanes;
 mod recorder;
@@ -31,28 +31,28 @@ use swath_plan::words;
 pub(crate) use lanes::{Flight, Flights};
 pub use recorder::Recorder;
 
-/// What was done meanwhile.
+/// What was done during a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Activity {
-    /// Nothing: there was nothing to do yet, no room, or somebody else held what was needed.
-    /// Waits below a microsecond are left out.
+    /// Waiting: there was no work yet, no room, or another thread held what was needed. Waits
+    /// below a microsecond are left out.
     Wait,
-    /// Files were opened for reads that are in flight later, and looked at.
+    /// Opening and inspecting files for later reads in flight.
     Open,
-    /// Bytes came from a file, out of the page cache, from the device, or out of a map.
+    /// Reading bytes of a file: from the page cache, the device, or a map.
     Read,
-    /// Fresh memory was entered into the page table, ahead of the read into it.
+    /// Entering fresh memory into the page table, before data is read into it.
     Populate,
-    /// Records were taken apart, by whoever was given them.
+    /// Parsing records, in Swath or in a closure that receives them.
     Parse,
-    /// Something was made of bytes: sums, folds, what a closure does.
+    /// Processing bytes: sums, folds, closures.
     Compute,
-    /// Bytes went to a file or a stream.
+    /// Writing bytes to a file or a stream.
     Write,
-    /// The kernel moved or shared bytes between files; this process did not see them.
+    /// Copying by the kernel, which moves or shares bytes between files unseen by this process.
     Copy,
-    /// A file was made durable and got its name.
+    /// Making a file durable and giving it its name.
     Commit,
 }
 
@@ -61,28 +61,28 @@ words!(Activity {
     Compute = "compute", Write = "write", Copy = "copy", Commit = "commit",
 });
 
-/// Who did it: a thread, or a place for a read that is in flight without one.
+/// A thread, or a slot for a read that is in flight without one.
 ///
-/// Numbers are given out again, lowest first, when whoever had one has ended; so there are never
-/// more lanes than worked at one time.
+/// Numbers are reused, lowest first, once a lane's owner has ended; so there are never more
+/// lanes than worked at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane(u16);
 
 impl Lane {
     const IN_FLIGHT: u16 = 1 << 15;
 
-    /// Its number among the workers, or among the places for reads in flight, from 0.
+    /// Its number among the workers, or among the slots for reads in flight, from 0.
     pub fn index(self) -> u16 {
         self.0 & !Self::IN_FLIGHT
     }
 
-    /// Whether it stands for reads in flight, which no thread waits for.
+    /// Whether it is a slot for reads in flight, which no thread waits for.
     pub fn is_in_flight(self) -> bool {
         self.0 & Self::IN_FLIGHT != 0
     }
 }
 
-/// As in `worker 3` and `in flight 15`.
+/// For example `worker 3` and `in flight 15`.
 impl fmt::Display for Lane {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.is_in_flight() { "in flight" } else { "worker" };
@@ -90,39 +90,41 @@ impl fmt::Display for Lane {
     }
 }
 
-/// One thing that was done: when, by whom, to which bytes.
+/// One thing that was done: when, on which lane, to which bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Span {
-    /// Nanoseconds from when the timeline was made.
+    /// Start, in nanoseconds since the timeline was made.
     pub start_ns: u64,
-    /// Nanoseconds that it took.
+    /// Duration in nanoseconds.
     pub duration_ns: u64,
-    /// Where in the file, in bytes; 0 where bytes have no place.
+    /// Offset in the file, in bytes; 0 if bytes have no place.
     pub offset: u64,
-    /// How many bytes. 0 if it failed, or if bytes were passed over to get to those asked for.
+    /// Number of bytes. 0 if it failed, or if bytes were only skipped to reach the requested
+    /// ones.
     pub bytes: u64,
-    /// Which file, for [`Timeline::path`].
+    /// The number of the file, for [`Timeline::path`].
     pub source: u32,
-    /// Who.
+    /// The lane.
     pub lane: Lane,
-    /// What.
+    /// The activity.
     pub activity: Activity,
 }
 
 const _: () = assert!(size_of::<Span>() <= 40, "there may be millions of them");
 
 impl Span {
-    /// When it ended, in nanoseconds from when the timeline was made.
+    /// Its end, in nanoseconds since the timeline was made.
     pub fn end_ns(&self) -> u64 {
         self.start_ns + self.duration_ns
     }
 }
 
-/// A record of what was done, chunk by chunk, by whom and when. Clones share it.
+/// A record of what was done, chunk by chunk, on which lane and when. Clones share it.
 ///
 /// It costs the run one reading of the clock for each span: two to four for a chunk, one for a
-/// small file. What stands on a lane is one thing at a time, and one thing in another: what is written while records are parsed.
+/// small file. A lane holds one thing at a time, but a span can lie inside another: a write
+/// while records are parsed.
 ///
 /// ```
 /// use swath::{ReadOptions, Timeline};
@@ -137,9 +139,9 @@ impl Span {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// It may be handed to several calls, one after the other or at one time; their spans come
-/// together, on one clock. At most [`MOST`](Self::MOST) spans are kept unless told otherwise, 40
-/// bytes each; what comes later is only [counted](Self::dropped).
+/// It can be passed to several calls, one after the other or at the same time; their spans are
+/// collected on one clock. By default at most [`MOST`](Self::MOST) spans are kept, 40 bytes
+/// each; later ones are only [counted](Self::dropped).
 #[derive(Clone)]
 pub struct Timeline(Arc<Shared>);
 
@@ -152,7 +154,7 @@ struct Shared {
     in_flight: Lanes,
 }
 
-/// Spans, in the batches that they came in.
+/// Spans, in the batches in which they arrived.
 #[derive(Default)]
 struct Kept {
     batches: Vec<Vec<Span>>,
@@ -161,15 +163,15 @@ struct Kept {
 }
 
 impl Timeline {
-    /// Spans that are kept unless told otherwise: 160 MB of them.
+    /// Spans that are kept by default: 160 MB.
     pub const MOST: usize = 4 << 20;
 
-    /// An empty one. Its clock starts now.
+    /// An empty timeline. Its clock starts now.
     pub fn new() -> Self {
         Self::with_most(Self::MOST)
     }
 
-    /// One that keeps at most so many spans, the first ones.
+    /// A timeline that keeps only the first `spans` spans.
     pub fn with_most(spans: usize) -> Self {
         Self(Arc::new(Shared {
             began: Instant::now(),
@@ -181,29 +183,30 @@ impl Timeline {
         }))
     }
 
-    /// Records what this thread does with `path`, for work that Swath does not see: see
+    /// Records what this thread does with `path`, for work that Swath does not see; see
     /// [`Recorder`].
     ///
-    /// A thread has one lane, whoever records on it.
+    /// A thread has one lane, even if several recorders use it.
     pub fn recorder(&self, path: impl AsRef<Path>) -> Recorder {
         Recorder::new(self, self.source(path.as_ref()))
     }
 
-    /// Returns all spans so far: lane by lane, in the order in which they began, those around
-    /// others before those.
+    /// Returns all spans so far: lane by lane, in the order of their start, outer spans before
+    /// inner ones.
     ///
-    /// Whoever records hands spans over in batches and when it ends, so they are complete once the
-    /// call has returned, or the [`Reader`](crate::Reader) or the
-    /// [`Prioritised`](crate::classes::Prioritised) is gone.
+    /// Recorders pass their spans on in batches and when they end. So the spans are complete
+    /// once the call has returned, or the [`Reader`](crate::Reader) or
+    /// [`Prioritised`](crate::classes::Prioritised) has been dropped.
     pub fn spans(&self) -> Vec<Span> {
         sorted(self.kept().batches.concat())
     }
 
-    /// As [`spans`](Self::spans), and forgets them, so that as many can be kept again. How many
-    /// were dropped is forgotten too; the clock goes on.
+    /// As [`spans`](Self::spans), and removes them, so that as many can be kept again. The count
+    /// of dropped spans is reset too; the clock goes on.
     pub fn take(&self) -> Vec<Span> {
         let Kept { mut batches, count, .. } = std::mem::take(&mut *self.kept());
-        // The first one grows and the others go while they are copied: never twice as much.
+        // The first batch grows and the others are freed as they are copied: never twice the
+        // memory.
         let mut spans = if batches.is_empty() { Vec::new() } else { batches.swap_remove(0) };
         spans.reserve_exact(count.saturating_sub(spans.len()));
         for batch in batches {
@@ -212,12 +215,12 @@ impl Timeline {
         sorted(spans)
     }
 
-    /// Returns how many spans were not kept, because there were too many.
+    /// Returns how many spans were not kept because there were too many.
     pub fn dropped(&self) -> u64 {
         self.kept().dropped
     }
 
-    /// Returns the path of a span's file, as messages have it, or `None` for a number that no span
+    /// Returns the path of a span's file, as in messages, or `None` for a number that no span
     /// has.
     pub fn path(&self, source: u32) -> Option<PathBuf> {
         self.sources().path(source)
@@ -228,7 +231,7 @@ impl Timeline {
         self.0.began
     }
 
-    /// As [`recorder`](Self::recorder), of a file by its number.
+    /// As [`recorder`](Self::recorder), for a file given by its number.
     pub(crate) fn recorder_of(&self, source: u32) -> Recorder {
         Recorder::new(self, source)
     }
@@ -238,7 +241,7 @@ impl Timeline {
         self.sources().number(path)
     }
 
-    /// The numbers of `count` files, the first of them; `path` names each.
+    /// The first of the numbers of `count` files; `path` returns the path of each.
     pub(crate) fn sources_of(
         &self,
         count: usize,
@@ -249,11 +252,11 @@ impl Timeline {
 
     fn now(&self) -> u64 {
         let elapsed = self.0.began.elapsed();
-        // Room for five centuries, without numbers of 128 bits: this is called for every span.
+        // Enough for five centuries, without 128-bit numbers: this is called for every span.
         elapsed.as_secs() * 1_000_000_000 + u64::from(elapsed.subsec_nanos())
     }
 
-    /// Keeps `spans`, as far as there is room, and leaves them empty.
+    /// Keeps `spans`, as far as there is room, and empties the vector.
     fn keep(&self, spans: &mut Vec<Span>) {
         let mut kept = self.kept();
         let room = self.0.most.saturating_sub(kept.count);
@@ -282,12 +285,12 @@ impl Timeline {
     }
 }
 
-/// Spans that are handed over at one time.
+/// Spans that are passed on at a time.
 const BATCH: usize = 1024;
 
 fn sorted(mut spans: Vec<Span>) -> Vec<Span> {
-    // Of those that began together, the longest is around the others; of equally long ones, the
-    // read is around what was computed from it.
+    // Of spans with the same start, the longest contains the others; of equally long ones, the
+    // read contains what was computed from it.
     spans.sort_unstable_by_key(|span| {
         let longest_first = std::cmp::Reverse(span.duration_ns);
         (span.lane, span.start_ns, longest_first, span.activity, span.offset)

@@ -1,4 +1,4 @@
-//! Independent jobs of one call, several at one time.
+//! Independent jobs of one call, several at a time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -9,11 +9,12 @@ use crate::failures::Failures;
 use crate::threads;
 
 /// Does `work` for each of `0..count`, each worker with a state of its own from `init`. After a
-/// failure nothing more is begun; returns one, which by threads of its own is the first in order.
+/// failure no further job is begun. Returns one failure; on threads of this call's own it is the
+/// first in order.
 ///
-/// On a worker of a rayon pool these are the workers of that pool. Elsewhere they are
-/// [`threads`] of this call's own, one for each core: the global pool would stay for the life of
-/// the process, is not there in a child of `fork`, and cannot be made where threads are forbidden.
+/// On a worker of a rayon pool, the workers of that pool do it. Elsewhere [`threads`] of this
+/// call's own do, one for each core: the global pool would stay for the life of the process,
+/// does not exist in a child of `fork`, and cannot be made where threads are forbidden.
 pub(crate) fn together<S, E: Send>(
     count: usize,
     init: impl Fn() -> S + Sync + Send,
@@ -25,9 +26,9 @@ pub(crate) fn together<S, E: Send>(
     threads(count, usable_cpus(), init, work)
 }
 
-/// The same by at most `most` threads, wherever this is called, the calling one among them: for
-/// jobs that wait for a device rather than compute. Where no thread can be made, whoever is there
-/// does the work.
+/// The same on at most `most` threads, wherever this is called, the calling one among them: for
+/// jobs that wait for a device rather than compute. If no thread can be started, the existing
+/// ones do all the work.
 pub(crate) fn threads<S, E: Send>(
     count: usize,
     most: usize,
@@ -48,7 +49,7 @@ pub(crate) fn threads<S, E: Send>(
             }
         }
     };
-    // Without a thread more, those that are there do more.
+    // Without another thread, the existing ones do more.
     let _ = threads::run(count.min(most), &|_| run());
     failures.end()
 }
@@ -103,7 +104,7 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
         assert_eq!(pool.install(|| together(60, || (), work)), Ok(()));
         assert_eq!(done.load(Ordering::Relaxed), (1 << 60) - 1);
-        // Threads of its own are no workers of the pool, where few may wait for many syncs.
+        // Its own threads are not workers of the pool, in which few may wait for many syncs.
         let outside = AtomicU64::new(0);
         let look = |(): &mut (), _| {
             std::thread::sleep(std::time::Duration::from_millis(1));
@@ -128,7 +129,7 @@ mod tests {
 
     #[test]
     fn nothing_of_the_global_pool_is_needed() {
-        // What a test before it may have made is not to be seen here: names tell.
+        // Threads left by an earlier test must not be counted here: names distinguish them.
         let named = Mutex::new(Vec::new());
         threads(
             50,

@@ -1,33 +1,17 @@
-//! The verb `transform`: records in, bytes out, in the order of the input, parallel at both ends.
+//! The verb `transform`: records in, bytes out, in the order of the input, parallel at both
+//! ends.
 //!
 //! ```text
 //! input     |block 0|block 1|block 2|block 3|     file, files or pipe
 //! worker A  read, f, f, f, write 0      read …
 //! worker B       read, f, f, write 1, write 2
-//! output    |----0----|-1-|---2---|               file or stream: what the serial loop leaves
+//! output    |----0----|-1-|---2---|               file or stream: the serial loop's output
 //! ```
 //!
 //! Each block's output goes to a [ticket](crate::append::Ticket) that was taken in the order of
-//! the input, so it lands where the serial loop would have put it, and at most a window of blocks
+//! the input, so it ends up where the serial loop would have put it. At most a window of blocks
 //! is in memory, however long the input is. Source: study C, whose fastest form parsed in one
-//! thread and collected all output before it was written.
-//!
-//! ```
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let (input, output) = (folder.path().join("in"), folder.path().join("out"));
-//! # std::fs::write(&input, "3\n4\nfive\n").unwrap();
-//! use std::io::Write;
-//!
-//! let done = swath::transform(&input, &output, |line, out| -> std::io::Result<()> {
-//!     match std::str::from_utf8(line).ok().and_then(|text| text.parse::<u64>().ok()) {
-//!         Some(number) => writeln!(out, "{}", number * number),
-//!         None => writeln!(out, "?"),
-//!     }
-//! })?;
-//! assert_eq!(std::fs::read_to_string(&output)?, "9\n16\n?\n");
-//! assert_eq!((done.records, done.written.bytes), (Some(3), 7));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! thread and collected all output before writing it.
 
 mod output;
 
@@ -54,9 +38,9 @@ pub use output::Output;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Transformed {
-    /// Records that were given to the closure; `None` where it was given blocks.
+    /// Records that were passed to the closure; `None` if it received blocks.
     pub records: Option<u64>,
-    /// How the input was read, and taken apart.
+    /// How the input was read and processed.
     pub read: Report,
     /// What was written.
     pub written: OrderedReport,
@@ -64,25 +48,41 @@ pub struct Transformed {
     pub elapsed: Duration,
 }
 
-/// Calls `f` for each line of `input`, without its newline, and leaves what all calls write, in the
-/// order of the lines, in `output`.
+/// Calls `f` for each line of `input`, without its newline, and writes what the calls produce to
+/// `output`, in the order of the lines.
 ///
-/// `f` runs on several threads at once, for one block of lines on each. It appends to the vector,
-/// which holds what earlier lines of its block wrote. Other cuts, several inputs and options:
-/// [`Records::transform`].
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+/// # std::fs::write(&input, "3\n4\nfive\n").unwrap();
+/// use std::io::Write;
+/// let done = swath::transform(&input, &output, |line, out| -> std::io::Result<()> {
+///     match std::str::from_utf8(line).ok().and_then(|text| text.parse::<u64>().ok()) {
+///         Some(number) => writeln!(out, "{}", number * number),
+///         None => writeln!(out, "?"),
+///     }
+/// })?;
+/// assert_eq!(std::fs::read_to_string(&output)?, "9\n16\n?\n");
+/// assert_eq!((done.records, done.written.bytes), (Some(3), 7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
-/// The result is the same at every number of workers and every block size. Memory is that of a
-/// few blocks and their output. The output may be the input: it is replaced when all of it has
-/// been read and written.
+/// `f` runs on several threads at once, each with one block of lines. It appends to the vector,
+/// which holds what earlier lines of its block produced. For other delimiters, several inputs
+/// and options see [`Records::transform`].
+///
+/// The result is the same for every number of workers and every block size. Memory is that of a
+/// few blocks and their output. The output may be the same file as the input: it is replaced
+/// when all of it has been read and written.
 ///
 /// # Errors
 ///
-/// The first one in the order of the input: of reading, of `f`, or of writing. Then no file is
-/// left, and one that was there before is what it was.
+/// The first one in the order of the input: of reading, of `f`, or of writing. No new file
+/// remains then, and one that was there before is unchanged.
 ///
 /// # Panics
 ///
-/// If `f` does, with its panic, once all workers have ended; no file is left.
+/// If `f` panics: with its panic, once all workers have ended; no file remains.
 pub fn transform<E: From<Error> + Send>(
     input: impl Into<Source>,
     output: impl Into<Output>,
@@ -92,7 +92,8 @@ pub fn transform<E: From<Error> + Send>(
 }
 
 impl ReadOptions {
-    /// As [`transform`], with these options; [`Records::transform`] has those of the output too.
+    /// As [`transform`], with these options; [`Records::transform`] takes those of the output
+    /// too.
     ///
     /// # Errors
     ///
@@ -112,7 +113,7 @@ impl ReadOptions {
 }
 
 impl Records<'_> {
-    /// As [`transform`], for these records; without their delimiters.
+    /// As [`transform`], for these records, which are passed without their delimiters.
     ///
     /// # Errors
     ///
@@ -133,7 +134,7 @@ impl Records<'_> {
                 f(record, out)?;
                 here += 1;
             }
-            // Relaxed: a number for each, read when all have ended.
+            // Relaxed: one number for each record, read when all workers have ended.
             count.fetch_add(here, Ordering::Relaxed);
             Ok(())
         };
@@ -142,7 +143,7 @@ impl Records<'_> {
     }
 
     /// As [`transform`](Self::transform), a block of records at a time: for parsers that are
-    /// faster with many records at once, or that keep something between them.
+    /// faster with many records at once, or that keep state between them.
     ///
     /// # Errors
     ///
@@ -169,7 +170,7 @@ impl Records<'_> {
     }
 }
 
-/// Whose output may wait at one time is bounded, however many workers there are.
+/// Limits how much output can wait at a time, however many workers there are.
 const MOST_WORKERS: usize = 64;
 
 /// Writes what a closure makes of each block.
@@ -182,7 +183,7 @@ struct Through<'o, F, E> {
 }
 
 impl<F, E: From<Error> + Send> Through<'_, F, E> {
-    /// The ticket of piece `number`, if it has records; `None` if it is not to have one any more.
+    /// The ticket of piece `number`, if it has records; `None` if it is no longer to have one.
     fn ticket(
         &self,
         number: u64,
@@ -191,7 +192,8 @@ impl<F, E: From<Error> + Send> Through<'_, F, E> {
     ) -> Option<Option<Ticket>> {
         self.turns.found(number);
         let mut line = self.turns.wait(number, 0, is_over)?;
-        // Waits under a full window: those who have tickets need nobody who waits here.
+        // Waits if the window is full: threads that hold tickets do not depend on one that waits
+        // here.
         let ticket =
             has_records.then(|| self.failures.attempt(number, || Ok(self.output.ticket()?)));
         if ticket.as_ref().is_some_and(Option::is_none) {

@@ -1,18 +1,12 @@
-//! `write`: bytes in memory become a file, complete and durable under its name, or absent.
+//! The verb `write`: bytes in memory become a file, complete and durable under its name, or
+//! absent.
 //!
-//! ```
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path().join("out.bin");
-//! let written = swath::write(&path, b"bytes")?;
-//! assert_eq!(written.bytes, 5);
-//! # assert_eq!(std::fs::read(&path).unwrap(), b"bytes");
-//! # Ok::<(), swath::Error>(())
-//! ```
 //!
-//! The bytes go to a file without a name in the target's folder, cut into chunks that one thread
-//! writes, or several where that is faster; then the file gets its name in one step. Readers, other processes and a power
-//! cut find the old file or the new one. [`WriteOptions::create`] is the same for bytes that are
-//! made piece by piece, in any order: [`Positional`].
+//! The bytes go to an unnamed file in the target's folder, in chunks that are written by one
+//! thread, or by several where that is faster; then the file gets its name in one step. Readers,
+//! other processes and a power cut find either the old file or the new one.
+//! [`WriteOptions::create`] does the same for bytes that are produced piece by piece, in any
+//! order: [`Positional`].
 
 mod job;
 mod parts;
@@ -37,15 +31,26 @@ use crate::write::parts::Parts;
 
 pub use positional::Positional;
 
-/// Bytes of one write, unless the caller chooses. The kernel copies about as fast in larger ones.
+/// Bytes of one write, unless the caller chooses. Larger writes are hardly faster.
 const CHUNK_SIZE: NonZeroU64 = NonZeroU64::new(1 << 20).expect("positive");
-/// Local file systems let one thread at a time into a file, where a second one only waits.
+/// Local file systems let one thread at a time write to a file; a second one would only wait.
 /// Servers and FUSE take several writes at a time.
 const REMOTE_WORKERS: u64 = 4;
-/// What starting a thread must at least be worth.
+/// Bytes that make starting a thread worth it.
 const BYTES_PER_WORKER: u64 = 8 << 20;
 
-/// Writes `bytes` to the file `path`, by the commit of [`WriteOptions::write`] with its defaults.
+/// Writes `bytes` to the file `path`: complete and durable under its name, or not at all.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("out.bin");
+/// let written = swath::write(&path, b"bytes")?;
+/// assert_eq!(written.bytes, 5);
+/// assert_eq!(std::fs::read(&path).unwrap(), b"bytes");
+/// # Ok::<(), swath::Error>(())
+/// ```
+///
+/// It is [`WriteOptions::write`] with the default options.
 ///
 /// # Errors
 ///
@@ -58,17 +63,17 @@ pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Written>
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Written {
-    /// Bytes of the file.
+    /// Length of the file in bytes.
     pub bytes: u64,
     /// From the call to the end of the commit.
     pub elapsed: Duration,
     /// Threads that wrote, the caller's included.
     pub workers: u64,
-    /// Wishes that could not be granted, and what was done instead.
+    /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
-/// How to write bytes. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to write bytes. No setter can fail; 0 means "choose for me".
 ///
 /// ```
 /// use swath::sink::Durability;
@@ -88,7 +93,8 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// Durable, replacing what is there unless it has further names, everything else chosen.
+    /// The defaults: durable, and replaces what is there unless it has other names; everything
+    /// else is chosen for you.
     pub fn new() -> Self {
         Self::default()
     }
@@ -100,8 +106,9 @@ impl WriteOptions {
         self
     }
 
-    /// How the file is written. Of 0 workers one writes, since local file systems let one at a time
-    /// into a file; over a network or FUSE up to 4, one for each 8 MiB.
+    /// How the file is written. Default number of workers: 1, since local file systems let one
+    /// thread at a time write to a file; on a network file system or FUSE up to 4, one for each
+    /// 8 MiB.
     #[must_use]
     pub fn with_output(mut self, output: OutputOptions) -> Self {
         self.output = output;
@@ -110,22 +117,23 @@ impl WriteOptions {
 
     /// Makes the file `path` hold exactly `bytes`.
     ///
-    /// A new file is readable and writable by all less the umask; one that is replaced keeps its
-    /// mode, attributes and, where allowed, its owner. A symbolic link is followed. Room for the
-    /// bytes is reserved before the first is written.
+    /// A new file is readable and writable by everyone, less the umask; a file that is replaced
+    /// keeps its mode, attributes and, where allowed, its owner. A symbolic link is followed.
+    /// Space for the bytes is reserved before the first is written.
     ///
     /// # Errors
     ///
-    /// If the target is a folder, a device, read-only or has further names; [`Busy`](crate::Reason::Busy) if
-    /// somebody else is writing it; the kernel's errors of writing, with the bytes. In all these
-    /// cases the target is what it was and nothing is left beside it. With
-    /// [`OutcomeUnknown`](crate::Reason::OutcomeUnknown), it is new, but a power cut might undo that.
+    /// If the target is a folder, a device, read-only or has other names;
+    /// [`Busy`](crate::Reason::Busy) if it has another writer; the kernel's errors of writing,
+    /// with the bytes. In all these cases the target is unchanged, and no other file remains.
+    /// With [`OutcomeUnknown`](crate::Reason::OutcomeUnknown) the target is new, but a power cut
+    /// might undo that.
     pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Written> {
         self.write_parts(path, &[bytes.as_ref()])
     }
 
-    /// Makes the file `path` hold exactly `parts`, one behind the other, without putting them
-    /// together in memory first.
+    /// Makes the file `path` hold exactly `parts`, one after the other, without concatenating
+    /// them in memory first.
     ///
     /// ```
     /// # let folder = tempfile::tempdir().unwrap();
@@ -150,7 +158,7 @@ impl WriteOptions {
         let draft = self.output.begin(path)?;
         let mut fallbacks = draft.fallbacks();
         let workers = self.workers_for(&draft, &chunks, &mut fallbacks);
-        // One write allocates as well as a reservation would.
+        // A single write allocates as well as a reservation would.
         if chunks.count() > 1 {
             reserve(&draft, len, &mut fallbacks)?;
         }
@@ -162,13 +170,13 @@ impl WriteOptions {
         Ok(Written { bytes: len, elapsed: started.elapsed(), workers, fallbacks })
     }
 
-    /// Makes a file of `len` bytes that are written in any order, by any threads; see
-    /// [`Positional`]. What is not written is zero. Threads are the caller's: those of
-    /// [`OutputOptions::with_workers`] are not started.
+    /// Makes a file of `len` bytes that can be written in any order, by any threads; see
+    /// [`Positional`]. Bytes that are not written are zero. The threads are the caller's:
+    /// [`OutputOptions::with_workers`] has no effect.
     ///
     /// # Errors
     ///
-    /// As [`write`](Self::write); `StorageFull` if there is no room for `len` bytes.
+    /// As [`write`](Self::write); `StorageFull` if there is no space for `len` bytes.
     pub fn create(&self, path: impl AsRef<Path>, len: u64) -> Result<Positional> {
         let draft = self.output.begin(path.as_ref())?;
         let mut fallbacks = draft.fallbacks();
@@ -205,13 +213,13 @@ impl WriteOptions {
     }
 }
 
-/// Whether somebody else, over a network or in another process, takes the bytes.
+/// Whether a server or another process takes the bytes.
 fn is_remote(draft: &Draft) -> bool {
     let system = draft.file().descriptor().and_then(|file| file_system(file).ok());
     matches!(system, Some(FileSystem::Network | FileSystem::Fuse))
 }
 
-/// Reserves room, so that a full disk is known before the first byte is written.
+/// Reserves space, so that a full disk is noticed before the first byte is written.
 fn reserve(draft: &Draft, len: u64, fallbacks: &mut Vec<Fallback>) -> Result<()> {
     match draft.file().allocate(0, len) {
         Ok(()) => Ok(()),

@@ -1,4 +1,4 @@
-//! What `append` promises besides the order: modes, handles, checkpoints, reading back.
+//! What `append` promises in addition to the order: modes, handles, checkpoints, reading back.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -23,7 +23,7 @@ impl Place {
         self.folder.path().join("out")
     }
 
-    /// Names in the folder, hidden ones too.
+    /// Names in the folder, including hidden ones.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.folder.path()).expect("it is a folder");
         let mut names: Vec<String> = entries
@@ -216,9 +216,9 @@ fn a_fork_of_an_output_that_is_gone_says_so_and_holds_nothing() {
             second.write_all(b"a little").expect("nothing is wrong yet");
             let nested = fourth.fork();
             end(out);
-            // Its lock is given back, and what it had written.
+            // Its lock is released, and what it had written is discarded.
             assert_eq!(place.names(), [""; 0], "{mode:?}");
-            quick().with_mode(mode).create(place.path()).expect("nobody writes it");
+            quick().with_mode(mode).create(place.path()).expect("it has no writer");
             let poisoned = |error: swath::Error| {
                 assert_eq!(error.reason(), Reason::Poisoned, "{mode:?}: {error}");
                 assert!(format!("{error:?}").contains("dropped or committed"), "{error:?}");
@@ -304,7 +304,7 @@ fn what_another_program_did_to_an_existing_file_is_not_replaced() {
         let mut out = quick().append_to_existing(place.path()).expect("begun");
         out.write_all(b"def").expect("written");
         if after_a_checkpoint {
-            out.checkpoint().expect("nobody touched it");
+            out.checkpoint().expect("it is unchanged");
         }
         meddle(&place.path());
         let left = fs::read(place.path()).ok();
@@ -366,7 +366,7 @@ fn segments_are_read_by_position_and_seek_like_one_file() {
         assert_eq!(rest, &expected[offset..]);
     }
     assert!(back.seek(SeekFrom::End(-1_000_000)).is_err());
-    assert_eq!(back.read_at(&mut [0; 4], 1 << 60).expect("behind the end"), 0);
+    assert_eq!(back.read_at(&mut [0; 4], 1 << 60).expect("past the end"), 0);
     let source = swath::Source::custom(std::sync::Arc::new(back));
     let all = swath::ReadOptions::new().read(source).expect("every verb reads it");
     assert_eq!(&all.buffer[..], expected);
@@ -475,7 +475,7 @@ fn a_copied_folder_is_the_plain_file_and_damage_is_not_copied() {
     }
 }
 
-/// Leaves a folder of segments as one plain file; returns its length.
+/// Copies a folder of segments into one plain file; returns its length.
 fn copied(folder: &Path, to: &Path) -> swath::Result<u64> {
     let opened = append::open(folder)?;
     opened.verify()?;
@@ -528,7 +528,7 @@ fn a_copy_into_the_folder_itself_is_refused() {
         let target = entry.expect("readable").path();
         let error = copied(&place.path(), &target).expect_err("it is what is read");
         assert_eq!(error.reason(), Reason::Invalid);
-        assert!(error.to_string().contains("choose a name outside"), "{error}");
+        assert!(error.to_string().contains("choose a path outside"), "{error}");
         assert!(copied(&place.path(), &place.path().join("new")).is_err());
     }
     assert_eq!(read_back(&place.path()), b"bytes");

@@ -1,5 +1,5 @@
 //! Reads by priority class: every chunk's bytes are the oracle's, whatever the plan, the window,
-//! the chunk size and the workers; classes are complete when they say so, and in their order.
+//! the chunk size and the workers; classes are complete when they say so, and in order.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -50,7 +50,7 @@ impl Dice {
     }
 }
 
-/// Chunks anywhere: holes, overlaps, duplicates, empty ones, numbers left out.
+/// Chunks anywhere: holes, overlaps, duplicates, empty ones, gaps in the class numbers.
 fn anywhere(lens: &[usize], dice: &mut Dice) -> Vec<Chunk> {
     let count = dice.roll(60);
     let mut plan = Vec::new();

@@ -46,7 +46,7 @@ fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).expect("there").permissions().mode() & 0o7777
 }
 
-/// A source that fails differently has a mistake in it.
+/// A source that fails in another way has a mistake in it.
 fn refused(ended: Result<swath::copy::Copied, Error>) -> Error {
     ended.expect_err("refused")
 }
@@ -218,7 +218,7 @@ fn a_pipe_is_copied_until_it_ends_and_a_file_of_the_kernel_too() {
     let (reader, mut writer) = io::pipe().expect("a pipe");
     let copied = std::thread::scope(|scope| {
         scope.spawn(|| {
-            writer.write_all(&whole).expect("somebody reads");
+            writer.write_all(&whole).expect("the reader reads");
             drop(writer);
         });
         let source = std::fs::File::from(std::os::fd::OwnedFd::from(reader));
@@ -246,7 +246,7 @@ fn the_position_of_an_open_source_is_neither_used_nor_moved() {
     assert!(read(&place.path("to")) == read(&from));
 }
 
-/// Says another version each time, or fails at its second half.
+/// Reports another version each time, or fails at its second half.
 struct Unsteady(AtomicU64, Option<ErrorKind>);
 
 impl ReadAt for Unsteady {

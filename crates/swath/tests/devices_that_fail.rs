@@ -15,7 +15,7 @@ struct Loop {
 }
 
 impl Loop {
-    /// 16 MiB, of which the last half is gone; `None`, with a word why, where it cannot be made.
+    /// 16 MiB, the last half of which is gone; `None`, with a message, if it cannot be made.
     fn with_a_missing_half() -> Option<Self> {
         let backing = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR"));
         let backing = backing.expect("a temporary file");

@@ -1,5 +1,5 @@
-//! Each engine × chunk size × worker count gives the serial reader's bytes, at sizes around every
-//! boundary, through every way of asking.
+//! Each engine × chunk size × worker count gives the serial reader's bytes, at sizes around
+//! every boundary, through every way of calling.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -40,14 +40,14 @@ fn evict(path: &Path) {
     rustix::fs::fadvise(&file, 0, None, all).expect("a regular file");
 }
 
-/// One-byte chunks are for small files: a call each.
+/// One-byte chunks are for small files: one call each.
 fn sensible(chunk_size: usize, len: usize) -> bool {
     chunk_size == 0 || chunk_size >= 511 || len <= 4097
 }
 
 fn assert_same(loaded: &[u8], bytes: &[u8], what: &str) {
     assert_eq!(loaded.len(), bytes.len(), "{what}");
-    // Not `assert_eq`: nobody wants to see 16 MiB.
+    // Not `assert_eq`: it would print 16 MiB.
     assert!(loaded == bytes, "bytes differ: {what}");
 }
 
@@ -121,7 +121,7 @@ fn extents_and_callers_memory_get_exactly_the_bytes_asked_for() {
                 let what = format!("{from}..{to} {engine} {page_cache}");
                 let loaded = part.read(file.path()).expect("read");
                 assert_same(&loaded.buffer, &bytes[from..to], &what);
-                // At an odd address, with a border that must stay as it is.
+                // At an odd address, with a border that must not change.
                 let mut target = vec![0xEE; len + 2];
                 part.read_into(file.path(), &mut target[1..=len]).expect("read");
                 assert_same(&target[1..=len], &bytes[from..to], &what);
@@ -170,7 +170,7 @@ fn reused_buffers_hold_the_new_bytes_only() {
     }
 }
 
-/// A sum whose result depends on how it is bracketed.
+/// A sum whose result depends on the order of the additions.
 fn bracketed(bytes: &[u8]) -> f64 {
     bytes.iter().map(|&byte| f64::from(byte) * 0.1).sum()
 }

@@ -1,4 +1,4 @@
-//! Ordered mode: whoever finishes first, in whatever order, the bytes are those of the serial loop.
+//! Ordered mode: whichever ticket is finished first, the bytes are those of the serial loop.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ fn chunks(seed: u64, count: usize) -> Vec<Vec<u8>> {
     (0..count).map(chunk).collect()
 }
 
-/// A stream that says if two write to it at one time.
+/// A stream that detects two concurrent writes.
 #[derive(Clone, Default)]
 struct Collected {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -52,7 +52,7 @@ impl Write for Collected {
     }
 }
 
-/// Where a run leaves its bytes.
+/// Where a run writes its bytes.
 enum Target {
     File(tempfile::TempDir, Direct),
     Stream(Collected),
@@ -85,7 +85,7 @@ impl Target {
         match self {
             Self::File(_, direct) => {
                 let out = options.with_direct(*direct).ordered(self.path());
-                out.expect("nobody else writes there")
+                out.expect("there is no other writer")
             }
             Self::Stream(stream) => options.ordered_to(stream.clone(), self.path()),
         }
@@ -210,7 +210,7 @@ fn tickets_may_be_done_in_any_order_by_several_threads() {
     }
 }
 
-/// A pipe whose reader takes its time: chunks pile up behind it.
+/// A pipe with a slow reader: chunks pile up.
 struct Slow(Collected);
 
 impl Write for Slow {
@@ -261,7 +261,7 @@ fn a_file_that_grows_past_every_reservation_is_cut_to_its_length() {
         if let Target::File(..) = target {
             let facts = std::fs::metadata(target.path()).expect("there");
             let spare = (facts.blocks() * 512).saturating_sub(facts.len());
-            assert!(spare < MIB as u64, "{spare} bytes of room are left behind");
+            assert!(spare < MIB as u64, "{spare} bytes of space were not freed");
         }
     }
 }
@@ -272,7 +272,7 @@ fn who_makes_a_place_known_writes_what_was_left_behind_and_makes_room() {
     let out = target.begin(OrderedOptions::new().with_window(2));
     let (first, mut second) = (out.ticket().expect("room"), out.ticket().expect("room"));
     second.write_all(b"second").expect("memory");
-    second.done().expect("left behind");
+    second.done().expect("put aside");
     std::thread::scope(|scope| {
         let third = scope.spawn(|| out.ticket());
         first.done().expect("empty");

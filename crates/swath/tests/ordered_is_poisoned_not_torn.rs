@@ -1,4 +1,5 @@
-//! Ordered mode: a dropped ticket, an error, a panic, a closed pipe: told to all, and no file.
+//! Ordered mode: a dropped ticket, an error, a panic, a closed pipe: every caller gets an error,
+//! and no file remains.
 
 use std::io::{self, ErrorKind, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +21,7 @@ impl Place {
     }
 
     fn begin(&self, options: OrderedOptions) -> Ordered {
-        options.ordered(self.path()).expect("nobody else writes there")
+        options.ordered(self.path()).expect("there is no other writer")
     }
 
     fn is_empty(&self) -> bool {
@@ -101,7 +102,7 @@ fn direct_writers_end_with_their_file_however_it_ends() {
         if ending == "drop" {
             drop(out);
         } else {
-            // Threads are waited for, so the test would not end if they did not.
+            // Threads are joined, so the test would hang if they did not end.
             let committed = out.commit();
             assert_eq!(committed.is_ok(), ending == "commit", "{ending}: {committed:?}");
         }
@@ -275,7 +276,7 @@ fn a_closed_pipe_is_told_as_one_to_everybody() {
     drop(reader);
     let out = wide().ordered_to(writer, Path::new("<stdout>"));
     let mut ticket = out.ticket().expect("room");
-    ticket.write_all(b"nobody reads this").expect("memory");
+    ticket.write_all(b"this is never read").expect("memory");
     let errors = [
         ticket.done().expect_err("nobody reads"),
         out.ticket().expect_err("nobody reads"),

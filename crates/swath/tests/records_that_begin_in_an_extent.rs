@@ -1,11 +1,11 @@
-//! Any cutting of a file into extents gives the records of one scan, each once.
+//! However a file is split into extents, their records are those of one scan, each once.
 
 use std::io::Write;
 
 use swath::{Cut, Extent, ReadOptions, Records};
 use swath_reference::splitmix;
 
-/// Random cuttings for each kind of record.
+/// Random splits for each kind of record.
 const CUTTINGS: u64 = 25_000;
 
 fn records(records: Records<'_>, cut: Cut) -> Vec<Vec<u8>> {

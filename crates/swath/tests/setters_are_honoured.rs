@@ -1,5 +1,5 @@
-//! What hangs on options (progress, cancelling, a timeline), and what they say of the target, is
-//! honoured by every verb that takes them: a row for each verb.
+//! The hooks of options (progress, cancelling, a timeline), and what they say about the target,
+//! are honoured by every verb that takes them: one row for each verb.
 
 use std::fs;
 use std::io::{self, Write};
@@ -21,19 +21,19 @@ use swath::{
 
 const LEN: usize = 4 << 20;
 
-/// What hangs on one call of a verb.
+/// The hooks of one call of a verb.
 #[derive(Clone, Default)]
 struct Hooks {
     told: Arc<AtomicU64>,
-    /// Cancels at the call that tells of so many bytes.
+    /// Cancels at the call that reports this many bytes.
     last: Option<u64>,
-    /// Most bytes told of.
+    /// Most bytes reported.
     most: Arc<AtomicU64>,
     cancel: CancelToken,
     timeline: Timeline,
 }
 
-/// A file, two copies of it that are bad in one place each, and room for a target.
+/// A file, two copies of it that are bad in one place each, and a place for a target.
 struct Place {
     folder: tempfile::TempDir,
     input: PathBuf,
@@ -271,7 +271,7 @@ fn who_cancels_when_the_last_bytes_are_told_of_gets_no_target() {
     }
 }
 
-/// What options say of a target.
+/// What options say about a target.
 #[derive(Clone, Copy)]
 struct Wish(Replace, HardLinks);
 

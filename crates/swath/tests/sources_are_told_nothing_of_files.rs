@@ -1,5 +1,5 @@
-//! What is said of a source that is no file has no words of files in it: no `O_DIRECT`, no flag of the
-//! command, no map.
+//! Messages about a source that is not a file have no words about files in them: no `O_DIRECT`,
+//! no flag of the command, no map.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use swath::{
 
 const MIB: u64 = 1 << 20;
 
-/// Grows, or shrinks, each time that somebody asks.
+/// Grows, or shrinks, each time its length is queried.
 struct Moody {
     len: AtomicU64,
     by: i64,

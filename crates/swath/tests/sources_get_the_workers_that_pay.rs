@@ -1,4 +1,5 @@
-//! How many requests a source of the caller's gets at one time: what pays, found out or told.
+//! How many requests a source of the caller's gets at a time: as many as pay off, measured or
+//! hinted.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +18,7 @@ fn byte_at(offset: u64) -> u8 {
     u8::try_from((offset / 64 * 7 + offset) % 251).expect("below 251")
 }
 
-/// Answers nobody before `want` requests are in flight, and then everybody.
+/// Answers no request before `want` requests are in flight, and then all of them.
 struct Gathering {
     facts: SourceFacts,
     want: usize,
@@ -29,7 +30,7 @@ struct Gathering {
 struct State {
     in_flight: usize,
     most: usize,
-    /// Requests that are answered whoever else asks.
+    /// Requests that are answered regardless of others.
     free: usize,
 }
 
@@ -52,7 +53,7 @@ impl Gathering {
     }
 
     fn lets_through(&self, requests: usize) {
-        self.state.lock().expect("nobody panics with it").free = requests;
+        self.state.lock().expect("no thread panics with it").free = requests;
     }
 
     fn most(&self) -> usize {
@@ -66,7 +67,7 @@ impl ReadAt for Gathering {
     }
 
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
-        let mut state = self.state.lock().expect("nobody panics with it");
+        let mut state = self.state.lock().expect("no thread panics with it");
         state.in_flight += 1;
         state.most = state.most.max(state.in_flight);
         self.gathered.notify_all();
@@ -97,7 +98,7 @@ fn a_source_that_is_waited_for_gets_64_requests_without_being_asked() {
     let loaded = ReadOptions::new().read(source.source()).expect("it answers");
     assert_bytes(&loaded.buffer, 64 * MIB);
     assert_eq!((source.most(), loaded.report.workers), (64, 64));
-    assert!(loaded.report.reason.contains("64 at most, as it answers: 64, where"));
+    assert!(loaded.report.reason.contains("to 64 workers, as it responds: 64, the"));
 }
 
 #[test]
@@ -126,7 +127,7 @@ fn scans_and_records_give_it_what_it_is_worth_too() {
 #[test]
 fn a_reader_gives_it_what_it_is_worth_too() {
     let source = Gathering::plain(64 * MIB, 32);
-    // The first block is read here and now, before anybody else is started.
+    // The first block is read here and now, before another thread is started.
     source.lets_through(1);
     let mut bytes = Vec::new();
     let reader = ReadOptions::new().reader(source.source());
@@ -202,7 +203,7 @@ fn a_source_that_takes_one_request_at_a_time_gets_a_bounded_number() {
         fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
             let waiting = self.1.fetch_add(1, Ordering::SeqCst) + 1;
             self.2.fetch_max(waiting, Ordering::SeqCst);
-            let lane = self.0.lock().expect("nobody panics with it");
+            let lane = self.0.lock().expect("no thread panics with it");
             std::thread::sleep(Duration::from_millis(3));
             drop(lane);
             self.1.fetch_sub(1, Ordering::SeqCst);

@@ -1,5 +1,5 @@
-//! What a source of the caller's says of its errors: that they pass and when, that it has changed, that
-//! it does not answer.
+//! What a source of the caller's says about its errors: that they pass and when, that it has
+//! changed, that it refuses a request.
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -12,10 +12,10 @@ use swath::{
 };
 
 const MIB: u64 = 1 << 20;
-/// What the source asks for; long beside what a read of memory takes.
+/// The pause that the source asks for; long compared with reading memory.
 const AFTER: Duration = Duration::from_millis(300);
 
-/// Fails at `bad` so often, with `trouble`; notes when it was asked for each offset.
+/// Fails this often at `bad`, with `trouble`; records when each offset was requested.
 struct Troubled {
     len: Option<u64>,
     bad: u64,
@@ -38,7 +38,7 @@ impl Troubled {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// When it was asked for what is bad, each time.
+    /// When the bad offset was requested, each time.
     fn asked_for_bad(&self) -> Vec<Instant> {
         let asked = self.asked();
         asked.into_iter().filter(|&(offset, _)| offset == self.bad).map(|(_, at)| at).collect()
@@ -51,7 +51,7 @@ impl ReadAt for Troubled {
     }
 
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
-        self.asked.lock().expect("nobody panics with it").push((offset, Instant::now()));
+        self.asked.lock().expect("no thread panics with it").push((offset, Instant::now()));
         let left = |times: u64| times.checked_sub(1);
         let is_bad = offset == self.bad;
         if is_bad && self.times.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() {
@@ -65,7 +65,7 @@ impl ReadAt for Troubled {
     }
 }
 
-/// Every way of reading it whole.
+/// Every way of reading all of it.
 fn verbs() -> Vec<fn(&ReadOptions, Source) -> Result<u64>> {
     vec![
         |options, source| Ok(options.read(source)?.buffer.len() as u64),
@@ -174,7 +174,7 @@ fn a_read_that_waits_for_what_passes_is_cancelled_soon() {
     }
 }
 
-/// Says that it gave more than there was room for.
+/// Claims to have returned more than there was room for.
 struct Boasting(usize);
 
 impl ReadAt for Boasting {
@@ -194,7 +194,7 @@ fn a_source_that_gives_more_than_there_is_room_for_is_broken() {
         for verb in verbs() {
             let source = Source::custom(Arc::new(Boasting(more)));
             let error = verb(&ReadOptions::new(), source).expect_err("it cannot be");
-            assert!(format!("{error:?}").contains("had room for"), "{error:?}");
+            assert!(format!("{error:?}").contains("for a buffer of"), "{error:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a timeline says is what was done: each byte read once, by somebody, at some time, and
-//! nothing overlaps in part on one lane.
+//! A timeline shows what was done: each byte read once, by some lane, at some time, and no spans
+//! of one lane overlap partly.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -38,8 +38,8 @@ fn bytes_of(spans: &[Span], activity: Activity) -> u64 {
     of(spans, activity).iter().map(|span| span.bytes).sum()
 }
 
-/// Spans of one lane lie in each other or behind each other, and none ends before it begins or
-/// after now.
+/// Spans of one lane are inside each other or after each other, and none ends before it begins
+/// or after now.
 fn check(timeline: &Timeline, spans: &[Span], what: &str) {
     let now = u64::try_from(timeline.began().elapsed().as_nanos()).expect("not so long");
     let mut around: Vec<Span> = Vec::new();
@@ -54,7 +54,7 @@ fn check(timeline: &Timeline, spans: &[Span], what: &str) {
     assert_eq!(timeline.dropped(), 0, "{what}");
 }
 
-/// The spans of one activity hold each byte of `0 .. len` exactly once.
+/// The spans of one activity cover each byte of `0 .. len` exactly once.
 fn check_tiles(spans: &[Span], activity: Activity, len: usize, what: &str) {
     let mut parts: Vec<_> =
         of(spans, activity).iter().map(|span| (span.offset, span.bytes)).collect();
@@ -171,7 +171,7 @@ fn one_timeline_takes_several_calls_and_nothing_is_recorded_without_it() {
     });
     assert_eq!(of_second.map(|span| span.bytes).sum::<u64>(), 5 * MIB as u64);
     let lanes = spans.iter().map(|span| span.lane.index()).max();
-    assert!(lanes < Some(6), "lanes are given out again: {lanes:?}");
+    assert!(lanes < Some(6), "lanes are reused: {lanes:?}");
     options.clone().with_timeline(None).read(&first).expect("it can be read");
     ReadOptions::new().read(&first).expect("it can be read");
     assert_eq!(timeline.spans(), spans);
@@ -332,7 +332,7 @@ fn many_files_from_the_device_are_in_flight_beside_each_other() {
         .with_read(ReadOptions::new().with_queue_depth(16).with_timeline(timeline.clone()));
     let ingested = options.ingest(Files::paths(&paths)).expect("they can be read");
     let is_by_ring = ingested.report().calls.ring > 0;
-    // Young files are looked at twice, by their worker: then those in flight had no bytes.
+    // Young files are checked twice, by their worker: then those in flight had no bytes.
     let spans = check_files(&timeline, &paths, 2_000_000, "from the device");
     if !is_by_ring {
         return swath_reference::skip("io_uring", "no file had to be waited for by a ring");
@@ -426,7 +426,7 @@ fn copies_and_mirrors_are_told() {
     options.mirror(&from, &[&copy]).expect("room on disk");
     let spans = timeline.take();
     check(&timeline, &spans, "mirror");
-    // For its checksums, to be copied, and of the copy.
+    // Once for its checksums, once to be copied, and once from the copy.
     assert_eq!(bytes_of(&spans, Activity::Read), 3 * len as u64);
     check_tiles(&spans, Activity::Write, len, "mirror");
 

@@ -1,4 +1,4 @@
-//! A transform leaves the bytes of the serial loop, or nothing, however it is run.
+//! A transform writes the bytes of the serial loop, or nothing, however it is run.
 
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -28,7 +28,7 @@ fn text(seed: u64, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Leaves out some lines, doubles some, and lengthens some a lot.
+/// Drops some lines, doubles some, and lengthens some a lot.
 fn change(line: &[u8], out: &mut Vec<u8>) {
     match line.len() % 7 {
         0 => {}
@@ -55,7 +55,7 @@ fn workers(count: usize) -> ReadOptions {
     ReadOptions::new().with_engine(Engine::Pool).with_workers(count)
 }
 
-/// A stream that takes a few bytes at one time.
+/// A stream that takes a few bytes at a time.
 #[derive(Clone, Default)]
 struct Sink(Arc<Mutex<Vec<u8>>>);
 
@@ -231,7 +231,7 @@ fn the_first_error_leaves_nothing_and_what_was_there_before() {
     }
 }
 
-/// Fails behind its first half.
+/// Fails after its first half.
 struct Half;
 
 impl ReadAt for Half {

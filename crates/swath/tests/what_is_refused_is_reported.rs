@@ -1,5 +1,5 @@
-//! The ring or `O_DIRECT` refused by a sandbox, descriptors or memory used up: a reported
-//! fall-back or a typed error.
+//! The ring or `O_DIRECT` refused by a sandbox, descriptors or memory exhausted: a reported
+//! fallback or a typed error.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -47,7 +47,7 @@ fn evict(path: &Path) {
     rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("regular");
 }
 
-/// Runs `work` on a thread, and its children, for which `call` fails with `errno`.
+/// Runs `work` on a thread for which, as for its children, `call` fails with `errno`.
 fn refusing<R: Send>(
     call: i64,
     condition: Option<SeccompCondition>,
@@ -87,12 +87,12 @@ fn a_ring_that_is_refused_becomes_a_pool_and_is_reported() {
             assert_eq!(report.engine, Engine::Pool, "{report:?}");
             let refused = |it: &Fallback| matches!(it, Fallback::RingRefused { .. });
             assert!(report.fallbacks.iter().any(refused), "{report:?}");
-            assert!(report.direct_bytes > 0, "still past the page cache: {report:?}");
+            assert!(report.direct_bytes > 0, "still direct: {report:?}");
         }
     }
 }
 
-/// Refuses to open anything past the page cache, as file systems do that have no `O_DIRECT`.
+/// Refuses to open anything with `O_DIRECT`, as file systems do that do not support it.
 fn without_direct<R: Send>(work: impl FnOnce() -> R + Send) -> Option<R> {
     let bit = SeccompCmpOp::MaskedEq(O_DIRECT);
     let direct = SeccompCondition::new(2, SeccompCmpArgLen::Dword, bit, O_DIRECT);

@@ -1,5 +1,5 @@
-//! `write` and `create`: each size × chunk size × worker count leaves the bytes, whole, under the
-//! name, and nothing beside it.
+//! `write` and `create`: each size × chunk size × worker count writes all the bytes under the
+//! name, and no other file remains.
 
 use std::fs;
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ fn a_large_buffer_is_written_by_several_workers_and_durably() {
     let alone = WriteOptions::new()
         .with_output(OutputOptions::new().with_durability(Durability::None))
         .write(place.path("out"), &bytes);
-    // A local file system lets one thread at a time into a file.
+    // A local file system lets one thread at a time write to a file.
     assert_eq!(alone.expect("written").workers, 1);
     let options = WriteOptions::new().with_output(
         OutputOptions::new().with_workers(3).with_progress(move |progress| {
@@ -103,8 +103,8 @@ fn parts_are_written_one_behind_the_other() {
     for lens in [&[0, 0][..], &[8, 0, 100], &[8, 700_000, 1, 1_200_000], &[999; 2000]] {
         let mut rest = &bytes[..];
         let cut = |&len: &usize| {
-            let (part, behind) = rest.split_at(len);
-            rest = behind;
+            let (part, after) = rest.split_at(len);
+            rest = after;
             part
         };
         let parts: Vec<&[u8]> = lens.iter().map(cut).collect();
@@ -215,7 +215,7 @@ fn a_cancelled_file_is_neither_written_by_position_nor_committed() {
     let options = WriteOptions::new()
         .with_output(OutputOptions::new().with_cancel(token.clone()))
         .with_chunk_size(100);
-    // Cancelled before a write, between two chunks of one, and before the commit only.
+    // Cancelled before a write, between two chunks of one, and only before the commit.
     let between = token.child();
     let also = between.clone();
     let output = OutputOptions::new().with_cancel(between);

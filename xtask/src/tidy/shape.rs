@@ -44,6 +44,19 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
+/// Finds public functions, methods left out, whose text has no example that runs.
+pub(super) fn examples(tree: &Tree) -> Vec<Violation> {
+    let functions = SHAPED.iter().flat_map(|folder| Surface::of(tree, folder).functions);
+    let without = functions.filter(|it| it.owner.is_none() && !it.has_example);
+    without
+        .map(|it| {
+            let text =
+                format!("`{}` has no example: show in its text how it is called", it.name);
+            Violation::new(&it.path, it.line, text)
+        })
+        .collect()
+}
+
 /// What is wrong with a setter of options.
 fn setter(owner: &str, function: &Function) -> Option<String> {
     let what = function.name.strip_prefix("with_")?;
@@ -262,6 +275,17 @@ mod tests {
             check,
             "crates/capi/include/swath.h:1: `swath_copy_options_set_cancel` comes with",
         );
+    }
+
+    #[test]
+    fn a_function_without_an_example_is_found() {
+        let text = "    /// ```\n    /// x();\n    /// ```\n    pub fn x() {}\n";
+        let planted = planted(&format!("impl ReadOptions {{\n{text}}}\n{GOOD}"));
+        planted.finds(examples, &format!("{READ}:8: `read` has no example"));
+        let shown = GOOD.replacen("pub fn read", "/// Reads.\n///\n/// ```\npub fn read", 1);
+        planted.put(READ, &shown);
+        let found = planted.found(examples);
+        assert!(found.is_empty(), "{found:?}");
     }
 
     #[test]

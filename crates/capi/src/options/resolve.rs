@@ -88,7 +88,7 @@ pub(crate) fn told<E: Into<Failure>>(
                 ("a file with mirrors or a manifest is not mapped", "another engine")
             }
             Maps::OncePromised if !set.frozen => (
-                "a map needs the promise that nobody changes the file",
+                "a map needs the promise that the file does not change",
                 "swath_read_options_promise_frozen, or another engine",
             ),
             Maps::OncePromised => return failure,

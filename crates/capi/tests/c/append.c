@@ -169,7 +169,7 @@ static void a_fork_waits_for_its_own(void) {
     WRITE(swath_fork_write, fork, "a");
     OK(swath_fork_fork(fork, &child));
     FAILS(swath_fork_finish(fork), SWATH_STATUS_BUSY);
-    SAYS("finish them first");
+    SAYS("finish those handles first");
     FAILS(swath_append_checkpoint(append), SWATH_STATUS_BUSY);
     SAYS("nothing is lost");
     WRITE(swath_fork_write, fork, "c");

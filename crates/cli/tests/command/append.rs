@@ -73,7 +73,7 @@ fn a_folder_of_segments_is_an_input_like_a_file() {
     assert!(json["extents"].as_u64() >= Some(1) && json["bytes"] == 46_500, "{json}");
     let output = run(["cp", word(&segments), word(&segments)]);
     assert_eq!(code(&output), 2, "it would lie among what is copied");
-    assert!(stderr(&output).contains("choose a name outside of the folder"), "{output:?}");
+    assert!(stderr(&output).contains("choose a path outside this folder"), "{output:?}");
 
     assert_eq!(run(["cat", word(&segments)]).stdout, expected);
     let part = run(["cat", "--offset", "1000", "--length", "50", word(&segments)]);

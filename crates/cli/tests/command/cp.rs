@@ -57,7 +57,7 @@ fn a_folder_that_is_not_there_is_named_so() {
     assert_eq!(code(&output), 2, "{output:?}");
     let said = stderr(&output);
     assert!(said.contains("No such file or directory"), "{said}");
-    assert!(said.contains("try: make this folder first"), "{said}");
+    assert!(said.contains("try: create this folder first"), "{said}");
     assert!(!folder.path().join("missing").exists());
 }
 

@@ -194,7 +194,7 @@ fn without_a_standard_input_nothing_is_read_as_empty() {
         let output = shell(&format!("\"$0\" {words} <&-"), &[out.as_os_str()]);
         assert_eq!(code(&output), 2, "{words}: {output:?}");
         let text = stderr(&output);
-        assert!(text.contains("there is no standard input: it is closed"), "{words}: {text}");
+        assert!(text.contains("standard input is closed"), "{words}: {text}");
         assert!(!out.exists(), "{words}");
         let output = shell(&format!("\"$0\" {words} < /dev/null"), &[out.as_os_str()]);
         assert_eq!(code(&output), 0, "{words}: {output:?}");

@@ -116,7 +116,7 @@ fn a_manifest_finds_damage_and_names_the_bytes() {
     std::fs::write(&manifest, b"something else").expect("room");
     let output = check(&paths[1]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("these are no checksums"), "{output:?}");
+    assert!(stderr(&output).contains("not a checksum manifest"), "{output:?}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
-//! The folders on the way to a name: opened at once if no link is among them, else one by one.
+//! The folders on the way to a name: opened at once if no link is among them, otherwise one by
+//! one.
 //!
-//! The kernel judges only a link at the end of a path by `fs.protected_symlinks`. Here each one is:
-//! who may plant a link to a folder could else lead a write anywhere.
+//! The kernel applies `fs.protected_symlinks` only to a link at the end of a path. Here every
+//! link is checked: otherwise a user who plants a link to a folder could redirect a write
+//! anywhere.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -18,21 +20,21 @@ use super::{MOST_LINKS, text_held};
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
-/// What stands under a name on the way.
+/// What a name on the way refers to.
 enum Step {
     Folder(OwnedFd),
-    /// And where it leads.
+    /// A link, and where it leads.
     Link(PathBuf),
 }
 
-/// Opens a folder, to be read where that is allowed.
+/// Opens a folder, for reading if that is allowed.
 ///
 /// # Errors
 ///
-/// Those of open(2), among them `EACCES` for a link that must not be followed.
+/// Those of open(2), including `EACCES` for a link that must not be followed.
 pub(super) fn open(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
     let opened = match open_without_links(&from, path, OFlags::RDONLY) {
-        // Names may be made in it all the same.
+        // Names may still be created in it.
         Err(Errno::ACCESS) => open_without_links(&from, path, OFlags::PATH),
         opened => opened,
     };
@@ -52,7 +54,7 @@ fn open_without_links(
     retry_on_intr(|| openat2(&from, path, flags, Mode::empty(), resolve))
 }
 
-/// The same folder.
+/// The same folder, opened for reading.
 fn to_be_read(held: OwnedFd) -> io::Result<OwnedFd> {
     match open_at(&held, ".", OFlags::RDONLY | FOLDER) {
         Err(Errno::ACCESS) => Ok(held),
@@ -68,7 +70,7 @@ fn open_at(
     retry_on_intr(|| openat(&from, name.as_ref(), flags, Mode::empty()))
 }
 
-/// Goes from folder to folder, each one held while the next name is looked at.
+/// Goes from folder to folder, holding each one while the next name is inspected.
 fn walk(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
     let mut at = open_at(from, ".", HELD | FOLDER)?;
     // The next one is the last.
@@ -93,7 +95,7 @@ fn push(names: &mut Vec<OsString>, path: &Path) {
 }
 
 fn step(at: &OwnedFd, name: &OsStr) -> io::Result<Step> {
-    // Also what is mounted only when it is opened as a folder.
+    // Also an automount, which is mounted only when it is opened as a folder.
     match open_at(at, name, HELD | FOLDER | OFlags::NOFOLLOW) {
         Err(Errno::NOTDIR | Errno::LOOP) => {}
         opened => return Ok(Step::Folder(opened?)),
@@ -104,7 +106,7 @@ fn step(at: &OwnedFd, name: &OsStr) -> io::Result<Step> {
         return Err(Errno::NOTDIR.into());
     }
     if fstatfs(&link)?.f_type == PROC_SUPER_MAGIC {
-        // The kernel's own, whose text need not be a path: `/proc/self/fd/3`.
+        // One of the kernel's own links, whose text need not be a path: `/proc/self/fd/3`.
         return Ok(Step::Folder(open_at(at, name, HELD | FOLDER)?));
     }
     text_held(at, &link, &facts).map(Step::Link)

@@ -9,12 +9,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::Pages;
 
-/// Which parts are lent out, and which are complete.
+/// Which parts are lent, and which are complete.
 #[derive(Debug, Default)]
 struct Ledger {
     /// `(offset, end)` of live write leases: at most one for each read in flight.
     writing: Vec<(usize, usize)>,
-    /// The end of each frozen part by its offset, neighbours merged. A tree: chunks that are
+    /// The end of each frozen part by its offset, adjacent ones merged. A tree: chunks that are
     /// read by priority leave tens of thousands of them for a while.
     frozen: BTreeMap<usize, usize>,
 }
@@ -60,7 +60,7 @@ pub struct Leases<'m> {
 
 // SAFETY: the ledger never hands out overlapping write leases, nor a read over a write.
 unsafe impl Send for Leases<'_> {}
-// SAFETY: as above; the ledger is behind a mutex.
+// SAFETY: as above; the ledger is protected by a mutex.
 unsafe impl Sync for Leases<'_> {}
 
 impl Leases<'static> {
@@ -70,8 +70,8 @@ impl Leases<'static> {
         Self { start, len, pages: Some(pages), ledger: Mutex::default(), lent: PhantomData }
     }
 
-    /// Ends the lending: the pages, or `None` where a slice was lent, or where some of them were
-    /// abandoned. Every lease borrows from `self`, so none is left.
+    /// Ends the lending: returns the pages, or `None` if a slice was lent, or if some of them
+    /// were abandoned. Every lease borrows from `self`, so none is left.
     pub fn into_pages(self) -> Option<Pages> {
         self.pages.filter(|pages| !pages.is_abandoned())
     }
@@ -85,7 +85,7 @@ impl<'m> Leases<'m> {
         Self { start, len, pages: None, ledger: Mutex::default(), lent: PhantomData }
     }
 
-    /// Bytes under lease, all together.
+    /// Length of the memory in bytes.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -95,13 +95,13 @@ impl<'m> Leases<'m> {
         self.len == 0
     }
 
-    /// The address of the first byte, for questions of alignment.
+    /// The address of the first byte, to check alignment.
     pub fn address(&self) -> usize {
         self.start.as_ptr().addr()
     }
 
-    /// Lends `offset .. offset + len` for writing, or `None` where it is not inside, lent already
-    /// or frozen.
+    /// Lends `offset .. offset + len` for writing, or returns `None` if it is not inside,
+    /// already lent or frozen.
     pub fn write(&self, offset: usize, len: usize) -> Option<WriteLease<'_>> {
         let end = offset.checked_add(len)?;
         if end > self.len {
@@ -157,7 +157,8 @@ unsafe impl Send for WriteLease<'_> {}
 unsafe impl Sync for WriteLease<'_> {}
 
 impl WriteLease<'_> {
-    /// Populates the pages under the lease if they are owned and fresh; the bytes populated.
+    /// Populates the pages under the lease if they are owned and fresh; returns the bytes
+    /// populated.
     ///
     /// # Errors
     ///
@@ -166,7 +167,7 @@ impl WriteLease<'_> {
         self.pages.map_or(Ok(0), |pages| pages.prepare(self.offset, self.len))
     }
 
-    /// Declares the bytes complete: readable by all from now on, writable by nobody.
+    /// Declares the bytes complete: readable by all threads from now on, writable by none.
     pub fn freeze(self) {
         if self.len > 0 {
             let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
@@ -174,11 +175,12 @@ impl WriteLease<'_> {
         }
     }
 
-    /// Gives the bytes up, for the kernel may write to them at any time from now on: they stay lent, and
-    /// the pages they are on stay mapped for as long as the process lives. What comes back has no bytes.
+    /// Abandons the bytes, because the kernel may write to them at any time from now on: they
+    /// stay lent, and their pages stay mapped as long as the process lives. The returned lease
+    /// is empty.
     ///
-    /// A slice of the caller's cannot be kept from him, and he must not go on with it: that ends the
-    /// program.
+    /// A slice of the caller's cannot be withheld from the caller, and must not be used any
+    /// more: this ends the program.
     pub(crate) fn abandon(self) -> Self {
         let Some(pages) = self.pages else {
             eprintln!(
@@ -192,7 +194,7 @@ impl WriteLease<'_> {
         Self { start, offset, len: 0, pages: Some(pages), ledger, bytes: PhantomData }
     }
 
-    /// Bytes from the start of the memory to the start of this lease.
+    /// Offset of this lease from the start of the memory.
     pub fn offset(&self) -> usize {
         self.offset
     }
@@ -257,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg_attr(miri, ignore = "what is given up is a leak")]
+    #[cfg_attr(miri, ignore = "what is abandoned is a leak")]
     fn what_is_given_up_stays_lent_and_the_pages_do_not_come_back() {
         let leases = Leases::of_pages(Pages::map(4096).expect("address space"));
         let given_up = leases.write(10, 10).expect("free").abandon();
@@ -269,7 +271,7 @@ mod tests {
 
     #[test]
     fn leases_go_to_threads_and_come_back_as_pages() {
-        // So many bytes each; Miri looks at every one of them.
+        // This many bytes each; Miri looks at every one of them.
         let shift = if cfg!(miri) { 10 } else { 14 };
         let leases = Leases::of_pages(Pages::map(4 << shift).expect("address space"));
         std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Anonymous memory, as the kernel gives it.
+//! Anonymous memory from the kernel.
 
 use std::io;
 use std::ptr::NonNull;
@@ -8,27 +8,27 @@ use rustix::mm::{
     Advice, MapFlags, MremapFlags, ProtFlags, madvise, mmap_anonymous, mremap, munmap,
 };
 
-/// Maps `len` zeroed bytes, whole pages, from a multiple of `alignment` on, which is that of a page or
-/// more.
+/// Maps `len` zeroed bytes, whole pages, starting at a multiple of `alignment`, which is at
+/// least the page size.
 pub(super) fn map(len: usize, alignment: usize) -> io::Result<NonNull<u8>> {
     if alignment <= rustix::param::page_size() {
         return map_anywhere(len);
     }
-    // More is mapped, and the ends are given back.
+    // More is mapped, and the ends are unmapped.
     let wide = len.checked_add(alignment).ok_or_else(out_of_memory)?;
     let start = map_anywhere(wide)?;
     let head = start.as_ptr().align_offset(alignment);
     // SAFETY: `head` is below `alignment`, inside the wide mapping.
     let aligned = unsafe { start.add(head) };
     if head > 0 {
-        // SAFETY: the first `head` bytes of our own new mapping; nobody has seen them.
+        // SAFETY: the first `head` bytes of our own new mapping; not used yet.
         unsafe { unmap(start, head) };
     }
     let tail = alignment - head;
     if tail > 0 {
         // SAFETY: `head + len` is inside the wide mapping.
         let end = unsafe { aligned.add(len) };
-        // SAFETY: the last `tail` bytes of our own new mapping; nobody has seen them.
+        // SAFETY: the last `tail` bytes of our own new mapping; not used yet.
         unsafe { unmap(end, tail) };
     }
     Ok(aligned)
@@ -42,11 +42,11 @@ fn map_anywhere(len: usize) -> io::Result<NonNull<u8>> {
     NonNull::new(start.cast()).ok_or_else(out_of_memory)
 }
 
-/// Makes a mapping longer; its contents stay, and may move.
+/// Extends a mapping; its contents stay, and may move.
 ///
 /// # Safety
 ///
-/// `start .. start + len` is a whole mapping of the caller's, to which nobody else has access.
+/// `start .. start + len` is a whole mapping of the caller's, with no other access to it.
 pub(super) unsafe fn grow(
     start: NonNull<u8>,
     len: usize,
@@ -57,7 +57,7 @@ pub(super) unsafe fn grow(
     NonNull::new(moved.cast()).ok_or_else(out_of_memory)
 }
 
-/// Asks for huge pages.
+/// Requests huge pages.
 ///
 /// # Safety
 ///
@@ -67,7 +67,7 @@ pub(super) unsafe fn advise_huge(start: NonNull<u8>, len: usize) -> io::Result<(
     Ok(unsafe { madvise(start.as_ptr().cast(), len, Advice::LinuxHugepage) }?)
 }
 
-/// Makes all pages present, writable.
+/// Makes all pages present and writable.
 ///
 /// # Safety
 ///
@@ -83,7 +83,7 @@ pub(super) unsafe fn populate(start: NonNull<u8>, len: usize) -> io::Result<()> 
     }
 }
 
-/// Gives memory back.
+/// Unmaps memory.
 ///
 /// # Safety
 ///

@@ -1,9 +1,8 @@
 //! Sorts and coalesces a plan, once, before anything is read.
 //!
 //! ```text
-//! items     A 0..30   B 10..20   A 30..40             as listed, in any order
 //! strips    A 0..10   A+B 10..20   A 20..40           cut where the set of classes changes
-//! pieces    cut again where a strip is long           what is read at one time
+//! pieces    cut again where a strip is long           what is read at a time
 //! memory    |0      |10        |20     |40|           each byte once, holes squeezed out
 //! ```
 
@@ -14,7 +13,7 @@ use core::ops::Range;
 use super::LEASE_SIZE;
 use crate::extent::Extent;
 
-/// Pieces are not made smaller than this so that more slots have work.
+/// Pieces are not made smaller than this to give more slots work.
 const SMALL_PIECE: u64 = 128 << 10;
 /// Pieces are cut at multiples of this in the file: the kernel copies whole pages.
 const PAGE: u64 = 4096;
@@ -24,11 +23,11 @@ const ALIGNMENT: u64 = 64;
 /// One line of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// Which of the files, from 0.
+    /// Index of the file, from 0.
     pub file: usize,
-    /// Which of its bytes.
+    /// Range of its bytes.
     pub extent: Extent,
-    /// How soon they are needed: 0 first. Numbers may be left out.
+    /// How urgent they are: 0 first. Numbers need not be contiguous.
     pub class: u32,
 }
 
@@ -41,25 +40,25 @@ pub struct Shape {
     pub slots: usize,
 }
 
-/// What is read at one time.
+/// What is read at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Which file.
+    /// Index of the file.
     pub file: usize,
-    /// Which of its bytes.
+    /// Range of its bytes.
     pub extent: Extent,
     /// Where they go in memory.
     pub place: u64,
-    /// Where its classes stand in the list of all sets.
+    /// Where its classes are in the list of all sets.
     set: (usize, usize),
 }
 
-/// Neighbouring bytes of a file, of any classes, and their place in memory.
+/// Adjacent bytes of a file, of any classes, and their place in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Which file.
+    /// Index of the file.
     pub file: usize,
-    /// Which of its bytes.
+    /// Range of its bytes.
     pub extent: Extent,
     /// Where they go in memory.
     pub place: u64,
@@ -68,12 +67,12 @@ pub struct Span {
 /// A plan, sorted and coalesced: pieces, and a queue of them for each class.
 #[derive(Clone, Debug, Default)]
 pub struct Arranged {
-    /// Class numbers, ascending; a class is called by its index here.
+    /// Class numbers, ascending; a class is identified by its index here.
     numbers: Vec<u32>,
     /// In the order of files and offsets.
     pieces: Vec<Piece>,
     spans: Vec<Span>,
-    /// Sets of classes. The first ones are each class alone.
+    /// Sets of classes. The first ones are the single classes.
     sets: Vec<usize>,
     /// Indices of pieces, class by class.
     queue: Vec<usize>,
@@ -91,11 +90,11 @@ impl Arranged {
     /// Arranges `items`.
     ///
     /// Bytes listed twice are read once, as soon as the first of their classes needs them, and
-    /// count for all of them. Bytes that nobody lists are not read. Items without bytes give
-    /// their class nothing to wait for.
+    /// count for all of them. Bytes that are not listed are not read. An item without bytes
+    /// gives its class nothing to wait for.
     ///
-    /// Costs a sort of the items, nothing if they are sorted; where many lie on top of each
-    /// other, as often that as do.
+    /// The cost is that of sorting the items, or nothing if they are sorted; if items overlap,
+    /// the number of overlaps in addition.
     pub fn new(items: &[Item], shape: Shape) -> Self {
         let numbers = Numbers::of(items);
         let mut sorted: Vec<usize> =
@@ -131,10 +130,11 @@ impl Arranged {
         new
     }
 
-    /// Chooses the window and the size of pieces: a window of classes holds two pieces for each
-    /// slot, if pieces need not become small for it. Smaller pieces bring a class sooner, by more
-    /// slots at once, and so a narrower window is enough. Where the window is chosen too, it holds
-    /// at least 16 pieces: a few slots that read fast would park at every other one.
+    /// Chooses the window and the size of pieces. A window of classes holds two pieces for each
+    /// slot, if pieces need not become small for that. Smaller pieces complete a class sooner,
+    /// because more slots work on it, so a narrower window is enough. If the window is chosen
+    /// too, it holds at least 16 pieces: a few slots that read fast would park after every other
+    /// one.
     fn decide(total: u64, classes: usize, shape: Shape) -> (usize, u64) {
         let (slots, busy) = (shape.slots as u64, 2 * shape.slots as u64);
         let class = (total / (classes as u64).max(1)).max(1);
@@ -206,17 +206,17 @@ impl Arranged {
         (self.starts, self.queue) = (starts, queue);
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub fn classes(&self) -> usize {
         self.numbers.len()
     }
 
-    /// The number that the plan gives the class called `index`.
+    /// The number that the plan gives the class with this index.
     pub fn number(&self, index: usize) -> u32 {
         self.numbers[index]
     }
 
-    /// What the class with this number is called by.
+    /// The index of the class with this number.
     pub fn index(&self, number: u32) -> Option<usize> {
         self.numbers.binary_search(&number).ok()
     }
@@ -226,7 +226,7 @@ impl Arranged {
         self.bytes[class]
     }
 
-    /// How many files there are: one more than the largest number of one.
+    /// The number of files: one more than the largest index of one.
     pub fn files(&self) -> usize {
         self.files
     }
@@ -256,19 +256,19 @@ impl Arranged {
         &self.pieces
     }
 
-    /// Neighbouring bytes, in the order of files and offsets.
+    /// Runs of adjacent bytes, in the order of files and offsets.
     pub fn spans(&self) -> &[Span] {
         &self.spans
     }
 
-    /// The neighbouring bytes of one file.
+    /// The runs of adjacent bytes of one file.
     pub fn spans_of(&self, file: usize) -> &[Span] {
         let first = self.spans.partition_point(|span| span.file < file);
         let end = self.spans.partition_point(|span| span.file <= file);
         &self.spans[first..end]
     }
 
-    /// Where `extent` of `file` is in memory; none if not all of it is in one span.
+    /// Where `extent` of `file` is in memory; `None` if not all of it is in one span.
     pub fn place(&self, file: usize, extent: Extent) -> Option<u64> {
         let offset = extent.offset();
         let before = |span: &Span| (span.file, span.extent.offset()) <= (file, offset);
@@ -297,16 +297,16 @@ impl Arranged {
         &self.sets[piece.set.0..][..piece.set.1]
     }
 
-    /// Whether some bytes are of several classes.
+    /// Whether some bytes belong to several classes.
     pub fn is_shared(&self) -> bool {
         self.shared
     }
 }
 
-/// Which numbers classes have.
+/// The numbers of the classes.
 struct Numbers {
     list: Vec<u32>,
-    /// The index of each number, where they lie close enough together for it.
+    /// The index of each number, if the numbers are dense enough for a table.
     table: Vec<usize>,
 }
 
@@ -335,7 +335,7 @@ impl Numbers {
     }
 }
 
-/// Neighbouring bytes of the same classes.
+/// Adjacent bytes of the same classes.
 #[derive(Clone, Copy)]
 struct Strip {
     file: usize,
@@ -343,7 +343,7 @@ struct Strip {
     set: (usize, usize),
 }
 
-/// Goes over the sorted items from left to right.
+/// Goes through the sorted items from left to right.
 struct Sweep {
     strips: Vec<Strip>,
     sets: Vec<usize>,
@@ -425,11 +425,11 @@ impl Sweep {
     }
 }
 
-/// Study A's plan for `extent`: `chunks` chunks of one size but the last, which takes what the
-/// division leaves over, and `classes` classes of neighbouring chunks, from front to back.
+/// Study A's plan for `extent`: `chunks` chunks of equal size, of which the last also takes the
+/// remainder, in `classes` classes of adjacent chunks, from front to back.
 ///
-/// There are no more chunks than bytes and no more classes than chunks, and at least one of each;
-/// counts of chunks of two classes differ by at most one.
+/// There are no more chunks than bytes and no more classes than chunks, and at least one of
+/// each; the number of chunks of two classes differs by at most one.
 pub fn by_position(extent: Extent, chunks: u64, classes: u32) -> impl Iterator<Item = Item> {
     let chunks = chunks.clamp(1, extent.len().max(1));
     let classes = u64::from(classes).clamp(1, chunks);

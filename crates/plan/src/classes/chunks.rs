@@ -1,4 +1,4 @@
-//! Says which lines of a plan are complete when a piece is.
+//! Finds out which lines of a plan are complete when a piece is.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,8 +7,8 @@ use super::arrange::{Arranged, Item};
 
 /// Counts, for each line of a plan, the pieces that are still missing.
 ///
-/// For those who want to be called for each line: it costs memory and time for each, so nobody
-/// else has one. Lines without bytes never come up.
+/// Only used if there is a callback for each line: it costs memory and time for each. Lines
+/// without bytes are never returned.
 #[derive(Clone, Debug)]
 pub struct Chunks {
     left: Vec<usize>,
@@ -19,7 +19,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Finds the pieces of each of `items`, which `arranged` was made from.
+    /// Finds the pieces of each of `items`, from which `arranged` was made.
     pub fn new(items: &[Item], arranged: &Arranged) -> Self {
         let pieces = arranged.pieces();
         let of = |item: &Item| {
@@ -48,7 +48,7 @@ impl Chunks {
         Self { left: ranges.iter().map(ExactSizeIterator::len).collect(), lines, starts }
     }
 
-    /// All bytes of a piece are there: adds the lines that are complete now to `complete`.
+    /// All bytes of a piece have been read: adds the lines that are complete now to `complete`.
     ///
     /// To be called once for each piece.
     pub fn done(&mut self, piece: usize, complete: &mut Vec<usize>) {

@@ -1,5 +1,5 @@
-//! An executor with a virtual clock, scripted latencies and faults, and a model that knows nothing
-//! of how the machine decides: which units of 4 KiB have arrived.
+//! An executor with a virtual clock, scripted latencies and faults, and a model that is
+//! independent of the state machine's decisions: which units of 4 KiB have been read.
 
 use alloc::collections::BinaryHeap;
 use alloc::string::String;
@@ -36,11 +36,11 @@ pub(super) struct Script {
     pub(super) seed: u64,
     pub(super) items: Vec<Item>,
     pub(super) shape: Shape,
-    /// What the checker holds it to.
+    /// What the checker expects.
     pub(super) promised: usize,
-    /// Percent of pieces that fail for a passing reason, where they may.
+    /// Percentage of pieces that fail for a transient reason, if they may.
     pub(super) faults: u64,
-    /// Percent of steps at which somebody asks for another class.
+    /// Percentage of steps at which another class is promoted.
     pub(super) promotions: u64,
     pub(super) way: Way,
 }
@@ -53,7 +53,7 @@ impl Script {
         let (count, units) = (1 + dice.index(30), 1 + dice.roll(200));
         let neat = dice.roll(3);
         let item = |index: usize, dice: &mut Dice| {
-            // In turns: side by side, strided, and anything at all.
+            // In turns: adjacent, strided, and anything at all.
             let len = if neat == 0 { 8 } else { dice.roll(1 + units / 4) };
             let offset = if neat == 0 { index as u64 * 8 } else { dice.roll(units) };
             let class = if neat == 1 { index as u64 % classes } else { dice.roll(classes) };
@@ -81,7 +81,7 @@ pub(super) struct Seen {
     pub(super) parked: usize,
 }
 
-/// Which units are there.
+/// Which units have been read.
 struct Model {
     arrived: Vec<Vec<u8>>,
     items: Vec<Item>,
@@ -150,7 +150,7 @@ impl Run {
         }
     }
 
-    /// Runs until all slots are done, or nothing can go on.
+    /// Runs until all slots are done, or no progress is possible.
     pub(super) fn go(mut self) -> Seen {
         let slots = self.leases.len();
         self.announce();
@@ -196,7 +196,7 @@ impl Run {
             Action::Done | Action::Stop => self.over += 1,
             Action::WaitUntil(_) => self.complain("waits without a rate".to_owned()),
         }
-        // Whoever takes something wakes one more if there is more.
+        // A slot that gets something wakes one more if there is more.
         if self.machine.has_more(self.now)
             && let Some(next) = self.parked.pop()
         {
@@ -213,8 +213,8 @@ impl Run {
         let order = self.machine.order().to_vec();
         let position = order.iter().position(|&class| class == lease.class);
         let position = position.expect("every class has a position");
-        let behind = (position + 1).saturating_sub(self.script.promised);
-        let missing: Vec<_> = order[..behind]
+        let promised = (position + 1).saturating_sub(self.script.promised);
+        let missing: Vec<_> = order[..promised]
             .iter()
             .filter(|&&class| !self.model.is_complete(number(class)))
             .copied()

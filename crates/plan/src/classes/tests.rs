@@ -264,7 +264,7 @@ fn a_window_that_is_one_too_wide_is_found() {
         let script = Script { promised: 1, ..Script::random(seed, 2) };
         found += usize::from(!Run::new(script).go().violations.is_empty());
     }
-    assert!(found > 20, "the checker sees what it is to see: {found}");
+    assert!(found > 20, "the checker finds the planted faults: {found}");
 }
 
 #[test]

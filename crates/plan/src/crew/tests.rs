@@ -1,4 +1,4 @@
-//! Sources with a virtual clock: how long a read of so many requests takes with a crew.
+//! Sources with a virtual clock: how long a read of this many requests takes with a crew.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec;
@@ -11,7 +11,8 @@ const MS: Nanos = 1_000_000;
 /// What it takes to start a thread.
 const START: Nanos = 30_000;
 
-/// A source that works on so many requests at one time, each for what `takes` says of its number.
+/// A source that works on this many requests at a time; `takes` returns the time of each by its
+/// number.
 struct Model {
     lanes: usize,
     takes: fn(u64) -> Nanos,
@@ -21,7 +22,7 @@ struct Model {
 struct Seen {
     took: Nanos,
     peak: usize,
-    /// Workers that ran when the last request came back.
+    /// Workers that ran when the last request was answered.
     left: usize,
 }
 
@@ -114,7 +115,7 @@ fn at_least_twice_and_at_most_four_times_as_many_stay_as_a_source_works_on() {
 fn a_source_that_becomes_slow_gets_more_within_some_answers() {
     let takes = |request| if request < 500 { 100_000 } else { 20 * MS };
     let seen = run(&Model { lanes: 1000, takes }, 500 + 1280, BOUNDS);
-    // 20 rounds of 64, and what the doublings from 2 on take.
+    // 20 rounds of 64, and the time of the doublings from 2 on.
     assert!(seen.took < 25 * MS + (20 + 16) * 20 * MS, "{seen:?}");
     assert_eq!(seen.peak, 64);
 }
@@ -207,7 +208,7 @@ fn requests_are_large_as_long_as_they_are_waited_for() {
     crew.landed(MS, answers(MS));
     assert_eq!(crew.request_size(), MIB, "memory");
     crew.landed(40 * MS, answers(80 * MS));
-    assert_eq!(crew.request_size(), 4 * MIB, "a cache has come to an end");
+    assert_eq!(crew.request_size(), 4 * MIB, "the cached part has ended");
     crew.landed(41 * MS, answers(MS));
     assert_eq!(crew.request_size(), MIB, "memory again");
 }

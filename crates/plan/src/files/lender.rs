@@ -1,20 +1,20 @@
-//! Who gets the next slab of a bounded store.
+//! Which worker gets the next slab of a bounded store.
 
-/// What a worker that asked for a slab is told.
+/// The reply to a worker that asked for a slab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grant {
-    /// Take one that came back.
+    /// Take a slab that was returned.
     Reuse,
     /// Make one.
     Make,
-    /// Ask again when one comes back, or the turn moves on.
+    /// Ask again when one is returned, or another file's turn has come.
     Wait,
 }
 
-/// Lends a fixed number of slabs, and some more to whoever reads the file that is delivered next.
+/// Lends a fixed number of slabs, and some more for the file that is delivered next.
 ///
-/// In input order later files wait for that one with their slabs full: without the reserve nobody
-/// could ever read it.
+/// In input order, later files wait for that one with their slabs full: without the reserve it
+/// could never be read.
 ///
 /// ```
 /// use swath_plan::files::{Grant, Lender};
@@ -39,14 +39,14 @@ impl Lender {
     /// Slabs beyond the limit for the file whose turn it is: one is read while one is delivered.
     pub const RESERVE: usize = 2;
 
-    /// Of `most` slabs, at least one.
+    /// Lends `most` slabs, at least one.
     #[must_use]
     pub fn new(most: usize) -> Self {
         Self { most: most.max(1), lent: 0, idle: 0 }
     }
 
-    /// A worker that reads file `file` asks for a slab while file `turn` is delivered next; a
-    /// `turn` that is no file gives nobody the reserve.
+    /// A worker that reads file `file` asks for a slab while file `turn` is delivered next. If
+    /// `turn` is not a file, no worker gets the reserve.
     pub fn ask(&mut self, file: usize, turn: usize) -> Grant {
         let most = self.most + if file == turn { Self::RESERVE } else { 0 };
         if self.lent >= most {
@@ -60,12 +60,12 @@ impl Lender {
         Grant::Reuse
     }
 
-    /// A slab that was to be made could not be.
+    /// A slab could not be made.
     pub fn refused(&mut self) {
         self.lent = self.lent.saturating_sub(1);
     }
 
-    /// A slab came back.
+    /// A slab was returned.
     pub fn returned(&mut self) {
         self.lent = self.lent.saturating_sub(1);
         self.idle += 1;

@@ -1,22 +1,22 @@
-//! Who opens files that are not in the page cache.
+//! Whether the worker or the ring opens files that are not in the page cache.
 
 use core::time::Duration;
 
-/// Who opens the next file.
+/// What opens the next file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// The worker itself: cheap where the kernel has read inodes ahead.
+    /// The worker itself: cheap if the kernel has read inodes ahead.
     Worker,
-    /// Threads of the kernel behind the ring, many at one time: what takes long does not hold up
-    /// the worker, but each file costs two changes of threads.
+    /// Kernel threads of the ring, many at a time: slow opens do not hold up the worker, but
+    /// each file costs two context switches.
     Ring,
 }
 
-/// Lets the worker open files itself as long as that takes little; after [`Opener::SAMPLE`] opens
+/// Lets the worker open files itself as long as that is cheap. After [`Opener::SAMPLE`] opens
 /// that together took longer than that many times [`Opener::WORTH`], the ring opens the next
 /// [`Opener::EVERY`].
 ///
-/// Measured on ext4, 20,000 files of 10 kB on two cores: 23 µs of processor time a file, where
+/// Measured on ext4, 20,000 files of 10 kB on two cores: 23 µs of processor time for each file;
 /// opening by the ring took 35.
 ///
 /// ```
@@ -39,21 +39,21 @@ pub struct Opener {
 }
 
 impl Opener {
-    /// Opens that are looked at together.
+    /// Opens that are evaluated together.
     pub const SAMPLE: u32 = 32;
     /// Files that the ring opens before the worker tries again.
     pub const EVERY: u32 = 512;
-    /// What an open may take: about what two changes of threads cost.
+    /// The time that an open may take: about the cost of two context switches.
     pub const WORTH: Duration = Duration::from_micros(40);
-    /// No open counts for more: one that the processor was taken from says nothing of the others.
+    /// The most that one open counts: one that was descheduled says nothing about the others.
     pub const MOST: Duration = Duration::from_micros(320);
 
-    /// Measures nothing: `by` opens all of them.
+    /// Measures nothing: `by` opens all files.
     pub fn only(by: By) -> Self {
         Self { only: Some(by), ..Self::default() }
     }
 
-    /// Who opens the next file.
+    /// What opens the next file.
     pub fn by(&mut self) -> By {
         if let Some(by) = self.only {
             return by;
@@ -65,7 +65,7 @@ impl Opener {
         By::Ring
     }
 
-    /// The worker opened a file, which took so long.
+    /// The worker opened a file, which took this long.
     pub fn took(&mut self, time: Duration) {
         self.seen += 1;
         self.took += time.min(Self::MOST);

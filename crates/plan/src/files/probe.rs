@@ -1,4 +1,4 @@
-//! Whether the page cache is asked first.
+//! Whether to try the page cache first.
 
 /// The way to try for the next file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,9 +9,9 @@ pub enum Way {
     Device,
 }
 
-/// Asks the page cache first as long as that succeeds; after [`Probe::PATIENCE`] misses in a row
-/// only every [`Probe::EVERY`]th file, so that a cold folder costs few calls in vain and a warm
-/// one behind it is noticed.
+/// Tries the page cache first as long as that succeeds; after [`Probe::PATIENCE`] misses in a
+/// row only for every [`Probe::EVERY`]th file, so that a cold folder costs few calls in vain and
+/// a warm one after it is noticed.
 ///
 /// ```
 /// use swath_plan::files::{Probe, Way};
@@ -30,9 +30,9 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Misses in a row after which it is asked rarely.
+    /// Misses in a row after which it is tried rarely.
     pub const PATIENCE: u32 = 8;
-    /// How rarely: for one file of so many.
+    /// How rarely: for one of this many files.
     pub const EVERY: u32 = 64;
 
     /// The way for the next file.
@@ -48,7 +48,7 @@ impl Probe {
         Way::Cached
     }
 
-    /// The page cache was asked and had the file (`hit`), or had not.
+    /// The page cache was tried and had the file (`hit`), or did not.
     pub fn saw(&mut self, hit: bool) {
         self.misses = if hit { 0 } else { self.misses.saturating_add(1) };
     }

@@ -1,7 +1,7 @@
-//! How many threads wait for the device where there is no ring.
+//! How many threads wait for the device if there is no ring.
 
-/// Grows a crew of blocking threads while files miss the page cache: what keeps a device busy is
-/// reads in flight, not cores.
+/// Grows the number of blocking threads while files miss the page cache: reads in flight keep a
+/// device busy, not cores.
 ///
 /// ```
 /// use swath_plan::files::Window;
@@ -19,7 +19,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Of `threads` that run, `most` at the end.
+    /// Starts with `threads` that run, and grows to `most`.
     #[must_use]
     pub fn new(threads: usize, most: usize) -> Self {
         Self { threads: threads.max(1), most, misses: 0 }
@@ -28,9 +28,9 @@ impl Window {
     /// A thread has to wait for the device. Returns whether another one is to be started, and
     /// counts it.
     ///
-    /// That is, when there were as many misses as there are threads since the last one came: a
-    /// warm tree with few cold files in it stays with few threads, a cold one has all of them
-    /// within some thousand files.
+    /// That is the case after as many misses as there are threads since the last one was
+    /// started: a warm tree with few cold files stays with few threads, a cold one has all of
+    /// them within a few thousand files.
     pub fn missed(&mut self) -> bool {
         self.misses += 1;
         let grows = self.threads < self.most && self.misses >= self.threads.min(8);
@@ -41,12 +41,12 @@ impl Window {
         grows
     }
 
-    /// A thread that was to be started could not be: no more are asked for.
+    /// A thread could not be started: no more are started.
     pub fn refused(&mut self) {
         self.only(self.threads.saturating_sub(1));
     }
 
-    /// So many threads run, at least one, and no more can be started.
+    /// This many threads run, at least one, and no more can be started.
     pub fn only(&mut self, threads: usize) {
         self.threads = threads.max(1);
         self.most = self.threads;
@@ -91,7 +91,7 @@ mod tests {
         assert!((0..1000).all(|_| !window.missed()));
         assert_eq!(window.threads(), 3);
         window.only(0);
-        assert_eq!(window.threads(), 1, "somebody does the work");
+        assert_eq!(window.threads(), 1, "one thread does the work");
     }
 
     #[test]

@@ -1,18 +1,18 @@
-//! How long the file is, when its copies differ.
+//! How long the file is if its copies differ.
 
-/// What the length is taken from.
+/// How the length is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreed {
-    /// A manifest says it.
+    /// A manifest states it.
     Known(u64),
-    /// So many copies must have it.
+    /// This many copies must have it.
     Quorum(usize),
-    /// Most copies have it; of lengths that equally many have, the longest.
+    /// Most copies have it; of equally frequent lengths, the longest.
     Most,
 }
 
-/// Returns the length of the file whose copies have these lengths (none: unreadable), or `None` if
-/// nobody knows it.
+/// Returns the length of the file whose copies have these lengths (`None`: unreadable), or
+/// `None` if it cannot be determined.
 ///
 /// ```
 /// use swath_plan::mirror::{Agreed, agree};

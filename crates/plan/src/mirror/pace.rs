@@ -1,10 +1,10 @@
-//! How long reads take: of one copy on average, and of all of them lately.
+//! How long reads take: of one copy on average, and of all copies recently.
 
 use alloc::vec::Vec;
 
 use crate::schedule::Nanos;
 
-/// Times are kept for so many bytes, so that chunks of different lengths can be compared.
+/// Times are kept for this many bytes, so that chunks of different lengths can be compared.
 const UNIT: u128 = 1 << 20;
 
 fn per_unit(elapsed: Nanos, len: u64) -> u64 {
@@ -17,7 +17,7 @@ fn of_len(per_unit: u64, len: u64) -> Nanos {
     u64::try_from(time).unwrap_or(u64::MAX)
 }
 
-/// How long a read of one copy takes, learned from those before; later ones weigh more.
+/// How long a read of one copy takes, learned from earlier reads; later ones weigh more.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace(Option<u64>);
 
@@ -31,21 +31,22 @@ impl Pace {
         });
     }
 
-    /// What a read of `len` bytes will take; unknown sorts first, so that it gets known.
+    /// The time that a read of `len` bytes will take; unknown sorts first, so that it gets
+    /// measured.
     pub(super) fn of(self, len: u64) -> Option<Nanos> {
         self.0.map(|pace| of_len(pace, len))
     }
 }
 
 /// How long copies of these paces take together for `bytes`, with `slots` reads in flight each,
-/// and a last read of `len` bytes; none if one of them is not known, or there is none.
+/// and a last read of `len` bytes; `None` if one of them is unknown, or there are no copies.
 pub(super) fn time_for<'p>(
     paces: impl Iterator<Item = &'p Pace>,
     slots: u32,
     bytes: u64,
     len: u64,
 ) -> Option<Nanos> {
-    /// Bits behind the point.
+    /// Bits after the binary point.
     const SHIFT: u32 = 40;
     let (mut speed, mut fastest) = (0_u128, u64::MAX);
     for pace in paces {
@@ -57,14 +58,14 @@ pub(super) fn time_for<'p>(
     Some(u64::try_from(all).unwrap_or(u64::MAX).saturating_add(of_len(fastest, len)))
 }
 
-/// The reads that landed last, of whatever copy.
+/// The reads that finished last, of any copy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recent {
     times: Vec<u64>,
     next: usize,
 }
 
-/// So many are remembered.
+/// This many are remembered.
 const WINDOW: usize = 128;
 /// Fewer say nothing about which reads are slow.
 const LEAST: usize = 16;
@@ -80,7 +81,7 @@ impl Recent {
         }
     }
 
-    /// The time for `len` bytes that all but `permille` of a thousand reads took at most.
+    /// The time for `len` bytes that all but `permille` of a thousand reads did not exceed.
     pub(super) fn quantile(&self, permille: u32, len: u64) -> Option<Nanos> {
         if self.times.len() < LEAST {
             return None;

@@ -13,7 +13,7 @@ struct Script {
     copy: Copy,
     /// How long it is busy with one chunk.
     busy: Nanos,
-    /// How much longer a chunk takes, by its index; reads side by side do not wait for it.
+    /// How much longer a chunk takes, by its index; reads in parallel do not wait for it.
     late: fn(u64) -> Nanos,
     /// How a read of a chunk ends.
     ends: fn(u64) -> Outcome,
@@ -29,7 +29,7 @@ struct Run {
     mirrors: Mirrors,
     /// When the last chunk was there.
     took: Nanos,
-    /// The copy that each chunk came from, or none.
+    /// The copy that each chunk came from, or `None`.
     from: Vec<Option<usize>>,
     /// Reads in the order in which they began: the chunk and the copy.
     reads: Vec<(u64, usize)>,
@@ -73,7 +73,7 @@ struct World<'s> {
     reads: Vec<(u64, usize)>,
 }
 
-/// Reads `chunks` of 1 MiB by so many workers, each of which waits for its chunk.
+/// Reads `chunks` of 1 MiB by this many workers, each of which waits for its chunk.
 fn run(scripts: &[Script], chunks: u64, workers: usize, hedging: Option<Hedging>) -> Run {
     let mut mirrors = setup(scripts, hedging);
     mirrors.expect(chunks * MIB, workers as u64);
@@ -102,7 +102,7 @@ fn run(scripts: &[Script], chunks: u64, workers: usize, hedging: Option<Hedging>
 }
 
 impl World<'_> {
-    /// Has one worker do all it can do now.
+    /// Lets one worker do all it can do now.
     fn work(&mut self, index: usize) {
         loop {
             if self.at_work[index].is_none() {
@@ -134,11 +134,11 @@ impl World<'_> {
         }
     }
 
-    /// Lets the next thing happen; says whether there was one.
+    /// Lets the next event happen; returns whether there was one.
     fn go_on(&mut self) -> bool {
         let next = (0..self.flying.len()).min_by_key(|&at| (self.flying[at].lands, at));
         let Some(at) = next else {
-            assert!(self.at_work.iter().all(Option::is_none), "somebody waits for nothing");
+            assert!(self.at_work.iter().all(Option::is_none), "a worker waits for nothing");
             return false;
         };
         let alarm = self.at_work.iter().flatten().filter_map(|worker| worker.until).min();
@@ -150,7 +150,7 @@ impl World<'_> {
         self.now = lands;
         self.mirrors.landed(copy, MIB, since, lands);
         let place = &mut self.at_work[worker];
-        // Else nobody waits for it any more.
+        // Otherwise it is no longer waited for.
         if let Some(worker) = place.as_mut().filter(|worker| worker.chunk == chunk) {
             let outcome = (self.scripts[copy].ends)(chunk);
             self.mirrors.completed(&mut worker.request, copy, outcome);
@@ -297,7 +297,7 @@ fn the_budget_of_second_reads_is_hard() {
         assert!(run.mirrors.hedges <= most, "{} > {most}", run.mirrors.hedges);
         assert_eq!(run.reads.len() as u64, 1000 + run.mirrors.hedges);
     }
-    assert_eq!(run(&scripts, 100, 4, None).reads.len(), 100, "off unless asked for");
+    assert_eq!(run(&scripts, 100, 4, None).reads.len(), 100, "off by default");
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn an_outvoted_copy_did_not_deliver() {
     let mut request = mirrors.begin(Extent::between(0, 10));
     for _ in 0..3 {
         let Step::Read { copy, .. } = mirrors.next(&mut request, 0) else {
-            panic!("each copy is asked once");
+            panic!("each copy is tried once");
         };
         mirrors.landed(copy, 10, 0, 1);
         mirrors.completed(&mut request, copy, Outcome::Complete);
@@ -329,7 +329,7 @@ fn an_outvoted_copy_did_not_deliver() {
 }
 
 proptest! {
-    /// What is good somewhere is delivered, whatever else is wrong; and from where it is good.
+    /// Chunks that are good in some copy are delivered from there, whatever else is wrong.
     #[test]
     fn a_chunk_that_any_copy_has_is_delivered(
         faults in proptest::collection::vec(0_u64..64, 1..5), workers in 1_usize..9,

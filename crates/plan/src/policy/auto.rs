@@ -1,4 +1,4 @@
-//! The engine `auto`: what to do with one extent, by what is known of it.
+//! The engine `auto`: how to read one extent, from what is known about it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -91,7 +91,7 @@ fn way_of(residency: Residency, missing: Way) -> Way {
     }
 }
 
-/// Bytes of one call that are wished for, or known to be good for what is to be read; 0: neither.
+/// Bytes of one call, as requested, or as known to be good for what is read; 0: neither.
 fn auto_chunk_size(
     facts: &Facts,
     wishes: &Wishes,
@@ -144,10 +144,10 @@ fn auto_workers(
     bytes: u64,
     taken: &mut Taken,
 ) -> u64 {
-    // When bypassing, what is buffered is resident, but for an edge.
+    // When bypassing, what is buffered is resident, except at the edges.
     let resident = bypass || share.resident >= facts.extent.len();
     let far_ahead = facts.readahead >= FAR_AHEAD;
-    // Measured with a shorter file, where the kernel alone may have been enough.
+    // Measured with a shorter file, for which the kernel alone may have been enough.
     let other_rule = far_ahead && bytes >= LONG;
     let tuned = match share.unknown {
         _ if resident => tuning.warm_workers,
@@ -159,7 +159,8 @@ fn auto_workers(
         _ if resident => facts.cores,
         Storage::Memory | Storage::Foreign => facts.cores,
         Storage::Rotational | Storage::Network => ORDERED.0,
-        // Blocked on the device, not on a core; and where nobody knows, blocking costs little.
+        // Blocked on the device, not on a core; and where nothing is known, blocking costs
+        // little.
         _ if bytes < LONG && share.unknown == 0 && far_ahead => 1,
         _ => facts.cores.max(COLD_WORKERS),
     };

@@ -1,7 +1,8 @@
-//! Sources that only answer `read_at`: what they say of themselves, and what follows.
+//! Sources that only implement `read_at`: what they say about themselves, and what follows.
 //!
-//! Nobody knows what is behind one, so a request is larger than what the kernel would be asked for,
-//! and a [`Crew`](crate::crew::Crew) finds out how many pay, unless the caller or the source says.
+//! Nothing is known about the storage of such a source. So requests are larger than those to the
+//! kernel, and a [`Crew`](crate::crew::Crew) finds out how many pay off, unless the caller or
+//! the source says.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,38 +21,38 @@ use crate::crew::Bounds;
 use crate::fallback::Fallback;
 use crate::schedule::{Cut, Run, Way};
 
-/// Workers at most that nobody asked for.
+/// The most workers by default.
 const MOST_WORKERS: u64 = 64;
-/// Those that begin where requests are known to be waited for.
+/// Workers to begin with if requests are known to have to wait.
 const FIRST_REMOTE: u64 = 16;
-/// Bytes of one request, where there are enough of them for all workers. What a request waits for is
-/// paid once for so many bytes; more of them at one time cost those that wait for the last.
+/// Size of one request in bytes, if there are enough of them for all workers. Larger requests
+/// pay for the wait once for more bytes, but delay consumers that wait for the last one.
 const REQUEST_SIZE: u64 = 4 << 20;
-/// Bytes in flight and in hand of a consumer that keeps them apart, all workers together.
+/// Bytes in flight and held by a consumer that stores them separately, all workers together.
 pub(super) const MOST_IN_HAND: u64 = 128 << 20;
 
-/// What is behind a source that is no file.
+/// What the storage of a source that is not a file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SourceKind {
-    /// Not known.
+    /// Unknown.
     #[default]
     Unknown,
-    /// Memory: nothing is waited for.
+    /// Memory: nothing has to be waited for.
     Memory,
     /// A local device without moving parts.
     Device,
-    /// A local disk that turns.
+    /// A local spinning disk.
     Disk,
-    /// Another machine: each request is waited for.
+    /// Another machine: each request has to wait.
     Remote,
 }
 
-/// Whether several requests at one time are faster than one after the other.
+/// Whether several requests at a time are faster than one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParallelRequests {
-    /// Not known: found out while it is read.
+    /// Unknown: found out while it is read.
     #[default]
     Unknown,
     /// They are.
@@ -60,23 +61,24 @@ pub enum ParallelRequests {
     DoNotPay,
 }
 
-/// What a source says of itself; 0 and `Unknown` stand for "not known".
+/// What a source says about itself; 0 and `Unknown` mean "unknown".
 ///
-/// What the caller asks for comes first, then what was measured, then these, then the defaults.
+/// Requests of the caller take precedence, then measurements, then these hints, then the
+/// defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hints {
-    /// What is behind it.
+    /// Its storage.
     pub kind: SourceKind,
-    /// Bytes of one request that it answers best.
+    /// The best size of a request in bytes.
     pub request_size: u64,
-    /// Requests in flight that pay.
+    /// The number of requests in flight that pays off.
     pub queue_depth: u64,
-    /// Whether more than one pays at all.
+    /// Whether more than one pays off at all.
     pub parallel: ParallelRequests,
 }
 
 impl Hints {
-    /// Numbers that nobody can mean are an accident; what was used instead is said.
+    /// Absurd values are clamped and reported.
     fn bounded(&self, fallbacks: &mut Vec<Fallback>) -> Self {
         let mut hints = *self;
         for (name, (least, most), number) in [
@@ -89,7 +91,7 @@ impl Hints {
     }
 }
 
-/// Facts with hints that can be meant, if there are any.
+/// The facts with their hints clamped to sensible values, if there are any.
 pub(super) fn bounded(facts: &Facts, fallbacks: &mut Vec<Fallback>) -> Option<Facts> {
     if facts.hints == Hints::default() {
         return None;
@@ -97,12 +99,12 @@ pub(super) fn bounded(facts: &Facts, fallbacks: &mut Vec<Fallback>) -> Option<Fa
     Some(Facts { hints: facts.hints.bounded(fallbacks), ..facts.clone() })
 }
 
-/// Whether `facts` are of a source that answers for itself: no file, and no copies of one.
+/// Whether `facts` describe a source that is neither a file nor copies.
 pub(super) fn is_foreign(facts: &Facts) -> bool {
     facts.storage == Storage::Foreign && facts.copies == 0
 }
 
-/// Decides how a source that answers for itself is read.
+/// Decides how a source that is neither a file nor copies is read.
 pub(super) fn auto(
     facts: &Facts,
     wishes: &Wishes,
@@ -132,14 +134,14 @@ pub(super) fn auto(
     }
 }
 
-/// As many chunks as go together.
+/// As many chunks as are handed out together.
 fn cut(facts: &Facts, chunk_size: NonZeroU64) -> Cut {
     let chunks = (lease_size(facts) / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
     Cut { base: facts.extent.offset(), size }
 }
 
-/// Bytes of one request; if it is waited for, see [`waited_size`].
+/// Size of one request in bytes; for requests that have to wait, see [`waited_size`].
 fn request_size(facts: &Facts) -> u64 {
     match (facts.hints.request_size, facts.hints.kind) {
         (0, SourceKind::Memory | SourceKind::Device | SourceKind::Unknown) => READ_SIZE,
@@ -149,22 +151,22 @@ fn request_size(facts: &Facts) -> u64 {
     }
 }
 
-/// Bytes of one request that is waited for.
+/// Size of one request in bytes, if it has to wait.
 fn waited_size(facts: &Facts) -> u64 {
     let share = facts.extent.len() / MOST_WORKERS;
     let share = share.checked_ilog2().map_or(0, |bits| 1 << bits);
     share.clamp(READ_SIZE, REQUEST_SIZE)
 }
 
-/// Bytes of a block for a consumer of blocks that nobody asked a size of: `usual`, or what the source
-/// answers best.
+/// Size of a block in bytes, for a consumer of blocks that got no size from the caller: `usual`,
+/// or the best size of the source.
 #[must_use]
 pub fn block_size(facts: &Facts, usual: u64) -> u64 {
     let hinted = facts.hints.request_size.min(MOST_CHUNK);
     if is_foreign(facts) { usual.max(hinted) } else { usual }
 }
 
-/// Bytes that are given out at one time where chunks are smaller.
+/// Bytes that are handed out at a time if chunks are smaller.
 fn lease_size(facts: &Facts) -> u64 {
     match facts.hints.request_size {
         0 => request_size(facts).max(waited_size(facts)).min(LEASE_SIZE),
@@ -172,7 +174,7 @@ fn lease_size(facts: &Facts) -> u64 {
     }
 }
 
-/// Workers that begin, and those there may be if that is to be found out.
+/// Workers to begin with, and the maximum if the best number is to be found out.
 fn workers(facts: &Facts, wishes: &Wishes, size: NonZeroU64) -> (u64, Option<Bounds>) {
     let requests = ChunkPlan::new(facts.extent, size).count().max(1);
     let shares = facts.extent.len().div_ceil(WORKER_SHARE).max(1);
@@ -190,7 +192,7 @@ fn workers(facts: &Facts, wishes: &Wishes, size: NonZeroU64) -> (u64, Option<Bou
     };
     let first = by_kind.min(requests);
     let most = MOST_WORKERS.max(first).min(requests);
-    // Of what somebody wants in pieces of his own, a lease is read at once.
+    // For a caller that wants pieces of another size, a whole lease is read at once.
     let (request_size, waited_size) = match (wishes.chunk_size, hints.request_size) {
         (0, 0) => (request_size(facts), waited_size(facts).max(request_size(facts))),
         (0, hinted) => (hinted, hinted),
@@ -208,7 +210,7 @@ fn reason(facts: &Facts, wishes: &Wishes, first: u64, crew: Option<Bounds>) -> S
         SourceKind::Unknown => "not a file",
         SourceKind::Memory => "not a file: memory, it says",
         SourceKind::Device => "not a file: a local device, it says",
-        SourceKind::Disk => "not a file: a disk that turns, it says",
+        SourceKind::Disk => "not a file: a spinning disk, it says",
         SourceKind::Remote => "not a file: another machine, it says",
     };
     let mut words = String::from(place);
@@ -217,8 +219,7 @@ fn reason(facts: &Facts, wishes: &Wishes, first: u64, crew: Option<Bounds>) -> S
     }
     match crew {
         Some(bounds) => {
-            words +=
-                &format!("; from {first} workers on, {} at most, as it answers", bounds.most);
+            words += &format!("; from {first} to {} workers, as it responds", bounds.most);
         }
         None if wishes.workers > 0 => {}
         None if hints.parallel == ParallelRequests::DoNotPay => {
@@ -275,7 +276,7 @@ mod tests {
             assert_eq!((bounds.request_size, bounds.waited_size), (MIB, chunk), "{len}");
             assert_eq!((bounds.first, bounds.most), (first, most), "{len}");
             assert_eq!((decision.workers.len(), decision.first_workers()), (most, first));
-            assert!(decision.reason.contains("as it answers"), "{}", decision.reason);
+            assert!(decision.reason.contains("as it responds"), "{}", decision.reason);
         }
         let one = decided(MIB, Hints::default(), &Wishes::default());
         assert_eq!((one.engine, one.crew), (Engine::Serial, None), "one request");
@@ -362,7 +363,7 @@ mod tests {
                 let told = decision.fallbacks.iter().map(ToString::to_string);
                 let said = told.collect::<String>() + &decision.reason;
                 assert!(!said.contains("O_DIRECT") && !said.contains("cached"), "{said}");
-                assert_eq!(decision.page_cache, PageCache::Keep, "there is none to spare");
+                assert_eq!(decision.page_cache, PageCache::Keep, "no page cache to spare");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A decision, for those who consume in file order.
+//! A decision, adapted for consumers that need file order.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,8 +8,8 @@ use super::{Decision, to_usize};
 use crate::extent::Extent;
 use crate::schedule::{Cut, Run};
 
-/// The same decision for a consumer that wants its leases whole and in file order: one queue
-/// that every worker serves, cut from the start of the extent, a ring's reads by workers.
+/// The same decision for a consumer that takes whole leases in file order: one queue that every
+/// worker serves, cut from the start of the extent, with a ring's reads done by workers.
 #[must_use]
 pub fn in_order(decision: Decision, extent: Extent) -> Decision {
     let cut = Cut { base: extent.offset(), ..decision.cut };
@@ -18,7 +18,7 @@ pub fn in_order(decision: Decision, extent: Extent) -> Decision {
     let mut runs: Vec<Run> = Vec::new();
     let mut at = extent.offset();
     for Run { extent: run, way } in ways {
-        // A lease is read in the way in which its first byte was to be read.
+        // A lease is read in the way chosen for its first byte.
         let leases = run.end().saturating_sub(cut.base).div_ceil(cut.size.get());
         let end = cut.base.saturating_add(leases.saturating_mul(cut.size.get()));
         let end = end.min(extent.end());
@@ -34,7 +34,7 @@ pub fn in_order(decision: Decision, extent: Extent) -> Decision {
     let mut slots = to_usize(decision.ring_depth).max(decision.workers.len()).max(1);
     let mut crew = decision.crew;
     if let Some(bounds) = &mut crew {
-        // Each has a lease in hand, and those are kept apart.
+        // Each worker has a lease in hand, and those are stored separately.
         bounds.most = to_usize(MOST_IN_HAND / cut.size).clamp(bounds.first, bounds.most);
         (bounds.request_size, bounds.waited_size) = (cut.size.get(), cut.size.get());
         slots = bounds.most;

@@ -1,4 +1,4 @@
-//! Why a file is read as it is, in one sentence, and the shares that it is about.
+//! Why a file is read the way it is, in one sentence, and the shares that it mentions.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,7 +16,7 @@ pub(super) struct Share {
 impl Share {
     pub(super) fn of(facts: &Facts) -> Self {
         let mut share = Self { resident: 0, absent: 0, unknown: facts.extent.len() };
-        // What was not looked at is unknown: an extent may have more windows than time allows.
+        // What was not inspected is unknown: an extent may have more windows than time allows.
         for (window, known) in window::windows(facts.extent).zip(&facts.residency) {
             let bytes = match known {
                 Residency::Resident => &mut share.resident,
@@ -55,8 +55,8 @@ pub(super) fn reason(
     };
     let how = match (page_cache, bypass) {
         (PageCache::Bypass, true) => "the rest direct, past it",
-        (PageCache::Bypass, false) => "taken from it",
-        (PageCache::Drop, _) => "buffered, dropped behind",
+        (PageCache::Bypass, false) => "read from it",
+        (PageCache::Drop, _) => "buffered, then dropped",
         _ if share.absent == 0 && share.unknown == 0 => "buffered",
         _ => "buffered, which warms it",
     };

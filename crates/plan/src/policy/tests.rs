@@ -98,7 +98,7 @@ fn each_window_of_a_half_resident_file_is_read_the_right_way() {
     facts.residency[64] = Residency::Partial;
     let wishes = Wishes { page_cache: PageCache::Bypass, ..Wishes::default() };
     let decision = decide(&facts, &wishes);
-    assert_eq!(ways(&decision), (BIG / 2 + 100, BIG / 2), "the tail is no whole unit");
+    assert_eq!(ways(&decision), (BIG / 2 + 100, BIG / 2), "the tail is not a whole unit");
     assert_eq!((decision.engine, decision.workers.len()), (Engine::Ring, 2));
     facts.ring = false;
     let decision = decide(&facts, &wishes);
@@ -113,7 +113,7 @@ fn bypassing_a_resident_file_takes_it_from_the_page_cache() {
     let wishes = Wishes { page_cache: PageCache::Bypass, ..Wishes::default() };
     assert_eq!(ways(&decide(&facts(BIG), &wishes)), (BIG, 0));
     let ring = Wishes { engine: Engine::Ring, ..wishes };
-    assert_eq!(ways(&decide(&facts(BIG), &ring)), (0, BIG), "unless an engine was asked for");
+    assert_eq!(ways(&decide(&facts(BIG), &ring)), (0, BIG), "unless an engine was requested");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn what_was_measured_is_used_where_it_was_measured_and_said() {
     let dropped = tuned(cold(BIG), &once, TUNED);
     assert_eq!((dropped.page_cache, ways(&dropped)), (PageCache::Drop, (BIG, 0)));
     assert!(dropped.reason.contains("as tuned: no O_DIRECT"), "{}", dropped.reason);
-    assert!(dropped.fallbacks.is_empty(), "nothing was asked for in vain");
+    assert!(dropped.fallbacks.is_empty(), "every request was honoured");
     let bypass = Wishes { page_cache: PageCache::Bypass, ..auto };
     let by_threads = tuned(cold(BIG), &bypass, TUNED);
     assert_eq!((by_threads.engine, by_threads.workers.len()), (Engine::Pool, 9));
@@ -264,12 +264,12 @@ fn a_measurement_says_nothing_where_it_was_not_made() {
     let unknown = tuned(unknown, &Wishes::default(), TUNED);
     assert_eq!((unknown.workers.len(), unknown.chunk_size.get()), (4, READ_SIZE));
     assert!(!unknown.reason.contains("tuned"), "{}", unknown.reason);
-    // Nobody gains from a worker for less than 4 MiB.
+    // A worker for less than 4 MiB gains nothing.
     assert_eq!(tuned(facts(WORKER_SHARE + 1), &Wishes::default(), TUNED).workers.len(), 2);
 }
 
 proptest! {
-    /// Whoever asks for an engine gets it as without any measurement; and one that measured
+    /// A requested engine decides as without any measurement; and a profile that measured
     /// nothing changes nothing.
     #[test]
     fn an_engine_that_was_asked_for_is_not_tuned(
@@ -287,7 +287,7 @@ proptest! {
         }
     }
 
-    /// Whatever is known and wished, the runs tile the extent and direct ones are whole units.
+    /// Whatever the facts and options, the runs tile the extent and direct ones are whole units.
     #[test]
     fn the_runs_of_a_decision_tile_the_extent(
         offset in 0_u64..5_000, len in 0_u64..3 * WINDOW_SIZE, known in 0_usize..5,

@@ -1,4 +1,5 @@
-//! What was measured to be faster than the defaults, on one file system of one machine.
+//! Settings that were measured to be faster than the defaults, on one file system of one
+//! machine.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,43 +9,43 @@ use super::{COLD_WORKERS, MOST_IN_FLIGHT, READ_SIZE, SMALL, keep_in_range};
 use crate::fallback::Fallback;
 use crate::wishes::{Engine, PageCache};
 
-/// Bytes of one read, at least: a page.
+/// The smallest size of one read: a page.
 pub(super) const LEAST_CHUNK: u64 = 4096;
-/// And at most: more is memory without gain.
+/// The largest: more is memory without gain.
 pub(super) const MOST_CHUNK: u64 = 64 << 20;
 
-/// Numbers that [`decide`](super::decide) takes in place of its own; 0 and `Auto` stand for
-/// "nothing was measured", so that the default of this type changes no decision.
+/// Numbers that [`decide`](super::decide) uses in place of its own. 0 and `Auto` mean "not
+/// measured", so the default of this type changes no decision.
 ///
-/// What a caller asks for comes first, then these, then the defaults. An engine that was asked for
-/// is not tuned.
+/// Requests of the caller take precedence, then these, then the defaults. A requested engine is
+/// not tuned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tuning {
-    /// Threads for what the page cache holds.
+    /// Threads for files in the page cache.
     pub warm_workers: u64,
-    /// Bytes of one read, for a file that the page cache holds.
+    /// Bytes of one read, for a file in the page cache.
     pub warm_chunk_size: u64,
-    /// Threads for what it does not hold, read through it.
+    /// Threads for files that are not in it, read through it.
     pub cold_workers: u64,
-    /// Bytes of one read, for a file that it does not hold all of.
+    /// Bytes of one read, for a file that is not completely in it.
     pub cold_chunk_size: u64,
     /// Direct reads in flight.
     pub direct_depth: u64,
     /// Bytes of one direct read.
     pub direct_chunk_size: u64,
-    /// Who makes direct reads: [`Engine::Ring`] where it can, or [`Engine::Pool`], a thread each.
-    /// Others stand for "not measured".
+    /// How direct reads are made: [`Engine::Ring`] where possible, or [`Engine::Pool`], one
+    /// thread for each. Other values mean "not measured".
     pub direct_engine: Engine,
-    /// How a file is read that nobody reads again: [`PageCache::Bypass`] where that is possible,
-    /// or [`PageCache::Drop`]. Others stand for "not measured".
+    /// How to read a file that will not be read again: [`PageCache::Bypass`] where possible, or
+    /// [`PageCache::Drop`]. Other values mean "not measured".
     pub once: PageCache,
     /// Up to this many bytes one read without any thread is fastest.
     pub small: u64,
 }
 
 impl Tuning {
-    /// The same for somebody whose threads do more with the bytes than to move them: those in
-    /// flight at the device are as good, but never fewer than the threads that he has anyway.
+    /// The same for a caller whose threads also process the bytes: as many threads as are best
+    /// in flight at the device, but never fewer than it has anyway.
     ///
     /// ```
     /// use swath_plan::policy::Tuning;
@@ -60,7 +61,7 @@ impl Tuning {
         Self { cold_workers: if more { self.cold_workers } else { 0 }, ..Self::default() }
     }
 
-    /// Numbers that nobody can mean are an accident; what was used instead is said.
+    /// Absurd values are clamped and reported.
     pub(super) fn bounded(&self, fallbacks: &mut Vec<Fallback>) -> Self {
         let mut tuning = *self;
         let sizes = (LEAST_CHUNK, MOST_CHUNK);
@@ -79,25 +80,25 @@ impl Tuning {
         tuning
     }
 
-    /// Up to how many bytes one read is enough, in range: for those who ask before they decide.
+    /// The limit for reading in one call, clamped: for callers that need it before they decide.
     #[must_use]
     pub fn small_bytes(&self) -> u64 {
         if self.small == 0 { SMALL } else { self.small.min(READ_SIZE) }
     }
 
-    /// Whether what is read once is read past the page cache, where that is possible.
+    /// Whether files that are read once bypass the page cache, where possible.
     #[must_use]
     pub fn bypasses(&self) -> bool {
         self.once != PageCache::Drop
     }
 }
 
-/// What of a [`Tuning`] a decision has taken, for its reason.
+/// The settings of a [`Tuning`] that a decision has used, for its reason.
 #[derive(Default)]
 pub(super) struct Taken(Vec<&'static str>);
 
 impl Taken {
-    /// The wish, else what was measured, else nothing: 0.
+    /// The requested value, otherwise the measured one, otherwise 0.
     pub(super) fn pick(&mut self, name: &'static str, wish: u64, tuned: u64) -> u64 {
         if wish > 0 || tuned == 0 {
             return wish;
@@ -112,7 +113,7 @@ impl Taken {
         }
     }
 
-    /// The end of the reason; empty if nothing was taken.
+    /// The end of the reason; empty if nothing was used.
     pub(super) fn words(&self) -> String {
         match self.0.as_slice() {
             [] => String::new(),

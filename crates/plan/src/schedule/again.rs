@@ -1,35 +1,37 @@
-//! What is tried again, and when: at least as late as the source asks, else later each time, and never
-//! all at one time.
+//! What is retried, and when: not before the time that the source gives; otherwise after growing
+//! pauses, and never everything at the same time.
 
 use alloc::vec::Vec;
 
 use super::Nanos;
 use crate::random::next_word;
 
-/// No pause is longer, unless the source asks for it.
+/// The longest pause, unless the source asks for more.
 const MOST: Nanos = 2_000_000_000;
 
-/// How long to wait before something that failed for a passing reason is tried again. The default
-/// waits for nothing but what the source asks for.
+/// How long to wait before something that failed for a transient reason is retried. The default
+/// only waits if the source asks for it.
 ///
 /// ```
 /// use swath_plan::schedule::Pause;
 ///
 /// let mut pause = Pause { first: 1000, seed: 7 };
-/// assert!((500..=1000).contains(&pause.draw(0, 0)), "by half at most, so that not all come at once");
+/// assert!((500..=1000).contains(&pause.draw(0, 0)), "by half at most, so that not all come at
+/// once");
 /// assert!((2000..=4000).contains(&pause.draw(2, 0)), "doubled each time");
 /// assert!((9000..=11_250).contains(&pause.draw(0, 9000)), "never before the source says");
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pause {
-    /// Before the first time; then doubled. 0: none.
+    /// Before the first retry; doubled each time. 0: no pause.
     pub first: Nanos,
-    /// Decides by how much pauses differ.
+    /// Determines by how much pauses differ.
     pub seed: u64,
 }
 
 impl Pause {
-    /// The pause of something that has been `tried` so often again, where the source asks for `after`.
+    /// The pause before a retry of something that was retried `tried` times before, if the
+    /// source asks for `after`.
     pub fn draw(&mut self, tried: u32, after: Nanos) -> Nanos {
         let doubled = self.first.checked_shl(tried).unwrap_or(MOST).min(MOST.max(self.first));
         let doubled = if self.first > 0 && doubled == 0 { MOST } else { doubled };
@@ -44,7 +46,7 @@ impl Pause {
     }
 }
 
-/// Leases that are given out again, none before its time.
+/// Leases that are handed out again, each when its time has come.
 #[derive(Clone, Debug)]
 pub(crate) struct Again<L> {
     waiting: Vec<(Nanos, L)>,
@@ -59,13 +61,13 @@ impl<L: PartialEq> Again<L> {
         self.waiting.push((not_before, lease));
     }
 
-    /// The one that came last, of those whose time has come.
+    /// The one that came last, among those whose time has come.
     pub(crate) fn due(&self, now: Nanos) -> Option<&L> {
         let due = |entry: &&(Nanos, L)| entry.0 <= now;
         self.waiting.iter().rev().find(due).map(|(_, lease)| lease)
     }
 
-    /// When the next one's time comes.
+    /// The time of the next one.
     pub(crate) fn soonest(&self) -> Option<Nanos> {
         self.waiting.iter().map(|&(not_before, _)| not_before).min()
     }

@@ -185,7 +185,7 @@ fn where_leases_are_taken_in_turn_what_is_tried_later_comes_before_what_is_behin
     let passing = Outcome::Passing { after: 0 };
     assert_eq!(scheduler.completed(lease, passing, 5 * MS), Verdict::Retry);
     let Action::WaitUntil(at) = scheduler.next(0, 6 * MS) else {
-        panic!("who failed has to come back to it")
+        panic!("the failed lease has to be retried")
     };
     assert_eq!(expect_read(scheduler.next(0, at)).extent, lease.extent);
     assert_eq!(expect_read(scheduler.next(1, at)).extent.offset(), 4);
@@ -204,11 +204,11 @@ fn pauses_double_differ_and_are_never_shorter_than_asked() {
     assert!((1000 * MS..=2000 * MS).contains(&pause.draw(u32::MAX, 0)), "bounded");
     assert!((0..100).all(|_| pause.draw(0, 3000 * MS) >= 3000 * MS));
     assert_eq!(pause.draw(0, Nanos::MAX), Nanos::MAX);
-    assert_eq!(Pause::default().draw(9, 0), 0, "none is asked for");
+    assert_eq!(Pause::default().draw(9, 0), 0, "no pause is requested");
 }
 
 proptest! {
-    /// Whatever the runs, slots, cuts and passing failures: every byte completes exactly once.
+    /// Whatever the runs, slots, cuts and transient failures: every byte completes exactly once.
     #[test]
     fn every_byte_is_read_exactly_once(
         ends in prop::collection::vec(0_u64..50, 1..6),

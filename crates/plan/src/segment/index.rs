@@ -1,15 +1,16 @@
-//! Which of many items in a row holds a byte: a flat index, made once and only read.
+//! Finds the item that contains a byte, among many items in a row: a flat index, made once and
+//! only read.
 //!
 //! ```text
 //! items    |a    |b|c||e        |     lengths 5, 1, 2, 0, 9
-//! starts   0     5 6 8          17    a sum in front of each, and the total
+//! starts   0     5 6 8          17    a sum before each, and the total
 //! buckets  |·    ·    |·    ·    |    equal shares of the bytes, an item or two in each
 //! ```
 //!
-//! A search looks up the bucket of the offset, which tells between which two items to look, and
-//! looks there. So the expected cost for an offset drawn evenly from all bytes is O(1) whatever
-//! the lengths are, because the more bytes lie in short items, the more buckets these have; the
-//! worst is O(log n), in a bucket that many short items share.
+//! A search looks up the bucket of the offset, which gives the two items between which to
+//! search. So the expected cost for an offset drawn evenly from all bytes is O(1) whatever the
+//! lengths are, because the more bytes are in short items, the more buckets these have; the
+//! worst case is O(log n), in a bucket that many short items share.
 //!
 //! ```
 //! use swath_plan::segment::index::Index;
@@ -22,29 +23,29 @@
 
 use alloc::vec::Vec;
 
-/// Items for each bucket, up to twice as many. Measured: with fewer the table of buckets falls out
-/// of the nearer caches, with more the walk inside a bucket gets longer.
+/// Items for each bucket, up to twice as many. Measured: with fewer, the table of buckets no
+/// longer fits into the nearer caches; with more, the walk inside a bucket gets longer.
 const ITEMS_PER_BUCKET: usize = 1;
 
-/// Up to so many items, a walk from the first is faster than halving.
+/// Up to this many items, a walk from the first is faster than halving.
 const WALK_MAX: usize = 16;
 
-/// Where items that lie one behind the other begin. Takes 10 to 12 bytes of memory for each.
+/// Where adjacent items begin. Takes 10 to 12 bytes of memory for each.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// The start of each item, then the total.
     starts: Vec<u64>,
-    /// The item that holds the first byte of each bucket, then the last item.
+    /// The item that contains the first byte of each bucket, then the last item.
     buckets: Vec<u32>,
     /// A bucket has two to the power of this many bytes.
     shift: u32,
 }
 
 impl Index {
-    /// Lays items of these lengths one behind the other, in O(n).
+    /// Lays out items of these lengths one after the other, in O(n).
     ///
-    /// Returns `None` if they have more than `u64::MAX` bytes together, or are more than
-    /// `u32::MAX`.
+    /// Returns `None` if they have more than `u64::MAX` bytes in total, or if there are more
+    /// than `u32::MAX` of them.
     pub fn build(lens: impl IntoIterator<Item = u64>) -> Option<Self> {
         let lens = lens.into_iter();
         let mut starts = Vec::with_capacity(lens.size_hint().0.saturating_add(1));
@@ -60,28 +61,28 @@ impl Index {
         Some(Self { starts, buckets, shift })
     }
 
-    /// How many items there are, empty ones too.
+    /// The number of items, including empty ones.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Whether there is no item.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all items together.
+    /// The total length of all items.
     pub fn total(&self) -> u64 {
         self.starts[self.len()]
     }
 
-    /// Returns where item `index` begins; for the count of items, where the last one ends.
+    /// Returns where item `index` begins; for the number of items, where the last one ends.
     pub fn start(&self, index: usize) -> Option<u64> {
         self.starts.get(index).copied()
     }
 
-    /// Returns the item that holds byte `offset`, and the offset inside that item; `None` from
-    /// [`total`](Self::total) on.
+    /// Returns the item that contains byte `offset`, and the offset inside that item; `None`
+    /// from [`total`](Self::total) on.
     ///
     /// Expected O(1), at worst O(log n): see the [module](self).
     #[inline]
@@ -92,18 +93,18 @@ impl Index {
         let bucket = usize::try_from(offset >> self.shift).ok()?;
         let first = self.buckets[bucket] as usize;
         let last = self.buckets[bucket + 1] as usize;
-        // The last item that does not start behind the byte: empty ones before it are passed.
-        let behind = &self.starts[first + 1..=last];
-        let passed = if behind.len() <= WALK_MAX {
-            behind.iter().take_while(|&&start| start <= offset).count()
+        // The last item that does not start after the byte: empty ones before it are skipped.
+        let after = &self.starts[first + 1..=last];
+        let passed = if after.len() <= WALK_MAX {
+            after.iter().take_while(|&&start| start <= offset).count()
         } else {
-            behind.partition_point(|&start| start <= offset)
+            after.partition_point(|&start| start <= offset)
         };
         Some((first + passed, offset - self.starts[first + passed]))
     }
 }
 
-/// Returns how far to shift offsets below `total` so that at most `most` buckets are left.
+/// Returns by how much to shift offsets below `total` so that at most `most` buckets are left.
 fn shift_for(total: u64, most: usize) -> u32 {
     let (last, most) = (total.saturating_sub(1), most.max(1) as u64);
     (0..u64::BITS).find(|&shift| (last >> shift) < most).unwrap_or(u64::BITS - 1)
@@ -133,7 +134,7 @@ mod tests {
         Index::build(lens.iter().copied()).expect("fits")
     }
 
-    /// What a walk over all items finds.
+    /// The result of a walk over all items.
     fn walk(lens: &[u64], offset: u64) -> Option<(usize, u64)> {
         let mut start = 0;
         for (index, &len) in lens.iter().enumerate() {

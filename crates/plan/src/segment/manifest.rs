@@ -1,15 +1,15 @@
 //! The manifest: which bytes of which segments, in serial order, are the file.
 //!
-//! A [`Manifest`] that exists keeps all rules below, whether it was put together
-//! ([`new`](Manifest::new)) or read ([`decode`](Manifest::decode)); so whoever uses one need not
-//! look again before opening a file by a name in it or reading at an offset in it.
+//! A [`Manifest`] always satisfies all rules below, whether it was put together
+//! ([`new`](Manifest::new)) or read ([`decode`](Manifest::decode)). So its users need not check
+//! again before opening a file by a name in it or reading at an offset in it.
 //!
 //! ```
 //! use swath_plan::{extent::Extent, segment::manifest::{Manifest, ManifestExtent, Segment}};
 //!
 //! fn crc32c_append(previous: u32, bytes: &[u8]) -> u32 {
 //! #     bytes.iter().fold(previous, |sum, &byte| sum.rotate_left(5) ^ u32::from(byte))
-//!     // … of the library at hand
+//!     // … from a library of your choice
 //! }
 //!
 //! let segments = vec![Segment { name: "segment-0".into(), len: 10 }];
@@ -22,20 +22,20 @@
 //! # Ok::<(), swath_plan::segment::manifest::ManifestError>(())
 //! ```
 //!
-//! # The bytes
+//! # The encoding
 //!
 //! Version 1. All numbers are unsigned and little-endian; nothing is aligned or padded. Equal
-//! manifests have equal bytes.
+//! manifests have equal encodings.
 //!
 //! | Offset | Bytes | What |
 //! | ---: | ---: | --- |
 //! | 0 | 8 | `SWATHMAN` |
 //! | 8 | 4 | version: 1 |
-//! | 12 | 4 | flags: 0; a set bit is one that this version does not know |
+//! | 12 | 4 | flags: 0; this version does not know any set bit |
 //! | 16 | 8 | total: the length of the file, which is the sum of the lengths of all extents |
 //! | 24 | 4 | *S*, the count of segments, at most 2³¹ |
 //! | 28 | 8 | *E*, the count of extents |
-//! | 36 | | *S* segments, one behind the other |
+//! | 36 | | *S* segments, one after the other |
 //! | | 24 × *E* | extents in serial order |
 //! | | 4 | CRC-32C of everything before it |
 //!
@@ -43,7 +43,8 @@
 //!
 //! | Offset | Bytes | What |
 //! | ---: | ---: | --- |
-//! | 0 | 8 | the length of the segment's file that extents may lie in; the file may be longer |
+//! | 0 | 8 | the length of the part of the segment's file that extents may be in; the file may
+//! be longer |
 //! | 8 | 1 | *n*, the length of its name |
 //! | 9 | *n* | its name, UTF-8, in the folder of the manifest |
 //!
@@ -51,21 +52,21 @@
 //!
 //! | Offset | Bytes | What |
 //! | ---: | ---: | --- |
-//! | 0 | 4 | bits 0 to 30: the index of its segment; bit 31: a checksum is there |
+//! | 0 | 4 | bits 0 to 30: the index of its segment; bit 31: whether it has a checksum |
 //! | 4 | 4 | CRC-32C of its bytes; 0 without a checksum |
 //! | 8 | 8 | its offset in the segment's file |
 //! | 16 | 8 | its length |
 //!
 //! # The rules
 //!
-//! Everything else is refused, with the offset of what is wrong:
+//! Everything else is refused, with the offset of the fault:
 //!
-//! * the bytes end where the counts say, and the checksum at the end is right;
+//! * the encoding ends where the counts say, and the checksum at the end is right;
 //! * a name has 1 to 255 bytes, no `/` and no NUL, does not start with a dot, is not `MANIFEST`
 //!   and occurs once;
-//! * an extent names a segment that is there, is not empty, ends inside the segment's length, and
+//! * an extent names a segment that exists, is not empty, ends inside the segment's length, and
 //!   shares no byte with another extent;
-//! * the total is what the extents add up to, and fits 64 bits.
+//! * the total is the sum of the extents, and fits 64 bits.
 
 mod check;
 mod decode;
@@ -79,7 +80,7 @@ use alloc::vec::Vec;
 
 pub use fault::{Fault, ManifestError};
 
-/// Adds bytes to a CRC-32C: takes the sum of what came before (0: nothing) and what follows.
+/// Adds bytes to a CRC-32C: takes the sum of the previous bytes (0: none) and the next ones.
 pub type Crc32cAppend = fn(u32, &[u8]) -> u32;
 
 /// The name of the file that holds a manifest.
@@ -98,34 +99,34 @@ const TOTAL_AT: usize = 16;
 const SEGMENT_COUNT_AT: usize = 24;
 const EXTENT_COUNT_AT: usize = 28;
 const HEADER_LEN: usize = 36;
-/// Bytes of a segment besides its name.
+/// Bytes of a segment in addition to its name.
 const SEGMENT_LEN: usize = 9;
 const EXTENT_LEN: usize = 24;
 const SUM_LEN: usize = 4;
 /// Set in an extent's first number if it has a checksum.
 const HAS_CHECKSUM: u32 = 1 << 31;
 
-/// A file that extents lie in.
+/// A file that contains extents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Its name in the folder of the manifest.
     pub name: Box<str>,
-    /// How many of its bytes extents may lie in.
+    /// How many of its bytes extents may be in.
     pub len: u64,
 }
 
-/// Bytes of one segment.
+/// A range of bytes of one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ManifestExtent {
     /// The index of the segment.
     pub segment: u32,
-    /// Which of its bytes.
+    /// Range of its bytes.
     pub extent: Extent,
-    /// The CRC-32C of these bytes, where somebody computed it.
+    /// The CRC-32C of these bytes, if it was computed.
     pub crc32c: Option<u32>,
 }
 
-/// Segments, and the extents of them that are the file, in serial order.
+/// Segments, and the extents of them that make up the file, in serial order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manifest {
     segments: Vec<Segment>,
@@ -136,11 +137,11 @@ pub struct Manifest {
 impl Manifest {
     /// Checks the rules of the [module](self) and puts the parts together.
     ///
-    /// O(n) if every segment's extents come in the order of their offsets, else O(n log n).
+    /// O(n) if every segment's extents come in the order of their offsets, otherwise O(n log n).
     ///
     /// # Errors
     ///
-    /// The first rule that is broken, and where the broken part would stand in the bytes.
+    /// The first rule that is broken, and where the broken part would be in the encoding.
     pub fn new(
         segments: Vec<Segment>,
         extents: Vec<ManifestExtent>,
@@ -149,19 +150,19 @@ impl Manifest {
         Ok(Self { segments, extents, len })
     }
 
-    /// Reads the bytes of a manifest, which may come from anywhere.
+    /// Decodes a manifest from bytes that may come from anywhere.
     ///
     /// O(n), or O(n log n) as [`new`](Self::new). Takes memory for at most a small multiple of
     /// the length of `bytes`, and most of it only once the checksum is right.
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong, and its offset.
+    /// The first fault, and its offset.
     pub fn decode(bytes: &[u8], crc32c_append: Crc32cAppend) -> Result<Self, ManifestError> {
         decode::decode(bytes, crc32c_append)
     }
 
-    /// Returns the manifest's bytes.
+    /// Returns the encoding.
     pub fn encode(&self, crc32c_append: Crc32cAppend) -> Vec<u8> {
         let names: usize = self.segments.iter().map(|it| SEGMENT_LEN + it.name.len()).sum();
         let len = HEADER_LEN + names + self.extents.len() * EXTENT_LEN + SUM_LEN;
@@ -188,7 +189,7 @@ impl Manifest {
         bytes.extend_from_slice(&(self.extents.len() as u64).to_le_bytes());
     }
 
-    /// Returns the segments, in the order that indices mean.
+    /// Returns the segments, in the order of their indices.
     pub fn segments(&self) -> &[Segment] {
         &self.segments
     }
@@ -203,12 +204,12 @@ impl Manifest {
         self.len
     }
 
-    /// Whether the file that it describes holds no byte.
+    /// Whether the file that it describes is empty.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Gives the parts back, for a manifest that is to go on behind this one.
+    /// Returns the parts, for a manifest that continues this one.
     pub fn into_parts(self) -> (Vec<Segment>, Vec<ManifestExtent>) {
         (self.segments, self.extents)
     }
@@ -230,12 +231,12 @@ fn encode_extent(it: &ManifestExtent) -> [u8; EXTENT_LEN] {
     bytes
 }
 
-/// Where extent `index` stands in the bytes.
+/// Where extent `index` is in the encoding.
 fn extent_at(segments: &[Segment], index: usize) -> usize {
     segment_at(segments, segments.len()) + index * EXTENT_LEN
 }
 
-/// Where segment `index` stands in the bytes.
+/// Where segment `index` is in the encoding.
 fn segment_at(segments: &[Segment], index: usize) -> usize {
     let before = segments[..index].iter().map(|it| SEGMENT_LEN + it.name.len());
     HEADER_LEN + before.sum::<usize>()

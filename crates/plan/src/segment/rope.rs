@@ -1,16 +1,16 @@
-//! A sequence of pieces that grows at its end and takes another one behind it in O(1).
+//! A sequence of pieces that grows at its end, and to which another sequence is appended in
+//! O(1).
 //!
-//! A strand that writes keeps its output as a [`Rope`]. Where two strands join, the right one's
-//! rope goes behind the left one's; no structure is shared while they run, so nothing is locked
-//! and no order can be lost. Once, when the output is committed, the rope is read from left to
-//! right.
+//! A strand keeps its output as a [`Rope`]. Where two strands join, the right one's rope is
+//! appended to the left one's. No structure is shared while they run, so nothing is locked and
+//! no order can be lost. The rope is read from left to right once, when the output is committed.
 //!
 //! ```text
 //! left  [a][b]          left.concat(right)   [a][b][c][d]
 //! right [c][d]
 //! ```
 //!
-//! Study E (PLIO) inserts each strand into one shared list when it is stolen instead. Taken
+//! Study E (PLIO) instead inserts each strand into one shared list when it is stolen. Taken
 //! literally, that loses the order of what is written after a join.
 
 use alloc::boxed::Box;
@@ -22,12 +22,12 @@ pub trait Piece: Sized {
     /// Its length in bytes.
     fn len(&self) -> u64;
 
-    /// Whether it is empty: such pieces are not kept.
+    /// Whether it is empty: empty pieces are not kept.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Makes one piece of this one and `next`, or gives `next` back.
+    /// Merges `next` into this piece, or returns it.
     fn absorb(&mut self, next: Self) -> Option<Self>;
 }
 
@@ -36,9 +36,9 @@ pub trait Piece: Sized {
 pub struct LogExtent {
     /// Which log.
     pub log: u32,
-    /// From the start of the log.
+    /// Offset from the start of the log.
     pub offset: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
 }
 
@@ -57,7 +57,7 @@ impl Piece for LogExtent {
     }
 }
 
-/// Ropes of so few pieces are copied: cheaper than a node.
+/// Ropes of this few pieces are copied: cheaper than a node.
 const FEW: usize = 16;
 
 /// Pieces in order. See the [module](self).
@@ -100,7 +100,7 @@ impl<P: Piece> Rope<P> {
         self.len == 0
     }
 
-    /// Appends one piece; an empty one costs nothing, a contiguous one lengthens the last.
+    /// Appends one piece. An empty one costs nothing; a contiguous one extends the last piece.
     pub fn push(&mut self, piece: P) {
         if piece.is_empty() {
             return;
@@ -113,8 +113,8 @@ impl<P: Piece> Rope<P> {
         self.last.extend(left_over);
     }
 
-    /// Lets `grow` lengthen the last piece, if there is one, and returns whether it did: whether
-    /// it returned `true`.
+    /// Calls `grow` to extend the last piece, if there is one; returns whether `grow` returned
+    /// `true`.
     pub fn grow_last(&mut self, grow: impl FnOnce(&mut P) -> bool) -> bool {
         let Some(last) = self.last.last_mut() else { return false };
         let before = last.len();
@@ -123,10 +123,10 @@ impl<P: Piece> Rope<P> {
         has_grown
     }
 
-    /// Appends `right` behind everything in `self`, in O(1).
+    /// Appends `right` after everything in `self`, in O(1).
     ///
-    /// To be called by the strand that forked, after both branches have ended. PLIO inserts at
-    /// the steal instead, which loses the order of what is written after a join.
+    /// To be called by the strand that forked, after both branches have ended. PLIO instead
+    /// inserts at the steal, which loses the order of what is written after a join.
     pub fn concat(&mut self, mut right: Self) {
         if right.before.is_none() && right.last.len() <= FEW {
             for piece in mem::take(&mut right.last) {
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn the_last_piece_can_grow_in_place() {
         let mut rope = Rope::new();
-        assert!(!rope.grow_last(|_| true), "there is none");
+        assert!(!rope.grow_last(|_| true), "no last piece");
         rope.push(extent(0, 0, 4));
         assert!(rope.grow_last(|last| {
             last.len += 3;

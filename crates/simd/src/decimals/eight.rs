@@ -19,7 +19,7 @@ use std::arch::x86_64::{
 
 use super::{Tokens, each, long, wide};
 
-/// Whether this processor has what [`Level::Avx512`](crate::level::Level) does not promise.
+/// Whether this processor has what [`Level::Avx512`](crate::level::Level) does not include.
 pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("avx512dq")
         && std::is_x86_feature_detected!("avx512vl")
@@ -34,7 +34,7 @@ const STEP: usize = 8;
 const HIGHEST: u64 = 0x8000_8000_8000_8000;
 const LOWEST: u64 = 0x0001_0001_0001_0001;
 
-/// Powers of ten, of which sixteen can be divided by.
+/// The powers of ten used as divisors.
 static POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
@@ -45,7 +45,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         let short = eight(tokens, done).and_then(|eight| eight.doubles());
         if let Some(values) = short.or_else(|| long::doubles(tokens, done)) {
-            // SAFETY: eight doubles are there, aligned or not.
+            // SAFETY: there is room for eight doubles, aligned or not.
             unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
             let found = each(slots, |index| wide::double(tokens, done + index));
@@ -64,7 +64,7 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         if let Some(values) = eight(tokens, done).and_then(|eight| eight.integers()) {
-            // SAFETY: eight integers are there, aligned or not.
+            // SAFETY: there is room for eight integers, aligned or not.
             unsafe { _mm512_storeu_si512(slots.as_mut_ptr().cast(), values) };
         } else {
             let found = each(slots, |index| wide::integer(tokens, done + index));
@@ -77,7 +77,7 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     done + each(&mut out[done..count], |index| wide::integer(tokens, done + index))
 }
 
-/// Four tokens: what they are made of, and a mask with 16 bits for each.
+/// Four tokens: their digits, and a mask with 16 bits for each.
 #[derive(Clone, Copy)]
 struct Four {
     digits: __m512i,
@@ -113,7 +113,7 @@ impl Eight {
     fn doubles(self) -> Option<__m512d> {
         let mut values = _mm512_cvtepu64_pd(self.digits);
         if self.even | self.odd != 0 {
-            // Beyond that, dividing would round a second time.
+            // Above that, dividing would round a second time.
             let exact = _mm512_set1_epi64(1 << 53);
             if _mm512_cmpgt_epu64_mask(self.digits, exact) != 0 {
                 return None;
@@ -131,19 +131,20 @@ impl Eight {
         enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt"
     )]
     fn powers(&self) -> __m512d {
-        // No point is one behind the last digit. A single bit as a float has its place as exponent.
+        // No point counts as one after the last digit. A single bit converted to a float has its
+        // position as exponent.
         let end = |points: u64| points | (nonzero(points) ^ LOWEST) << 15;
         let even = _mm_cvtsi64_si128(end(self.even).cast_signed());
         let odd = _mm_cvtsi64_si128(end(self.odd).cast_signed());
         let bits = _mm256_cvtepu16_epi32(_mm_unpacklo_epi16(even, odd));
         let floats = _mm256_castps_si256(_mm256_cvtepi32_ps(bits));
         let places = _mm256_srli_epi32::<23>(floats);
-        let behind = _mm256_sub_epi32(_mm256_set1_epi32(127 + 15), places);
+        let after = _mm256_sub_epi32(_mm256_set1_epi32(127 + 15), places);
         // SAFETY: the table has eight doubles there.
         let low = unsafe { _mm512_loadu_pd(POWERS.as_ptr()) };
-        // SAFETY: and another eight.
+        // SAFETY: and eight more.
         let high = unsafe { _mm512_loadu_pd(POWERS.as_ptr().wrapping_add(8)) };
-        _mm512_permutex2var_pd(low, _mm512_cvtepu32_epi64(behind), high)
+        _mm512_permutex2var_pd(low, _mm512_cvtepu32_epi64(after), high)
     }
 }
 
@@ -153,9 +154,9 @@ impl Eight {
 fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let at = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
-    // SAFETY: eight numbers of 32 bits are there.
+    // SAFETY: there are eight 32-bit numbers.
     let starts = unsafe { _mm256_loadu_si256(starts.as_ptr().cast()) };
-    // SAFETY: eight numbers of 32 bits are there.
+    // SAFETY: there are eight 32-bit numbers.
     let ends = unsafe { _mm256_loadu_si256(at.as_ptr().cast()) };
     let lens = _mm256_sub_epi32(ends, starts);
     if !are_windows(lens, ends, tokens.text.len()) {
@@ -166,7 +167,7 @@ fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     let before = _mm512_cvtepu32_epi64(before);
     let window = |end: u32| {
         let start = text.wrapping_add((end - WINDOW) as usize);
-        // SAFETY: each end has been seen to lie in the text, with a window before it.
+        // SAFETY: each end has been checked to be in the text, with a window before it.
         unsafe { _mm_loadu_si128(start.cast()) }
     };
     let mut vectors = [_mm512_setzero_si512(); 2];
@@ -196,20 +197,21 @@ fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     Some(Eight { digits, negative, even: even.points, odd: odd.points })
 }
 
-/// Whether all tokens have 1 to 16 bytes and end inside the text, a window from its start.
+/// Whether all tokens have 1 to 16 bytes and end inside the text, at least a window from its
+/// start.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
     let one = _mm256_set1_epi32(1);
     let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, one), _mm256_set1_epi32(15));
-    let behind = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(16));
+    let after = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(16));
     let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));
-    short & behind & inside == 0xff
+    short & after & inside == 0xff
 }
 
-/// Takes the signs and points out of four tokens; `before` has, in all bytes of a window, how many
-/// of it lie before its token. `None` if there is anything else.
+/// Removes the signs and points from four tokens; `before` has, in all bytes of a window, how
+/// many of them come before its token. `None` if there is anything else.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn four(text: __m512i, before: __m512i) -> Option<Four> {
@@ -227,13 +229,13 @@ fn four(text: __m512i, before: __m512i) -> Option<Four> {
     let points = odd & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2e));
     let minuses = odd & first & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2d));
     let known = points | minuses;
-    // Clears the lowest point of each token: a second one stays.
+    // Clears the lowest point of each token: a second one remains.
     let second = ((points | HIGHEST) - LOWEST) & points;
     if (odd ^ known) | (odd & HIGHEST) | second != 0 {
         return None;
     }
     let digits = _mm512_maskz_mov_epi8(inside & !known, digits);
-    // Up to the point and with it, everything moves by one.
+    // Up to and including the point, everything moves by one.
     let moving = (points << 1).wrapping_sub(nonzero(points));
     let moved = _mm512_bslli_epi128::<1>(digits);
     let digits = _mm512_mask_mov_epi8(digits, moving, moved);

@@ -1,4 +1,4 @@
-//! Four tokens of at most 16 bytes at a time, in two vectors of two: what AVX2 can do of what
+//! Four tokens of at most 16 bytes at a time, in two vectors of two: the AVX2 version of what
 //! AVX-512 does with eight.
 
 use std::arch::x86_64::{
@@ -28,11 +28,11 @@ static LAST: [u8; 2 * WINDOW] = steps(0x00, 0xff);
 /// Ones before zeros: the window at `16 - n` has `n` ones at its start.
 static FIRST: [u8; 2 * WINDOW] = steps(0xff, 0x00);
 
-const fn steps(before: u8, behind: u8) -> [u8; 2 * WINDOW] {
+const fn steps(before: u8, after: u8) -> [u8; 2 * WINDOW] {
     let mut bytes = [before; 2 * WINDOW];
     let mut at = WINDOW;
     while at < 2 * WINDOW {
-        bytes[at] = behind;
+        bytes[at] = after;
         at += 1;
     }
     bytes
@@ -48,7 +48,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         if let Some(values) = four(tokens, done).and_then(|four| four.doubles()) {
-            // SAFETY: four doubles are there, aligned or not.
+            // SAFETY: there is room for four doubles, aligned or not.
             unsafe { _mm256_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
             let found = each(slots, |index| wide::double(tokens, done + index));
@@ -67,7 +67,7 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         if let Some(values) = four(tokens, done).and_then(|four| four.integers()) {
-            // SAFETY: four integers are there, aligned or not.
+            // SAFETY: there is room for four integers, aligned or not.
             unsafe { _mm256_storeu_si256(slots.as_mut_ptr().cast(), values) };
         } else {
             let found = each(slots, |index| wide::integer(tokens, done + index));
@@ -80,7 +80,7 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     done + each(&mut out[done..count], |index| wide::integer(tokens, done + index))
 }
 
-/// Two tokens: what they are made of, and masks with 16 bits for each.
+/// Two tokens: their digits, and masks with 16 bits for each.
 #[derive(Clone, Copy)]
 struct Two {
     digits: __m256i,
@@ -88,7 +88,8 @@ struct Two {
     minuses: u32,
 }
 
-/// Four tokens as integers of their digits; the even ones and the odd ones have masks of their own.
+/// Four tokens as integers of their digits; the even ones and the odd ones have masks of their
+/// own.
 struct Four {
     digits: __m256i,
     even: Two,
@@ -112,7 +113,7 @@ impl Four {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn doubles(self) -> Option<__m256d> {
-        // Below 2^52, the digits are the fraction of a number of which 2^52 is taken away.
+        // Below 2^52, the digits are the fraction of a number from which 2^52 is subtracted.
         let beyond = _mm256_set1_epi64x(!((1 << 52) - 1));
         if _mm256_testz_si256(self.digits, beyond) == 0 {
             return None;
@@ -134,7 +135,7 @@ impl Four {
         Some(values)
     }
 
-    /// This in the lanes of tokens with a minus, zero in the others.
+    /// `value` in the lanes of tokens with a minus, zero in the others.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn minuses(&self, value: i64) -> __m256i {
@@ -144,7 +145,7 @@ impl Four {
     }
 }
 
-/// The place of the only one of 16 bits; 15, that of the last digit, if there is none.
+/// The position of the only set bit of 16; 15, that of the last digit, if no bit is set.
 #[inline]
 fn place(points: u32) -> u32 {
     (points | 1 << 15).trailing_zeros()
@@ -168,7 +169,7 @@ fn four(tokens: Tokens<'_>, index: usize) -> Option<Four> {
         return None;
     }
     let window = |at: usize| {
-        // Its end lies in the text, with a window before it.
+        // Its end is in the text, with a window before it.
         load(tokens.text, ends[at] as usize - WINDOW)
     };
     let inside = |at: usize| load(&LAST, lens[at]);
@@ -177,12 +178,12 @@ fn four(tokens: Tokens<'_>, index: usize) -> Option<Four> {
     Some(Four { digits: combine(even.digits, odd.digits), even, odd })
 }
 
-/// Sixteen bytes, of which there must be as many.
+/// Sixteen bytes, which must exist.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn load(bytes: &[u8], at: usize) -> __m128i {
     let window = &bytes[at..at + WINDOW];
-    // SAFETY: sixteen bytes are there, aligned or not.
+    // SAFETY: sixteen bytes are available, aligned or not.
     unsafe { _mm_loadu_si128(window.as_ptr().cast()) }
 }
 
@@ -192,8 +193,8 @@ fn both(low: __m128i, high: __m128i) -> __m256i {
     _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
 }
 
-/// Takes the signs and points out of two tokens; `inside` has ones where they are. `None` if
-/// there is anything else.
+/// Removes the signs and points from two tokens; `inside` has ones where the tokens are. `None`
+/// if there is anything else.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn two(text: __m256i, inside: __m256i) -> Option<Two> {
@@ -209,10 +210,10 @@ fn two(text: __m256i, inside: __m256i) -> Option<Two> {
     }
     let points = equal(digits, POINT);
     let inside = mask(inside);
-    // Of a full window the first byte has no zero before it.
+    // The first byte of a full window has no zero before it.
     let first = inside & !((inside << 1) & !LOWEST);
     let minuses = equal(digits, MINUS) & first;
-    // Clears the lowest point of each token: a second one stays.
+    // Clears the lowest point of each token: a second one remains.
     let second = ((points | HIGHEST) - LOWEST) & points;
     if (odd ^ (points | minuses)) | (odd & HIGHEST) | second != 0 {
         return None;
@@ -221,7 +222,7 @@ fn two(text: __m256i, inside: __m256i) -> Option<Two> {
     if points == 0 {
         return Some(Two { digits, points, minuses });
     }
-    // Up to the point and with it, everything moves by one.
+    // Up to and including the point, everything moves by one.
     let moving = |points: u32| {
         let count = if points & 0xffff == 0 { 0 } else { place(points) as usize + 1 };
         load(&FIRST, WINDOW - count)

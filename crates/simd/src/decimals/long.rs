@@ -1,5 +1,5 @@
-//! Eight tokens of at most 32 bytes at a time, in four vectors of two, and the doubles nearest to
-//! all eight at once.
+//! Eight tokens of at most 32 bytes at a time, in four vectors of two, and the nearest doubles
+//! of all eight at once.
 
 use std::arch::x86_64::{
     __m256i, __m512d, __m512i, _mm256_add_epi32, _mm256_and_si256, _mm256_cmpeq_epi32_mask,
@@ -25,7 +25,7 @@ use super::Tokens;
 use super::powers::{COUNT, FIRST, POWERS};
 use super::scalar;
 
-/// Whether this processor has what is used here beside AVX-512F and BW.
+/// Whether this processor has what is used here in addition to AVX-512F and BW.
 pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("avx512cd")
 }
@@ -34,8 +34,8 @@ pub(super) fn available() -> bool {
 const HIGHEST: u64 = 0x8000_0000_8000_0000;
 const LOWEST: u64 = 0x0000_0001_0000_0001;
 
-/// The doubles that the eight tokens from `index` on are; `None` if one of them is long, odd, or
-/// hard to round.
+/// The doubles that the eight tokens from `index` on represent; `None` if one of them is long,
+/// unusual, or hard to round.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m512d> {
@@ -47,14 +47,14 @@ pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m512d> {
             (*end, *power) = without_power(tokens.text, *end)?;
         }
     }
-    // SAFETY: eight numbers of 32 bits are there.
+    // SAFETY: there are eight 32-bit numbers.
     let starts = unsafe { _mm256_loadu_si256(starts.as_ptr().cast()) };
-    // SAFETY: eight numbers of 32 bits are there.
-    let behind = unsafe { _mm256_loadu_si256(ends.as_ptr().cast()) };
-    // SAFETY: eight numbers of 32 bits are there.
+    // SAFETY: there are eight 32-bit numbers.
+    let after = unsafe { _mm256_loadu_si256(ends.as_ptr().cast()) };
+    // SAFETY: there are eight 32-bit numbers.
     let powers = unsafe { _mm256_loadu_si256(powers.as_ptr().cast()) };
-    let lens = _mm256_sub_epi32(behind, starts);
-    if !are_windows(lens, behind, tokens.text.len()) {
+    let lens = _mm256_sub_epi32(after, starts);
+    if !are_windows(lens, after, tokens.text.len()) {
         return None;
     }
     let before = _mm256_cvtepi32_epi8(_mm256_sub_epi32(_mm256_set1_epi32(32), lens));
@@ -62,7 +62,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m512d> {
     let text = tokens.text.as_ptr();
     let window = |end: u32| {
         let start = text.wrapping_add((end - 32) as usize);
-        // SAFETY: each end has been seen to lie in the text, with a window before it.
+        // SAFETY: each end has been checked to be in the text, with a window before it.
         unsafe { _mm256_loadu_si256(start.cast()) }
     };
     let pair = |at: usize, low: i8| {
@@ -81,7 +81,8 @@ pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m512d> {
         signed(b.points),
         signed(a.points),
     );
-    // A point at bit 31 would have nothing behind it; no point has 32 zeros before it, thus 0.
+    // A point at bit 31 would have nothing after it; without a point there are 32 leading zeros,
+    // thus 0.
     let places = _mm256_and_si256(_mm256_lzcnt_epi32(points), _mm256_set1_epi32(31));
     let values = nearest(digits, _mm256_sub_epi32(powers, places))?;
     if a.minuses | b.minuses | c.minuses | d.minuses == 0 {
@@ -116,19 +117,20 @@ fn without_power(text: &[u8], end: u32) -> Option<(u32, i32)> {
     Some((end, 0))
 }
 
-/// Whether all tokens have 1 to 32 bytes and end inside the text, a window from its start.
+/// Whether all tokens have 1 to 32 bytes and end inside the text, at least a window from its
+/// start.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
     let one = _mm256_set1_epi32(1);
     let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, one), _mm256_set1_epi32(31));
-    let behind = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(32));
+    let after = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(32));
     let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));
-    short & behind & inside == 0xff
+    short & after & inside == 0xff
 }
 
-/// Two tokens: what they are made of, and masks with 32 bits for each.
+/// Two tokens: their digits, and masks with 32 bits for each.
 #[derive(Clone, Copy)]
 struct Two {
     digits: __m512i,
@@ -136,7 +138,7 @@ struct Two {
     minuses: u64,
 }
 
-/// Takes the signs and points out of two tokens, as its shorter brother does of four.
+/// Removes the signs and points from two tokens, as the function for 16 bytes does for four.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn two(text: __m512i, before: __m512i) -> Option<Two> {
@@ -151,13 +153,13 @@ fn two(text: __m512i, before: __m512i) -> Option<Two> {
     let points = odd & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2e));
     let minuses = odd & first & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2d));
     let known = points | minuses;
-    // Clears the lowest point of each token: a second one stays.
+    // Clears the lowest point of each token: a second one remains.
     let second = ((points | HIGHEST) - LOWEST) & points;
     if (odd ^ known) | (odd & HIGHEST) | second != 0 {
         return None;
     }
     let digits = _mm512_maskz_mov_epi8(inside & !known, digits);
-    // Up to the point and with it, everything moves by one, also from one half to the next.
+    // Up to and including the point, everything moves by one, also from one half to the next.
     let moving = (points << 1).wrapping_sub(nonzero(points));
     let carried = _mm512_maskz_shuffle_i64x2::<0b10_10_00_00>(0b1100_1100, digits, digits);
     let moved = _mm512_alignr_epi8::<15>(digits, carried);
@@ -171,8 +173,8 @@ fn nonzero(bits: u64) -> u64 {
     ((bits + 0x7fff_ffff_7fff_ffff) >> 31) & LOWEST
 }
 
-/// Windows of 32 digits, two in each vector, to eight integers in their order; `None` if one of
-/// them has more than nineteen digits.
+/// Windows of 32 digits, two in each vector, to eight integers in order; `None` if one of them
+/// has more than nineteen digits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn combine([a, b, c, d]: [__m512i; 4]) -> Option<__m512i> {
@@ -186,7 +188,7 @@ fn combine([a, b, c, d]: [__m512i; 4]) -> Option<__m512i> {
         let upper = _mm512_mul_epu32(eights, _mm512_set1_epi64(100_000_000));
         _mm512_add_epi64(upper, _mm512_srli_epi64::<32>(eights))
     };
-    // Of tokens 0, 2, 0, 2, 1, 3, 1, 3: the upper half of each, then the lower.
+    // From tokens 0, 2, 0, 2, 1, 3, 1, 3: the upper half of each, then the lower.
     let (low, high) = (sixteens(a, b), sixteens(c, d));
     let uppers = _mm512_setr_epi64(0, 4, 1, 5, 8, 12, 9, 13);
     let lowers = _mm512_setr_epi64(2, 6, 3, 7, 10, 14, 11, 15);
@@ -199,8 +201,8 @@ fn combine([a, b, c, d]: [__m512i; 4]) -> Option<__m512i> {
     Some(_mm512_add_epi64(uppers, lowers))
 }
 
-/// The doubles nearest to `digits * 10^exponents`, as
-/// [`nearest_double`](super::nearest::nearest_double) finds each; `None` if one of them may lie just
+/// The doubles nearest to `digits * 10^exponents`, as found for each by
+/// [`nearest_double`](super::nearest::nearest_double); `None` if one of them may be exactly
 /// between two doubles, or is not a normal one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
@@ -214,24 +216,24 @@ fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
         return None;
     }
     let place = _mm256_slli_epi32::<1>(place);
-    // SAFETY: all places are entries of the table, two words each.
+    // SAFETY: all indices are entries of the table, two words each.
     let powers = unsafe { _mm512_i32gather_epi64::<8>(place, POWERS.as_ptr().cast()) };
     let leading = _mm512_lzcnt_epi64(digits);
     let shifted = _mm512_sllv_epi64(digits, leading);
     let (mut high, mut low) = product(shifted, powers);
     let kept = _mm512_set1_epi64(0x1ff);
     if _mm512_cmpeq_epi64_mask(_mm512_and_si512(high, kept), kept) != 0 {
-        // What the lower half of the power carries may reach what is kept. Seldom, one might
-        // think; but text of a double with all its digits lies next to that double.
+        // The carry of the power's lower half may reach the bits that are kept. This may seem
+        // rare, but the text of a double with all its digits is next to that double.
         let lowers = POWERS.as_ptr().cast::<u8>().wrapping_add(8);
-        // SAFETY: all places are entries of the table, whose second words these are.
+        // SAFETY: all indices are entries of the table, whose second words these are.
         let lowers = unsafe { _mm512_i32gather_epi64::<8>(place, lowers.cast()) };
         let (carry, _) = product(shifted, lowers);
         low = _mm512_add_epi64(low, carry);
         let carried = _mm512_cmplt_epu64_mask(low, carry);
         high = _mm512_mask_add_epi64(high, carried, high, _mm512_set1_epi64(1));
     }
-    // What may lie just between two doubles.
+    // Values that may be exactly between two doubles.
     let between = _mm512_cmple_epu64_mask(low, _mm512_set1_epi64(1));
     let easy = zeros | integers;
     if between & !easy != 0 {
@@ -246,7 +248,7 @@ fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
     let biased = _mm256_add_epi32(binary, _mm256_set1_epi32(63 + 1023));
     let biased =
         _mm512_sub_epi64(_mm512_add_epi64(_mm512_cvtepi32_epi64(biased), upper), leading);
-    // One less: the leading one of the mantissa adds it, and one more where rounding carried.
+    // One less: the leading one of the mantissa adds it, and one more if rounding carried.
     let less = _mm512_sub_epi64(biased, _mm512_set1_epi64(1));
     let normal = _mm512_cmple_epu64_mask(less, _mm512_set1_epi64(2044));
     if normal | easy != 0xff {
@@ -257,7 +259,7 @@ fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
     Some(_mm512_mask_mov_pd(values, integers, _mm512_cvtepu64_pd(digits)))
 }
 
-/// The upper and the lower half of all eight products, from those of their halves.
+/// The upper and the lower half of all eight products, from the products of their halves.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn product(a: __m512i, b: __m512i) -> (__m512i, __m512i) {

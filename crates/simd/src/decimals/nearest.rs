@@ -1,6 +1,6 @@
 //! The double nearest to a decimal number of up to nineteen digits.
 //!
-//! After Lemire, *Number parsing at a gigabyte per second* (2021), with the proof of Mushtak and
+//! From Lemire, *Number parsing at a gigabyte per second* (2021), with the proof of Mushtak and
 //! Lemire, *Fast number parsing without fallback* (2023), that the truncated product is always
 //! enough. Numbers below the smallest normal double are left to the caller, so rounding has one
 //! form here.
@@ -15,10 +15,10 @@ const MOST_PLACES: i32 = 12;
 /// Bits of the mantissa of a double, without the leading one.
 const BITS: u32 = 52;
 
-/// Returns the double nearest to `digits * 10^exponent`, of two equally near ones the even one.
+/// Returns the double nearest to `digits * 10^exponent`; of two equally near ones the even one.
 ///
-/// `None` where it is infinite, or smaller than the normal doubles and not zero: whoever asks has
-/// a slower way for those. The sign is the caller's.
+/// `None` if it is infinite, or smaller than the normal doubles and not zero: the caller has a
+/// slower way for those. The caller applies the sign.
 ///
 /// ```
 /// assert_eq!(swath_simd::nearest_double(12345, -2), Some(123.45));
@@ -27,8 +27,8 @@ const BITS: u32 = 52;
 #[must_use]
 #[inline]
 pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
-    // Numbers of few places mostly have few digits as well; of those with many places some have
-    // more, and then a branch costs more than it saves.
+    // Numbers with few decimals mostly have few digits as well; of those with many decimals some
+    // have more, and then a branch costs more than it saves.
     if (-MOST_PLACES..=0).contains(&exponent) && digits >> (BITS + 1) == 0 {
         // Both are doubles, so one operation rounds once.
         let power = EXACT[exponent.unsigned_abs() as usize & 15];
@@ -52,13 +52,14 @@ fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
     let upper = u32::from(high >> 63 == 1);
     let shift = upper + 64 - BITS - 3;
     let mut mantissa = high >> shift;
-    // Exactly between two doubles: only small powers of five can do that.
+    // Exactly between two doubles: only small powers of five can cause that.
     let halfway = low <= 1 && mantissa & 3 == 1 && mantissa << shift == high;
     if halfway && (-4..=23).contains(&exponent) {
         mantissa &= !1;
     }
     mantissa = (mantissa + (mantissa & 1)) >> 1;
-    // The integer part of log2(10^exponent), by a fraction that holds within the table.
+    // The integer part of log2(10^exponent), by a fraction that is exact enough within the
+    // table.
     let binary = ((217_706 * exponent) >> 16) + 63;
     let mut biased = binary + upper.cast_signed() - zeros.cast_signed() + 1023;
     if mantissa >> (BITS + 1) == 1 {
@@ -74,9 +75,9 @@ fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
 
 /// The upper 128 bits of `digits * power`.
 ///
-/// Without the lower half of the power they would nearly always do, but text of a double with all
-/// its digits lies next to that double: then half of the numbers need it, and guessing which costs
-/// more than a product.
+/// The upper half of the power alone would nearly always be enough, but the text of a double
+/// with all its digits is next to that double: then half of the numbers need the lower half, and
+/// guessing which costs more than a product.
 #[inline]
 fn product(digits: u64, [high, low]: [u64; 2]) -> (u64, u64) {
     let upper = halves(u128::from(digits) * u128::from(high));

@@ -1,9 +1,9 @@
 //! Powers of five, 128 bits of each.
 //!
-//! Of 5^q the bits from the highest on: cut off below where q is not negative; rounded up where
-//! q is at least -27, as the reciprocal is then known to be hit exactly; cut off again below that.
+//! For 5^q, the bits from the highest on: truncated if q is not negative; rounded up if q is at
+//! least -27, because the reciprocal is then known to be exact; truncated again below that.
 
-/// The power of ten of the first entry: a smaller one makes zero of nineteen digits.
+/// The power of ten of the first entry: a smaller one makes nineteen digits zero.
 pub(super) const FIRST: i32 = -342;
 /// The power of ten of the last entry: a larger one makes one digit infinite.
 pub(super) const LAST: i32 = 308;
@@ -32,7 +32,7 @@ const fn powers() -> [[u64; 2]; COUNT] {
         wide = times_five(wide);
         index += 1;
     }
-    // Dividing and cutting off step by step is the same as doing so once.
+    // Dividing and truncating step by step is the same as doing so once.
     let mut wide = [0; LIMBS];
     wide[LIMBS - 1] = 1 << 31;
     let mut index = NEGATIVE;
@@ -41,7 +41,7 @@ const fn powers() -> [[u64; 2]; COUNT] {
         wide = by_five(wide);
         let (high, low) = highest(&wide);
         let up = if index + 27 >= NEGATIVE { 1 } else { 0 };
-        // Cannot overflow: of these few no lower half is all ones.
+        // Cannot overflow: in these few entries no lower half is all ones.
         powers[index] = [high, low + up];
     }
     powers
@@ -85,7 +85,7 @@ const fn highest(wide: &Wide) -> (u64, u64) {
     (high << zeros | low >> (64 - zeros), low << zeros | rest >> (64 - zeros))
 }
 
-/// The two limbs that lie `below` others below the `top` one; zeros below the lowest.
+/// The two limbs at position `below` under the `top` one; zeros below the lowest.
 const fn pair(wide: &Wide, top: usize, below: usize) -> u64 {
     let high = if top >= below { wide[top - below] } else { 0 };
     let low = if top > below { wide[top - below - 1] } else { 0 };

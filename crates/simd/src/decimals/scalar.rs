@@ -16,21 +16,21 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     each(&mut out[..count], |index| decimal(tokens.get(index)?)?.to_integer())
 }
 
-/// What a token says: `digits * 10^exponent`, with a sign.
+/// The value of a token: `digits * 10^exponent`, with a sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decimal {
-    /// The digits before and behind the point, as one number.
+    /// The digits before and after the point, as one number.
     pub digits: u64,
-    /// Less the digits behind the point.
+    /// The exponent, minus the number of digits after the point.
     pub exponent: i32,
     /// Whether there is a minus.
     pub negative: bool,
-    /// Whether there are digits only.
+    /// Whether there are only digits.
     pub integer: bool,
 }
 
 impl Decimal {
-    /// The nearest double; `None` where it is infinite or subnormal.
+    /// Returns the nearest double; `None` if it is infinite or subnormal.
     #[inline]
     #[must_use]
     pub fn to_double(self) -> Option<f64> {
@@ -38,7 +38,7 @@ impl Decimal {
         Some(if self.negative { -value } else { value })
     }
 
-    /// The integer; `None` if there is more than a sign and digits, or it does not fit.
+    /// Returns the integer; `None` if there is more than a sign and digits, or it does not fit.
     #[inline]
     #[must_use]
     pub fn to_integer(self) -> Option<i64> {
@@ -53,10 +53,10 @@ impl Decimal {
     }
 }
 
-/// Takes a token apart: `[+-] digits [. [digits]] [e [+-] digits]`, or `.digits`; `e` or `E`.
+/// Parses a token: `[+-] digits [. [digits]] [e [+-] digits]`, or `.digits`; `e` or `E`.
 ///
-/// `None` if it is anything else, has more than nineteen digits behind leading zeros, or an
-/// exponent of more than six.
+/// `None` if it is anything else, has more than nineteen digits after leading zeros, or an
+/// exponent of more than six digits.
 #[inline]
 #[must_use]
 pub fn decimal(token: &[u8]) -> Option<Decimal> {
@@ -89,7 +89,7 @@ pub fn decimal(token: &[u8]) -> Option<Decimal> {
     Some(Decimal { digits, exponent, negative, integer })
 }
 
-/// The number behind an `e`: a sign, and one to six digits.
+/// The number after an `e`: a sign, and one to six digits.
 #[inline]
 pub(super) fn exponent(text: &[u8]) -> Option<i32> {
     let (negative, digits) = match text.split_first()? {
@@ -111,7 +111,7 @@ pub(super) fn exponent(text: &[u8]) -> Option<i32> {
     Some(if negative { -value } else { value })
 }
 
-/// Digits of the mantissa, without zeros before it.
+/// Digits of the mantissa, without leading zeros.
 #[cold]
 fn significant(text: &[u8]) -> usize {
     let mantissa = text.iter().take_while(|&&byte| byte.is_ascii_digit() || byte == b'.');
@@ -119,8 +119,7 @@ fn significant(text: &[u8]) -> usize {
     digits.skip_while(|&&byte| byte == b'0').count()
 }
 
-/// Puts the digits that `text` begins with behind those of `value`, modulo 2^64, and returns the
-/// rest.
+/// Appends the leading digits of `text` to those of `value`, modulo 2^64, and returns the rest.
 #[inline]
 #[must_use]
 pub fn append_digits(mut text: &[u8], mut value: u64) -> (u64, &[u8]) {
@@ -142,8 +141,8 @@ pub fn append_digits(mut text: &[u8], mut value: u64) -> (u64, &[u8]) {
     (value, text)
 }
 
-/// Whether all eight bytes are digits: nothing but 0x30 to 0x39 has a 3 in the upper half, also
-/// after 6 is added.
+/// Whether all eight bytes are digits: only 0x30 to 0x39 have a 3 in the upper half both before
+/// and after 6 is added.
 #[inline]
 fn is_digits(word: u64) -> bool {
     const UPPER: u64 = 0xf0f0_f0f0_f0f0_f0f0;
@@ -152,7 +151,7 @@ fn is_digits(word: u64) -> bool {
     (word & UPPER) == THREES && (word.wrapping_add(SIXES) & UPPER) == THREES
 }
 
-/// The number that eight digits are, the first one in the lowest byte: pairs, fours, all.
+/// The number that eight digits represent, the first one in the lowest byte: pairs, fours, all.
 #[inline]
 fn eight_digits(word: u64) -> u64 {
     const PAIRS: u64 = 0x00ff_00ff_00ff_00ff;

@@ -11,7 +11,7 @@ use std::arch::x86_64::{
 use super::Tokens;
 use super::scalar::{self, Decimal};
 
-/// Bytes before a token's end that are looked at: a window, and one for digits that move.
+/// Bytes before a token's end that are read: a window, and one for digits that move.
 const REACH: usize = 33;
 
 #[inline]
@@ -28,7 +28,7 @@ pub(super) fn integer(tokens: Tokens<'_>, index: usize) -> Option<i64> {
     decimal(tokens.text, start, end)?.to_integer()
 }
 
-/// As [`scalar::decimal`], of what lies between two bytes of `text`.
+/// As [`scalar::decimal`], for the bytes between two offsets of `text`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn decimal(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
@@ -42,7 +42,7 @@ fn decimal(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
     let odd = window.odd(end - from);
     let negative = first == b'-';
     if odd == 0 {
-        // A sign alone is no number.
+        // A sign alone is not a number.
         let digits = window.digits(end - from).filter(|_| end > from)?;
         return Some(Decimal { digits, exponent: 0, negative, integer: true });
     }
@@ -53,7 +53,7 @@ fn decimal(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
     scalar::decimal(&text[start..end])
 }
 
-/// Digits and one point among them: the lowest bit of `odd` says where in the window.
+/// Digits and one point among them: the lowest bit of `odd` is its position in the window.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn with_point(
@@ -84,13 +84,13 @@ impl Window {
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn load(text: &[u8], end: usize) -> Self {
-        let bytes = text[..end].last_chunk::<32>().expect("callers have looked");
-        // SAFETY: 32 bytes are there, aligned or not.
+        let bytes = text[..end].last_chunk::<32>().expect("callers have checked");
+        // SAFETY: 32 bytes are available, aligned or not.
         let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         Self(_mm256_add_epi8(bytes, _mm256_set1_epi8(-0x30)))
     }
 
-    /// One bit for each of the last `count` bytes that is no digit.
+    /// One bit for each of the last `count` bytes that is not a digit.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn odd(self, count: usize) -> u32 {
@@ -99,7 +99,7 @@ impl Window {
         _mm256_movemask_epi8(_mm256_andnot_si256(is_digit, last(count))).cast_unsigned()
     }
 
-    /// Whether a point is where `bit` is.
+    /// Whether there is a point at `bit`.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn is_point(self, bit: u32) -> bool {
@@ -108,16 +108,17 @@ impl Window {
         _mm256_movemask_epi8(points).cast_unsigned() & bit != 0
     }
 
-    /// The byte at `point` taken out, those before it from `moved`, the window one byte earlier.
+    /// Removes the byte at `point`; the bytes before it come from `moved`, the window one byte
+    /// earlier.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn without(self, point: u32, moved: Self) -> Self {
         let point = i8::try_from(point).unwrap_or(i8::MAX);
-        let behind = _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(point));
-        Self(_mm256_blendv_epi8(moved.0, self.0, behind))
+        let after = _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(point));
+        Self(_mm256_blendv_epi8(moved.0, self.0, after))
     }
 
-    /// The number that the last `count` digits are; `None` if it has more than nineteen.
+    /// The number that the last `count` digits represent; `None` if it has more than nineteen.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn digits(self, count: usize) -> Option<u64> {
@@ -146,7 +147,7 @@ fn last(count: usize) -> __m256i {
     _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(before))
 }
 
-/// The place of each byte.
+/// The position of each byte.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn places() -> __m256i {

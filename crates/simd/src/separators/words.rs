@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text     ··1.5···2\r\n·-3··4\n
-//! words    ··###···#····##··#·      one bit for each byte that is no blank and no newline
+//! words    ··###···#····##··#·      one bit for each byte that is neither a blank nor a newline
 //! starts     2     8     13  17     ones after a zero
 //! ends          5   9      15 18    zeros after a one
 //! ```
@@ -11,22 +11,22 @@ use super::{Ends, padded};
 use crate::level::{Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, run};
 
-/// What kind of lines a text of words has.
+/// The kind of lines in a text of words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WordLines {
-    /// How often `\n` is there.
+    /// The number of `\n`.
     pub newlines: u64,
-    /// Whether a line has no word, or one that begins with a comment as its first.
+    /// Whether a line has no word, or one whose first word begins with a comment.
     pub odd: bool,
-    /// Whether anything but one space stands between words, or a blank before or after all of a
-    /// line.
+    /// Whether there is anything but one space between words, or a blank before or after the
+    /// words of a line.
     pub loose: bool,
-    /// Whether a carriage return stands anywhere but at the end of a line.
+    /// Whether there is a carriage return anywhere but at the end of a line.
     pub lone_return: bool,
 }
 
 impl WordLines {
-    /// Looks at the lines of `text`, which begins with one.
+    /// Inspects the lines of `text`, which begins with one.
     ///
     /// ```
     /// use swath_simd::WordLines;
@@ -40,19 +40,19 @@ impl WordLines {
         run(detected(), Look { text, comment })
     }
 
-    /// As [`of`](Self::of), by the kernel of one `level`, to compare them.
+    /// As [`of`](Self::of), with the kernel of one `level`, to compare them.
     ///
     /// # Panics
     ///
-    /// Where `level` is not [available](Level::available).
+    /// If `level` is not [available](Level::available).
     #[must_use]
     pub fn of_at(level: Level, text: &[u8], comment: Option<u8>) -> Self {
         run(level.detected(), Look { text, comment })
     }
 }
 
-/// Where words begin and end, and where lines do, in order; the memory is kept from one text to the
-/// next.
+/// Where words begin and end, and where lines do, in order; the memory is reused from one text
+/// to the next.
 #[derive(Clone, Debug, Default)]
 pub struct WordPlaces {
     /// First bytes of words.
@@ -64,15 +64,15 @@ pub struct WordPlaces {
 }
 
 impl WordPlaces {
-    /// Forgets all.
+    /// Removes all.
     pub fn clear(&mut self) {
         self.starts.clear();
         self.ends.clear();
         self.newlines.clear();
     }
 
-    /// Adds the places in `text`, of those from `from` on. A word that goes on there from before has
-    /// an end and no start, one that goes on after the text a start and no end.
+    /// Adds the positions in `text`, from `from` on. A word that continues from before `from`
+    /// has an end and no start, one that continues after the text a start and no end.
     ///
     /// # Panics
     ///
@@ -81,21 +81,21 @@ impl WordPlaces {
         run(detected(), Find { places: self, text, from });
     }
 
-    /// As [`find`](Self::find), by the kernel of one `level`, to compare them.
+    /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
     ///
     /// # Panics
     ///
-    /// Where `level` is not [available](Level::available).
+    /// If `level` is not [available](Level::available).
     pub fn find_at(&mut self, level: Level, text: &[u8], from: usize) {
         run(level.detected(), Find { places: self, text, from });
     }
 }
 
-/// What one chunk says to the next.
+/// The state that one chunk passes to the next.
 struct Carry {
     /// 1 if a line begins there.
     begins: u64,
-    /// 1 if the blanks before the first word of a line go on there.
+    /// 1 if the blanks before the first word of a line continue there.
     leads: u64,
     /// 1 if its last byte was a blank.
     blank: u64,
@@ -103,7 +103,7 @@ struct Carry {
     returned: u64,
 }
 
-/// Ones for what is the matter with some bytes of a chunk.
+/// Ones for what was found at the bytes of a chunk.
 #[derive(Default)]
 struct Seen {
     newlines: u64,
@@ -143,7 +143,7 @@ fn look(masks: impl Masks, chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) 
     }
 }
 
-/// Looks at the lines of a text.
+/// Inspects the lines of a text.
 struct Look<'t> {
     text: &'t [u8],
     comment: Option<u8>,
@@ -167,7 +167,7 @@ impl Kernel for Look<'_> {
             all.loose |= seen.loose;
             all.lone |= seen.lone;
         }
-        // A line may end with the text, with nothing but blanks on it.
+        // A line may end with the text, with only blanks in it.
         let ends_blank = text.last().is_some_and(|last| b" \t\r".contains(last));
         let end = 1_u64 << rest.len();
         let there = end - 1;
@@ -182,7 +182,7 @@ impl Kernel for Look<'_> {
     }
 }
 
-/// Finds words and newlines from a place on.
+/// Finds words and newlines from a position on.
 struct Find<'t> {
     places: &'t mut WordPlaces,
     text: &'t [u8],
@@ -195,7 +195,7 @@ impl Kernel for Find<'_> {
     #[inline(always)]
     fn run<M: Masks>(self, masks: M) {
         let Self { places, text, from } = self;
-        assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
+        assert!(u32::try_from(text.len()).is_ok(), "positions have 32 bits");
         let is_word = |byte: &u8| !b" \t\r\n".contains(byte);
         let mut inside = u64::from(from > 0 && is_word(&text[from - 1]));
         let text = &text[from..];

@@ -28,7 +28,7 @@ pub(super) fn pairs(lines: &mut Lines<'_>, taken: Taken) -> Taken {
 #[inline]
 fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
     let tile = &bytes[start..bytes.len().min(start + TILE)];
-    // As if a separator stood before the first byte: no token is empty.
+    // As if there were a separator before the first byte: no token is empty.
     let mut separated = 1;
     ends.count = 0;
     let mut base = _mm_set1_epi16(1);
@@ -45,7 +45,7 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
         let separators = newlines | blanks | tabs;
         let parity = parity(separators);
         let is_odd = if ends.count & 1 == 0 { parity } else { !parity };
-        // A blank, a newline, a blank, …: the other way round if a line is begun.
+        // A blank, a newline, a blank, …: the other way round if a line has begun.
         let is_plain = digits == !separators
             && separators & (separators << 1 | separated) == 0
             && newlines == separators & !is_odd;
@@ -58,8 +58,8 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
     }
 }
 
-/// Whether the bits up to each one, itself included, are odd in number: the product with all ones,
-/// where nothing is carried.
+/// Whether the number of bits up to and including each one is odd: the product with all ones,
+/// without carries.
 #[target_feature(enable = "sse2,pclmulqdq")]
 #[inline]
 fn parity(bits: u64) -> u64 {
@@ -68,7 +68,7 @@ fn parity(bits: u64) -> u64 {
     _mm_cvtsi128_si64(product).cast_unsigned()
 }
 
-/// For each byte, the places of its ones.
+/// For each byte, the positions of its ones.
 static PLACES: [[u8; 8]; 256] = places();
 
 const fn places() -> [[u8; 8]; 256] {
@@ -85,18 +85,18 @@ const fn places() -> [[u8; 8]; 256] {
     all
 }
 
-/// Lists the bits that are set, those of eight at a time, however many there are: a branch for each,
-/// or for their count, would be guessed wrong.
+/// Lists the set bits, eight positions at a time, however many there are: a branch for each, or
+/// for their count, would be mispredicted.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 #[inline]
 fn compress(bits: u64, mut base: __m128i, ends: &mut Ends) {
-    // At most 32, and seven behind them.
+    // At most 32, and seven after them.
     let list: &mut [u16; 40] = ends.next();
     for (at, byte) in bits.to_le_bytes().into_iter().enumerate() {
         let before = (bits & ((1 << (8 * at)) - 1)).count_ones() as usize;
         let places = i64::from_le_bytes(PLACES[usize::from(byte)]);
         let places = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(places));
-        // No two neighbours are set, so there are at most 28 before the last eight.
+        // No two adjacent bits are set, so there are at most 28 before the last eight.
         let slots = list[before & 31..].first_chunk_mut().expect("40 is 31 and more than 8");
         store_list(slots, _mm_add_epi16(places, base));
         base = _mm_add_epi16(base, _mm_set1_epi16(8));
@@ -104,7 +104,8 @@ fn compress(bits: u64, mut base: __m128i, ends: &mut Ends) {
     ends.count += bits.count_ones() as usize;
 }
 
-/// Converts sixteen tokens into eight lines, unless one of them is out of bounds or there is no room.
+/// Converts sixteen tokens into eight lines, unless one of them is out of bounds or there is no
+/// room.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
 fn convert(lines: &mut Lines<'_>, part: Part<'_>) -> bool {
@@ -151,8 +152,9 @@ fn convert(lines: &mut Lines<'_>, part: Part<'_>) -> bool {
     true
 }
 
-/// Four tokens as two numbers of four digits each, by their ends and the first four steps. The window
-/// begins eight bytes before the first token of eight, whose separator is at `before` in the list.
+/// Four tokens as two numbers of four digits each, by their ends and the first four steps. The
+/// window begins eight bytes before the first token of eight, whose separator is at `before` in
+/// the list.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
 fn fours(window: &[u8; 136], before: u16, behinds: &[u16], steps: __m128i) -> __m256i {
@@ -162,7 +164,7 @@ fn fours(window: &[u8; 136], before: u16, behinds: &[u16], steps: __m128i) -> __
         i64::from_le_bytes(*window[start..].first_chunk().expect("136 is 127 and more than 8"))
     };
     let words = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
-    // What lies before the token becomes zero.
+    // Clears the bytes before the token.
     let missing = _mm256_sub_epi64(_mm256_set1_epi64x(9), _mm256_cvtepu16_epi64(steps));
     let kept = _mm256_sllv_epi64(_mm256_set1_epi64x(-1), _mm256_slli_epi64::<3>(missing));
     let digits = _mm256_and_si256(_mm256_sub_epi8(words, splat(b'0')), kept);

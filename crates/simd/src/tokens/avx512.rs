@@ -16,7 +16,7 @@ use std::arch::x86_64::{
 
 use crate::tokens::{Ends, Lines, Part, TILE, Taken};
 
-/// Whether this processor has what this kernel takes beyond AVX-512BW.
+/// Whether this processor has what this kernel needs beyond AVX-512BW.
 pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("avx512vl")
         && std::is_x86_feature_detected!("avx512vbmi")
@@ -36,7 +36,7 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
     let places = load(&std::array::from_fn(|at| at.to_le_bytes()[0]));
     let tile = &bytes[start..bytes.len().min(start + TILE)];
     let mut base = _mm512_set1_epi16(1);
-    // As if a separator stood before the first byte: no token is empty.
+    // As if there were a separator before the first byte: no token is empty.
     let mut separated = 1;
     ends.count = 0;
     for chunk in tile.as_chunks().0 {
@@ -46,7 +46,7 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
         let digits = _mm512_sub_epi8(chunk, splat(b'0'));
         let digits = _mm512_cmplt_epu8_mask(digits, splat(10));
         let count = separators.count_ones();
-        // A blank, a newline, a blank, …: the other way round if a line is begun.
+        // A blank, a newline, a blank, …: the other way round if a line has begun.
         const NEWLINES_SECOND: u64 = 0xaaaa_aaaa_aaaa_aaaa;
         let wanted = (NEWLINES_SECOND >> (ends.count & 1)) & !(u64::MAX << count);
         let is_plain = digits == !separators
@@ -118,14 +118,14 @@ fn fours(window: &[u8; 128], before: i16, behinds: __m128i, steps: __m128i) -> _
     let (left, right) = window.split_at(64);
     let [left, right] =
         [left, right].map(|half| load(half.first_chunk().expect("half of 128")));
-    // Every byte of a lane: its place in the window, of the last eight of its token. They begin as
-    // far from the window's start as the token ends behind its own.
+    // For every byte of a lane: its position in the window, of the last eight bytes of its
+    // token. They begin as far from the window's start as the token ends after its own.
     let ends = _mm512_sub_epi16(_mm512_cvtepu16_epi64(behinds), _mm512_set1_epi16(before));
     let first_byte = load(&std::array::from_fn(|at| if at % 16 < 8 { 0 } else { 8 }));
     let places = _mm512_shuffle_epi8(ends, first_byte);
     let places = _mm512_add_epi8(places, _mm512_set1_epi64(0x0605_0403_0201_00ff));
     let bytes = _mm512_permutex2var_epi8(left, places, right);
-    // What lies before the token becomes zero.
+    // Clears the bytes before the token.
     let lens = _mm512_sub_epi64(_mm512_set1_epi64(9), _mm512_cvtepu16_epi64(steps));
     let kept = _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_slli_epi64::<3>(lens));
     let digits = _mm512_and_si512(_mm512_sub_epi8(bytes, splat(b'0')), kept);

@@ -1,4 +1,4 @@
-//! The end of writing: bytes to their places, then the name.
+//! The end of writing: moves bytes to their places, then gives the file its name.
 
 use std::convert::Infallible;
 use std::sync::Mutex;
@@ -16,22 +16,21 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::Folder;
 use crate::together::together;
 
-/// What was left, and how it got there.
+/// What was committed, and how it got there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Committed {
     /// Bytes of the output.
     pub bytes: u64,
-    /// Extents that it consists of; 1 for a file.
+    /// Extents it consists of; 1 for a file.
     pub extents: u64,
-    /// Logs that were written: segments of a folder, or nameless files that spilled bytes went
-    /// to.
+    /// Logs that were written: segments of a folder, or unnamed files for spilled bytes.
     pub logs: u64,
     /// Forks: joins, spawns and owned forks.
     pub forks: u64,
-    /// Forks whose branch ran beside the other, on another worker.
+    /// Forks whose branch ran in parallel, on another worker.
     pub steals: u64,
-    /// Bytes written at their place at once.
+    /// Bytes written to their place directly.
     pub in_place: u64,
     /// Bytes written to logs.
     pub logged: u64,
@@ -45,7 +44,7 @@ pub struct Committed {
 pub(super) struct Root {
     pub(super) strand: Box<Strand>,
     pub(super) sequence: Sequence<Infallible>,
-    /// Extents of what was there before, and of earlier checkpoints.
+    /// Extents of the previous output, and of earlier checkpoints.
     pub(super) entries: Entries,
 }
 
@@ -64,7 +63,7 @@ fn report(output: &Output, bytes: u64, extents: usize) -> Committed {
     }
 }
 
-/// Makes one strand of everything that was written, and leaves an empty one.
+/// Takes the strand of everything that was written, and leaves an empty one.
 fn take_strand(output: &Output, root: &mut Root) -> Result<Box<Strand>> {
     if let Some(error) = output.failure() {
         return Err(error);
@@ -79,7 +78,7 @@ fn take_strand(output: &Output, root: &mut Root) -> Result<Box<Strand>> {
     }
 }
 
-/// Takes out all that was written, and says where in the file it begins.
+/// Takes out everything that was written, and returns where in the file it begins.
 fn written(output: &Output, root: &mut Root) -> Result<(u64, Written)> {
     let strand = take_strand(output, root)?;
     let base = strand.start().known().ok_or_else(|| output.fail(lost(output)))?;
@@ -124,7 +123,7 @@ fn name_manifest(output: &Output, folder: &mut Folder, manifest: &Manifest) -> R
     })
 }
 
-/// Moves all to their places, several pieces at one time if that is much.
+/// Moves everything to its place, several pieces in parallel if there is much.
 fn land(output: &Output, taken: Written, base: u64) -> Result<()> {
     const MUCH: u64 = 4 << 20;
     output.place(&taken.tail, base + taken.len - taken.tail.len() as u64)?;
@@ -137,7 +136,7 @@ fn land(output: &Output, taken: Written, base: u64) -> Result<()> {
     if len < MUCH {
         return places.into_iter().try_for_each(|(piece, offset)| output.land(piece, offset));
     }
-    // Blocks are shared without being touched: one call for all of an extent.
+    // Blocks are shared without being touched: one call for each whole extent.
     let mut pieces = Vec::new();
     for (piece, offset) in places {
         if !output.share(&piece, offset)? {
@@ -152,7 +151,7 @@ fn land(output: &Output, taken: Written, base: u64) -> Result<()> {
     together(pieces.len(), || (), land)
 }
 
-/// Cuts a long extent of a log, so that several workers can move it.
+/// Splits a long extent of a log, so that several workers can move it.
 fn cut(piece: Unplaced, offset: u64) -> Vec<(Unplaced, u64)> {
     const MOST: u64 = 64 << 20;
     match piece {

@@ -12,7 +12,7 @@ use crate::append::strand::Strand;
 use crate::append::writer::{Writer, lend};
 use crate::error::{Error, Operation, Reason, Result};
 
-/// Takes a place where `current` has come to; `current` goes on after it.
+/// Takes a place where `current` is now; `current` continues after it.
 pub(super) fn fork(
     output: &Arc<Output>,
     current: &mut Box<Strand>,
@@ -31,13 +31,13 @@ pub(super) fn fork(
 
 /// An owned place in the serial order: for threads, for C, for Python.
 ///
-/// Dropped before it is [finished](Self::finish), also by a panic, it poisons the output: what
-/// comes behind it has no place, so the commit fails. Once the output itself is dropped, or its
-/// commit failed, writing and finishing fail with [`Reason::Poisoned`].
+/// If it is dropped before it is [finished](Self::finish), also by a panic, it poisons the
+/// output: what comes after it has no place, so the commit fails. Once the output itself has
+/// been dropped, or its commit has failed, writing and finishing fail with [`Reason::Poisoned`].
 pub struct Fork {
     output: Arc<Output>,
     slot: Arc<Slot<Infallible>>,
-    /// Gone once it is finished.
+    /// `None` once it is finished.
     strand: Option<Box<Strand>>,
     sequence: Sequence<Infallible>,
 }
@@ -55,7 +55,7 @@ impl Fork {
         lend(&self.output, home, body)
     }
 
-    /// Takes a place for another handle, here, in the order of this one.
+    /// Takes a place for another handle, at this point of this one's output.
     pub fn fork(&mut self) -> Fork {
         let mut strand = self.take_strand();
         let forked = fork(&self.output, &mut strand, &mut self.sequence);
@@ -63,9 +63,8 @@ impl Fork {
         forked
     }
 
-    /// Whether [`finish`](Self::finish) would find everything forked from this one finished: for
-    /// those who would not lose the fork by asking too early.
-    ///
+    /// Checks whether [`finish`](Self::finish) would find everything forked from this handle
+    /// finished; unlike `finish` it does not consume the handle.
     /// # Errors
     ///
     /// [`Reason::Busy`] if a handle forked from this one is not finished.
@@ -74,23 +73,23 @@ impl Fork {
             0 => Ok(()),
             open => Err(Error::new(Operation::Write, Reason::Busy, &self.output.path)
                 .detail(format!("handles forked from this one are still writing: {open}"))
-                .hint("finish them first")),
+                .hint("finish those handles first")),
         }
     }
 
-    /// Says that everything is written.
+    /// Declares that everything is written.
     ///
     /// # Errors
     ///
-    /// [`Reason::Busy`] if a handle forked from this one is not finished,
-    /// [`Reason::Poisoned`] if one was dropped, or the output itself; it cannot be committed then.
+    /// [`Reason::Busy`] if a handle forked from this one is not finished; [`Reason::Poisoned`]
+    /// if one was dropped, or the output itself was: it cannot be committed then.
     pub fn finish(mut self) -> Result<()> {
         self.check_forks()?;
         self.check_output()?;
         let strand = self.take_strand();
         let closed = self.sequence.close(&self.output, strand);
         let (mut strand, end) = closed.inspect_err(|_| {
-            // Dropped, it says that it was not finished.
+            // Dropping this stand-in records that the fork was not finished.
             self.strand = Some(Strand::stand_in(&self.output));
         })?;
         strand.settle(&self.output);
@@ -107,10 +106,10 @@ impl Fork {
         }
     }
 
-    /// Fails once nothing can be committed any more; what was written here goes then.
+    /// Fails once nothing can be committed any more; what was written here is then discarded.
     fn check_output(&mut self) -> Result<()> {
         self.output.check().inspect_err(|_| {
-            // Dropped, it says that it was not finished.
+            // Dropping this stand-in records that the fork was not finished.
             self.strand = Some(Strand::stand_in(&self.output));
             self.sequence = Sequence::new();
         })

@@ -1,4 +1,4 @@
-//! Parallel iterators whose items write, each in its place.
+//! Parallel iterators whose items write, each to its place.
 
 use std::panic::resume_unwind;
 use std::result;
@@ -19,8 +19,8 @@ use crate::failures::caught;
 
 /// Writes the items of a parallel iterator in their order.
 ///
-/// Implemented for indexed iterators only, whose items have a place that does not depend on the
-/// threads. To filter, write nothing for an item; what loses the order does not compile:
+/// Implemented for indexed iterators only: the place of their items does not depend on the
+/// threads. To filter, write nothing for an item. Adapters that lose the order do not compile:
 ///
 /// ```compile_fail,E0277
 /// use rayon::prelude::*;
@@ -31,15 +31,15 @@ use crate::failures::caught;
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait AppendTo: IndexedParallelIterator {
-    /// Calls `write` for each item, in parallel, so that what it writes comes in the order of the
-    /// items, behind everything that was written to `out` before.
+    /// Calls `write` for each item, in parallel. Their output is in the order of the items,
+    /// after everything that was written to `out` before.
     ///
     /// `out` is an [`Append`] or a [`Writer`]. The file gets what the serial loop would have
-    /// written: if an item fails or panics, nothing of later items is in it.
+    /// written: if an item fails or panics, it contains nothing of later items.
     ///
     /// # Errors
     ///
-    /// That of the first item, in order, that fails.
+    /// Those of the first item, in order, that fails.
     ///
     /// ```
     /// use rayon::prelude::*;
@@ -69,13 +69,13 @@ pub trait AppendTo: IndexedParallelIterator {
 
 impl<I: IndexedParallelIterator> AppendTo for I {}
 
-/// What [`append_to`](AppendTo::append_to) can write to: `&Append`, `&mut Writer`.
+/// Where [`append_to`](AppendTo::append_to) can write: `&Append`, `&mut Writer`.
 pub trait Out: sealed::Sealed {
     /// Calls `body` with a writer for what comes next.
     ///
     /// # Errors
     ///
-    /// That of `body`; [`Reason::Busy`](crate::Reason::Busy) if another strand is writing.
+    /// Those of `body`; [`Reason::Busy`](crate::Reason::Busy) if another strand is writing.
     #[doc(hidden)]
     fn with<E, F>(&mut self, body: F) -> result::Result<(), E>
     where
@@ -119,8 +119,9 @@ where
     let strand = w.take_strand();
     let failed_from = AtomicUsize::new(usize::MAX);
     let loop_ = Loop { output, write, failed_from: &failed_from };
-    // Panics of items and of what makes them are caught in `Writing`. One that comes from elsewhere
-    // in the iterator takes the strand with it: then nothing can be committed any more.
+    // Panics of items and of code that makes them are caught in `Writing`. A panic from
+    // elsewhere in the iterator takes the strand with it: then nothing can be committed any
+    // more.
     let lost = Lost { output, is_lost: true };
     let start = InOrder { run: loop_, start: Start::Here(strand), end: None, index: 0 };
     let ended = items.drive(start);
@@ -133,7 +134,7 @@ where
     }
 }
 
-/// Dropped while it is lost, by a panic, it poisons the output.
+/// Poisons the output if it is dropped while the strand is lost, by a panic.
 struct Lost<'a> {
     output: &'a Output,
     is_lost: bool,
@@ -157,7 +158,7 @@ impl Drop for Lost<'_> {
 struct Loop<'l, 'a, F> {
     output: &'a Output,
     write: &'l F,
-    /// The first item of the leftmost part that failed: parts behind it need not begin.
+    /// The first item of the leftmost part that failed: parts after it need not begin.
     failed_from: &'l AtomicUsize,
 }
 
@@ -171,19 +172,19 @@ impl<F> Copy for Loop<'_, '_, F> {}
 
 /// Where a part begins.
 enum Start {
-    /// It goes on with this strand: the leftmost part.
+    /// It continues this strand: the leftmost part.
     Here(Box<Strand>),
-    /// Behind the part before it.
-    Behind(Arc<StartOffset>),
+    /// After the part before it.
+    After(Arc<StartOffset>),
 }
 
 /// One part of the items, before its first item.
 struct InOrder<'l, 'a, F> {
     run: Loop<'l, 'a, F>,
     start: Start,
-    /// Where the next part begins; none behind the last.
+    /// Where the next part begins; `None` after the last.
     end: Option<Arc<StartOffset>>,
-    /// Which item it begins with.
+    /// The index of its first item.
     index: usize,
 }
 
@@ -193,17 +194,17 @@ where
     E: Send,
 {
     type Folder = Writing<Self, E>;
-    type Reducer = Behind<'a>;
+    type Reducer = InSeries<'a>;
     type Result = Ended<E>;
 
-    fn split_at(self, index: usize) -> (Self, Self, Behind<'a>) {
+    fn split_at(self, index: usize) -> (Self, Self, InSeries<'a>) {
         let middle = StartOffset::unknown();
         let run = self.run;
-        let right_start = Start::Behind(Arc::clone(&middle));
+        let right_start = Start::After(Arc::clone(&middle));
         let right =
             InOrder { run, start: right_start, end: self.end, index: self.index + index };
         let left = InOrder { run, start: self.start, end: Some(middle), index: self.index };
-        (left, right, Behind { output: run.output })
+        (left, right, InSeries { output: run.output })
     }
 
     fn into_folder(self) -> Writing<Self, E> {
@@ -225,7 +226,7 @@ struct Writing<C, E> {
 impl<'l, 'a, F, E> Writing<InOrder<'l, 'a, F>, E> {
     fn fail(&mut self, end: End<E>) {
         self.end = end;
-        // Relaxed: whoever sees it late only does work that is then dropped.
+        // Relaxed: a worker that sees it late only does work that is then dropped.
         let from = self.consumer.run.failed_from;
         from.fetch_min(self.consumer.index, Ordering::Relaxed);
     }
@@ -235,10 +236,10 @@ impl<'l, 'a, F, E> Writing<InOrder<'l, 'a, F>, E> {
             return strand;
         }
         let run = self.consumer.run;
-        let nowhere = Start::Behind(StartOffset::unknown());
+        let nowhere = Start::After(StartOffset::unknown());
         match std::mem::replace(&mut self.consumer.start, nowhere) {
             Start::Here(strand) => strand,
-            Start::Behind(start) => Strand::new(run.output, start),
+            Start::After(start) => Strand::new(run.output, start),
         }
     }
 }
@@ -263,7 +264,7 @@ where
         self
     }
 
-    /// A panic in what makes an item is one of the loop's body.
+    /// A panic in code that makes an item counts as one of the loop's body.
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
         let mut items = items.into_iter();
         while !self.full() {
@@ -295,12 +296,12 @@ where
     }
 }
 
-/// Puts the right part behind the left one, unless that failed.
-struct Behind<'a> {
+/// Puts the right part after the left one, unless that failed.
+struct InSeries<'a> {
     output: &'a Output,
 }
 
-impl<E> Reducer<Ended<E>> for Behind<'_> {
+impl<E> Reducer<Ended<E>> for InSeries<'_> {
     fn reduce(self, mut left: Ended<E>, right: Ended<E>) -> Ended<E> {
         if matches!(left.end, End::Well) {
             if let Err(error) = left.strand.absorb(self.output, *right.strand) {

@@ -8,22 +8,22 @@ use crate::append::output::Output;
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
 
-/// What the manifest says of segments that are complete, and of extents in serial order.
+/// What the manifest says about complete segments, and about extents in serial order.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
-    /// Segments of what was there before.
+    /// Segments of the previous output.
     pub(super) old: Vec<Segment>,
     pub(super) extents: Vec<ManifestExtent>,
 }
 
 impl Entries {
-    /// Goes on behind a committed folder.
-    pub(super) fn behind(manifest: Manifest) -> Self {
+    /// Continues after a committed folder.
+    pub(super) fn after(manifest: Manifest) -> Self {
         let (old, extents) = manifest.into_parts();
         Self { old, extents }
     }
 
-    /// Puts logged pieces behind everything. Contiguous ones become one extent.
+    /// Appends logged pieces. Contiguous ones become one extent.
     pub(super) fn push(&mut self, output: &Output, pieces: Vec<Unplaced>) -> Result<()> {
         let old = u32::try_from(self.old.len()).unwrap_or(u32::MAX);
         for piece in pieces {
@@ -48,7 +48,8 @@ impl Entries {
         Ok(())
     }
 
-    /// Checks everything and returns the manifest; segments that nobody needs are left out.
+    /// Checks everything and returns the manifest; segments that are no longer needed are left
+    /// out.
     pub(super) fn manifest(&self, output: &Output) -> Result<Manifest> {
         let logs = output.log_files().into_iter().zip(output.log_lens());
         let new = logs.map(|(log, len)| Segment { name: log.name.into(), len });

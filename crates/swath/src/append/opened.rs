@@ -18,8 +18,9 @@ use crate::together::together;
 
 /// A committed output: a plain file, or a folder of segments that reads as one.
 ///
-/// Positional reads may come from many threads at one time; [`Read`] and [`Seek`] have a position
-/// of their own, in each clone. With [`Source::custom`](crate::Source::custom) every verb reads it.
+/// Positional reads may come from many threads at a time; [`Read`] and [`Seek`] use a position
+/// of their own in each clone. As a [`Source::custom`](crate::Source::custom), every verb can
+/// read it.
 ///
 /// [`Read`] compares the checksum of every extent that it reads from start to end. Positional
 /// reads, and those of a source, cannot: call [`verify`](Self::verify) first.
@@ -38,7 +39,7 @@ use crate::together::together;
 pub struct Opened {
     inner: Arc<Inner>,
     position: u64,
-    /// The extent being read from its start, how far, and the checksum so far.
+    /// The extent that is being read from its start, how far, and its checksum so far.
     checking: Option<Checking>,
 }
 
@@ -58,12 +59,12 @@ struct Inner {
     index: Index,
 }
 
-/// One extent, and where its bytes lie.
+/// One extent, and where its bytes are.
 struct Placed {
     file: u32,
-    /// In the whole output.
+    /// Offset in the whole output.
     start: u64,
-    /// In its file.
+    /// Offset in its file.
     offset: u64,
     len: u64,
     crc32c: Option<u32>,
@@ -88,7 +89,7 @@ pub(super) fn open(path: &Path, fs: &dyn Fs) -> Result<Opened> {
         Some(FileKind::Special) => {
             return Err(Error::new(Operation::Open, Reason::Invalid, path)
                 .detail("a device, pipe or socket is not a committed output")
-                .hint("use `read` or `scan`"));
+                .hint("use `read` or `scan` for it"));
         }
         Some(FileKind::File) => open_file(path, folder.open(&name).map_err(told)?)?,
         Some(FileKind::Folder) => {
@@ -117,7 +118,7 @@ pub(super) fn read_manifest(path: &Path, inside: &dyn FsFolder) -> Result<Manife
     let shown = path.join(manifest::FILE_NAME);
     let bytes = folder::read_manifest(inside, &shown)?.ok_or_else(|| {
         Error::io(Operation::Open, &shown, Errno::NOENT.into())
-            .hint("name a folder that `append` has committed")
+            .hint("pass a folder that `append` has committed")
     })?;
     decode_manifest(&shown, &bytes)
 }
@@ -165,7 +166,7 @@ fn index(path: &Path, lens: impl IntoIterator<Item = u64>) -> Result<Index> {
 }
 
 impl Inner {
-    /// Reads from one extent; 0 bytes at the end of the output.
+    /// Reads from one extent; returns 0 bytes at the end of the output.
     fn read_part(&self, into: &mut [u8], offset: u64) -> Result<(usize, usize)> {
         let Some((at, skip)) = self.index.find(offset) else { return Ok((0, 0)) };
         let extent = &self.extents[at];
@@ -178,7 +179,7 @@ impl Inner {
         match read.map_err(|error| Error::io(Operation::Read, path, error).at(bytes))? {
             0 if want > 0 => Err(Error::new(Operation::Read, Reason::Truncated, path)
                 .at(bytes)
-                .detail("the file has become shorter than the output that was committed")),
+                .detail("the file is now shorter than the output that was committed")),
             read => Ok((at, read)),
         }
     }
@@ -211,26 +212,27 @@ impl Inner {
 }
 
 impl Opened {
-    /// Bytes of the output.
+    /// Length of the output in bytes.
     pub fn len(&self) -> u64 {
         self.inner.len
     }
 
-    /// Whether it has no bytes.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.inner.len == 0
     }
 
-    /// Extents that it consists of; 1 for a file.
+    /// Extents it consists of; 1 for a file.
     pub fn extents(&self) -> usize {
         self.inner.extents.len()
     }
 
-    /// Reads up to `into.len()` bytes at `offset`; 0 from the end on. O(log extents) to find.
+    /// Reads up to `into.len()` bytes at `offset`; returns 0 at the end and after it. Finding
+    /// the extent takes O(log extents).
     ///
     /// # Errors
     ///
-    /// What reading a segment fails with; [`Reason::Truncated`] if it has become shorter.
+    /// Those of reading a segment; [`Reason::Truncated`] if it has become shorter.
     pub fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize> {
         let mut done = 0;
         while done < into.len() {
@@ -243,13 +245,13 @@ impl Opened {
         Ok(done)
     }
 
-    /// Compares every extent with its checksum, in parallel: by the rayon pool this runs on, or by
-    /// threads of its own. Reads a plain file, which has none, to its end.
+    /// Compares every extent with its checksum, in parallel: on the current rayon pool, or on
+    /// threads of its own. A plain file, which has no checksums, is read to its end.
     ///
     /// # Errors
     ///
-    /// [`Reason::Corrupt`] with the segment and the bytes of an extent that does not match; what
-    /// reading fails with.
+    /// [`Reason::Corrupt`] with the segment and the bytes of an extent that does not match;
+    /// those of reading.
     pub fn verify(&self) -> Result<()> {
         together(
             self.inner.extents.len(),
@@ -258,7 +260,7 @@ impl Opened {
         )
     }
 
-    /// Reads on, and compares the checksum of each extent that was read as a whole.
+    /// Reads on, and compares the checksum of each extent that was read completely.
     fn read_on(&mut self, into: &mut [u8]) -> Result<usize> {
         let (at, read) = self.inner.read_part(into, self.position)?;
         if read == 0 {
@@ -305,7 +307,7 @@ impl Seek for Opened {
         self.position = target.ok_or_else(|| {
             io::Error::from(
                 Error::new(Operation::Seek, Reason::Invalid, &self.inner.path)
-                    .detail("the position would lie before the first byte"),
+                    .detail("the position would be before the first byte"),
             )
         })?;
         Ok(self.position)

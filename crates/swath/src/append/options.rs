@@ -1,19 +1,19 @@
-//! How to append: every choice a caller can make, each with its default.
+//! How to append: every option, with its default.
 
 use swath_plan::words;
 
 use crate::sink::OutputOptions;
 
-/// Where the bytes of parallel strands are left.
+/// The form of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Mode {
-    /// One ordinary file, byte for byte the one that the serial program would leave.
+    /// One ordinary file, byte for byte the one that the serial program would write.
     ///
-    /// A strand whose place in the file is known writes there at once. What a stolen strand
-    /// writes before that is kept in memory up to a bound, then spilled to nameless files beside
-    /// the target, and moved to its place when that is known: by sharing blocks (reflink) where
-    /// file system and alignment allow, else by copying, several extents at one time.
+    /// A strand whose place in the file is known writes there directly. What a stolen strand
+    /// writes before that is kept in memory up to a limit, then spilled to unnamed files in the
+    /// target's folder, and moved when its place is known: by sharing blocks (reflink) where
+    /// file system and alignment allow, otherwise by copying, several extents at a time.
     #[default]
     Plain,
     /// A folder of segments, one log for each thread that writes, and a manifest with their
@@ -27,15 +27,15 @@ words!(Mode { Plain = "plain", Segments = "segments" });
 /// Whether the bytes of segments are checksummed (CRC-32C).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ExtentChecksums {
-    /// Each extent has one, compared by [`Opened::verify`](super::Opened::verify), and when its
-    /// `Read` gets from an extent's start to its end.
+    /// Each extent has a checksum. [`Opened::verify`](super::Opened::verify) compares it, and so
+    /// does `Read` when it gets from an extent's start to its end.
     #[default]
     Extents,
-    /// None: about a tenth less work in the writing thread.
+    /// No checksums: about a tenth less work in the writing thread.
     None,
 }
 
-/// How to append. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to append. No setter can fail; 0 means "choose for me".
 ///
 /// ```
 /// use swath::append::{AppendOptions, Mode};
@@ -59,7 +59,7 @@ impl Default for AppendOptions {
 }
 
 impl AppendOptions {
-    /// One plain file, durable when committed, replacing what is there.
+    /// The defaults: one plain file, durable when committed, replacing what is there.
     pub fn new() -> Self {
         Self {
             mode: Mode::Plain,
@@ -70,7 +70,7 @@ impl AppendOptions {
         }
     }
 
-    /// Where the bytes are left. Default: [`Mode::Plain`].
+    /// The form of the output. Default: [`Mode::Plain`].
     #[must_use]
     pub fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
@@ -78,29 +78,30 @@ impl AppendOptions {
     }
 
     /// Bytes of stolen strands that may wait in memory for their place before they are spilled.
-    /// Default 0: an eighth of the memory at hand, at most 2 GiB.
+    /// Default 0: an eighth of the available memory, at most 2 GiB.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
     }
 
-    /// Bytes that a strand collects before it leaves them somewhere. Default 0: 256 KiB.
+    /// Bytes that a strand buffers before it writes them. Default 0: 256 KiB.
     #[must_use]
     pub fn with_buffer_size(mut self, buffer_size: u64) -> Self {
         self.buffer_size = buffer_size;
         self
     }
 
-    /// Whether segments are checksummed. Default: each extent.
+    /// Whether segments are checksummed. Default: each extent is.
     #[must_use]
     pub fn with_checksums(mut self, checksums: ExtentChecksums) -> Self {
         self.checksums = checksums;
         self
     }
 
-    /// How the output is written. Threads are the caller's. Progress is of bytes that strands have
-    /// left in a file; after a cancellation every later write and the commit return an error.
+    /// How the output is written. The threads are the caller's. Progress counts bytes that
+    /// strands have written to a file; after a cancellation every later write and the commit
+    /// return an error.
     #[must_use]
     pub fn with_output(mut self, output: OutputOptions) -> Self {
         self.output = output;

@@ -1,35 +1,23 @@
-//! Ordered mode: chunks in the order of their tickets, whoever finishes first.
+//! Ordered mode: chunks in the order of their tickets, whichever is finished first.
 //!
-//! A [`Ticket`] is a place in the serial order. Workers take tickets, fill their buffers on their
-//! own and give them back with [`done`](Ticket::done). A chunk lies where its predecessor ends, so
-//! its offset is known as soon as the *sizes* of all before it are; then it is written, in
-//! parallel with others. Nobody waits inside `done`: a chunk whose offset is not known yet is left
-//! behind and written by whoever makes it known.
+//! A [`Ticket`] is a place in the serial order. Workers take tickets, fill their buffers
+//! independently and give them back with [`done`](Ticket::done). A chunk begins where its
+//! predecessor ends, so its offset is known as soon as the *sizes* of all chunks before it are.
+//! Then it is written, in parallel with others. `done` never waits: a chunk whose offset is not
+//! known yet is put aside, and is written by the thread that makes the offset known.
 //!
 //! ```text
 //! ticket()      0        1        2        3 waits: window 3
 //! worker A      |--fill--|done: write 0, write 1|
-//! worker B               |fill|done: left behind|  |-- 3 --
+//! worker B               |fill|done: put aside|     |-- 3 --
 //! worker C                        |------fill------|done: write 2|
 //! file          0------------1----2-----------
 //! ```
 //!
-//! Memory is bounded by the window: at most so many chunks exist. A full window makes
-//! [`ticket`](Ordered::ticket) wait, so a fast producer does not run away from a slow disk.
+//! Memory is bounded by the window: there are at most that many chunks. While the window is
+//! full, [`ticket`](Ordered::ticket) waits, so a fast producer does not run ahead of a slow
+//! disk.
 //!
-//! ```
-//! use std::io::Write;
-//!
-//! # let folder = tempfile::tempdir().unwrap();
-//! # let path = folder.path().join("squares");
-//! let out = swath::append::ordered(&path)?;
-//! out.map_ordered(1..=1000_u64, 4, |n, ticket| -> std::io::Result<()> {
-//!     writeln!(ticket, "{}", n * n)
-//! })?;
-//! out.commit()?; // complete under its name, or absent
-//! # assert!(std::fs::read_to_string(&path).unwrap().starts_with("1\n4\n9\n16\n"));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod map;
 mod options;
@@ -55,29 +43,50 @@ use crate::sink::target::{Target, refused};
 pub use options::{Direct, OrderedOptions};
 pub use ticket::Ticket;
 
-/// Direct writes that may be in flight at one time, if there are as many chunks: on a virtual disk
-/// four of 1 MiB were a fifth faster than two, and eight no faster than four.
+/// Direct writes that may be in flight at a time, if there are that many chunks: on a virtual
+/// disk four of 1 MiB were a fifth faster than two, and eight no faster than four.
 const IN_FLIGHT: usize = 4;
 
 /// Begins a file that is written in the order of tickets. Nothing is visible before
 /// [`commit`](Ordered::commit).
 ///
+/// ```
+/// use std::io::Write;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("squares");
+/// let out = swath::append::ordered(&path)?;
+/// out.map_ordered(1..=1000_u64, 4, |n, ticket| -> std::io::Result<()> {
+///     writeln!(ticket, "{}", n * n)
+/// })?;
+/// out.commit()?; // complete under its name, or absent
+/// assert!(std::fs::read_to_string(&path)?.starts_with("1\n4\n9\n16\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
-/// If the target is a folder or cannot be replaced, if somebody else is writing it
-/// ([`Reason::Busy`]), or if nothing can be made in its folder.
+/// If the target is a folder or cannot be replaced, if it has another writer ([`Reason::Busy`]),
+/// or if no file can be created in its folder.
 pub fn ordered(path: impl AsRef<Path>) -> Result<Ordered> {
     OrderedOptions::new().ordered(path)
 }
 
 /// Writes to a stream in the order of tickets: a pipe, standard output, a socket.
 ///
-/// `name` stands for it in messages. One worker writes at a time, chunks whole and in order; the
-/// others go on filling theirs. A closed pipe comes out as an error of kind
-/// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) from `ticket`, `done` or `commit`.
+/// ```
+/// use std::io::Write;
+/// let out = swath::append::ordered_to(std::io::stdout(), "<stdout>");
+/// out.map_ordered(1..=3, 2, |n, ticket| writeln!(ticket, "line {n}"))?;
+/// out.commit()?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
 ///
-/// There is nothing to undo in a stream: after an error everything before it, in serial order, may
-/// have gone out, and nothing after it.
+/// `name` is used in messages. One worker writes at a time, whole chunks in order; the others
+/// continue to fill theirs. If the reader closes a pipe, `ticket`, `done` or `commit` returns an
+/// error of kind [`BrokenPipe`](std::io::ErrorKind::BrokenPipe).
+///
+/// A stream cannot be undone: after an error everything before it, in serial order, may have
+/// been sent, and nothing after it.
 pub fn ordered_to(writer: impl Write + Send + 'static, name: impl AsRef<Path>) -> Ordered {
     OrderedOptions::new().ordered_to(writer, name)
 }
@@ -130,14 +139,14 @@ impl OrderedOptions {
     }
 }
 
-/// A file, or a stream, that workers write chunk by chunk in serial order; see [`ordered`].
+/// A file or stream that workers write chunk by chunk in serial order; see [`ordered`].
 ///
-/// Shared by reference between threads. Dropped without [`commit`](Self::commit), it leaves no
-/// file behind.
+/// It is shared by reference between threads. If it is dropped without [`commit`](Self::commit),
+/// no file remains.
 #[derive(Debug)]
 pub struct Ordered {
     tickets: Arc<Tickets>,
-    /// Threads that only write: a device wants more writes in flight than a program has workers.
+    /// Threads that only write: a device needs more writes in flight than a program has workers.
     writers: Vec<JoinHandle<()>>,
     /// `None` for a stream, and once it is being committed.
     draft: Option<Draft>,
@@ -149,27 +158,27 @@ pub struct Ordered {
 pub struct OrderedReport {
     /// Bytes of the file, or sent to the stream.
     pub bytes: u64,
-    /// Chunks that they came in, empty ones included.
+    /// Number of chunks, empty ones included.
     pub chunks: u64,
-    /// Bytes written past the page cache.
+    /// Bytes written with `O_DIRECT`, bypassing the page cache.
     pub direct_bytes: u64,
-    /// Buffers that were made: the most chunks that existed at one time.
+    /// Buffers that were made: the highest number of chunks at one time.
     pub buffers: u64,
-    /// Wishes that could not be granted, and what was done instead.
+    /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
 impl Ordered {
     /// Takes the next place in serial order; waits while the window is full.
     ///
-    /// A waiting thread writes what others left behind. It must not be the one that has to finish
-    /// the open tickets: with a window of 1, a second ticket taken before the first is done waits
-    /// for ever.
+    /// A waiting thread writes chunks that others have put aside. It must not be the thread that
+    /// has to finish the open tickets: with a window of 1, taking a second ticket before the
+    /// first is done waits for ever.
     ///
     /// # Errors
     ///
-    /// [`Reason::Poisoned`] once a ticket was dropped before it was done; the first failed write,
-    /// again for everybody; [`Reason::Cancelled`].
+    /// [`Reason::Poisoned`] once a ticket was dropped before it was done; the first failed
+    /// write, which every later call returns; [`Reason::Cancelled`].
     pub fn ticket(&self) -> Result<Ticket> {
         loop {
             if let Some(ticket) = self.ticket_within(Duration::MAX)? {
@@ -178,8 +187,8 @@ impl Ordered {
         }
     }
 
-    /// The same, waited for at most `most`, and as long as this thread writes what others left
-    /// behind; `None` if the window is full until then.
+    /// The same, waiting at most `most`, or longer while this thread writes chunks that others
+    /// have put aside. `None` if the window is still full then.
     ///
     /// # Errors
     ///
@@ -189,24 +198,24 @@ impl Ordered {
         Ok(taken.map(|(index, bytes)| Ticket::new(Arc::clone(&self.tickets), index, bytes)))
     }
 
-    /// Writes what is left and gives the file its name, durably unless the options say otherwise.
-    /// For a stream, a flush.
+    /// Writes what is left and gives the file its name, durably unless the options say
+    /// otherwise. A stream is flushed.
     ///
-    /// Waits for chunks that other threads are just writing, not for tickets that are open.
+    /// Waits for chunks that other threads are writing, but not for open tickets.
     ///
     /// # Errors
     ///
     /// [`Reason::Busy`], with their count, if tickets are open: their bytes would be missing. As
-    /// [`ticket`](Self::ticket); and those of the commit, after which the name stands for what it
-    /// stood for before, unless the reason is [`Reason::OutcomeUnknown`].
+    /// [`ticket`](Self::ticket); and those of the commit, after which the name refers to what it
+    /// did before, unless the reason is [`Reason::OutcomeUnknown`].
     ///
     /// # Panics
     ///
-    /// If the callback of progress did, on a thread that only writes ([`Direct::Yes`]).
+    /// If the progress callback panicked on a thread that only writes ([`Direct::Yes`]).
     pub fn commit(mut self) -> Result<OrderedReport> {
         let completed = self.tickets.complete();
         if completed.is_ok() {
-            // Who only writes may still have to tell of it.
+            // Threads that only write may still have to report their panics.
             self.join();
         }
         self.tickets.end(&Failures::<Error>::default())?;
@@ -220,18 +229,18 @@ impl Ordered {
     /// Runs `f` for each item on `workers` threads, the caller's among them, and puts what each
     /// call writes where the serial loop would have put it. 0 workers: one for each core.
     ///
-    /// An item and its place are taken together, so the order is that of the iterator. Unless the
-    /// options name a window, it is made two chunks for each worker. `f` must take no tickets.
+    /// An item and its place are taken together, so the order is that of the iterator. Unless
+    /// the options set a window, it is two chunks for each worker. `f` must take no tickets.
     ///
     /// # Errors
     ///
-    /// The first one in serial order, of `f` or of writing. Nothing from that item on is written,
-    /// and the file is poisoned: it cannot be committed any more.
+    /// The first one in serial order, of `f` or of writing. Nothing from that item on is
+    /// written, and the output is poisoned: it cannot be committed any more.
     ///
     /// # Panics
     ///
-    /// If `f` or the iterator does, with its panic, once all workers have ended. As after an error,
-    /// nothing from that item on is written, and the file is poisoned.
+    /// If `f` or the iterator panics: with its panic, once all workers have ended. As after an
+    /// error, nothing from that item on is written, and the output is poisoned.
     pub fn map_ordered<I, F, E>(
         &self,
         items: I,
@@ -246,25 +255,26 @@ impl Ordered {
         map::run(self, items.into_iter(), workers, &f)
     }
 
-    /// What messages call it: the path, or the name of the stream.
+    /// Its name in messages: the path, or the name of the stream.
     pub fn name(&self) -> &Path {
         self.tickets.name()
     }
 
-    /// So many workers are about to take tickets: widens a window that nobody named.
+    /// Announces that this many workers will take tickets: widens the window, unless the options
+    /// set it.
     pub(crate) fn widen(&self, workers: usize) {
         self.tickets.widen(workers);
     }
 
-    /// How a loop ended whose calls wrote here.
+    /// How a loop ended whose calls wrote to this output.
     pub(crate) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
         self.tickets.end(failures)
     }
 
-    /// Waits for threads that have nothing to do any more.
+    /// Joins threads that have nothing left to do.
     fn join(&mut self) {
         for thread in self.writers.drain(..) {
-            // A panic while it wrote has been told to everybody already.
+            // A panic during a write has been reported to every caller already.
             let _ = thread.join();
         }
     }

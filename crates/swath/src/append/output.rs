@@ -24,7 +24,7 @@ use crate::sink::{
 use crate::threads;
 use crate::timeline::Activity;
 
-/// What is being written: its name comes at commit.
+/// What is being written; it gets its name at commit.
 #[derive(Debug)]
 pub(super) enum Target {
     File(Draft),
@@ -39,7 +39,7 @@ struct Log {
     len: u64,
 }
 
-/// A log that was made, for the manifest and for reading back what was spilled.
+/// A log that was made, for the manifest and for reading spilled bytes back.
 #[derive(Debug, Clone)]
 pub(super) struct LogFile {
     pub(super) name: String,
@@ -49,8 +49,8 @@ pub(super) struct LogFile {
 #[derive(Debug, Default)]
 struct Logs {
     all: Vec<LogFile>,
-    /// Those that no strand holds; the one given back last is taken first, so that a thread
-    /// mostly gets its own again.
+    /// Those that no strand holds. The one given back last is taken first, so that a thread
+    /// mostly gets its own log again.
     free: Vec<Log>,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    // Relaxed throughout: figures for people, read after all strands have ended.
+    // Relaxed throughout: statistics, read after all strands have ended.
     pub(super) fn add(counter: &AtomicU64, more: u64) {
         counter.fetch_add(more, Ordering::Relaxed);
     }
@@ -84,24 +84,24 @@ pub(super) struct Output {
     pub(super) buffer_size: usize,
     pub(super) checksums: ExtentChecksums,
     durability: Durability,
-    /// Where bytes go whose place is known; none for folders.
+    /// Where bytes go whose place is known; `None` for folders.
     file: Option<Arc<dyn FsFile>>,
     preallocation: Preallocation,
     target: Mutex<Option<Target>>,
     logs: Mutex<Logs>,
     memory: u64,
-    /// Bytes of memory that pieces without a place take.
+    /// Memory used by pieces without a place, in bytes.
     in_memory: AtomicU64,
     spare_pages: Mutex<Vec<Pages>>,
     pub(super) counters: Counters,
     pub(super) observer: Observer,
-    /// What the first failure was, for everybody who comes later.
+    /// What the first failure was, for every later caller.
     failed: OnceLock<String>,
-    /// The failure itself, if it struck where no caller could be told.
+    /// The failure itself, if it occurred where it could not be returned to a caller.
     untold: Mutex<Option<Error>>,
 }
 
-/// Pieces that wait in memory take this much each, but for small ones: one huge page.
+/// Pieces that wait in memory take this much each, except small ones: one huge page.
 const PAGES_LEN: usize = 2 << 20;
 
 impl Output {
@@ -130,7 +130,8 @@ impl Output {
         }
     }
 
-    /// Fails if anything failed before, or was cancelled: nothing written from then on could be committed.
+    /// Fails if anything failed before, or was cancelled: nothing written from then on could be
+    /// committed.
     pub(super) fn check(&self) -> Result<()> {
         match self.failed.get() {
             None if self.observer.is_cancelled() => {
@@ -143,21 +144,21 @@ impl Output {
         }
     }
 
-    /// Remembers that `error` happened and gives it back to be told.
+    /// Records that `error` happened and returns it, to be passed on.
     pub(super) fn fail(&self, error: Error) -> Error {
-        // The first one wins; later ones follow from it.
+        // The first failure wins; later ones follow from it.
         let _ = self.failed.set(format!("an earlier operation failed: {error:?}"));
         error
     }
 
-    /// Remembers `error` where nobody can be told before the commit.
+    /// Records `error` where it cannot be returned before the commit.
     pub(super) fn fail_untold(&self, error: Error) {
         let error = self.fail(error);
         lock(&self.untold).get_or_insert(error);
     }
 
-    /// The output is given up, or has been committed: what it held for strands goes, and who still
-    /// has a fork of it is told.
+    /// The output is abandoned, or has been committed: memory and logs that it held for strands
+    /// are freed, and remaining forks fail from now on.
     pub(super) fn close(&self) {
         let _ = self
             .failed
@@ -174,8 +175,8 @@ impl Output {
         lock(&self.untold).take().or_else(|| self.check().err())
     }
 
-    /// Puts bytes without a place behind `rope`: in memory while there is room, else spilled.
-    /// Segments always go to a log.
+    /// Appends bytes without a place to `rope`: in memory while there is room, otherwise
+    /// spilled. Segments always go to a log.
     pub(super) fn keep(&self, rope: &mut Rope<Unplaced>, bytes: &[u8]) -> Result<()> {
         if self.mode == Mode::Plain {
             if rope.grow_last(|last| last.push(bytes)) {
@@ -196,9 +197,9 @@ impl Output {
         Ok(())
     }
 
-    /// Returns an empty piece with room for `len` bytes, `None` if too much waits already.
+    /// Returns an empty piece with room for `len` bytes; `None` if too much is waiting already.
     fn take_memory(&self, len: usize) -> Option<Unplaced> {
-        // Relaxed: a bound that may be missed by what is on its way.
+        // Relaxed: a limit that concurrent calls may slightly exceed.
         if self.in_memory.load(Ordering::Relaxed) + len as u64 > self.memory {
             return None;
         }
@@ -217,12 +218,12 @@ impl Output {
             return Some(pages);
         }
         let pages = Pages::map(len).ok()?;
-        // Refused by kernels without huge pages: slower, not wrong.
+        // Kernels without huge pages refuse it: slower, not wrong.
         let _ = pages.advise_huge();
         Some(pages)
     }
 
-    /// A piece in memory is no longer needed.
+    /// Frees a piece in memory that is no longer needed.
     pub(super) fn give_back(&self, piece: Unplaced) {
         self.in_memory.fetch_sub(piece.footprint(), Ordering::Relaxed);
         if let Unplaced::Pages { pages, .. } = piece
@@ -232,7 +233,7 @@ impl Output {
         }
     }
 
-    /// Appends bytes to a log that nobody else holds.
+    /// Appends bytes to a log that no other strand holds.
     pub(super) fn log(&self, bytes: &[u8], last: Option<u32>) -> Result<Unplaced> {
         let mut log = self.take_log(last)?;
         let span = Extent::between(log.len, log.len + bytes.len() as u64);
@@ -263,7 +264,8 @@ impl Output {
         logs.all.get(index as usize).map_or_else(String::new, |log| log.name.clone())
     }
 
-    /// Returns the log `last`, so that what is written there goes on where it ended, else any.
+    /// Returns the log `last`, so that what is written there continues where it ended, otherwise
+    /// any log.
     fn take_log(&self, last: Option<u32>) -> Result<Log> {
         let mut logs = lock(&self.logs);
         let same = logs.free.iter().position(|log| Some(log.index) == last);
@@ -276,7 +278,7 @@ impl Output {
             Some(Target::Folder(folder)) => folder.create_segment(),
             Some(Target::File(draft)) => draft.scratch().map(|file| (String::new(), file)),
             None => Err(Error::new(Operation::Write, Reason::Invalid, &self.path)
-                .detail("it is committed already")),
+                .detail("it has been committed already")),
         };
         let (name, file) = made.map_err(|error| self.fail(error))?;
         let mut logs = lock(&self.logs);
@@ -300,16 +302,16 @@ impl Output {
         lens
     }
 
-    /// Writes bytes at their place.
+    /// Writes bytes to their place.
     pub(super) fn place(&self, bytes: &[u8], offset: u64) -> Result<()> {
         let Some(file) = &self.file else {
             return Err(Error::new(Operation::Write, Reason::Invalid, &self.path));
         };
         let Some(end) = offset.checked_add(bytes.len() as u64) else {
             let error = Error::io(Operation::Write, &self.path, Errno::FBIG.into());
-            return Err(
-                self.fail(error.detail(format!("offset {offset} is no place in a file")))
-            );
+            return Err(self.fail(
+                error.detail(format!("offset {offset} is beyond the longest possible file")),
+            ));
         };
         self.preallocation.reach(&**file, end);
         let span = Extent::between(offset, offset + bytes.len() as u64);
@@ -339,7 +341,7 @@ impl Output {
         }
     }
 
-    /// Moves a piece to its place if that can be done by sharing its blocks, however many.
+    /// Moves a piece to its place if that can be done by sharing its blocks.
     pub(super) fn share(&self, piece: &Unplaced, offset: u64) -> Result<bool> {
         let Unplaced::Log { extent, .. } = piece else { return Ok(false) };
         let (file, from) = self.way_of(*extent)?;
@@ -364,7 +366,7 @@ impl Output {
         Ok(())
     }
 
-    /// Returns the file to land in, and the log that `extent` is in.
+    /// Returns the target file, and the log that `extent` is in.
     fn way_of(&self, extent: LogExtent) -> Result<(&dyn FsFile, Arc<dyn FsFile>)> {
         let log = |logs: &Logs| Some(Arc::clone(&logs.all.get(extent.log as usize)?.file));
         let way = self.file.as_deref().zip(log(&lock(&self.logs)));
@@ -381,35 +383,35 @@ impl Output {
         Counters::add(&self.counters.copied, moved.copied);
     }
 
-    /// Everything spilled is in its place: gives the logs back, much of it on another thread. A
-    /// file system takes as long to free what was spilled as it took to move it.
+    /// Everything spilled is in its place: frees the logs, mostly on another thread. A file
+    /// system takes as long to free spilled bytes as it took to move them.
     pub(super) fn release_logs(&self) {
         const MUCH: u64 = 16 << 20;
         let lens: u64 = self.log_lens().iter().sum();
         let logs = mem::take(&mut *lock(&self.logs));
         if lens > MUCH {
-            // A thread that cannot be made has dropped them at once.
+            // If the thread cannot be started, they have been dropped already.
             let _ = threads::start_for_good(0, Box::new(move || drop(logs)));
         }
     }
 
-    /// The target, to commit it, and for nothing that a strand does.
+    /// The target: to be committed, not for strands.
     pub(super) fn target(&self) -> MutexGuard<'_, Option<Target>> {
         lock(&self.target)
     }
 }
 
-/// A fork cannot be finished any more.
+/// Records that a fork cannot be finished any more.
 pub(super) fn dropped(output: &Output) -> Error {
     Error::new(Operation::Commit, Reason::Poisoned, &output.path)
         .detail("a forked handle was dropped before it was finished")
         .hint("call `finish` on each, or write the output again")
 }
 
-/// A strand has gone, and nobody knows what it wrote.
+/// Records that a strand was lost, so that it is unknown what it wrote.
 pub(super) fn lost(output: &Output) -> Error {
     Error::new(Operation::Write, Reason::Poisoned, &output.path)
-        .detail("a panic took a strand, and what it had written, with it")
+        .detail("a panic lost a strand and what it had written")
         .hint("write the output again")
 }
 
@@ -423,11 +425,11 @@ fn memory(asked: u64) -> u64 {
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What it guards is whole after every statement.
+    // The data is consistent after every statement.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// For `std::io`: the error itself can be found again by `downcast`.
+/// For `std::io`: `downcast` finds the error itself again.
 pub(super) fn to_io(error: Error) -> io::Error {
     io::Error::from(error)
 }

@@ -4,8 +4,8 @@
 //! [strand] [slot 1] [strand] [slot 2] [strand, still writing]
 //! ```
 //!
-//! A slot is taken where the fork happens; whoever got it fills it, on any thread, at any time
-//! before the sequence is closed. Then slots and strands become one strand, from left to right.
+//! A slot is taken where the fork happens. Its owner fills it, on any thread, at any time before
+//! the sequence is closed. Then slots and strands become one strand, from left to right.
 
 use std::any::Any;
 use std::mem;
@@ -20,7 +20,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(super) enum End<E> {
     Well,
-    /// With an error: the serial program would not have gone on.
+    /// With an error: the serial program would have stopped here.
     Failed(E),
     Panicked(Box<dyn Any + Send>),
     /// Its handle was dropped before it was finished.
@@ -38,12 +38,12 @@ pub(super) struct Ended<E> {
 #[derive(Debug)]
 pub(super) struct Slot<E> {
     filled: Mutex<Option<Ended<E>>>,
-    /// What comes behind it begins here.
+    /// Where what comes after it begins.
     next: Arc<StartOffset>,
 }
 
 impl<E> Slot<E> {
-    /// To be called once, when the slot's strand has ended.
+    /// Fills the slot. To be called once, when its strand has ended.
     pub(super) fn fill(&self, ended: Ended<E>) {
         if matches!(ended.end, End::Well) {
             self.next.follow(ended.strand.start(), ended.strand.len());
@@ -56,7 +56,8 @@ impl<E> Slot<E> {
     }
 }
 
-/// What a fork gives: the slot, the strand that is to fill it, and the one that goes on behind.
+/// The result of a fork: the slot, the strand that is to fill it, and the one that continues
+/// after it.
 #[derive(Debug)]
 pub(super) struct Forked<E> {
     pub(super) slot: Arc<Slot<E>>,
@@ -75,7 +76,7 @@ impl<E> Sequence<E> {
         Self { before: Vec::new() }
     }
 
-    /// Takes a slot where `current` has come to.
+    /// Takes a slot where `current` is now.
     pub(super) fn fork(&mut self, output: &Output, current: Box<Strand>) -> Forked<E> {
         Counters::add(&output.counters.forks, 1);
         let here = StartOffset::unknown();
@@ -87,13 +88,13 @@ impl<E> Sequence<E> {
         Forked { slot, branch, after }
     }
 
-    /// Slots that nobody has filled yet.
+    /// The number of slots that are not filled yet.
     pub(super) fn open(&self) -> usize {
         self.before.iter().filter(|(_, slot)| !slot.is_filled()).count()
     }
 
-    /// Makes one strand of all, `current` being the last; all slots must be filled. What the
-    /// serial program would not have written, because something before it failed, is not in it:
+    /// Makes one strand of all, `current` being the last; all slots must be filled. It leaves
+    /// out what the serial program would not have written because something before it failed;
     /// `End` says how it failed.
     pub(super) fn close(
         &mut self,
@@ -103,7 +104,7 @@ impl<E> Sequence<E> {
         let mut whole: Option<Box<Strand>> = None;
         let mut before = mem::take(&mut self.before).into_iter();
         while let Some((strand, slot)) = before.next() {
-            let mut so_far = behind(output, whole, strand)?;
+            let mut so_far = appended(output, whole, strand)?;
             let ended = lock(&slot.filled).take();
             let Some(Ended { strand, end }) = ended else { return Ok((so_far, End::Dropped)) };
             so_far.absorb(output, *strand)?;
@@ -119,11 +120,11 @@ impl<E> Sequence<E> {
             }
             whole = Some(so_far);
         }
-        Ok((behind(output, whole, current)?, End::Well))
+        Ok((appended(output, whole, current)?, End::Well))
     }
 }
 
-fn behind(
+fn appended(
     output: &Output,
     left: Option<Box<Strand>>,
     right: Box<Strand>,

@@ -1,4 +1,4 @@
-//! Tasks that are spawned into places of their own in the serial order.
+//! Tasks that are spawned, each with its own place in the serial order.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -28,8 +28,9 @@ where
     'a: 'scope,
     E: Send + 'scope,
 {
-    /// Spawns a task on the current rayon pool and returns at once. What it writes comes here in
-    /// the file: behind what was written to this scope before, and before what will be.
+    /// Spawns a task on the current rayon pool and returns at once. What it writes goes here in
+    /// the file: after what was written to this scope before, and before what is written to it
+    /// later.
     pub fn spawn<F>(&mut self, task: F)
     where
         F: FnOnce(&mut Writer<'a>) -> Result<(), E> + Send + 'scope,
@@ -60,7 +61,7 @@ impl<'a> Writer<'a> {
     /// Calls `body` with a scope that can spawn tasks, and waits for all of them.
     ///
     /// The file gets what the serial program would have written, where `spawn(task)` is
-    /// `task(w)?`: if a task fails or panics, nothing that comes behind it is in the file.
+    /// `task(w)?`: if a task fails or panics, the file contains nothing that comes after it.
     ///
     /// # Errors
     ///

@@ -1,14 +1,15 @@
 //! Where a strand's first byte belongs in the file, as soon as that can be known.
 //!
 //! The leftmost strand begins at 0. Every other one begins where the strand before it, in serial
-//! order, ends; so its place is known once that one has ended well and its own place is known.
+//! order, ends. So its place is known once that strand has ended well and its own place is
+//! known.
 //!
 //! ```text
 //! root ──follows── a ──follows── b      known(b) = known(root) + len(root) + len(a)
 //! ```
 //!
-//! Nobody waits for it. A strand looks before it leaves bytes somewhere: if its place is known,
-//! they go there at once; if not, they are kept, or spilled, and moved later.
+//! No thread waits for it. A strand checks before it writes its bytes: if its place is known,
+//! they go there directly; if not, they are kept or spilled, and moved later.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +21,8 @@ const UNKNOWN: u64 = u64::MAX;
 pub(super) struct StartOffset {
     /// Its offset in the file, or [`UNKNOWN`].
     base: AtomicU64,
-    /// What ends where this begins: that strand's start and length. Gone once `base` is known.
+    /// The strand that ends where this one begins: its start and length. `None` once `base` is
+    /// known.
     before: Mutex<Option<(Arc<StartOffset>, u64)>>,
 }
 
@@ -30,13 +32,13 @@ impl StartOffset {
         Arc::new(Self { base: AtomicU64::new(offset), before: Mutex::new(None) })
     }
 
-    /// A start that will be known later, or never.
+    /// A start that becomes known later, or never.
     pub(super) fn unknown() -> Arc<Self> {
         Self::at(UNKNOWN)
     }
 
-    /// Says that this begins `len` bytes behind `before`. To be called once, when the strand
-    /// that ends there has ended well: nothing before this place will change any more.
+    /// Declares that this begins `len` bytes after `before`. To be called once, when the strand
+    /// that ends there has ended well: nothing before this place changes any more.
     pub(super) fn follow(&self, before: &Arc<StartOffset>, len: u64) {
         *self.lock() = Some((Arc::clone(before), len));
     }
@@ -50,7 +52,7 @@ impl StartOffset {
     }
 
     fn base(&self) -> Option<u64> {
-        // Relaxed: the offset is all that is handed over.
+        // Relaxed: only the offset itself is published.
         Some(self.base.load(Ordering::Relaxed)).filter(|&base| base != UNKNOWN)
     }
 

@@ -21,13 +21,13 @@ use crate::error::Result;
 /// See the [module](self).
 #[derive(Debug)]
 pub(super) struct Strand {
-    /// The bytes behind everything that was left somewhere.
+    /// The bytes after everything that has been written or spilled.
     tail: Vec<u8>,
-    /// Longer than this, it is left somewhere.
+    /// Beyond this length it is written or spilled.
     limit: usize,
-    /// Bytes from the start on that are where they belong.
+    /// Bytes from the start on that are already in their place.
     landed: u64,
-    /// The bytes between.
+    /// The bytes in between.
     rope: Rope<Unplaced>,
     start: Arc<StartOffset>,
     forks: u64,
@@ -45,7 +45,7 @@ impl Strand {
         })
     }
 
-    /// An empty strand without a place, where the real one is elsewhere.
+    /// An empty strand without a place, to be left where the real one was taken from.
     pub(super) fn stand_in(output: &Output) -> Box<Self> {
         Self::new(output, StartOffset::unknown())
     }
@@ -54,7 +54,7 @@ impl Strand {
         &self.start
     }
 
-    /// Bytes from the start on.
+    /// Number of bytes so far.
     pub(super) fn len(&self) -> u64 {
         self.landed + self.rope.len() + self.tail.len() as u64
     }
@@ -92,7 +92,7 @@ impl Strand {
         Ok(())
     }
 
-    /// Leaves long `bytes` without copying them into the tail first, as far as their place
+    /// Writes long `bytes` without copying them into the tail first, as far as their place
     /// allows; returns the rest.
     fn write_through<'b>(&mut self, output: &Output, bytes: &'b [u8]) -> Result<&'b [u8]> {
         let mut now = bytes;
@@ -112,7 +112,7 @@ impl Strand {
         Ok(&bytes[now.len()..])
     }
 
-    /// Leaves the tail somewhere: at its place, if that is known.
+    /// Writes the tail to its place, if that is known; otherwise keeps or spills it.
     pub(super) fn shed(&mut self, output: &Output) -> Result<()> {
         output.check()?;
         if self.tail.is_empty() {
@@ -137,7 +137,7 @@ impl Strand {
         Ok(())
     }
 
-    /// Plain mode: moves the rope to its place, if that is known; returns then where the next
+    /// Plain mode: moves the rope to its place, if that is known, and returns where the next
     /// byte goes.
     fn land(&mut self, output: &Output) -> Result<Option<u64>> {
         let Some(base) = self.start.known() else { return Ok(None) };
@@ -149,8 +149,8 @@ impl Strand {
         Ok(Some(base + self.landed))
     }
 
-    /// Puts everything of `right` behind everything of `self`, in O(1) but for bytes whose place
-    /// is known now: those go there. To be called by whoever forked, after both have ended.
+    /// Appends everything of `right`, in O(1) except for bytes whose place is known now: those
+    /// are written. To be called by the strand that forked, after both have ended.
     pub(super) fn absorb(&mut self, output: &Output, mut right: Self) -> Result<()> {
         self.forks += mem::take(&mut right.forks);
         if right.len() == 0 {
@@ -163,9 +163,9 @@ impl Strand {
         }
         self.shed(output)?;
         if right.landed > 0 {
-            // Its place is known, so ours, just before it, is.
+            // Its place is known, so ours, just before it, is too.
             self.land(output)?;
-            debug_assert!(self.rope.is_empty(), "what is before a known place is known");
+            debug_assert!(self.rope.is_empty(), "everything before a known place is known");
             self.landed += right.landed;
         }
         self.rope.concat(mem::take(&mut right.rope));
@@ -173,8 +173,8 @@ impl Strand {
         Ok(())
     }
 
-    /// The strand has ended: bytes that are worth it do not wait for others in a buffer that
-    /// nobody counts.
+    /// The strand has ended: bytes that are worth it are moved out of a buffer that no limit
+    /// counts.
     pub(super) fn settle(&mut self, output: &Output) {
         const FEW: usize = 16 << 10;
         if self.tail.len() > FEW
@@ -187,14 +187,14 @@ impl Strand {
         }
     }
 
-    /// What the serial program would not have written: gives its memory back.
+    /// Frees the memory of what the serial program would not have written.
     pub(super) fn discard(mut self, output: &Output) {
         for piece in mem::take(&mut self.rope).into_pieces() {
             output.give_back(piece);
         }
     }
 
-    /// Takes everything out, in order: to be committed.
+    /// Takes everything out, in order, to be committed.
     pub(super) fn into_written(mut self, output: &Output) -> Result<Written> {
         Counters::add(&output.counters.forks, self.forks);
         if output.mode == Mode::Segments {
@@ -212,12 +212,12 @@ impl Strand {
 /// Everything that a strand wrote.
 #[derive(Debug)]
 pub(super) struct Written {
-    /// Bytes in all.
+    /// Bytes in total.
     pub(super) len: u64,
-    /// Bytes of these that are at the front and in their place already.
+    /// Bytes of these that are at the front and already in their place.
     pub(super) landed: u64,
-    /// Those behind them, in order.
+    /// The bytes after them, in order.
     pub(super) pieces: Vec<Unplaced>,
-    /// The last ones, in memory; none in a folder.
+    /// The last bytes, in memory; empty for a folder.
     pub(super) tail: Vec<u8>,
 }

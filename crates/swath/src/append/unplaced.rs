@@ -3,15 +3,15 @@
 use swath_os::memory::Pages;
 use swath_plan::segment::rope::{LogExtent, Piece};
 
-/// Bytes of one strand that have no place in the file yet, or never will have.
+/// Bytes of one strand that have no place in the file yet, or never will.
 #[derive(Debug)]
 pub(super) enum Unplaced {
     /// Still in memory, and few.
     Memory(Vec<u8>),
-    /// Still in memory: the first `len` bytes of pages. Fresh ones cost a third of what a `Vec`
+    /// Still in memory: the first `len` bytes of pages. Fresh pages cost a third of what a `Vec`
     /// costs, because they are huge.
     Pages { pages: Pages, len: usize },
-    /// In a log, with their CRC-32C (0 where nobody will ask).
+    /// In a log, with their CRC-32C (0 if it is not needed).
     Log { extent: LogExtent, crc: u32 },
 }
 
@@ -25,7 +25,7 @@ impl Unplaced {
         }
     }
 
-    /// How much memory it takes, whether it is full or not.
+    /// The memory it takes, whether it is full or not.
     pub(super) fn footprint(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.capacity() as u64,
@@ -34,7 +34,7 @@ impl Unplaced {
         }
     }
 
-    /// Which log it is in.
+    /// The log that it is in.
     pub(super) fn log(&self) -> Option<u32> {
         match self {
             Self::Log { extent, .. } => Some(extent.log),
@@ -42,7 +42,7 @@ impl Unplaced {
         }
     }
 
-    /// Copies `bytes` behind those in memory, if there is room for all.
+    /// Appends `bytes` to those in memory, if there is room for all.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
         match self {
             Self::Pages { pages, len } => {

@@ -20,8 +20,8 @@ use crate::failures::caught;
 
 /// The handle through which one strand of a parallel program writes.
 ///
-/// It is passed explicitly, and exactly one strand runs on it. What is written to it comes, in
-/// the file, where the serial program would have put it: everything that the left branch of a
+/// It is passed explicitly, and exactly one strand runs on it. What is written to it goes where
+/// the serial program would have put it: everything that the left branch of a
 /// [`join`](Self::join) writes before everything of the right one, and both before what is
 /// written after the join.
 ///
@@ -52,7 +52,7 @@ use crate::failures::caught;
 /// ```
 pub struct Writer<'a> {
     output: &'a Output,
-    /// Gone only while a join runs, and then nobody can reach this handle.
+    /// `None` only while a join runs, and then this handle is not accessible.
     strand: Option<Box<Strand>>,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Debug for Writer<'_> {
     }
 }
 
-/// What the two branches of one join tell each other, on the owner's stack.
+/// What the two branches of one join share, on the owner's stack.
 struct Branches<'a> {
     output: &'a Output,
     left_is_well: AtomicBool,
@@ -71,7 +71,7 @@ struct Branches<'a> {
 }
 
 /// Dropped after both branches have ended, well or not: puts the strand of a stolen right branch
-/// behind that of the left one.
+/// after that of the left one.
 struct Rejoin<'j, 'a> {
     owner: &'j mut Writer<'a>,
     branches: &'j Branches<'a>,
@@ -103,7 +103,7 @@ impl<'a> Writer<'a> {
         self.take_strand()
     }
 
-    /// Takes the strand out. Where a panic has taken it, the output is poisoned.
+    /// Takes the strand out. If a panic has taken it, the output is poisoned.
     pub(super) fn take_strand(&mut self) -> Box<Strand> {
         self.strand.take().unwrap_or_else(|| {
             self.output.fail_untold(lost(self.output));
@@ -124,17 +124,17 @@ impl<'a> Writer<'a> {
     }
 
     /// Runs both closures, in parallel if another worker of the current rayon pool is idle, and
-    /// returns both results. What `b` writes comes behind what `a` writes.
+    /// returns both results. What `b` writes goes after what `a` writes.
     ///
     /// The file gets what the serial program (`a(w)?; b(w)?`) would have written: if `a` fails
-    /// or panics, nothing of `b` is in it, although `b` may have run; if `b` does, what it wrote
-    /// before that is. About as dear as [`rayon::join`]. Where no thread can be started, one
-    /// closure runs after the other.
+    /// or panics, nothing of `b`, although `b` may have run; if `b` does, what `b` wrote before
+    /// that. It costs about as much as [`rayon::join`]. If no thread can be started, one closure
+    /// runs after the other.
     ///
     /// # Errors
     ///
-    /// That of `a`, else that of `b`. A failure to leave bytes somewhere is told by the next
-    /// write that leaves some, and by the commit.
+    /// That of `a`, otherwise that of `b`. A failure to write or spill is returned by the next
+    /// write that meets it, and by the commit.
     pub fn join<A, B, RA, RB, E>(&mut self, a: A, b: B) -> std::result::Result<(RA, RB), E>
     where
         A: FnOnce(&mut Writer<'a>) -> std::result::Result<RA, E> + Send,
@@ -152,7 +152,7 @@ impl<'a> Writer<'a> {
         };
         let mut rejoin = Rejoin { owner: self, branches, right: handoff::Slot::new() };
         let (left, right) = {
-            // The right branch goes on with the writer of the left one if that has ended.
+            // The right branch continues with the writer of the left one if that has ended.
             let mut writer = handoff::Slot::<Option<&mut Writer<'a>>>::new();
             let (put, take) = writer.ends();
             let (put_right, _) = rejoin.right.ends();
@@ -169,7 +169,8 @@ impl<'a> Writer<'a> {
             };
             let right = move || match take.take() {
                 Some(Some(writer)) => Some(Ok(b(writer))),
-                // The left branch failed. What the serial program would not have done is not begun.
+                // The left branch failed. What the serial program would not have done is not
+                // begun.
                 Some(None) => None,
                 None => Some(branches.run_stolen(put_right, b)),
             };
@@ -191,7 +192,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// After a steal: the owner puts the thief's strand behind its own, unless the left branch
+    /// After a steal: the owner puts the thief's strand after its own, unless the left branch
     /// failed.
     #[cold]
     fn rejoin(&mut self, right: Strand, left_is_well: bool) {
@@ -228,8 +229,8 @@ impl<'a> Branches<'a> {
         }
     }
 
-    /// Runs the right branch beside the left one, on a strand of its own. Its panic is caught: it
-    /// is none if the left branch fails.
+    /// Runs the right branch in parallel with the left one, on a strand of its own. Its panic is
+    /// caught, and ignored if the left branch fails.
     #[cold]
     #[inline(never)]
     fn run_stolen<R>(
@@ -249,8 +250,8 @@ impl<'a> Branches<'a> {
     }
 }
 
-/// Lends the strand at `home` to a writer. It comes back also when `body` panics: what was written
-/// before is what the serial program would have written.
+/// Lends the strand at `home` to a writer. It is returned also if `body` panics: what was
+/// written before is what the serial program would have written.
 pub(super) fn lend<R>(
     output: &Output,
     home: &mut Box<Strand>,
@@ -270,7 +271,7 @@ pub(super) fn lend<R>(
     body(&mut lent.writer)
 }
 
-/// Runs one closure on a strand and says how it ended.
+/// Runs one closure on a strand and returns how it ended.
 pub(super) fn run<'a, E>(
     output: &'a Output,
     strand: Box<Strand>,

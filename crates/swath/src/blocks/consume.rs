@@ -12,17 +12,18 @@ use crate::records::turns::Turns;
 
 /// Takes pieces, from any worker and in any order.
 ///
-/// Called once for each piece, through a pointer: what reads is compiled once, not for each closure.
+/// Called once for each piece, through a pointer: the reading code is compiled once, not for
+/// each closure.
 pub(crate) trait Consume: Sync {
     /// Takes piece `number`; `None` if no record begins in it. Numbers count up without a gap,
-    /// over all files. Who has to wait for pieces before this one gives up if one of them was lost
-    /// and `is_over`.
+    /// over all files. A consumer that has to wait for earlier pieces gives up if one of them
+    /// was lost and `is_over`.
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool);
 
-    /// Piece `number` could not be read; perhaps it will be tried again.
+    /// Piece `number` could not be read; it may be retried.
     fn lost(&self, _number: u64) {}
 
-    /// What failed so far.
+    /// What has failed so far.
     fn failures(&self) -> &dyn Failing;
 }
 
@@ -60,11 +61,11 @@ impl<F, R, E> Collect<F, R, E> {
         Self { map, values: Values::default(), failures: Failures::default() }
     }
 
-    /// In file order, when all workers have ended, or what ended them.
+    /// The results in file order, when all workers have ended, or what ended them.
     ///
     /// # Panics
     ///
-    /// If the caller's code did.
+    /// If the caller's code panicked.
     pub(crate) fn end(self) -> Result<Vec<R>, E> {
         self.failures.end()?;
         Ok(self.values.in_order())
@@ -90,7 +91,7 @@ where
     }
 }
 
-/// Keeps what a closure makes of each block and of what it is given when it is its turn.
+/// Keeps what a closure makes of each block and of what it receives in its turn.
 pub(crate) struct InTurn<L, T, M, R, E> {
     look: L,
     turns: Turns<T>,
@@ -105,11 +106,11 @@ impl<L, T, M, R, E> InTurn<L, T, M, R, E> {
         Self { look, turns, map, values, failures: Failures::default() }
     }
 
-    /// In file order, when all workers have ended, or what ended them.
+    /// The results in file order, when all workers have ended, or what ended them.
     ///
     /// # Panics
     ///
-    /// If the caller's code did.
+    /// If the caller's code panicked.
     pub(crate) fn end(self) -> Result<Vec<R>, E> {
         self.failures.end()?;
         Ok(self.values.in_order())
@@ -186,8 +187,8 @@ where
     }
 }
 
-/// Pieces that may be ahead of the first one that is not combined yet: what bounds the memory
-/// that values take.
+/// Pieces that may be ahead of the first one that is not combined yet: limits the memory for
+/// values.
 const AHEAD: u64 = 64;
 
 /// Combines what a closure makes of each block, from left to right.
@@ -198,7 +199,7 @@ pub(crate) struct Reduce<F, C, T, E> {
     failures: Failures<E>,
 }
 
-/// What is combined so far, and values that came before their turn.
+/// What is combined so far, and values that arrived before their turn.
 struct Combined<T> {
     value: Option<T>,
     early: InOrder<Vec<T>>,
@@ -221,7 +222,7 @@ impl<F, C, T, E> Reduce<F, C, T, E>
 where
     C: Fn(T, T) -> T,
 {
-    /// Combines all that has its turn now.
+    /// Combines everything whose turn has come.
     fn put(&self, number: u64, values: Vec<T>) {
         let mut line = self.turns.line();
         line.state.early.put(number, values);
@@ -265,11 +266,11 @@ where
     }
 }
 
-/// Folds blocks into as many values as there are workers at one time, and combines those.
+/// Folds blocks into as many values as there are workers at a time, for the caller to combine.
 pub(crate) struct Fold<I, F, T, E> {
     init: I,
     fold: F,
-    /// Nobody's at the moment.
+    /// Values that no worker holds at the moment.
     idle: Mutex<Vec<T>>,
     failures: Failures<E>,
 }
@@ -279,7 +280,7 @@ impl<I, F, T, E> Fold<I, F, T, E> {
         Self { init, fold, idle: Mutex::default(), failures: Failures::default() }
     }
 
-    /// All that was folded; else as [`Collect::end`].
+    /// All folded values; otherwise as [`Collect::end`].
     pub(crate) fn end(self) -> Result<Vec<T>, E> {
         self.failures.end()?;
         Ok(self.idle.into_inner().unwrap_or_else(PoisonError::into_inner))

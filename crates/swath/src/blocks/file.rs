@@ -1,4 +1,4 @@
-//! One file that is read by position: leases of whole blocks, given to a consumer.
+//! One file that is read by position: leases of whole blocks, passed to a consumer.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) struct FileRun<'m> {
     first_piece: u64,
     lease_size: NonZeroU64,
     slots: usize,
-    /// Whether one of the workers stands beside those that are started while it is read.
+    /// Whether a worker leads the crew already, which starts more of them during the read.
     is_led: AtomicBool,
     report: Report,
     plan: Arc<Plan>,
@@ -48,7 +48,7 @@ impl<'m> FileRun<'m> {
     ) -> Result<Self> {
         let options = &plan.options;
         if options.wishes.engine == Engine::Map && map.is_none() {
-            return Err(source.unmapped(plan.words.to_map));
+            return Err(source.unmapped(plan.words.map_hint));
         }
         let planned = Planned::of(&source, extent, options, |facts| {
             let (mut decision, by_lease) = decide_to_consume(facts, options);
@@ -91,7 +91,7 @@ impl<'m> FileRun<'m> {
         })
     }
 
-    /// Workers that it is worth.
+    /// The number of workers that are worth it.
     pub(crate) fn slots(&self) -> usize {
         self.slots
     }
@@ -102,7 +102,7 @@ impl<'m> FileRun<'m> {
         let pieces = extent.len().div_ceil(self.lease_size.get());
         Start {
             piece: self.first_piece + pieces,
-            block: grid.behind(extent.end()),
+            block: grid.after(extent.end()),
             source: grid.source + 1,
         }
     }
@@ -111,7 +111,7 @@ impl<'m> FileRun<'m> {
     pub(crate) fn work(&self, slot: usize, consumer: &dyn Consume) {
         let visit = Cutting { run: self, consumer };
         let work = |slot: usize| worker::work(&self.job, &visit, slot % self.slots);
-        // Relaxed: whoever is the first, nothing else.
+        // Relaxed: it decides which is first, nothing else.
         match self.is_led.swap(true, Ordering::Relaxed) {
             false => worker::with_crew(&self.job.running, &work, slot),
             true => work(slot),
@@ -137,7 +137,7 @@ impl<'m> FileRun<'m> {
             };
             consumer.failures().not_read(number, error);
         } else if !consumer.failures().any() {
-            // Of what came to nothing anyway nobody asks whether it has changed too.
+            // If it failed anyway, it does not matter whether it has changed too.
             if let Err(error) = source.check_unchanged(extent, options.growth) {
                 consumer.failures().not_read(self.next_start().piece, error);
             }
@@ -147,13 +147,13 @@ impl<'m> FileRun<'m> {
         report
     }
 
-    /// Which lease holds `offset`.
+    /// The number of the lease that holds `offset`.
     fn number(&self, offset: u64) -> u64 {
         offset.saturating_sub(self.cutter.extent.offset()) / self.lease_size
     }
 }
 
-/// Takes leases apart.
+/// Splits leases into records.
 struct Cutting<'c, 'm> {
     run: &'c FileRun<'m>,
     consumer: &'c dyn Consume,

@@ -1,4 +1,4 @@
-//! Records in a map: not copied at all, where somebody promises that the file stays as it is.
+//! Records in a map: not copied at all, if the caller promises that the file stays as it is.
 
 use swath_os::map::Map;
 use swath_plan::fallback::Fallback;
@@ -9,15 +9,15 @@ use crate::error::{Error, Operation, Result};
 use crate::planned::Mapping;
 use crate::source::Source;
 
-/// A map, if there is to be one.
+/// A map, if one is to be used.
 #[derive(Default)]
 pub(crate) struct Mapped<'f> {
     pub(crate) map: Option<Map<'f>>,
     pub(crate) fallbacks: Vec<Fallback>,
 }
 
-/// Maps the file that `records` have a permit for, if that is faster, or asked for; else it is
-/// read as any other source.
+/// Maps the file that `records` has a permit for, if that is faster or requested; otherwise it
+/// is read like any other source.
 pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
     let Some((permit, name)) = records.permit.take() else { return Ok(Mapped::default()) };
     let file = permit.file().try_clone();
@@ -26,7 +26,7 @@ pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
     let mut mapped = Mapped::default();
     let wanted = records.options.wishes.engine == Engine::Map;
     if records.starting_in.is_some() {
-        let why = "records that begin in an extent are read: not mapped";
+        let why = "records that begin in an extent are read, not mapped";
         mapped.fallbacks.extend(wanted.then_some(Fallback::NotMapped { why }));
     } else if let Some(Mapping { map, .. }) =
         records.options.map_to_consume(permit, &name, true)?

@@ -1,4 +1,4 @@
-//! What all sources of a call are read by.
+//! How all sources of a call are read.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::records::Cut;
 use crate::source::Opened;
 use crate::timeline::Activity;
 
-/// Bytes between cuts unless told otherwise.
+/// Bytes between cuts by default.
 pub(super) const BLOCK_SIZE: u64 = 1 << 20;
 
-/// What all sources are read by.
+/// How all sources are read.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) options: ReadOptions,
@@ -29,23 +29,23 @@ pub(crate) struct Plan {
     pub(crate) words: Words,
 }
 
-/// How a verb says what it does.
+/// How a verb describes what it does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// What stands in a timeline.
+    /// The activity in a timeline.
     pub(crate) activity: Activity,
-    /// What to do where a map was asked for.
-    pub(crate) to_map: &'static str,
+    /// What to do if a map was requested.
+    pub(crate) map_hint: &'static str,
 }
 
 impl Words {
     pub(crate) const RECORDS: Self =
-        Self { activity: Activity::Parse, to_map: "use `records_mapped`" };
+        Self { activity: Activity::Parse, map_hint: "use `records_mapped`" };
     pub(crate) const SCAN: Self =
-        Self { activity: Activity::Compute, to_map: "use `sum_mapped` or `count_mapped`" };
+        Self { activity: Activity::Compute, map_hint: "use `sum_mapped` or `count_mapped`" };
 }
 
-/// The numbers that a source begins with.
+/// The numbers with which a source begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Start {
     pub(crate) piece: u64,

@@ -1,4 +1,5 @@
-//! One source after the other, by the same workers: who finds one read to its end opens the next.
+//! One source after the other, by the same workers: the first to find one finished opens the
+//! next.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -20,13 +21,13 @@ use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
 use crate::threads;
 
-/// Reads all sources and gives their pieces to `consumer`.
+/// Reads all sources and passes their pieces to `consumer`.
 ///
-/// Who calls it ends the consumer then, which may have failed, or whose closure may have panicked.
+/// The caller then ends the consumer, which may have failed, or whose closure may have panicked.
 ///
 /// # Errors
 ///
-/// If nothing can be read at all; the failures of single pieces are the consumer's.
+/// If nothing can be read at all; failures of single pieces are the consumer's.
 pub(crate) fn run(mut records: Records<'_>, consumer: &dyn Consume) -> Result<Report> {
     let clock = Clock::start(&records.options);
     let mapped = mapped::open(&mut records)?;
@@ -101,13 +102,13 @@ struct Runs<'r, 'm> {
 #[derive(Default)]
 struct State<'m> {
     sources: std::vec::IntoIter<Source>,
-    /// The source that is being read; workers may still be busy with those before.
+    /// The source that is being read; workers may still be busy with earlier ones.
     current: Option<Arc<Run<'m>>>,
     next: Start,
-    /// Made for the first source; all count together.
+    /// Made for the first source; all sources count together.
     observer: Option<Observer>,
     fallbacks: Vec<Fallback>,
-    /// Of those that were read to their end, and how many they are.
+    /// Of the sources that were read to their end, and how many there were.
     report: Option<Report>,
     ended: u64,
 }
@@ -118,7 +119,7 @@ impl<'m> Runs<'_, 'm> {
         let wishes = &self.plan.options.wishes;
         let wanted = match (wishes.engine, wishes.workers) {
             (Engine::Serial, _) => 1,
-            // How many a later one is worth is not known yet.
+            // How many workers a later source is worth is not known yet.
             (_, 0) if self.several => first.slots().max(machine::usable_cpus()),
             (_, workers) if self.several => {
                 usize::try_from(workers.min(MOST_IN_FLIGHT)).unwrap_or(1)
@@ -149,7 +150,7 @@ impl<'m> Runs<'_, 'm> {
         }
     }
 
-    /// The source to work on; opens the next one if need be.
+    /// The source to work on; opens the next one if necessary.
     fn current(&self) -> Option<Arc<Run<'m>>> {
         let mut state = self.state();
         if self.consumer.failures().any() {
@@ -182,8 +183,8 @@ impl<'m> Runs<'_, 'm> {
             Kind::Stream | Kind::Made if plan.starting_in.is_some() => {
                 let error = Error::new(Operation::Read, Reason::Invalid, source.name());
                 return Err(error
-                    .detail("it is read in order, and has no extents to begin in")
-                    .hint("write it to a file first"));
+                    .detail("it is a stream, which has no extents")
+                    .hint("write the stream to a file first"));
             }
             Kind::Stream | Kind::Made => None,
         };

@@ -6,7 +6,8 @@
 //! bytes                 |record 1      |record 2 |
 //! ```
 //!
-//! So whoever cuts a file into extents, wherever the cuts are, finds each record in one of them.
+//! So if a file is split into extents, each record begins in exactly one of them, wherever the
+//! splits are.
 
 use std::sync::Arc;
 
@@ -17,10 +18,10 @@ use crate::options::ReadOptions;
 use crate::records::Cut;
 use crate::source::{Inner, Opened, Source};
 
-/// Bytes of the first look for the end of a record.
+/// Bytes to search first for the end of a record.
 const LOOK: u64 = 64 << 10;
 
-/// A source of which `whole` is read, and how it is cut.
+/// A source of which `whole` is read, and how it is split into records.
 pub(super) struct Starts<'s> {
     pub(super) source: &'s Arc<Opened>,
     pub(super) options: &'s ReadOptions,
@@ -42,7 +43,7 @@ impl Starts<'_> {
         Ok(Extent::between(bounds[0], bounds[1]))
     }
 
-    /// Where the first record begins that begins at `offset` or after; `inside`: it is between quotes.
+    /// Where the first record at or after `offset` begins; `inside`: `offset` is between quotes.
     fn first_from(&self, offset: u64, inside: bool) -> Result<u64> {
         let end = self.whole.end();
         if offset <= self.whole.offset() || offset >= end {
@@ -68,7 +69,7 @@ impl Starts<'_> {
         }
     }
 
-    /// Whether there is an odd number of quotes in `extent`.
+    /// Whether the number of quotes in `extent` is odd.
     fn is_odd(&self, extent: Extent) -> Result<bool> {
         let Some(quote) = self.cut.quote().filter(|_| !extent.is_empty()) else {
             return Ok(false);
@@ -80,7 +81,7 @@ impl Starts<'_> {
         Source(Inner::Opened(Arc::clone(self.source)))
     }
 
-    /// The options for a look that is no progress.
+    /// The options for a search that is not reported as progress.
     fn quietly(&self, extent: Extent) -> ReadOptions {
         let options = self.options.clone().without_progress().with_chunk_size(0);
         options.with_offset(extent.offset()).with_len(extent.len())

@@ -1,4 +1,4 @@
-//! Pages that were read into before, kept for the next read.
+//! Populated pages of earlier reads, kept for the next read.
 
 use std::fmt;
 use std::io;
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use swath_os::memory::Pages;
 
-/// Idle memory that the default pool keeps at most: 64 MiB.
+/// The most idle memory that the default pool keeps: 64 MiB.
 const DEFAULT_CAP: usize = 64 << 20;
 
-/// A bounded store of populated memory that buffers come from and go back to.
+/// A bounded store of populated memory; buffers take pages from it and return them to it.
 ///
-/// Reuse beats every other way to get memory for a read: its pages exist. [`swath::read`] and
-/// [`ReadOptions::new`] use one pool for the process that keeps at most 64 MiB of idle memory;
-/// give a larger one to [`ReadOptions::with_pool`] to read large files again and again.
+/// Reusing memory beats every other way to get it: its pages are populated. [`swath::read`] and
+/// [`ReadOptions::new`] share one pool in the process, which keeps at most 64 MiB of idle
+/// memory; pass a larger one to [`ReadOptions::with_pool`] to read large files repeatedly.
 ///
 /// ```
 /// let pool = swath::BufferPool::new(256 << 20);
@@ -33,7 +33,7 @@ const DEFAULT_CAP: usize = 64 << 20;
 #[derive(Clone)]
 pub struct BufferPool(Arc<Shared>);
 
-/// What it is, not what it holds right now: options print alike whenever they are.
+/// Prints what it is, not what it holds at the moment, so that equal options print the same.
 impl fmt::Debug for BufferPool {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_struct("BufferPool").field("cap", &self.0.cap).finish_non_exhaustive()
@@ -57,19 +57,19 @@ impl BufferPool {
         SHARED.get_or_init(|| Self::new(DEFAULT_CAP)).clone()
     }
 
-    /// Gives all idle memory back to the kernel.
+    /// Returns all idle memory to the kernel.
     pub fn trim(&self) {
         let idle = std::mem::take(&mut *self.idle());
         drop(idle);
     }
 
-    /// Bytes kept that no buffer uses.
+    /// Bytes of idle memory that it keeps.
     pub fn idle_bytes(&self) -> usize {
         self.idle().iter().map(|pages| pages.len()).sum()
     }
 
-    /// Pages of at least `len` bytes: the smallest idle ones that are not more than twice too
-    /// large, else fresh ones, huge-page advised.
+    /// Pages of at least `len` bytes: the smallest idle ones that are at most twice that size,
+    /// otherwise fresh ones that are advised to use huge pages.
     pub(crate) fn take(&self, len: usize) -> io::Result<Pages> {
         let mut idle = self.idle();
         let fits = |pages: &Pages| pages.len() >= len && pages.len() / 2 <= len.max(1 << 20);
@@ -81,12 +81,12 @@ impl BufferPool {
         }
         drop(idle);
         let pages = Pages::map(len)?;
-        // Refused by kernels without huge pages: slower, not wrong.
+        // Kernels without huge pages refuse it: slower, not wrong.
         let _ = pages.advise_huge();
         Ok(pages)
     }
 
-    /// Keeps `pages` if the cap allows it, dropping older ones for it.
+    /// Keeps `pages` if the cap allows it, and drops older ones to make room.
     pub(crate) fn put(&self, pages: Pages) {
         let mut dropped = Vec::new();
         let mut idle = self.idle();
@@ -101,7 +101,7 @@ impl BufferPool {
             dropped.push(oldest);
         }
         idle.push(pages);
-        // Unmapping takes long: not under the lock.
+        // Unmapping takes long: do it without the lock.
         drop(idle);
     }
 

@@ -1,4 +1,4 @@
-//! Which bytes of a file are to be copied: those that are not in holes.
+//! The bytes of a file that have to be copied: those outside of holes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
@@ -12,9 +12,9 @@ use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
 use crate::source::Opened;
 
-/// The extents of data in `extent`, in order; all of it where nobody knows of holes.
+/// The extents of data in `extent`, in order; all of it if holes cannot be found.
 ///
-/// What grows or shrinks meanwhile is found when it is read.
+/// If the file grows or shrinks during the copy, reading detects it.
 pub(super) fn data(source: &Opened, extent: Extent) -> Result<Vec<Extent>> {
     match source.file() {
         Some(file) if is_sparse(file, extent.len()) => list(file, extent)
@@ -47,10 +47,10 @@ fn list(mut file: &File, extent: Extent) -> io::Result<Vec<Extent>> {
     Ok(data)
 }
 
-/// Takes the room for `data`: better no room now than at the last byte, and on ext4 a write into
-/// reserved space takes about two thirds of the time.
+/// Reserves space for `data`: better to run out of space now than at the last byte, and on ext4
+/// a write into reserved space takes about two thirds of the time.
 pub(super) fn reserve(draft: &Draft, data: &[Extent]) -> Result<()> {
-    /// Less is written before it pays.
+    /// Below this size it does not pay.
     const LEAST: u64 = 1 << 20;
     for &part in data.iter().filter(|part| part.len() >= LEAST) {
         match draft.file().allocate(part.offset(), part.len()) {
@@ -62,21 +62,22 @@ pub(super) fn reserve(draft: &Draft, data: &[Extent]) -> Result<()> {
             {
                 return Err(Error::io(Operation::Write, draft.path(), error).at(part));
             }
-            // Who cannot reserve can still write.
+            // If space cannot be reserved, writing still may succeed.
             Ok(()) | Err(_) => {}
         }
     }
     Ok(())
 }
 
-/// What of `runs` is data; both are in order.
+/// The parts of `runs` that are data; both are in order.
 pub(super) fn only_data(runs: &[Run], data: &[Extent]) -> Vec<Run> {
     let mut kept = Vec::new();
     for run in runs {
         let first = data.partition_point(|part| part.end() <= run.extent.offset());
         for part in data[first..].iter().take_while(|part| part.offset() < run.extent.end()) {
             let extent = run.extent.intersect(*part);
-            // Holes end where blocks do, and blocks are whole units; if not, then not directly.
+            // Holes end at block boundaries, and blocks are whole units; if not, the run is not
+            // read directly.
             let whole = extent.offset().is_multiple_of(4096);
             let way = if whole { run.way } else { Way::Buffered };
             kept.push(Run { extent, way });

@@ -1,4 +1,4 @@
-//! Bytes that are read by workers and left in the copy.
+//! Bytes that workers read and write to the copy.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ struct Leave<'l> {
     draft: &'l Draft,
     chunk_size: usize,
     room: usize,
-    /// Read a lease at once: fewer, larger reads for a device.
+    /// Reads a whole lease at a time: fewer, larger reads for a device.
     by_lease: bool,
 }
 
@@ -67,7 +67,7 @@ impl CopyOptions {
         if let Some(error) = job.running.failure() {
             return Err(error);
         }
-        // Whether the source has changed is asked once for all ways to copy, by the caller.
+        // The caller checks once, for all ways of copying, whether the source has changed.
         let mut report = planned.report;
         job.tell(&mut report);
         (copied.workers, copied.fallbacks) = (report.workers, report.fallbacks);

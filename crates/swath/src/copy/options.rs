@@ -1,4 +1,4 @@
-//! How to copy: every choice a caller can make, each with its default.
+//! How to copy: every option, with its default.
 
 use swath_plan::words;
 
@@ -11,15 +11,15 @@ pub enum Reflink {
     /// Where the file system can.
     #[default]
     Auto,
-    /// Or it is an error.
+    /// Always; if the file system cannot, it is an error.
     Always,
-    /// Not even then: a copy that a bad block of the source does not reach.
+    /// Never: a bad block of the source then does not affect the copy.
     Never,
 }
 
 words!(Reflink { Auto = "auto", Always = "always", Never = "never" });
 
-/// How to copy. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to copy. No setter can fail; 0 means "choose for me".
 ///
 /// ```
 /// use swath::sink::Durability;
@@ -43,13 +43,14 @@ pub struct CopyOptions {
 }
 
 impl CopyOptions {
-    /// A new or replaced file, durable when the copy returns, everything else chosen for it.
+    /// The defaults: a new or replaced file, durable when the copy returns, everything else
+    /// chosen for you.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the source is read, all of it. Chunks are 512 KiB unless these options say otherwise,
-    /// which stays in the processor's cache. Progress counts holes too.
+    /// How the source is read; all of it is read. Chunks are 512 KiB unless these options say
+    /// otherwise, so that they stay in the processor's cache. Progress counts holes too.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;

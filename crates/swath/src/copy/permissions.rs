@@ -1,4 +1,4 @@
-//! Who may do what with a copy, as with cp(1).
+//! The permissions of a copy, as with cp(1).
 
 use std::os::unix::fs::FileTypeExt;
 
@@ -7,8 +7,8 @@ use crate::sink::draft::Draft;
 use crate::sink::permissions::give;
 use crate::source::Opened;
 
-/// Gives a new target the permissions of its source. What comes from a pipe or device is an
-/// ordinary new file.
+/// Gives a new target the permissions of its source. A copy of a pipe or device is an ordinary
+/// new file.
 pub(super) fn take(source: &Opened, draft: &mut Draft) -> Result<()> {
     let Some(from) = source.file() else { return Ok(()) };
     let failed = |error| Error::io(Operation::Inspect, source.name(), error);

@@ -1,12 +1,12 @@
 //! As many workers as a source is worth, found out while it is read.
 //!
-//! [`swath_plan::crew`] decides; here a clock is read, and threads are started:
+//! [`swath_plan::crew`] decides; here the clock is read, and threads are started:
 //!
 //! ```text
-//! Hands → asked, landed → Watch (Crew behind a mutex) → foreman: starts a worker → work
+//! Hands → asked, landed → Watch (Crew under a mutex) → foreman: starts a worker → work
 //! ```
 //!
-//! The foreman is a thread that only waits. It ends with the worker that it stands beside.
+//! The foreman is a thread that only waits. It ends with the worker that it belongs to.
 
 use std::num::NonZeroU64;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,13 +17,14 @@ use swath_plan::fallback::Fallback;
 
 use crate::report::Report;
 
-/// What takes less is told of together with others, but for the first: a look at a lock would show.
+/// Shorter requests, except the first, are reported together with others: taking a lock for each
+/// would be noticeable.
 const SHORT: Duration = Duration::from_micros(100);
 
 /// The crew of one read.
 pub(crate) struct Watch {
     state: Mutex<State>,
-    /// The foreman is to look again.
+    /// Wakes the foreman to check again.
     news: Condvar,
     started: Instant,
 }
@@ -40,34 +41,34 @@ impl Watch {
         Self { state: Mutex::new(state), news: Condvar::new(), started: Instant::now() }
     }
 
-    /// Workers that begin.
+    /// The number of workers to begin with.
     pub(crate) fn first(&self) -> usize {
         self.state().crew.first()
     }
 
-    /// Whether the worker of `slot`, which has nothing in hand, is one too many.
+    /// Whether the worker of `slot`, which is idle, is one too many.
     pub(crate) fn sends_away(&self, slot: usize) -> bool {
         let mut state = self.state();
         slot >= state.crew.first() && state.crew.leaves()
     }
 
-    /// Bytes of the next request.
+    /// Size of the next request in bytes.
     pub(crate) fn request_size(&self) -> Option<NonZeroU64> {
         NonZeroU64::new(self.state().crew.request_size())
     }
 
-    /// Nothing is left to be read: nobody is started any more.
+    /// Nothing is left to be read: no more workers are started.
     pub(crate) fn over(&self) {
         self.state().over = true;
         self.news.notify_all();
     }
 
-    /// Nobody is started any more from when this is dropped on.
+    /// No more workers are started once this is dropped.
     pub(crate) fn ends(&self) -> Ends<'_> {
         Ends(self)
     }
 
-    /// Says in a report how many there were, and why.
+    /// Adds to a report how many workers there were, and why.
     pub(crate) fn tell(&self, report: &mut Report) {
         let state = self.state();
         let peak = state.crew.peak() as u64;
@@ -79,16 +80,16 @@ impl Watch {
             state.crew.shortest().filter(|_| peak > state.crew.first() as u64)
         {
             let shortest = Duration::from_nanos(shortest);
-            report.reason += &format!(": {peak}, where the shortest took {shortest:.1?}");
+            report.reason += &format!(": {peak}, the shortest request took {shortest:.1?}");
         }
     }
 
-    /// Why there were not as many as there should have been.
+    /// Why there were fewer than there should have been.
     pub(crate) fn refused(&self) -> Option<Fallback> {
         self.state().refused.clone()
     }
 
-    /// Starts workers with `start` as the answers ask for them, until the read is over.
+    /// Starts workers with `start` as the response times demand, until the read is over.
     pub(crate) fn lead(&self, start: &mut dyn FnMut(usize) -> std::io::Result<()>) {
         let mut state = self.state();
         while !state.over {
@@ -118,7 +119,7 @@ impl Watch {
     }
 }
 
-/// See [`Watch::ends`]: also if what stands beside the foreman panics.
+/// See [`Watch::ends`]: also if the worker that the foreman belongs to panics.
 pub(crate) struct Ends<'w>(&'w Watch);
 
 impl Drop for Ends<'_> {
@@ -127,7 +128,7 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// What one worker has to tell of its requests.
+/// Reports the requests of one worker.
 pub(crate) struct Teller<'w> {
     watch: Option<&'w Watch>,
     has_asked: bool,
@@ -142,12 +143,12 @@ impl<'w> Teller<'w> {
         Self { watch, has_asked: false, has_told: false, answers: NONE }
     }
 
-    /// Bytes of the next request, if that is not what it was at first.
+    /// Size of the next request in bytes, if it differs from the first one's.
     pub(crate) fn grown_size(&self) -> Option<usize> {
         usize::try_from(self.watch?.state().crew.grown_size()?).ok()
     }
 
-    /// Makes one request, and tells what it took if anybody wants to know.
+    /// Makes one request, and reports how long it took if the crew is being sized.
     pub(crate) fn request<T, E>(
         &mut self,
         request: impl FnOnce() -> Result<T, E>,

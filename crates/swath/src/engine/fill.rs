@@ -1,6 +1,7 @@
 //! Fills memory from a source: the only place that makes blocking reads.
 //!
-//! Short answers and interrupts end here; what leaves is complete or an error with its bytes.
+//! Short reads and interrupts are handled here; the result is complete, or an error with its
+//! bytes.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -17,16 +18,16 @@ use crate::report::Tally;
 use crate::source::{Opened, SourceTrouble};
 use crate::timeline::{Activity, Recorder};
 
-/// One worker's means to read: its counters and its bounce buffer.
+/// What one worker needs to read: its counters and its bounce buffer.
 pub(crate) struct Hands<'j> {
     source: &'j Opened,
     chunk_size: usize,
-    /// A map to copy from, and the offset in the file at which it begins.
+    /// A map to copy from, and the file offset at which it begins.
     map: Option<(&'j Map<'j>, u64)>,
     bounce: Option<Pages>,
     teller: Teller<'j>,
     pub(crate) tally: Tally,
-    /// What this worker does, and when.
+    /// Records what this worker does, and when.
     pub(crate) recorder: Recorder,
 }
 
@@ -38,7 +39,7 @@ impl<'j> Hands<'j> {
         Self { map, ..hands.watched_by(job.running.watch.as_ref()) }
     }
 
-    /// Hands that read `source`, a call for each chunk.
+    /// Hands that read `source`, with one call for each chunk.
     pub(crate) fn of(
         source: &'j Opened,
         chunk_size: Option<NonZeroU64>,
@@ -50,12 +51,12 @@ impl<'j> Hands<'j> {
         Self { source, chunk_size, map: None, bounce: None, teller, tally, recorder }
     }
 
-    /// The same hands, which tell `watch` what their requests take.
+    /// The same hands, reporting to `watch` how long their requests take.
     pub(crate) fn watched_by(self, watch: Option<&'j Watch>) -> Self {
         Self { teller: Teller::new(watch), ..self }
     }
 
-    /// Goes on with another source.
+    /// Continues with another source.
     pub(crate) fn turn_to(&mut self, source: &'j Opened) {
         if !std::ptr::eq(self.source, source) {
             self.source = source;
@@ -63,7 +64,7 @@ impl<'j> Hands<'j> {
         }
     }
 
-    /// Populates the memory of `lease`, which has come, at `offset` of the source.
+    /// Populates the memory of `lease`, which begins at `offset` of the source.
     pub(crate) fn prepare(
         &mut self,
         memory: &WriteLease<'_>,
@@ -80,23 +81,23 @@ impl<'j> Hands<'j> {
                     Extent::between(offset, offset.saturating_add(memory.len() as u64));
                 return Err(Trouble::fatal(self.source.no_memory(extent, error)));
             }
-            // Kernels before 5.14: the read itself populates.
+            // Kernels before 5.14: the read itself populates the pages.
             Err(_) => {}
         }
         Ok(())
     }
 
-    /// Fills `target` with the bytes from `offset` on, a call for each chunk.
+    /// Fills `target` with the bytes from `offset` on, one call for each chunk.
     ///
-    /// `Direct` wants `offset` and the length in whole units; a `target` at an odd address goes
-    /// through a bounce buffer.
+    /// `Direct` needs `offset` and the length in whole units; an unaligned `target` goes through
+    /// a bounce buffer.
     pub(crate) fn fill(
         &mut self,
         way: Way,
         offset: u64,
         target: &mut [u8],
     ) -> Result<(), Trouble> {
-        // Copies are cut by themselves, where they can be compared.
+        // Mirrored copies split requests themselves, where chunks can be compared.
         let is_whole = self.source.copies() > 0;
         let chunk_size = match is_whole {
             true => usize::MAX,
@@ -119,8 +120,8 @@ impl<'j> Hands<'j> {
         self.fill_chunk(Way::Buffered, offset, target)
     }
 
-    /// Takes `extent` in steps that fit into `room`, and hands each to `each`: again from the beginning
-    /// where one that was handed over turns out to be wrong.
+    /// Reads `extent` in steps that fit into `room`, and passes each to `each`: again from the
+    /// beginning if a step that was passed on turns out to be wrong.
     pub(crate) fn take_in_steps(
         &mut self,
         extent: Extent,
@@ -162,7 +163,7 @@ impl<'j> Hands<'j> {
             .map_err(|failure| failure.into_trouble(source, offset, target.len()))
     }
 
-    /// Reads past the page cache; less than all where the file ends inside a unit.
+    /// Reads directly, bypassing the page cache; less than all if the file ends inside a unit.
     fn fill_direct(&mut self, offset: u64, target: &mut [u8]) -> Result<usize, Trouble> {
         let source = self.source;
         let Some(direct) = source.direct() else {
@@ -199,8 +200,8 @@ impl<'j> Hands<'j> {
         Ok(filled)
     }
 
-    /// Reads `extent` directly into `target`, widened to whole units: `target` starts at the unit
-    /// at or below the extent. Returns where in `target` the extent starts.
+    /// Reads `extent` directly into `target`, widened to whole units: `target` starts at the
+    /// unit at or below the extent. Returns where in `target` the extent starts.
     pub(crate) fn fill_widened(
         &mut self,
         extent: Extent,
@@ -244,7 +245,7 @@ fn bounce(held: &mut Option<Pages>, len: usize) -> io::Result<&mut Pages> {
 pub(crate) enum Failure {
     /// The source ends here.
     End(u64),
-    /// The kernel, or the source, says no.
+    /// The kernel, or the source, returned an error.
     Kernel(io::Error, Outcome),
 }
 
@@ -265,7 +266,7 @@ impl Failure {
         Self::Kernel(error, outcome)
     }
 
-    /// In direct reads these errors mean "not in this way".
+    /// For direct reads these errors mean "not in this way".
     pub(crate) fn refusable(self) -> Self {
         match self {
             Self::Kernel(error, _)
@@ -291,7 +292,7 @@ impl Failure {
     }
 }
 
-/// The error of a read, with what the source said of it.
+/// The error of a read, with what the source reported about it.
 fn said(source: &Opened, error: io::Error) -> Error {
     match SourceTrouble::of(&error) {
         None => Error::io(Operation::Read, source.name(), error),
@@ -318,8 +319,8 @@ pub(crate) fn fill_buffered(
     if filled == len { Ok(()) } else { Err(Failure::End(offset + filled as u64)) }
 }
 
-/// Reads until `target` is full, the source ends, or an answer is no multiple of `unit`, after
-/// which a direct read cannot go on.
+/// Reads until `target` is full, the source ends, or a read returns a length that is not a
+/// multiple of `unit`, after which a direct read cannot continue.
 pub(crate) fn fill_with(
     read: impl Fn(&mut [u8], u64) -> io::Result<usize>,
     offset: u64,
@@ -390,6 +391,6 @@ mod tests {
         let filled = fill_with(|t, o| source.read(t, o), 8, &mut target, 1, &mut tally);
         assert_eq!(filled.expect("no error"), 2);
         let filled = fill_with(|t, o| source.read(t, o), 0, &mut target, 4, &mut tally);
-        assert_eq!(filled.expect("no error"), 1, "one byte is no multiple of four");
+        assert_eq!(filled.expect("no error"), 1, "one byte is not a multiple of four");
     }
 }

@@ -1,4 +1,4 @@
-//! Reads that no scheduler gives out: tried again on the same terms, where they are.
+//! Retries, in place, for reads that no scheduler hands out.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use swath_plan::schedule::{Outcome, Pause};
 use super::{RETRIES, Trouble, pause};
 use crate::observe::Observer;
 
-/// No nap is longer: a read that is cancelled ends soon.
+/// The longest pause at a time, so that a cancelled read ends soon.
 pub(crate) const NAP: Duration = Duration::from_millis(50);
 
-/// How often something was tried again, and what is waited before the next time.
+/// How often something was retried, and how long to wait before the next retry.
 pub(crate) struct Patience<'o> {
     observer: &'o Observer,
     tried: u32,
@@ -22,8 +22,8 @@ impl<'o> Patience<'o> {
         Self { observer, tried: 0, pause: pause() }
     }
 
-    /// Whether what failed with `outcome` is to be tried again now; waits until then. A cancelled read
-    /// is not.
+    /// Whether to retry now what failed with `outcome`; waits until it is time. A cancelled read
+    /// is not retried.
     pub(crate) fn tries_again(&mut self, outcome: Outcome) -> bool {
         let Outcome::Passing { after } = outcome else { return false };
         if self.tried >= RETRIES {
@@ -42,7 +42,7 @@ impl<'o> Patience<'o> {
         !self.observer.is_cancelled()
     }
 
-    /// Does `read` until it succeeds, or fails for good; says how often it was done again.
+    /// Calls `read` until it succeeds, or fails for good; returns the number of retries too.
     pub(crate) fn until_done(
         &mut self,
         mut read: impl FnMut() -> Result<(), Trouble>,

@@ -13,7 +13,7 @@ use super::running::Turn;
 use super::{Job, Trouble};
 use crate::timeline::{Flight as Recorded, Flights};
 
-/// Where the kernel puts the bytes of a lease: memory it may write until the read ends.
+/// Where the kernel puts the bytes of a lease: memory that it may write to until the read ends.
 pub(crate) trait Place<'p> {
     /// # Errors
     ///
@@ -21,7 +21,7 @@ pub(crate) trait Place<'p> {
     fn place(&self, lease: &Lease) -> Result<WriteLease<'p>, Trouble>;
 }
 
-/// A lease in flight, and how much of it has arrived.
+/// A lease in flight, and how much of it has been read.
 struct Flight {
     lease: Lease,
     filled: usize,
@@ -57,7 +57,7 @@ impl<'p> Files<'p> {
 ///
 /// # Errors
 ///
-/// If there can be no ring; then nothing has been read.
+/// If no ring can be made; then nothing has been read.
 pub(crate) fn run<'p>(
     job: &'p Job<'p>,
     place: &impl Place<'p>,
@@ -108,7 +108,7 @@ impl<'p> Reaper<'_, 'p> {
     }
 
     fn take_off(&mut self, ring: &mut Ring<'p>, lease: Lease, memory: WriteLease<'p>) {
-        // Ahead of its own read, while others are in flight.
+        // Before its own read, while others are in flight.
         if let Err(trouble) = self.hands.prepare(&memory, lease.extent.offset()) {
             return self.job.completed(lease, Err(trouble));
         }
@@ -117,7 +117,7 @@ impl<'p> Reaper<'_, 'p> {
         let recorded = self.hands.recorder.leave(&mut self.recorded);
         let flight = Flight { lease, filled: 0, recorded };
         if free.is_none() {
-            // Cannot be: there is a place for each entry of the ring. Read it here all the same.
+            // Cannot happen: there is a slot for each entry of the ring. Read it here anyway.
             return self.finish(flight, memory);
         }
         self.flights[index] = Some(flight);
@@ -157,7 +157,7 @@ impl<'p> Reaper<'_, 'p> {
                 } else if flight.filled.is_multiple_of(self.files.unit) {
                     self.again(ring, index, flight, memory);
                 } else {
-                    // The file ends inside a unit: what follows cannot be read directly.
+                    // The file ends inside a unit: the rest cannot be read directly.
                     self.finish(flight, memory);
                 }
             }
@@ -170,7 +170,7 @@ impl<'p> Reaper<'_, 'p> {
                     failure = failure.refusable();
                 }
                 let trouble = failure.into_trouble(source, offset, memory.len());
-                // Given back before the scheduler may give the bytes out again.
+                // Returned before the scheduler may hand the bytes out again.
                 drop(memory);
                 self.ended(flight, Err(trouble));
             }
@@ -205,7 +205,7 @@ impl<'p> Reaper<'_, 'p> {
         let ended =
             fill_buffered(source, offset + flight.filled as u64, rest, &mut self.hands.tally)
                 .map_err(|failure| failure.into_trouble(source, offset, len));
-        // Given back before the scheduler may give the bytes out again.
+        // Returned before the scheduler may hand the bytes out again.
         match &ended {
             Ok(()) => memory.freeze(),
             Err(_) => drop(memory),

@@ -1,4 +1,5 @@
-//! What the workers of one running read share: its leases behind one mutex, whoever hands them out.
+//! What the workers of one running read share: its leases, under one mutex, and the schedule
+//! that hands them out.
 //!
 //! ```text
 //! worker, ring: next, turn → Schedule → a lease, a nap, or the end
@@ -25,9 +26,9 @@ use crate::observe::Observer;
 use crate::report::{Report, Tally};
 use crate::source::Opened;
 
-/// Hands out what is to be done, in an order of its own.
+/// Hands out work, in an order of its own.
 pub(crate) trait Schedule {
-    /// What a worker gets at one time.
+    /// What a worker gets at a time.
     type Lease;
 
     /// What `slot` does at `now`.
@@ -36,10 +37,10 @@ pub(crate) trait Schedule {
     /// Hands out nothing any more.
     fn stop(&mut self);
 
-    /// Cuts what comes into leases of so many bytes, where it is cut as it is handed out.
+    /// Cuts future leases to this many bytes, if they are cut when they are handed out.
     fn cut_by(&mut self, _: NonZeroU64) {}
 
-    /// Whether one more worker should be woken at `now`, of the `parked` ones that nobody else wakes.
+    /// Whether to wake one more of the `parked` workers at `now`, because no other event will.
     fn wakes_one_more(&mut self, _parked: usize, _now: u64) -> bool {
         false
     }
@@ -48,29 +49,29 @@ pub(crate) trait Schedule {
 /// One running read.
 pub(crate) struct Running<S> {
     pub(crate) observer: Observer,
-    /// Who finds out how many workers it takes, where that is not known.
+    /// Finds out how many workers are worth it, if that is not known.
     pub(crate) watch: Option<Watch>,
     io_priority: Option<IoPriority>,
     /// The first source, if there is one, and what is read of it.
     first: Option<Arc<Opened>>,
     extent: Extent,
     state: Mutex<State<S>>,
-    /// Workers that have nothing to do now.
+    /// Wakes workers that have nothing to do now.
     released: Condvar,
-    /// Callers that wait until something has come, or failed.
+    /// Wakes callers that wait until something has been read, or has failed.
     pub(crate) news: Condvar,
     pub(crate) started: Instant,
-    /// Of the caller's code, by the offset or slot that it was called for.
+    /// Panics of the caller's code, by the offset or slot that it was called for.
     panics: Failures<Infallible>,
 }
 
-/// What is known under the lock.
+/// The state under the lock.
 pub(crate) struct State<S> {
     pub(crate) schedule: S,
     pub(crate) failure: Option<Error>,
     tally: Tally,
     fallbacks: Vec<Fallback>,
-    /// How many workers there are, if fewer than were meant.
+    /// The number of workers, if fewer than planned.
     workers: Option<u64>,
     parked: usize,
 }
@@ -83,7 +84,8 @@ pub(crate) enum Turn<L> {
 }
 
 impl<S: Schedule> Running<S> {
-    /// A read of `extent` of the `first` source, and perhaps others, which hands out what `schedule` says.
+    /// A read of `extent` of the `first` source, and perhaps others; `schedule` hands out its
+    /// leases.
     pub(crate) fn new(
         schedule: S,
         first: Option<Arc<Opened>>,
@@ -114,7 +116,7 @@ impl<S: Schedule> Running<S> {
         }
     }
 
-    /// The same, counted from an instant before.
+    /// The same, counted from an earlier instant.
     pub(crate) fn since(self, started: Instant) -> Self {
         Self { started, ..self }
     }
@@ -131,7 +133,7 @@ impl<S: Schedule> Running<S> {
         self.turn_locked(&mut state, slot).unwrap_or(Turn::Later(Duration::from_micros(100)))
     }
 
-    /// The next lease of `slot`, waited for; `None` when there is none left for it.
+    /// The next lease of `slot`, waiting for it; `None` when nothing is left for it.
     pub(crate) fn next(&self, slot: usize) -> Option<S::Lease> {
         if self.watch.as_ref().is_some_and(|watch| watch.sends_away(slot)) {
             self.wake_one_more(&mut self.state());
@@ -164,14 +166,15 @@ impl<S: Schedule> Running<S> {
                 None => NAP,
             };
             state.parked += 1;
-            // Woken by what is released, to be tried again, or fails; the time-out is for cancellation.
+            // Woken by a release, by a retry that is due, or by a failure; the time-out is for
+            // cancellation.
             let woken = self.released.wait_timeout(state, wait);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
             state.parked -= 1;
         }
     }
 
-    /// `None` stands for "parked".
+    /// `None` means "parked".
     fn turn_locked(&self, state: &mut State<S>, slot: usize) -> Option<Turn<S::Lease>> {
         if self.observer.is_cancelled() && state.failure.is_none() {
             state.failure = Some(self.cancelled());
@@ -194,13 +197,13 @@ impl<S: Schedule> Running<S> {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The error of a read that somebody has ended.
+    /// The error of a cancelled read.
     pub(crate) fn cancelled(&self) -> Error {
         let (name, extent) = self.place();
         Error::cancelled(Operation::Read, name).at(extent)
     }
 
-    /// Counts `bytes` that came, and `tell`s the schedule how their lease ended.
+    /// Counts `bytes` that were read, and `tell`s the schedule how their lease ended.
     pub(crate) fn ended(
         &self,
         bytes: u64,
@@ -241,7 +244,8 @@ impl<S: Schedule> Running<S> {
         self.stop_locked(&mut state);
     }
 
-    /// Ends it without an error of its own: a worker panicked, or nobody listens any more.
+    /// Ends it without an error of its own: a worker panicked, or the result is no longer
+    /// wanted.
     pub(crate) fn stop(&self) {
         self.stop_locked(&mut self.state());
     }
@@ -252,7 +256,7 @@ impl<S: Schedule> Running<S> {
         self.news.notify_all();
     }
 
-    /// Something has changed for who waits: all of them look again.
+    /// Something has changed for waiting threads: all of them check again.
     pub(crate) fn wake_all(&self, state: &State<S>) {
         if state.parked > 0 {
             self.released.notify_all();
@@ -266,7 +270,7 @@ impl<S: Schedule> Running<S> {
         }
     }
 
-    /// The caller's code panicked while this thread was at `number`: nobody is to wait for it.
+    /// The caller's code panicked while this thread was at `number`: no thread must wait for it.
     pub(crate) fn panicked(&self, number: u64, panic: Payload) {
         self.panics.panicked(number, panic);
         self.stop();
@@ -277,13 +281,13 @@ impl<S: Schedule> Running<S> {
         self.panics.panic()
     }
 
-    /// Goes on with that panic, if there is one.
+    /// Resumes that panic, if there is one.
     pub(crate) fn resume_panic(&self) {
         self.panics.resume();
     }
 
-    /// Makes this thread's reads as urgent as was asked for, until the guard is dropped; a refusal is
-    /// reported once, by whoever is told to `say` it.
+    /// Gives this thread's reads the requested priority until the guard is dropped. A refusal is
+    /// reported once, by the thread with `say` set.
     pub(crate) fn set_io_priority(&self, say: bool) -> Option<IoPriorityGuard> {
         let refused = match set_thread_io_priority(self.io_priority?) {
             Ok(guard) => return Some(guard),
@@ -299,27 +303,27 @@ impl<S: Schedule> Running<S> {
         self.state().fallbacks.push(what);
     }
 
-    /// Says how many workers there are, where not all could be started.
+    /// Records how many workers there are, if not all could be started.
     pub(crate) fn has_workers(&self, count: usize) {
         self.state().workers = Some(count as u64);
     }
 
-    /// Adds what one worker counted.
+    /// Adds the counts of one worker.
     pub(crate) fn count(&self, tally: Tally) {
         self.state().tally.add(tally);
     }
 
-    /// Whether it has failed, so that nothing is tried again.
+    /// Whether it has failed, so that nothing is retried.
     pub(crate) fn has_failed(&self) -> bool {
         self.panics.any() || self.state().failure.is_some()
     }
 
-    /// The first failure, taken out.
+    /// Takes out the first failure.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state().failure.take()
     }
 
-    /// Says in a report what has been counted so far, and what was done instead of what was meant.
+    /// Adds what has been counted so far, and the fallbacks, to a report.
     pub(crate) fn tell(&self, report: &mut Report) {
         let (tally, workers, mut fallbacks) = {
             let state = self.state();
@@ -344,7 +348,7 @@ impl<S: Schedule> Running<S> {
 }
 
 impl<S> State<S> {
-    /// Keeps the failure that is first in file order, of those of one source that come.
+    /// Keeps the failure that is first in file order, among those of one source.
     fn fail_at(&mut self, error: Error) {
         let offset = |error: &Error| error.extent().map_or(0, Extent::offset);
         let comes_before =

@@ -1,4 +1,4 @@
-//! Blocking workers: threads of our own, the caller's among them.
+//! Blocking workers: our own threads, and the caller's.
 
 use swath_plan::fallback::Fallback;
 
@@ -8,14 +8,14 @@ use super::{Job, Visit};
 use crate::failures::caught;
 use crate::threads::{self, Work};
 
-/// Runs slots `0 .. workers` of `job`. This thread is one of the workers, unless there is
-/// something for it to do `beside` them.
+/// Runs slots `0 .. workers` of `job`. This thread is one of the workers, unless it has to do
+/// something `beside` them.
 ///
-/// Threads that cannot be started are no failure: this thread does their slots afterwards.
+/// Threads that cannot be started are not a failure: this thread does their slots afterwards.
 ///
 /// # Panics
 ///
-/// If the caller's code does, in any of the threads: with its panic, once all have ended.
+/// If the caller's code panics, in any of the threads: with its panic, once all have ended.
 pub(crate) fn run<V: Visit>(
     job: &Job<'_>,
     visit: &V,
@@ -55,8 +55,8 @@ fn run_all(
     job.running.resume_panic();
 }
 
-/// Does `slot` on this thread, and beside it has as many workers more as the crew of what is `running`
-/// comes to want.
+/// Does `slot` on this thread, together with as many further workers as the crew of what is
+/// `running` wants.
 pub(crate) fn with_crew<S: Schedule>(running: &Running<S>, work: &dyn Work, slot: usize) {
     let Some(watch) = &running.watch else { return work.run(slot) };
     std::thread::scope(|scope| {
@@ -71,12 +71,12 @@ pub(crate) fn with_crew<S: Schedule>(running: &Running<S>, work: &dyn Work, slot
 
 /// Runs one slot of `job` on several threads at once: what a ring would have had in flight.
 pub(crate) fn run_slot<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, threads: u32) {
-    // Who is not there does not read: the others do.
+    // If a thread cannot be started, the others read its share.
     let _ = threads::run(usize::try_from(threads).unwrap_or(1), &|_| work(job, visit, slot));
 }
 
-/// Does what the scheduler says for `slot` until nothing is left. If the caller's code panics, the
-/// job keeps that and stops: whoever made it goes on with the panic when all workers have ended.
+/// Does what the scheduler says for `slot` until nothing is left. If the caller's code panics,
+/// the job keeps the panic and stops; the caller resumes it when all workers have ended.
 pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
     let mut offset = 0;
     // What the panic left half done is not looked at: the call ends with the panic.
@@ -86,7 +86,7 @@ pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
     }
 }
 
-/// Says at which `offset` it is.
+/// Keeps `offset` up to date with where it is.
 fn work_on<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, offset: &mut u64) {
     let _priority = job.running.set_io_priority(slot == 0);
     let mut scratch = match visit.scratch() {

@@ -1,4 +1,4 @@
-//! Looks at every chunk of every copy.
+//! Examines every chunk of every copy.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -20,7 +20,7 @@ use crate::source::mirrored::{lengths, room_for, sum_in_steps};
 use crate::source::{Kind, Opened, Source, Verify};
 use crate::timeline::Activity;
 
-/// One copy that is looked at, or why it cannot be.
+/// One copy to be examined, or why it cannot be.
 pub(crate) struct Copy(std::result::Result<(Arc<Opened>, u64), Error>);
 
 impl Copy {
@@ -29,7 +29,7 @@ impl Copy {
             Kind::Sized(len) => Ok((opened, len)),
             Kind::Made | Kind::Stream => {
                 let error = Error::new(Operation::Read, Reason::Invalid, opened.name());
-                Err(error.detail("it cannot be read by position").hint("name ordinary files"))
+                Err(error.detail("it cannot be read by position").hint("pass regular files"))
             }
         }))
     }
@@ -48,7 +48,7 @@ impl Copy {
         format!("{}: {}", error.path().display(), lengths::cause(error))
     }
 
-    /// Whether nothing stands under its name: only then may it be made anew.
+    /// Whether nothing exists under its name: only then may it be made anew.
     pub(crate) fn is_missing(&self) -> bool {
         self.0.as_ref().is_err_and(|error| error.io_kind() == io::ErrorKind::NotFound)
     }
@@ -65,25 +65,25 @@ impl Copy {
     }
 }
 
-/// What was found.
+/// The result of an examination.
 pub(crate) struct Examination {
-    /// Bytes that the file should have.
+    /// Length that the file should have, in bytes.
     pub(crate) len: u64,
-    /// The bad chunks of each copy, neighbours merged.
+    /// The bad chunks of each copy, adjacent ones merged.
     pub(crate) bad: Vec<Vec<Extent>>,
     chunk_size: u64,
-    /// The sum of each chunk; none where nobody knows it.
+    /// The sum of each chunk; `None` where it is unknown.
     sums: Vec<Option<u64>>,
     /// Chunks that no copy has, or that no majority agrees on.
     lost: Vec<Extent>,
 }
 
 impl Examination {
-    /// Looks at all chunks of all copies.
+    /// Examines all chunks of all copies.
     ///
     /// # Errors
     ///
-    /// If no copy can be opened, or nobody knows how long the file is; if it was cancelled.
+    /// If no copy can be opened, or the length of the file is unknown; if it was cancelled.
     pub(crate) fn run(
         copies: &[Copy],
         against: &Verify,
@@ -99,7 +99,7 @@ impl Examination {
         let extent = Extent::between(0, len);
         let count = usize::try_from(len.div_ceil(chunk_size.get())).unwrap_or(usize::MAX);
         let mut sums = Vec::new();
-        // A file of holes may be as long as it likes.
+        // A sparse file may be arbitrarily long.
         if sums.try_reserve_exact(count).is_err() {
             return Err(Error::new(Operation::Allocate, Reason::OutOfMemory, first.name()));
         }
@@ -125,7 +125,7 @@ impl Examination {
         })
     }
 
-    /// The error of what cannot be healed.
+    /// The error for chunks that cannot be healed.
     pub(crate) fn hopeless(&self, path: &Path) -> Option<Error> {
         let first = self.lost.first()?;
         let more = match self.lost.len() {
@@ -136,7 +136,7 @@ impl Examination {
         Some(
             error
                 .detail(format!("no copy is known to be right here{more}; nothing was changed"))
-                .hint("name further copies, or a manifest of the right file"),
+                .hint("pass more copies, or a manifest of the right file"),
         )
     }
 
@@ -146,12 +146,12 @@ impl Examination {
         let sums = sums.and_then(|sums| Checksums::new(self.len, self.chunk_size, sums).ok());
         sums.map(Arc::new).ok_or_else(|| {
             let error = Error::new(Operation::Read, Reason::Corrupt, path);
-            error.detail("not every chunk was looked at")
+            error.detail("not every chunk was examined")
         })
     }
 }
 
-/// Gives out `extents` chunk by chunk.
+/// Hands out `extents` chunk by chunk.
 pub(crate) fn chunks(extents: Vec<Extent>, size: NonZeroU64, workers: usize) -> Scheduler {
     let runs = extents.into_iter().map(|extent| Run { extent, way: Way::Buffered });
     Scheduler::new(Setup {
@@ -165,7 +165,7 @@ pub(crate) fn chunks(extents: Vec<Extent>, size: NonZeroU64, workers: usize) -> 
     })
 }
 
-/// Threads that look at so many copies: one that waits for a device does not compare.
+/// Threads to examine this many copies: while one waits for a device it does not compare.
 pub(crate) fn workers(options: &ReadOptions, copies: usize) -> usize {
     match usize::try_from(options.wishes.workers).unwrap_or(usize::MAX) {
         0 => machine::usable_cpus().max(copies.min(8)),
@@ -173,7 +173,7 @@ pub(crate) fn workers(options: &ReadOptions, copies: usize) -> usize {
     }
 }
 
-/// One file under two names has one vote, and cannot be healed from itself.
+/// One file under two names would vote twice, and cannot be healed from itself.
 fn refuse_twins(copies: &[Copy]) -> Result<()> {
     for (index, copy) in copies.iter().enumerate() {
         let Some(opened) = copy.opened() else { continue };
@@ -181,7 +181,7 @@ fn refuse_twins(copies: &[Copy]) -> Result<()> {
         if let Some(twin) = before.find(|other| other.is_same_file(opened)) {
             let error = Error::new(Operation::Open, Reason::Invalid, opened.name());
             let detail = format!("it is the same file as {}", twin.name().display());
-            return Err(error.detail(detail).hint("name each copy once"));
+            return Err(error.detail(detail).hint("pass each copy once"));
         }
     }
     Ok(())
@@ -200,7 +200,7 @@ fn measure(
     }
     let refused = |reason, detail: String| {
         let error = Error::new(Operation::Open, reason, first.name()).detail(detail);
-        error.hint("a manifest of the right file would decide it")
+        error.hint("pass a manifest of the right file (`--verify-against manifest=FILE`)")
     };
     if copies.len() < 2 {
         return Err(refused(Reason::Invalid, String::from("one copy cannot vote")));
@@ -229,8 +229,8 @@ struct Look<'l> {
 }
 
 impl Visit for Look<'_> {
-    /// The chunk as each copy has it where copies vote, whose chunks are short; else the first alone is
-    /// of use.
+    /// The chunk as each copy has it if copies vote, whose chunks are short; otherwise only the
+    /// first is used.
     type Scratch = Vec<Vec<u8>>;
 
     fn scratch(&self) -> Result<Self::Scratch> {
@@ -258,8 +258,8 @@ impl Visit for Look<'_> {
     }
 }
 
-/// The sum of a chunk of a copy; none where the copy lacks it. A chunk that reaches past the end of the
-/// copy is not read: its length may be anything.
+/// The sum of a chunk of a copy; `None` if the copy lacks it. A chunk that extends past the end
+/// of the copy is not read: its length may be anything.
 fn sum(
     copy: &Copy,
     hands: &mut Hands<'_>,
@@ -288,7 +288,8 @@ fn sum(
 }
 
 impl Look<'_> {
-    /// The sum of the bytes that enough copies have. Bytes are compared, not only their sums.
+    /// The sum of the bytes that enough copies have. The bytes are compared, not only their
+    /// sums.
     fn winner(&self, sums: &[Option<u64>], bytes: &[Vec<u8>]) -> Option<u64> {
         let is_same = |one: usize, other: usize| {
             sums[one].is_some() && sums[one] == sums[other] && bytes[one] == bytes[other]
@@ -313,7 +314,7 @@ impl Look<'_> {
     }
 }
 
-/// In file order, neighbours as one.
+/// In file order, adjacent extents merged.
 fn merged(mut extents: Vec<Extent>) -> Vec<Extent> {
     extents.sort_unstable();
     let mut merged: Vec<Extent> = Vec::new();

@@ -34,7 +34,7 @@ use crate::timeline::Activity;
 pub struct Rewritten {
     /// Bytes that were bad, and were read from other copies.
     pub healed_bytes: u64,
-    /// Good bytes that are shared with the old file: blocks that were not written again.
+    /// Good bytes whose blocks are shared with the old file, without writing them again.
     pub cloned_bytes: u64,
     /// Good bytes that were written again, because the file system cannot share them.
     pub copied_bytes: u64,
@@ -45,16 +45,16 @@ pub(crate) struct Rewrite<'r> {
     pub(crate) output: &'r OutputOptions,
     pub(crate) read: &'r ReadOptions,
     pub(crate) sums: &'r Arc<Checksums>,
-    /// What is bad in the file that is there; none if none is.
+    /// Bad extents of the existing file; `None` if there is no file.
     pub(crate) bad: Option<&'r [Extent]>,
 }
 
 impl Rewrite<'_> {
-    /// Leaves the file at `path`, from what `from` has, which compares it with the sums.
+    /// Writes the file at `path` from `from`, which compares what it reads with the sums.
     ///
     /// # Errors
     ///
-    /// What kept it from being read, written or read back; `path` is then what it was.
+    /// What kept it from being read, written or read back; `path` is then unchanged.
     pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
         let len = self.sums.len();
         let mut draft = self.output.begin(path)?;
@@ -75,7 +75,7 @@ impl Rewrite<'_> {
                     if let Ok(Some(_)) = shared {
                         recorder.lap(Activity::Copy, part.offset(), part.len());
                     }
-                    // What cannot be read any more is read from another copy.
+                    // What can no longer be read is read from another copy.
                     shared.ok().flatten()
                 }
                 None => None,
@@ -101,7 +101,7 @@ impl Rewrite<'_> {
         Ok(rewritten)
     }
 
-    /// What is good in the old file, and what is not. Good parts end where chunks do.
+    /// The good and the bad extents of the old file. Good ones end at chunk boundaries.
     fn parts(&self) -> (Vec<Extent>, Vec<Extent>) {
         let len = self.sums.len();
         let Some(bad) = self.bad else {
@@ -117,7 +117,7 @@ impl Rewrite<'_> {
         (good, bad.to_vec())
     }
 
-    /// The old file, if something of it can be used.
+    /// The old file, if some of it can be used.
     fn old(&self, draft: &Draft, nothing: bool) -> Result<Option<Arc<dyn FsFile>>> {
         if nothing {
             return Ok(None);
@@ -141,7 +141,7 @@ impl Rewrite<'_> {
                 {
                     return Err(Error::io(Operation::Write, draft.path(), error).at(*part));
                 }
-                // Who cannot reserve can still write.
+                // If space cannot be reserved, writing still may succeed.
                 Ok(()) | Err(_) => {}
             }
         }
@@ -164,7 +164,8 @@ impl Rewrite<'_> {
                     hands.fill_at_once(extent.offset(), bytes)?;
                     written = write(bytes, extent);
                 }
-                // A chunk of which a part turns out to be wrong is written again, from another copy.
+                // If part of a chunk turns out to be wrong, the chunk is written again, from
+                // another copy.
                 None => hands.take_in_steps(extent, room, &mut |bytes, at| {
                     let step = Extent::between(at, at + bytes.len() as u64);
                     if written.is_ok() {
@@ -177,17 +178,17 @@ impl Rewrite<'_> {
         })
     }
 
-    /// Reads all of the draft, from the device where it is made durable, and compares it.
+    /// Reads all of the draft, from the device if it is made durable, and compares it.
     fn read_back(&self, draft: &Draft, source: &Arc<Opened>) -> Result<()> {
         let file = draft.file();
         let whole = Extent::between(0, self.sums.len());
         let fault = |error| Error::io(Operation::Sync, draft.path(), error);
-        // What is written behind the last byte of a clone does not count.
+        // What is written after the last byte of a clone does not count.
         file.set_len(whole.end()).map_err(fault)?;
         if self.output.draft.durability == Durability::Full {
             file.sync().map_err(fault)?;
             if let Some(descriptor) = file.descriptor() {
-                // If the pages stay, they are compared: no worse than without.
+                // If the pages stay cached, they are compared: no worse than without.
                 let _ = advise_file(descriptor, 0, 0, FileAdvice::DontNeed);
             }
         }
@@ -221,13 +222,16 @@ impl Rewrite<'_> {
                 let error = Error::new(Operation::Write, Reason::Corrupt, draft.path());
                 Err(error
                     .at(Extent::between(at, whole.end()))
-                    .detail("what was written is not what is read back; nothing was changed")
-                    .hint("its device does not keep what it is given: use another one"))
+                    .detail(
+                        "what was read back differs from what was written; nothing was changed",
+                    )
+                    .hint("use another device: this one does not store what is written to it"))
             }
         }
     }
 
-    /// Does something for each chunk of `parts`, by all workers, each of which has room for a step of one.
+    /// Calls `each` for each chunk of `parts`, on all workers, each of which has memory for one
+    /// step.
     fn each<F>(&self, source: &Arc<Opened>, parts: Vec<Extent>, each: &F) -> Result<()>
     where
         F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble> + Sync,
@@ -236,7 +240,7 @@ impl Rewrite<'_> {
         let count = workers(self.read, usize::try_from(source.copies()).unwrap_or(1));
         let scheduler = chunks(parts, size, count);
         let (slots, whole) = (scheduler.slots(), Extent::between(0, self.sums.len()));
-        // Progress is told of what is looked at; only cancellation counts here.
+        // Progress counts what is examined; only cancellation matters here.
         let hooks = Hooks { progress: None, ..self.read.hooks.clone() };
         let observer = Observer::new(hooks, None);
         let job = Job::new(Arc::clone(source), whole, scheduler, Manner::default(), observer);
@@ -274,19 +278,19 @@ where
     }
 }
 
-/// Holes are kept that are so long and begin at a multiple of it.
+/// Holes at least this long that begin at a multiple of it are kept.
 const HOLE: usize = 64 << 10;
 
-/// Whether some of its bytes take no room.
+/// Whether some of its bytes occupy no blocks.
 fn is_sparse(file: &File) -> bool {
     file.metadata().is_ok_and(|facts| facts.is_file() && facts.blocks() * 512 < facts.len())
 }
 
-/// A new copy may be read by those who may read this one.
+/// A new copy is readable by the users who may read this one.
 fn take_mode(from: &File, draft: &mut Draft) -> Result<()> {
     match from.metadata() {
         Ok(facts) if facts.is_file() => give(draft, &facts.permissions()),
-        // A device has another mode than a file; what cannot be asked is left as it is.
+        // A device has another mode than a file; if it cannot be inspected, the mode stays.
         Ok(_) | Err(_) => Ok(()),
     }
 }

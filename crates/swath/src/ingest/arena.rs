@@ -1,4 +1,4 @@
-//! One memory for many files: an end that moves, and slabs that workers fill.
+//! One buffer for many files: an end that moves, and slabs that workers fill.
 //!
 //! ```text
 //! |slab of A: f0 f2 f3 ..|slab of B: f1 f4 ..|large file, part by part|slab of A ..| end →
@@ -13,11 +13,12 @@ use swath_os::memory::{Leases, POPULATE_SIZE, Pages, WriteLease};
 
 use crate::error::{Error, Operation, Reason, Result};
 
-/// Memory that [`IngestOptions::ingest`](crate::ingest::IngestOptions::ingest) fills and that comes
-/// back when the result is dropped: pages that were used before cost half of fresh ones.
+/// Memory for the results of [`IngestOptions::ingest`](crate::ingest::IngestOptions::ingest),
+/// which returns here when a result is dropped: pages that were used before cost half of what
+/// fresh ones do.
 ///
-/// Clones are the same arena. It gives its memory to one result at a time; while that is alive the
-/// next one gets fresh memory.
+/// Clones are the same arena. It provides its memory to one result at a time; while that exists
+/// the next result gets fresh memory.
 ///
 /// ```
 /// let options = swath::ingest::IngestOptions::new().with_arena(swath::ingest::Arena::new());
@@ -33,7 +34,7 @@ pub struct Arena(Arc<Kept>);
 #[derive(Debug)]
 struct Kept {
     pages: Mutex<Option<Pages>>,
-    /// What is larger goes back to the kernel.
+    /// Larger memory is returned to the kernel.
     cap: usize,
 }
 
@@ -43,7 +44,7 @@ impl Default for Kept {
     }
 }
 
-/// What the process keeps from one call without an arena to the next: as much as its buffer pool.
+/// What the process keeps between calls without an arena: as much as its buffer pool.
 const SHARED_CAP: usize = 64 << 20;
 
 impl Arena {
@@ -52,12 +53,12 @@ impl Arena {
         Self::default()
     }
 
-    /// Gives its idle memory back to the kernel.
+    /// Returns its idle memory to the kernel.
     pub fn trim(&self) {
         drop(self.take());
     }
 
-    /// The one for calls that bring none.
+    /// The arena of calls that pass none.
     pub(super) fn shared() -> Self {
         static SHARED: OnceLock<Arena> = OnceLock::new();
         let kept = || Kept { cap: SHARED_CAP, ..Kept::default() };
@@ -70,48 +71,48 @@ impl Arena {
 
     pub(super) fn put(&self, pages: Pages) {
         let populated = pages.len().saturating_sub(pages.unpopulated());
-        // Address space is not kept where there is a limit on it.
+        // Address space is not kept if there is a limit on it.
         if populated > self.0.cap || (self.0.cap < usize::MAX && is_address_space_limited()) {
             return;
         }
         let replaced =
             self.0.pages.lock().unwrap_or_else(PoisonError::into_inner).replace(pages);
-        // Unmapping takes long: not under the lock.
+        // Unmapping takes long: do it without the lock.
         drop(replaced);
     }
 }
 
-/// The arena while it is filled.
+/// The arena while it is being filled.
 pub(super) struct Store {
     leases: Leases<'static>,
     end: AtomicUsize,
     limit: usize,
     at_hand: OnceLock<u64>,
-    /// Bytes that need no fresh memory: of an earlier round, or taken before anybody asks.
+    /// Bytes that need no fresh memory: of an earlier round, or taken before memory is first
+    /// checked.
     had: u64,
     pub(super) populated: AtomicU64,
 }
 
-/// From so much on it is asked how much memory is at hand: the question costs a tenth of a
-/// millisecond.
+/// From this size on, the available memory is checked: the check costs a tenth of a millisecond.
 const LARGE: usize = 256 << 20;
-/// Below so many files huge pages are left alone: most of one would stay empty.
+/// With fewer files huge pages are not requested: most of one would stay empty.
 const FEW: usize = 16;
 
 impl Store {
-    /// Takes the memory of `arena`, or address space as large as the machine's memory: what is not
-    /// used costs nothing.
+    /// Takes the memory of `arena`, or address space as large as the machine's memory: unused
+    /// address space costs nothing.
     pub(super) fn new(arena: &Arena, limit: u64, files: usize) -> Result<Self> {
         let limit =
             usize::try_from(limit).ok().filter(|&limit| limit > 0).unwrap_or(usize::MAX);
         let refused = |error| Error::io(Operation::Allocate, Path::new("the arena"), error);
-        // One that was made for a smaller limit would be one.
+        // Memory that was made for a smaller limit would impose that limit.
         let pages = match arena.take().filter(|pages| pages.len() >= most(limit)) {
             Some(pages) => pages,
             None => reserve(limit).map_err(refused)?,
         };
         if files >= FEW {
-            // Refused by kernels without huge pages: slower, not wrong.
+            // Kernels without huge pages refuse it: slower, not wrong.
             let _ = pages.advise_huge();
         }
         let limit = limit.min(pages.len());
@@ -121,22 +122,24 @@ impl Store {
         Ok(Self { leases: Leases::of_pages(pages), end, limit, at_hand, had, populated })
     }
 
-    /// Sets `len` bytes aside, from a multiple of `align` on.
+    /// Sets `len` bytes aside, aligned to `align`.
     pub(super) fn reserve(&self, len: usize, align: usize, path: &Path) -> Result<usize> {
         let mut wanted = 0;
         let fits = |end: usize| {
             wanted = end.checked_next_multiple_of(align)?.checked_add(len)?;
             (wanted <= self.limit && self.is_at_hand(wanted)).then_some(wanted)
         };
-        // Relaxed: the number alone; bytes are handed over by leases.
+        // Relaxed: only the number; the bytes are passed on by leases.
         match self.end.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
             Ok(_) => Ok(wanted - len),
             Err(end) => Err(Error::new(Operation::Allocate, Reason::OutOfMemory, path)
                 .detail(format!(
-                    "{len} bytes more than {end} are wanted, {} may be kept",
+                    "{len} bytes more than {end} are needed, {} are allowed",
                     self.most()
                 ))
-                .hint("raise the memory limit, or stream instead of collecting")),
+                .hint(
+                    "raise the memory limit, or stream the files instead of collecting them",
+                )),
         }
     }
 
@@ -144,15 +147,15 @@ impl Store {
         wanted < LARGE || wanted as u64 <= self.most()
     }
 
-    /// Bytes that it may hold at most.
+    /// The most bytes that it may hold.
     fn most(&self) -> u64 {
         let at_hand = || swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
-        // Asked when the first `LARGE` are taken already.
+        // Checked when the first `LARGE` bytes are taken already.
         let at_hand = *self.at_hand.get_or_init(at_hand);
         at_hand.saturating_add(self.had).min(self.limit as u64)
     }
 
-    /// Lends `offset .. offset + len`, which was set aside, with its pages there.
+    /// Lends `offset .. offset + len`, which was set aside, with its pages populated.
     pub(super) fn lend(
         &self,
         offset: usize,
@@ -161,21 +164,21 @@ impl Store {
     ) -> Result<WriteLease<'_>> {
         let lease = self.leases.write(offset, len).ok_or_else(|| {
             let error = Error::new(Operation::Allocate, Reason::Io, path);
-            error.detail("this memory is lent already")
+            error.detail("this memory is already lent")
         })?;
         match lease.prepare() {
-            // Relaxed: a counter for people.
+            // Relaxed: a counter for display only.
             Ok(fresh) => self.populated.fetch_add(fresh as u64, Ordering::Relaxed),
             Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
                 return Err(Error::io(Operation::Allocate, path, error));
             }
-            // Kernels before 5.14: the read itself populates.
+            // Kernels before 5.14: the read itself populates the pages.
             Err(_) => 0,
         };
         Ok(lease)
     }
 
-    /// Lends what was set aside and is complete.
+    /// Lends what was set aside and has been filled.
     pub(super) fn read(&self, offset: usize, len: usize) -> Option<&[u8]> {
         self.leases.read(offset, len)
     }
@@ -186,7 +189,7 @@ impl Store {
     }
 }
 
-/// Address space for `limit` bytes, or for as much as the machine has; less where a limit on
+/// Address space for `limit` bytes, or for as much as the machine has; less if a limit on
 /// address space, or strict accounting, refuses that.
 fn reserve(limit: usize) -> std::io::Result<Pages> {
     let mut len = most(limit);
@@ -198,7 +201,7 @@ fn reserve(limit: usize) -> std::io::Result<Pages> {
     }
 }
 
-/// `limit`, or what the machine has.
+/// `limit`, or the machine's memory.
 fn most(limit: usize) -> usize {
     let system = rustix::system::sysinfo();
     let memory = system.totalram.saturating_mul(u64::from(system.mem_unit));
@@ -227,13 +230,13 @@ impl<'s> Shelf<'s> {
         Self { store, slab: None, used: 0, slab_len }
     }
 
-    /// Room for at least `want` bytes.
+    /// Returns memory for at least `want` bytes.
     pub(super) fn room(&mut self, want: usize, path: &Path) -> Result<&mut [u8]> {
         let left = self.slab.as_ref().map_or(0, |slab| slab.len() - self.used);
         if left < want {
             self.freeze();
             let len = want.max(self.slab_len).next_multiple_of(4096);
-            // What is left of the arena may be less than a slab.
+            // The rest of the arena may be smaller than a slab.
             let (len, offset) = match self.store.reserve(len, 4096, path) {
                 Ok(offset) => (len, offset),
                 Err(_) if len > want => (want, self.store.reserve(want, ALIGNMENT, path)?),
@@ -248,7 +251,7 @@ impl<'s> Shelf<'s> {
         Ok(&mut slab[self.used..])
     }
 
-    /// The first `len` bytes of the room are a file: its offset in the arena.
+    /// Keeps the first `len` bytes as a file; returns its offset in the arena.
     pub(super) fn keep(&mut self, len: usize) -> usize {
         let (start, end) =
             self.slab.as_ref().map_or((0, 0), |slab| (slab.offset(), slab.len()));

@@ -1,4 +1,4 @@
-//! What the workers of one ingest share: who takes which files, what failed, when it is over.
+//! What the workers of one ingest share: which files are taken, what failed, when it is over.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(super) struct Large {
     pub(super) before: Identity,
     /// Where its bytes go.
     pub(super) base: usize,
-    /// Parts that are not there yet.
+    /// Parts that are not read yet.
     pub(super) left: AtomicUsize,
     pub(super) failed: AtomicBool,
 }
@@ -46,15 +46,15 @@ pub(super) struct Claims<'c> {
     /// When the call began, in seconds since 1970.
     pub(super) began: i64,
     order: Option<&'c [u32]>,
-    /// Large files have parts for everybody, so it pays to wait for them.
+    /// Large files have parts for all workers, so waiting for them pays.
     shares: bool,
     queue: Mutex<Queue>,
     changed: Condvar,
     stop: AtomicBool,
-    /// The first file in input order that failed: those behind it are of no use to anybody.
+    /// The first file in input order that failed: files after it are no longer needed.
     failed_at: AtomicUsize,
     failure: Mutex<Option<(usize, Error)>>,
-    /// Bytes that came, for progress.
+    /// Bytes read so far, for progress.
     came: AtomicU64,
     told: AtomicU64,
     observer: Observer,
@@ -69,14 +69,14 @@ struct Queue {
     /// Workers that may still find parts for others.
     busy: usize,
     window: Window,
-    /// Threads that were started, the first one among them.
+    /// Threads that were started, the first one included.
     started: usize,
     most_threads: usize,
 }
 
-/// Bytes that take a thread some times as long to read as starting another one does.
+/// Reading this many bytes takes several times as long as starting a thread.
 const WORTH_A_THREAD: u64 = 2 << 20;
-/// Files of one claim at most.
+/// The most files of one claim.
 const CLAIM: usize = 32;
 
 impl<'c> Claims<'c> {
@@ -103,7 +103,7 @@ impl<'c> Claims<'c> {
             parts: VecDeque::new(),
             busy: 0,
             window: Window::new(cores.min(most), most),
-            // Fewer where there is little to do, as far as numbers tell.
+            // Fewer if there is little to do, as far as the number of files tells.
             started: cores.min(most).min(end.div_ceil(8)).max(1),
             most_threads: cores.min(most),
         };
@@ -132,13 +132,13 @@ impl<'c> Claims<'c> {
         self.order.map_or(place, |order| order[place] as usize)
     }
 
-    /// Threads to begin with.
+    /// The number of threads to begin with.
     pub(super) fn threads(&self) -> usize {
         self.queue().started
     }
 
-    /// A thread met a file of `len` bytes: whether another thread is to be started, for one is
-    /// missing and what is left takes longer than that, if it is as long.
+    /// A thread met a file of `len` bytes: whether to start another thread, because one is
+    /// missing and what is left takes longer than that if it is as long.
     pub(super) fn met_large(&self, len: u64) -> bool {
         let mut queue = self.queue();
         let left = self.left(&queue);
@@ -156,7 +156,7 @@ impl<'c> Claims<'c> {
         swath_os::descriptors::limit().saturating_sub(16) / 2 / threads
     }
 
-    /// Files that one worker's ring may have on their way; 0 for no ring.
+    /// Files that one worker's ring may have in flight; 0 for no ring.
     pub(super) fn ring_depth(&self) -> u32 {
         // Twice what the device wants: some wait for directories and inodes, or to be collected.
         // More of them cost processor time.
@@ -166,7 +166,7 @@ impl<'c> Claims<'c> {
         };
         let threads = u32::try_from(self.queue().window.threads().max(1)).unwrap_or(u32::MAX);
         let limit = u32::try_from(swath_os::descriptors::limit() / 2).unwrap_or(u32::MAX);
-        // What a stream may hold is for what comes from rings, too.
+        // The memory limit of a stream also covers what comes from rings.
         let room = match (self.shares, self.options.memory_limit) {
             (true, _) | (_, 0) => u32::MAX,
             (_, bytes) => u32::try_from(bytes / 4 / SMALL as u64).unwrap_or(u32::MAX) / threads,
@@ -179,8 +179,8 @@ impl<'c> Claims<'c> {
         self.left(&self.queue()) == 0
     }
 
-    /// Files that are left to claim. Behind one that failed there are none; in an order of their
-    /// own, those before it may come at any time.
+    /// Files that are left to claim. After a failed file nothing is left; in another reading
+    /// order, files before it may still come at any time.
     fn left(&self, queue: &Queue) -> usize {
         if self.order.is_none() && self.is_beyond(queue.next) {
             return 0;
@@ -188,14 +188,14 @@ impl<'c> Claims<'c> {
         queue.end - queue.next
     }
 
-    /// Whether a file lies behind one that failed.
+    /// Whether a file comes after one that failed.
     pub(super) fn is_beyond(&self, index: usize) -> bool {
-        // Relaxed: whoever misses it reads a file in vain.
+        // Relaxed: a worker that misses it reads one file in vain.
         index > self.failed_at.load(Ordering::Relaxed)
     }
 
-    /// The next unit, waited for as long as others may find parts; `None` when all is done. A
-    /// worker that asks `again` has done what it got before.
+    /// The next claim, waiting as long as others may find parts; `None` when all is done. A
+    /// worker that asks `again` has finished its previous claim.
     pub(super) fn next(&self, again: bool) -> Option<Claim> {
         let mut queue = self.queue();
         queue.busy -= usize::from(again);
@@ -238,7 +238,7 @@ impl<'c> Claims<'c> {
         self.changed.notify_all();
     }
 
-    /// A thread waits for the device: whether another one is to be started.
+    /// A thread waits for the device: whether to start another one.
     pub(super) fn missed(&self) -> bool {
         let mut queue = self.queue();
         let grows = queue.window.missed();
@@ -247,7 +247,7 @@ impl<'c> Claims<'c> {
         grows
     }
 
-    /// A thread could not be started.
+    /// Records that a thread could not be started.
     pub(super) fn not_started(&self, error: &std::io::Error) {
         let mut queue = self.queue();
         queue.window.refused();
@@ -257,7 +257,8 @@ impl<'c> Claims<'c> {
         self.fell_back(Fallback::WorkerNotStarted { index: None, why: error.to_string() });
     }
 
-    /// Of the threads of the beginning there are only so many; with none, the caller is the one.
+    /// Records that only this many of the first threads run; with 0, the caller is
+    /// the only one.
     pub(super) fn only(&self, running: usize) {
         let running = running.max(1);
         let mut queue = self.queue();
@@ -273,8 +274,8 @@ impl<'c> Claims<'c> {
         self.queue().most_threads
     }
 
-    /// File `index` failed, which ends it: files before it are still read, for one of them may
-    /// fail too. The first one in input order is kept.
+    /// Records that file `index` failed, which ends it: files before it are still read, because
+    /// one of them may fail too. The first failure in input order is kept.
     pub(super) fn fail(&self, index: usize, error: Error) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         if failure.as_ref().is_none_or(|&(first, _)| index < first) {
@@ -287,7 +288,7 @@ impl<'c> Claims<'c> {
     }
 
     pub(super) fn stop(&self) {
-        // Relaxed: what failed is behind a mutex.
+        // Relaxed: the failure itself is protected by a mutex.
         self.stop.store(true, Ordering::Relaxed);
         drop(self.queue());
         self.changed.notify_all();
@@ -319,13 +320,13 @@ impl<'c> Claims<'c> {
         failed.map(|(_, error)| error).or_else(cancelled)
     }
 
-    /// `bytes` more are there.
+    /// Counts `bytes` more that were read.
     pub(super) fn came(&self, bytes: u64) {
-        // Relaxed: a counter for people.
+        // Relaxed: a counter for display only.
         self.came.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Tells whoever wants to know how far it is: on the thread that called alone.
+    /// Calls the progress callback, if there is one: only on the thread that made the call.
     pub(super) fn tell(&self) {
         let came = self.came.load(Ordering::Relaxed);
         let told = self.told.swap(came, Ordering::Relaxed);
@@ -334,13 +335,13 @@ impl<'c> Claims<'c> {
         }
     }
 
-    /// Records what this thread does, if anybody wants to know.
+    /// Records what this thread does, if a timeline is attached.
     pub(super) fn recorder(&self) -> Recorder {
         let timeline = self.options.hooks().timeline.as_ref();
         timeline.map_or_else(Recorder::off, |timeline| timeline.recorder_of(self.first_source))
     }
 
-    /// Places for files in flight, if anybody wants to know.
+    /// Lanes for files in flight, if a timeline is attached.
     pub(super) fn flights(&self) -> Flights {
         Flights::new(self.options.hooks().timeline.as_ref())
     }
@@ -360,7 +361,7 @@ impl<'c> Claims<'c> {
     }
 }
 
-/// How often whoever waits looks whether it was cancelled.
+/// How often a waiting thread checks for cancellation.
 pub(super) const NAP: Duration = Duration::from_millis(50);
 
 /// Other workers must not wait for one that panicked.

@@ -1,4 +1,4 @@
-//! Many files into one memory, with a table of where each of them is.
+//! Many files in one buffer, with a table of where each of them is.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,7 +13,7 @@ use super::listing::Listing;
 use super::report::IngestReport;
 use crate::error::{Error, Result};
 
-/// Many files in one memory, and a table of them in input order.
+/// Many files in one buffer, and a table of them in input order.
 ///
 /// ```
 /// let ingested = swath::ingest(swath::ingest::Files::paths(["/etc/passwd", "/etc/group"]))?;
@@ -27,17 +27,17 @@ pub struct Ingested {
     listing: Arc<Listing>,
     /// In the order of the listing.
     rows: Vec<Row>,
-    /// The files of the table, where some were left out.
+    /// The files of the table, if some were left out.
     shown: Option<Vec<u32>>,
     errors: BTreeMap<usize, Error>,
     pages: Option<Pages>,
     used: usize,
-    /// Where its memory goes back to; `None`: to that of the process.
+    /// Where its memory returns to; `None`: to that of the process.
     home: Option<Arena>,
     report: IngestReport,
 }
 
-/// Where a file is in the memory.
+/// Where a file is in the buffer.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
     offset: usize,
@@ -52,7 +52,7 @@ pub struct Entry<'i> {
     pub path: &'i Path,
     /// Where its bytes are in [`Ingested::bytes`].
     pub offset: u64,
-    /// How many there are; 0 for a file that could not be read.
+    /// Its length in bytes; 0 for a file that could not be read.
     pub len: u64,
     /// Why it could not be read.
     pub error: Option<&'i Error>,
@@ -61,12 +61,12 @@ pub struct Entry<'i> {
 }
 
 impl Ingested {
-    /// Files in the table.
+    /// The number of files in the table.
     pub fn len(&self) -> usize {
         self.shown.as_ref().map_or(self.rows.len(), Vec::len)
     }
 
-    /// Whether there are none.
+    /// Whether there are no files.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -92,7 +92,7 @@ impl Ingested {
         (0..self.len()).map(|index| self.get(index).expect("below the length"))
     }
 
-    /// The whole memory: all files, in no order, with gaps between them that hold anything.
+    /// The whole buffer: all files, in no particular order, with gaps of unspecified content.
     pub fn bytes(&self) -> &[u8] {
         self.pages.as_ref().map_or(&[], |pages| &pages[..self.used])
     }
@@ -102,7 +102,8 @@ impl Ingested {
         &self.report
     }
 
-    /// Gives the memory up for the next [`with_arena`](crate::ingest::IngestOptions::with_arena).
+    /// Turns the result back into memory for the next
+    /// [`with_arena`](crate::ingest::IngestOptions::with_arena).
     pub fn into_arena(mut self) -> Arena {
         let arena = self.home.take().unwrap_or_default();
         if let Some(pages) = self.pages.take() {
@@ -129,7 +130,7 @@ impl fmt::Debug for Ingested {
     }
 }
 
-/// What the workers found, as each of them ended.
+/// The results of the workers, added as each of them ends.
 #[derive(Default)]
 pub(super) struct Results {
     rows: Vec<(usize, Row)>,
@@ -208,7 +209,7 @@ impl Destination for ToArena<'_> {
     }
 
     fn set_aside(&mut self, len: u64, path: &Path) -> Result<usize> {
-        // Larger than any address space is refused as any other.
+        // Lengths beyond any address space are refused like any other that does not fit.
         let len = usize::try_from(len).unwrap_or(usize::MAX);
         self.store.reserve(len, 4096, path)
     }

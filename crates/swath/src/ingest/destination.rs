@@ -6,24 +6,24 @@ use crate::error::{Error, Result};
 
 /// See the [module](self).
 pub(super) trait Destination {
-    /// Whether a large file has one place, that several workers fill.
+    /// Whether a large file gets one place that several workers fill.
     const SHARED: bool;
 
-    /// Room for at least `want` bytes of file `index`; `None` when it is over.
+    /// Memory for at least `want` bytes of file `index`; `None` when it is over.
     ///
     /// # Errors
     ///
     /// If there is no memory.
     fn room(&mut self, index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>>;
 
-    /// The first `len` bytes of the room are those of file `index` from `offset` on, the last of
-    /// them if `is_last`.
+    /// Keeps the first `len` bytes of the room: those of file `index` from `offset` on, its last
+    /// if `is_last`.
     fn keep(&mut self, index: usize, offset: u64, len: usize, is_last: bool);
 
-    /// File `index` cannot be read.
+    /// Records that file `index` cannot be read.
     fn failed(&mut self, index: usize, error: Error);
 
-    /// A claim is done: what is there may go.
+    /// A claim is done: what has been filled may be passed on.
     fn pause(&mut self) {}
 
     /// Whether there is room for file `index` without waiting.
@@ -42,14 +42,14 @@ pub(super) trait Destination {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If there is no memory.
     fn set_aside(&mut self, len: u64, path: &Path) -> Result<usize>;
 
     /// Fills a part of such a file with `fill`.
     ///
     /// # Errors
     ///
-    /// What `fill` says.
+    /// Those of `fill`.
     fn part(
         &mut self,
         at: usize,
@@ -58,6 +58,6 @@ pub(super) trait Destination {
         fill: &mut dyn FnMut(&mut [u8]) -> Result<()>,
     ) -> Result<()>;
 
-    /// All parts of such a file are there: its bytes, for a last look.
+    /// All parts of such a file have been read: returns its bytes, for a final check.
     fn complete(&mut self, index: usize, base: usize, len: u64) -> Option<&[u8]>;
 }

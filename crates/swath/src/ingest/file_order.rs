@@ -9,16 +9,16 @@ use swath_os::placement::first_byte_on_device;
 use super::listing::Listing;
 use super::options::FileOrder;
 
-/// An order of reading: some files as they were given, to compare with, then the others.
+/// A reading order: some files as given, for comparison, then the others.
 pub(super) struct Order {
     pub(super) files: Vec<u32>,
-    /// So many of them are read first, as they were given.
+    /// This many of them are read first, as given.
     pub(super) sampled: usize,
     pub(super) sorting: Duration,
     pub(super) calls: u64,
 }
 
-/// At most so many files are read in the given order, and at most an eighth of all.
+/// At most this many files are read in the given order, and at most an eighth of all.
 const SAMPLE: usize = 2048;
 
 impl Order {
@@ -46,7 +46,7 @@ impl Order {
     }
 }
 
-/// Known from the walk, or asked for.
+/// Known from the walk, or looked up.
 fn inode(listing: &Listing, index: usize, calls: &mut u64) -> u64 {
     match listing.inode(index) {
         0 => {

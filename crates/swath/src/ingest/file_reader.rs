@@ -1,9 +1,10 @@
-//! One worker's calls: open, read, look, close, and when a look proves that a file held still.
+//! One worker's calls: open, read, inspect, close; and when one inspection proves that a file
+//! did not change.
 //!
-//! A file is whole if as many bytes came as it is long, and unchanged if its change time lies
-//! before the whole call began: the second look of a pair is enough. Only where that proves
-//! nothing (the file is young, or its file system keeps times of another machine) there is a look
-//! before, too.
+//! A file is whole if the number of bytes read is its length, and unchanged if its change time
+//! is before the start of the whole call: then one `fstat` after reading is enough. Only where
+//! that proves nothing (the file is young, or its file system keeps times of another machine)
+//! there is one before reading, too.
 
 use std::ffi::CStr;
 use std::io::IoSliceMut;
@@ -25,13 +26,13 @@ use crate::timeline::Recorder;
 
 /// How a small file went.
 pub(super) enum Outcome {
-    /// The room begins with all of it: so many bytes.
+    /// The room begins with all of it: this many bytes.
     Whole(usize),
-    /// It is longer than the room, or out of the ordinary: to be read with care.
+    /// It is longer than the room, or unusual: to be read with checks before and after.
     Careful(OwnedFd),
-    /// Not in the page cache; open, if it was opened.
+    /// Not in the page cache; with its descriptor, if it was opened.
     Miss(Option<OwnedFd>),
-    /// The kernel says no, at this call.
+    /// The kernel refused this call.
     Failed(Call, Errno),
 }
 
@@ -43,7 +44,7 @@ pub(super) enum Call {
     Read,
 }
 
-/// Whether only what is in memory is wanted.
+/// Whether to wait for the device, or to read only what is in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wait {
     ForDevice,
@@ -54,7 +55,7 @@ pub(super) enum Wait {
 #[derive(Clone, Copy)]
 struct Device {
     number: u64,
-    /// Its change times come from this machine's clock.
+    /// Whether its change times come from this machine's clock.
     times: bool,
 }
 
@@ -62,47 +63,48 @@ struct Device {
 struct Folder {
     run: u32,
     file: Rc<OwnedFd>,
-    /// Where `io_uring` may read what is in it: its device.
+    /// The device of the folder, if `io_uring` may read files in it.
     ring: Option<Option<u64>>,
 }
 
 /// See the [module](self).
 pub(super) struct FileReader<'l> {
     listing: &'l Listing,
-    /// A change time below this, in seconds, lies before the call.
+    /// A change time below this, in seconds, is before the call.
     old: i64,
     folders: Vec<Folder>,
     devices: Vec<Device>,
-    /// Read and done with: closed many at a time.
+    /// Files that are finished; many are closed at a time.
     done: Vec<OwnedFd>,
     most_done: usize,
     /// Descriptors that this worker may hold.
     share: usize,
-    /// `openat2` works and may be told to look at memory alone.
+    /// Whether `openat2` works and can be restricted to what is in memory.
     cached_open: bool,
     cached_read: bool,
-    /// The last files were such that a look beforehand is worth it.
+    /// Whether the last files suggest that an `fstat` before reading is worth it.
     look_first: bool,
     pub(super) tally: Tally,
-    /// What this worker does, and when.
+    /// Records what this worker does, and when.
     pub(super) recorder: Recorder,
 }
 
-/// Files up to this length less one are read without being looked at first.
+/// Files shorter than this are read without inspecting them first.
 pub(super) const SMALL: usize = 64 << 10;
-/// Change times are as coarse as two seconds on some file systems, and a tick late on others.
+/// Change times have a resolution of two seconds on some file systems, and are a tick late on
+/// others.
 const COARSE: i64 = 3;
-/// From so many files in a folder on it is opened, to look their names up in it.
+/// From this many files in a folder on, the folder is opened, and names are looked up in it.
 const MANY: u32 = 4;
 /// Folders that are kept open.
 const FOLDERS: usize = 4;
-/// Files that wait to be closed at one time, where the limit of descriptors allows it. A table of
-/// descriptors has 64 places; to make it larger, the kernel waits for all processors.
+/// Files that wait to be closed at a time, if the descriptor limit allows it. A descriptor table
+/// has 64 places; to enlarge it, the kernel waits for all processors.
 const DONE: usize = 48;
 
 impl<'l> FileReader<'l> {
-    /// `began` is when the call did, in seconds since 1970; `share` is how many descriptors this
-    /// worker may hold.
+    /// `began` is when the call began, in seconds since 1970; `share` is how many descriptors
+    /// this worker may hold.
     pub(super) fn new(
         listing: &'l Listing,
         began: i64,
@@ -125,11 +127,11 @@ impl<'l> FileReader<'l> {
         }
     }
 
-    /// Opens a file; with [`Wait::Never`] `AGAIN` stands for "not in memory".
+    /// Opens a file; with [`Wait::Never`], `AGAIN` means "not in memory".
     pub(super) fn open(&mut self, index: usize, wait: Wait) -> Result<OwnedFd, Errno> {
         // A pipe is opened without waiting for its other end, and then refused.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-        // Where descriptors are short, the only one may be needed for the file itself.
+        // If descriptors are scarce, the only one may be needed for the file itself.
         let mut by_path = false;
         loop {
             let in_folder = !by_path && self.listing.run(index).1 >= MANY && self.enter(index);
@@ -151,11 +153,12 @@ impl<'l> FileReader<'l> {
                 {
                     self.cached_open = false;
                 }
-                // Somebody holds a lease on it: the kernel asks for it back while an open waits.
+                // Another process holds a lease on it: the kernel revokes it while an open
+                // waits.
                 Err(Errno::AGAIN) if wait == Wait::ForDevice && is_file(folder, name) => {
                     return openat(folder, name, flags - OFlags::NONBLOCK, Mode::empty());
                 }
-                // Those that wait to be closed may be what is in the way.
+                // Files that wait to be closed may hold the descriptors.
                 Err(Errno::MFILE | Errno::NFILE)
                     if !self.done.is_empty() || !self.folders.is_empty() =>
                 {
@@ -183,7 +186,7 @@ impl<'l> FileReader<'l> {
             return true;
         }
         if self.listing.run(index).1 as usize >= DONE {
-            // Or it would lie among their numbers, and cut every run of files in two.
+            // Otherwise its number would be among theirs, and split every run of files in two.
             self.tally.calls.close += close_all(&mut self.done);
         }
         self.tally.calls.open += 1;
@@ -197,7 +200,7 @@ impl<'l> FileReader<'l> {
         true
     }
 
-    /// A folder is done with; where the ring still uses it, the ring closes it.
+    /// A folder is finished; if the ring still uses it, the ring closes it.
     fn left(&mut self, folder: Folder) {
         match Rc::try_unwrap(folder.file) {
             Ok(file) => self.done_with(file),
@@ -205,10 +208,10 @@ impl<'l> FileReader<'l> {
         }
     }
 
-    /// The folder of a file and its device, if `io_uring` may read what is in it.
+    /// The folder of a file and its device, if `io_uring` may read files in it.
     ///
-    /// FUSE, and overlays over it, can give wrong bytes through the ring: only file systems that
-    /// are known to be right are let in.
+    /// FUSE, and overlays over it, can return wrong bytes through the ring: only file systems
+    /// that are known to be right are admitted.
     pub(super) fn ring_folder(&mut self, index: usize) -> Option<(Rc<OwnedFd>, u64)> {
         if !self.enter(index) {
             return None;
@@ -227,12 +230,12 @@ impl<'l> FileReader<'l> {
         Some((Rc::clone(&folder.file), ring?))
     }
 
-    /// Whether so many files may be open besides what is open anyway.
+    /// Whether this many files may be open in addition to those that are open anyway.
     pub(super) fn has_room_for(&self, files: usize) -> bool {
         files + self.most_done + FOLDERS + 2 <= self.share
     }
 
-    /// Change times below this, in seconds, lie before the call.
+    /// Change times below this, in seconds, are before the call.
     pub(super) fn old(&self) -> i64 {
         self.old
     }
@@ -246,7 +249,7 @@ impl<'l> FileReader<'l> {
         }
     }
 
-    /// The same of a file that is open.
+    /// The same for a file that is open.
     pub(super) fn read_opened(
         &mut self,
         file: OwnedFd,
@@ -263,13 +266,13 @@ impl<'l> FileReader<'l> {
                 Err(error) => return self.failed(file, Call::Inspect, error),
             }
         }
-        // A second round only where the first look came too late to prove anything.
+        // A second round only if the first inspection came too late to prove anything.
         for round in 0..2 {
             let wait = if round == 0 { wait } else { Wait::ForDevice };
             let came = match self.read(file.as_fd(), room, 0, wait) {
                 Ok(came) => came,
                 Err(Errno::AGAIN) if wait == Wait::Never => return Outcome::Miss(Some(file)),
-                // A pipe, a folder: whoever is careful says what it is.
+                // A pipe, a folder: the careful path says what it is.
                 Err(_) => return Outcome::Careful(file),
             };
             let after = match self.look(&file) {
@@ -282,7 +285,7 @@ impl<'l> FileReader<'l> {
                 || self.is_old(&file, &after);
             if whole && still {
                 self.tally.checked_twice += u64::from(before.is_some());
-                // The next one is likely to be as this one.
+                // The next file is likely to be like this one.
                 self.look_first = before.is_some() && !self.is_old(&file, &after);
                 self.done_with(file);
                 return Outcome::Whole(came);
@@ -304,7 +307,7 @@ impl<'l> FileReader<'l> {
         Outcome::Careful(file)
     }
 
-    /// One read, interrupts aside.
+    /// One read, repeated after interrupts.
     pub(super) fn read(
         &mut self,
         file: BorrowedFd<'_>,
@@ -337,7 +340,7 @@ impl<'l> FileReader<'l> {
         fstat(file)
     }
 
-    /// Whether the change time proves that nobody changed the file since the call began.
+    /// Whether the change time proves that the file has not changed since the call began.
     fn is_old(&mut self, file: &OwnedFd, stat: &Stat) -> bool {
         #[expect(clippy::unnecessary_cast, reason = "types differ between architectures")]
         let changed = stat.st_ctime as i64;
@@ -396,7 +399,8 @@ impl Drop for FileReader<'_> {
     }
 }
 
-/// Whether the kernel said that the process's table is full, or the system's.
+/// Whether the kernel reports that the descriptor table of the process, or of the system, is
+/// full.
 pub(super) fn is_out_of_descriptors(raw_os_error: Option<i32>) -> bool {
     let full = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
     raw_os_error.is_some_and(|number| full.contains(&number))

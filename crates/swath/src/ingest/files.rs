@@ -11,8 +11,8 @@ use super::walk::{Kept, walk};
 use crate::error::Result;
 use crate::observe::CancelToken;
 
-/// Which files to read, in which order their bytes are handed over. Nothing is looked at before a
-/// verb gets it.
+/// Which files to read, in the order in which their bytes are passed on. They are looked up by
+/// the verb that receives this.
 ///
 /// ```
 /// use swath::ingest::Files;
@@ -30,18 +30,18 @@ pub struct Files(Vec<Given>);
 
 #[derive(Clone, Debug)]
 enum Given {
-    /// Looked up already: there is nothing to look up.
+    /// Listed already: nothing to look up.
     Paths(Listing),
-    /// Ends of the names, and what separates them.
+    /// The names, and what separates them.
     List(Vec<u8>, u8),
     Folder(PathBuf),
     Glob(String),
-    /// A folder is walked, else it is one file.
+    /// If it is a folder it is walked, otherwise it is one file.
     Either(PathBuf),
 }
 
 impl Files {
-    /// These files. Each is one file: a folder among them is an error of that file.
+    /// These files. Each path is one file: a folder among them is an error of that entry.
     pub fn paths<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
         let paths = paths.into_iter();
         let mut listing = Listing::default();
@@ -50,47 +50,47 @@ impl Files {
         Self(vec![Given::Paths(listing)])
     }
 
-    /// Every file in a folder and in the folders below it, hidden ones included, whatever a
-    /// `.gitignore` says: in the order of their names, byte by byte, a folder's own files before
-    /// those of the folders in it.
+    /// Every file in a folder and in the folders below it, including hidden ones and those that
+    /// a `.gitignore` lists: in the order of their names, byte by byte, a folder's own files
+    /// before those of its subfolders.
     pub fn folder(path: impl Into<PathBuf>) -> Self {
         Self(vec![Given::Folder(path.into())])
     }
 
-    /// The files of a list as `find -print` (`separator` `b'\n'`) and `find -print0` (0) write it.
-    /// Empty names are left out; a separator behind the last name may be missing.
+    /// The files of a list as written by `find -print` (`separator` `b'\n'`) or `find -print0`
+    /// (0). Empty names are skipped; the separator after the last name is optional.
     pub fn list(bytes: impl Into<Vec<u8>>, separator: u8) -> Self {
         Self(vec![Given::List(bytes.into(), separator)])
     }
 
-    /// The files that a pattern matches, in the order of [`folder`](Self::folder): `*` and `?`
-    /// stand for bytes and one byte other than slashes, `[a-c]` and `[!a-c]` for one byte, `{jpg,png}` for one of them,
-    /// `**` for any number of folders, and a backslash takes the meaning of what follows. Hidden
-    /// files are matched as others are. A pattern that matches nothing gives no file, but the
-    /// folder before its first wild part has to be there; a bracket or brace that is not closed is
-    /// an error of the verb that gets it.
+    /// The files that match a pattern, in the order of [`folder`](Self::folder). `*` matches any
+    /// number of bytes and `?` one byte, except slashes; `[a-c]` and `[!a-c]` match one byte,
+    /// `{jpg,png}` one of the alternatives, `**` any number of folders; a backslash takes the
+    /// next character literally. Hidden files match like others. A pattern that matches nothing
+    /// gives no file, but the folder before its first wildcard must exist. A bracket or brace
+    /// that is not closed is an error of the verb that receives the pattern.
     pub fn glob(pattern: impl Into<String>) -> Self {
         Self(vec![Given::Glob(pattern.into())])
     }
 
-    /// Each of them a folder, which is walked, or a file: the arguments of a command.
+    /// Each path is a folder, which is walked, or a file: like the arguments of a command.
     pub fn each<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
         Self(paths.into_iter().map(|path| Given::Either(path.into())).collect())
     }
 
-    /// These and behind them `more`. A file that is named twice is read twice.
+    /// These files, followed by `more`. A file that is named twice is read twice.
     #[must_use]
     pub fn and(mut self, more: impl Into<Files>) -> Self {
         self.0.extend(more.into().0);
         self
     }
 
-    /// Adds files behind those that are there, as [`paths`](Self::paths) names them: all of them, or
+    /// Adds files after the existing ones, as [`paths`](Self::paths) names them: all of them, or
     /// none.
     ///
     /// # Errors
     ///
-    /// If there is no memory for them; the list stays as it is.
+    /// If there is no memory for them; the list is unchanged then.
     pub fn try_add_paths<P: AsRef<Path>>(
         &mut self,
         paths: &[P],

@@ -1,4 +1,4 @@
-//! Patterns of paths: the crate `globset`, and which folders a pattern can match in.
+//! Path patterns: the crate `globset`, and which folders a pattern can match in.
 
 use std::path::Path;
 
@@ -7,21 +7,21 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::listing::as_path;
 use crate::error::{Error, Operation, Reason, Result};
 
-/// A pattern, and what of it each folder on the way has to match.
+/// A pattern, and the part of it that each folder on the way has to match.
 #[derive(Debug)]
 pub(super) struct Glob<'p> {
     pattern: &'p str,
     base: &'p str,
     whole: GlobMatcher,
     folders: Vec<GlobMatcher>,
-    /// Behind those any folder may do.
+    /// Whether any folder may match below those.
     open: bool,
 }
 
 impl<'p> Glob<'p> {
     /// # Errors
     ///
-    /// If it is no pattern: a bracket or a brace that is not closed.
+    /// If it is not a pattern: a bracket or a brace is not closed.
     pub(super) fn new(pattern: &'p str) -> Result<Self> {
         let wild = pattern.find(|letter| "*?[{\\".contains(letter));
         let base = wild.map_or(pattern.len(), |wild| {
@@ -30,20 +30,20 @@ impl<'p> Glob<'p> {
         let (base, rest) = pattern.split_at(base);
         let whole = matcher(rest).map_err(|error| {
             Error::new(Operation::Open, Reason::Invalid, Path::new(pattern))
-                .detail(format!("it is no pattern: {}", error.kind()))
-                .hint("put a backslash before each bracket or brace that is meant")
+                .detail(format!("it is not a valid pattern: {}", error.kind()))
+                .hint("put a backslash before each bracket or brace that is part of a name")
         })?;
         let (mut folders, mut open) = (Vec::new(), false);
         let mut parts = rest.split('/').peekable();
         while let Some(part) = parts.next() {
-            // A brace may hold slashes: its halves are no patterns.
+            // A brace may contain slashes: its halves are not patterns.
             let Some(part) = Some(part).filter(|&part| part != "**").map(matcher) else {
                 open = true;
                 break;
             };
             match (part, parts.peek()) {
                 (Ok(part), Some(_)) => folders.push(part),
-                // The last part names files.
+                // The last part matches files.
                 (Ok(_), None) => {}
                 (Err(_), _) => {
                     open = true;
@@ -54,13 +54,13 @@ impl<'p> Glob<'p> {
         Ok(Self { pattern, base, whole, folders, open })
     }
 
-    /// The path that it is, if nothing in it stands for something else.
+    /// The path itself, if it contains no wildcard.
     pub(super) fn literal(&self) -> Option<&'p str> {
         (self.base.len() == self.pattern.len() && !self.pattern.is_empty())
             .then_some(self.pattern)
     }
 
-    /// The folder that everything is in that it matches, slash and all; "" for this one.
+    /// The folder that contains everything it matches, with its slash; "" for the current one.
     pub(super) fn base(&self) -> &'p str {
         self.base
     }
@@ -70,7 +70,7 @@ impl<'p> Glob<'p> {
         self.whole.is_match(as_path(path))
     }
 
-    /// Whether something in the folder at `path`, relative to the base, could be matched.
+    /// Whether something in the folder at `path`, relative to the base, could match.
     pub(super) fn may_match_in(&self, path: &[u8]) -> bool {
         for (depth, name) in path.split(|&byte| byte == b'/').enumerate() {
             match self.folders.get(depth) {

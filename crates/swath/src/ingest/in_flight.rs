@@ -1,4 +1,4 @@
-//! Files that are not in the page cache, many on their way at one time.
+//! Files that are not in the page cache, many of them in flight at a time.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
@@ -16,11 +16,11 @@ use crate::timeline::Flight;
 
 /// What became of a file.
 pub(super) enum Came {
-    /// Its bytes were put in place.
+    /// Its bytes were put in their place.
     Done,
     /// They could not be.
     Failed(Error),
-    /// It did not come, or not so that it is known to be whole.
+    /// It was not read, or it is not proven to be whole.
     Unproven,
 }
 
@@ -30,11 +30,11 @@ pub(super) struct InFlight {
     ring: Option<FileRing>,
     refused: Option<Fallback>,
     begun: Vec<Begun>,
-    /// Those of a ring that was given up.
+    /// Calls of a ring that was given up.
     calls: u64,
 }
 
-/// A file on its way.
+/// A file in flight.
 struct Begun {
     index: usize,
     /// The device of its folder.
@@ -42,11 +42,11 @@ struct Begun {
     flight: Flight,
 }
 
-/// A file that is not on its way any more.
+/// A file that is no longer in flight.
 pub(super) struct Landed {
     pub(super) index: usize,
     pub(super) came: Came,
-    /// How many bytes came of it.
+    /// How many of its bytes were read.
     pub(super) bytes: u64,
     /// The file, if it was opened before.
     pub(super) file: Option<OwnedFd>,
@@ -54,7 +54,7 @@ pub(super) struct Landed {
 }
 
 impl InFlight {
-    /// With `depth` 0 there is none.
+    /// With `depth` 0 there is no ring.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, ring: None, refused: None, begun: Vec::new(), calls: 0 }
     }
@@ -68,9 +68,9 @@ impl InFlight {
         self.ring.as_ref().is_some_and(|ring| ring.room() == 0)
     }
 
-    /// Files to wait for when it is full: the others keep the device busy meanwhile. When the worker
-    /// opens files, it takes long to fill it again; when the ring does, fewer cost calls and gain no
-    /// time.
+    /// How many files to wait for when it is full; the others keep the device busy in the
+    /// meantime. If the worker opens files, refilling it takes long; if the ring opens them,
+    /// smaller batches cost calls and save no time.
     pub(super) fn batch(&self, by: By) -> usize {
         let half = (self.depth as usize / 2).max(1);
         match by {
@@ -91,7 +91,7 @@ impl InFlight {
         self.calls + self.ring.as_ref().map_or(0, FileRing::calls)
     }
 
-    /// Closes the ring, for its descriptor is wanted; `false` if there is none.
+    /// Closes the ring, because its descriptor is needed; `false` if there is no ring.
     pub(super) fn give_up(&mut self) -> bool {
         let is_there = self.ring.is_some();
         if is_there {
@@ -108,7 +108,7 @@ impl InFlight {
         }
     }
 
-    /// Why there is none, although one was wanted.
+    /// Why there is no ring, although one was wanted.
     pub(super) fn refused(&mut self) -> Option<Fallback> {
         self.refused.take()
     }
@@ -127,7 +127,7 @@ impl InFlight {
         true
     }
 
-    /// The same of a file that is open; gives it back if there is no ring.
+    /// The same for a file that is open; returns it if there is no ring.
     pub(super) fn begin_open(
         &mut self,
         file: OwnedFd,
@@ -140,7 +140,7 @@ impl InFlight {
         Ok(())
     }
 
-    /// The ring, made if there was none; `None` where it is refused or full.
+    /// The ring, made on first use; `None` if it is refused or full.
     fn with_room(&mut self) -> Option<&mut FileRing> {
         if self.ring.is_none() {
             let memory = BufferPool::shared().take(SMALL * self.depth as usize);
@@ -155,7 +155,7 @@ impl InFlight {
         self.ring.as_mut().filter(|ring| ring.room() > 0)
     }
 
-    /// The file that was begun last is recorded so.
+    /// Records the file that was begun last in this lane.
     pub(super) fn recorded(&mut self, flight: Flight) {
         if let Some(last) = self.begun.last_mut() {
             last.flight = flight;
@@ -171,7 +171,8 @@ impl InFlight {
         }
     }
 
-    /// Hands a file that came, and is known to be whole and unchanged since `old`, to `put`.
+    /// Passes a file that was read, and is proven to be whole and unchanged since `old`, to
+    /// `put`.
     pub(super) fn take(
         &mut self,
         old: i64,
@@ -202,7 +203,8 @@ impl Drop for InFlight {
     }
 }
 
-/// As many bytes as it is long, of a regular file of the same device, that last changed before.
+/// The number of bytes is the length of a regular file on the same device that last changed
+/// before.
 fn is_proven(done: &FileDone<'_>, device: Option<u64>, old: i64) -> bool {
     let Ok(facts) = &done.outcome else { return false };
     let (major, minor) = facts.device;

@@ -7,28 +7,30 @@ use std::path::Path;
 
 use crate::error::{Error, Operation, Reason};
 
-/// Where the path of a file is, and in which run of files of one folder it lies.
+/// Where the path of a file is stored, and which run of files of one folder it is in.
 #[derive(Clone, Copy, Debug)]
 struct Name {
     start: usize,
-    /// Without the zero byte behind it.
+    /// Without the terminating zero byte.
     len: u32,
-    /// Bytes up to and with the last slash.
+    /// Bytes up to and including the last slash.
     folder_len: u32,
     folder: u32,
     inode: u64,
 }
 
-/// All files, one zero-terminated path after the other: no allocation for each of them.
+/// All files, as zero-terminated paths one after the other, so that none has an allocation of
+/// its own.
 #[derive(Debug, Default)]
 pub(super) struct Listing {
     bytes: Vec<u8>,
     names: Vec<Name>,
-    /// Files of each run of neighbours that are in one folder.
+    /// The number of files in each run of neighbours that are in one folder.
     runs: Vec<u32>,
     /// Files that are known to be unreadable: by index, in order.
     pub(super) broken: Vec<(usize, Error)>,
-    /// What a walk found and left out: neither file nor folder, or a link that is not followed.
+    /// What a walk found and left out: neither files nor folders, or links that are not
+    /// followed.
     pub(super) left_out: u64,
     /// Calls that a walk made.
     pub(super) walk_calls: u64,
@@ -43,14 +45,14 @@ impl Clone for Listing {
 }
 
 impl Listing {
-    /// So many files will follow, at least.
+    /// At least this many files will follow.
     pub(super) fn expect(&mut self, files: usize) {
-        // What does not fit is made room for later, or fails there.
+        // If they do not fit, memory is allocated later, or fails there.
         let _ = self.names.try_reserve(files);
     }
 
-    /// So many files with so many bytes of names, zero bytes included, will follow: pushing them
-    /// allocates nothing.
+    /// This many files with this many bytes of names, zero bytes included, will follow: pushing
+    /// them allocates nothing.
     pub(super) fn try_expect(
         &mut self,
         files: usize,
@@ -65,7 +67,7 @@ impl Listing {
         self.names.len()
     }
 
-    /// Appends a file; `inode` 0 means not known.
+    /// Appends a file; `inode` 0 means unknown.
     pub(super) fn push(&mut self, folder: &[u8], name: &[u8], inode: u64) {
         let len = folder.len() + name.len();
         let start = self.bytes.len();
@@ -101,9 +103,9 @@ impl Listing {
             let what = if path.is_empty() {
                 "the name is empty"
             } else {
-                "its name holds a zero byte"
+                "its name contains a zero byte"
             };
-            let hint = "split a list whose names end with zero bytes at these";
+            let hint = "split the list at zero bytes (`--null`, `Files::list(bytes, 0)`)";
             let error = if path.is_empty() { error } else { error.hint(hint) };
             self.push_broken(path, error.detail(what));
         } else {
@@ -139,13 +141,13 @@ impl Listing {
         c_str(&self.bytes[from..=name.start + name.len as usize])
     }
 
-    /// The folder of a file, slash and all; "" for names without one.
+    /// The folder of a file, with its slash; "" for names without one.
     pub(super) fn folder_path(&self, index: usize) -> &Path {
         let name = self.names[index];
         as_path(&self.bytes[name.start..][..name.folder_len as usize])
     }
 
-    /// Which run of neighbours of one folder a file is in, and how many files that has.
+    /// Which run of neighbours of one folder a file is in, and how many files the run has.
     pub(super) fn run(&self, index: usize) -> (u32, u32) {
         let folder = self.names[index].folder;
         (folder, self.runs[folder as usize])
@@ -162,7 +164,7 @@ pub(super) fn as_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
-/// Up to the first zero byte: names with one inside are never opened.
+/// Up to the first zero byte: names that contain one are never opened.
 fn c_str(bytes: &[u8]) -> &CStr {
     CStr::from_bytes_until_nul(bytes).unwrap_or(c"")
 }

@@ -1,4 +1,4 @@
-//! How to ingest: every choice a caller can make, each with its default.
+//! How to ingest: every option, with its default.
 
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::Wishes;
@@ -10,23 +10,23 @@ use crate::options::{Advice, Costs, Numa, ReadOptions};
 use crate::profile::Profile;
 use crate::source::Growth;
 
-/// Threads, and files in flight, at most.
+/// The most threads, and files in flight.
 const MOST: u32 = 1024;
 
-/// In which order files are read. Their bytes are handed over in input order whatever it is,
-/// unless [`Delivery::Completion`] is asked for.
+/// The order in which files are read. Their bytes are passed on in input order anyway, unless
+/// [`Delivery::Completion`] is requested.
 ///
-/// On disks without heads it gains little; the report says what it gained
+/// On solid-state disks it gains little; the report says how much
 /// ([`OrderGain`](crate::ingest::OrderGain)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileOrder {
-    /// As they were given.
+    /// As given.
     #[default]
     Given,
     /// By the bytes of their paths.
     Path,
-    /// By inode number, which many file systems give out near to where the inode is.
+    /// By inode number; many file systems number files close to where the inode is.
     Inode,
     /// By where the first byte is on the device (`FIEMAP`): opens every file once more.
     Extent,
@@ -34,20 +34,20 @@ pub enum FileOrder {
 
 words!(FileOrder { Given = "given", Path = "path", Inode = "inode", Extent = "extent" });
 
-/// Who opens files that are not in the page cache, where a ring reads them.
+/// What opens files that are not in the page cache, if a ring reads them.
 ///
-/// A ring opens many at one time in threads of the kernel: good where each open waits for the
-/// device, and few calls. A worker that opens them itself takes half the processor time, as long as
-/// the file system has read inodes ahead.
+/// A ring opens many files at a time in kernel threads, with few calls: good if each open waits
+/// for the device. A worker that opens them itself takes half the processor time, as long as the
+/// file system has read inodes ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OpenedBy {
-    /// The worker while that is quick, else the ring.
+    /// The worker while that is fast, otherwise the ring.
     #[default]
     Auto,
-    /// The worker: two calls a file and few more.
+    /// The worker: two calls for each file and few more.
     Worker,
-    /// The ring: a call for many files.
+    /// The ring: one call for many files.
     Ring,
 }
 
@@ -57,8 +57,8 @@ words!(OpenedBy { Auto = "auto", Worker = "worker", Ring = "ring" });
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failures {
-    /// The whole call fails, with the first failure in input order; a stream that hands files over
-    /// as they come, with the first that came.
+    /// The whole call fails, with the first failure in input order; a stream that passes files
+    /// on as they complete fails with the first failure to occur.
     #[default]
     Fail,
     /// The file is left out, and counted in the report.
@@ -69,51 +69,50 @@ pub enum Failures {
 
 words!(Failures { Fail = "fail", Skip = "skip", Collect = "collect" });
 
-/// What a walk does with symbolic links. What a caller names is always followed.
+/// What a walk does with symbolic links. Links that the caller names are always followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Symlinks {
-    /// Reads the files that links lead to, and enters no folder through a link.
+    /// Reads the files that links lead to, but enters no folder through a link.
     #[default]
     Files,
-    /// Leaves them out.
+    /// Leaves links out.
     Skip,
-    /// Reads files and enters folders; a link to a folder that it is in is an error.
+    /// Reads files and enters folders; a link to a folder that contains it is an error.
     Follow,
 }
 
 words!(Symlinks { Files = "files", Skip = "skip", Follow = "follow" });
 
-/// What the bytes are to be.
+/// What the bytes are expected to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Content {
-    /// Anything.
+    /// Any bytes.
     #[default]
     Bytes,
-    /// UTF-8. What is not is an error with its path and byte; parts of a stream end between
+    /// UTF-8. Anything else is an error with its path and byte; parts of a stream end between
     /// characters.
     Text,
 }
 
 words!(Content { Bytes = "bytes", Text = "text" });
 
-/// In which order a stream hands files over. The parts of one file always come in order, one
-/// file after the other.
+/// In which order a stream passes files on. The parts of one file always come in order, one file
+/// after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// The order they were given in.
+    /// In the order in which they were given.
     #[default]
     Input,
-    /// As they come.
+    /// As they complete.
     Completion,
 }
 
 words!(Delivery { Input = "input", Completion = "completion" });
 
-/// How to read many files. Every setter returns the options, none can fail; 0 means "choose for
-/// me".
+/// How to read many files. No setter can fail; 0 means "choose for me".
 ///
 /// ```
 /// use swath::ingest::{Failures, IngestOptions};
@@ -140,85 +139,86 @@ pub struct IngestOptions {
 }
 
 impl IngestOptions {
-    /// Everything chosen for the files: bytes, in the order given, the first failure ends it.
+    /// The defaults: any bytes, in the given order, and the first failure ends it; everything
+    /// else is chosen for you.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the files are read. Taken of it: workers (default: one for each core, and where files are
-    /// not in the page cache as many as keep the device busy), the queue depth (files that wait for
-    /// the device at one time; default: 128 in rings, 64 threads), the profile, progress (called on
-    /// the calling thread; how many bytes there will be is not known), cancellation, the timeline
-    /// and fall-backs from before the call. The rest is for one large file: what is set of it is not
-    /// used, and the report's fall-backs say so.
+    /// How the files are read. These options are used: workers (default: one for each core; if
+    /// files are not in the page cache, as many as keep the device busy), the queue depth (files
+    /// in flight on the device; default: 128 in rings, 64 threads), the profile, progress
+    /// (called on the calling thread; the total is not known), cancellation, the timeline, and
+    /// fallbacks from before the call. The other options are for one large file and are not
+    /// used; the report's fallbacks list those that are set.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
         self
     }
 
-    /// Default: [`OpenedBy::Auto`].
+    /// What opens files. Default: [`OpenedBy::Auto`].
     #[must_use]
     pub fn with_opened_by(mut self, opened_by: OpenedBy) -> Self {
         self.opened_by = opened_by;
         self
     }
 
-    /// Default: [`FileOrder::Given`].
+    /// The order of reading. Default: [`FileOrder::Given`].
     #[must_use]
     pub fn with_order(mut self, order: FileOrder) -> Self {
         self.order = order;
         self
     }
 
-    /// Default: [`Failures::Fail`].
+    /// What happens to a file that cannot be read. Default: [`Failures::Fail`].
     #[must_use]
     pub fn with_failures(mut self, failures: Failures) -> Self {
         self.failures = failures;
         self
     }
 
-    /// Default: [`Symlinks::Files`].
+    /// What a walk does with symbolic links. Default: [`Symlinks::Files`].
     #[must_use]
     pub fn with_symlinks(mut self, symlinks: Symlinks) -> Self {
         self.symlinks = symlinks;
         self
     }
 
-    /// Default: [`Content::Bytes`].
+    /// What the bytes are expected to be. Default: [`Content::Bytes`].
     #[must_use]
     pub fn with_content(mut self, shape: Content) -> Self {
         self.shape = shape;
         self
     }
 
-    /// Bytes that [`ingest`](Self::ingest) may keep, or that a [`stream`](Self::stream) may hold
-    /// at one time; a stream needs at least four parts. Default 0: what memory is at hand, for a
-    /// stream 64 MiB.
+    /// The most bytes that [`ingest`](Self::ingest) may keep, or that a [`stream`](Self::stream)
+    /// may hold at a time; a stream needs at least four parts. Default 0: the available memory;
+    /// for a stream 64 MiB.
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: u64) -> Self {
         self.memory_limit = bytes;
         self
     }
 
-    /// Default: [`Delivery::Input`].
+    /// The order in which a stream passes files on. Default: [`Delivery::Input`].
     #[must_use]
     pub fn with_delivery(mut self, delivery: Delivery) -> Self {
         self.delivery = delivery;
         self
     }
 
-    /// Bytes that one worker reads of a large file at one time, and that a stream hands over at
-    /// most; at least 4,096. Default 0: 1 MiB.
+    /// Bytes of a large file that one worker reads at a time, and the most that a stream passes
+    /// on at a time; at least 4,096. Default 0: 1 MiB.
     #[must_use]
     pub fn with_part_size(mut self, part_size: u64) -> Self {
         self.part_size = part_size;
         self
     }
 
-    /// Where [`ingest`](Self::ingest) puts the bytes: memory that was used before costs half the
-    /// time of fresh one. Default: memory of the process, which keeps at most 64 MiB of it between
-    /// calls.
+    /// Where [`ingest`](Self::ingest) puts the bytes: memory that was used before takes half the
+    /// time of fresh memory. Default: memory of the process, which keeps at most 64 MiB of it
+    /// between calls.
     #[must_use]
     pub fn with_arena(mut self, arena: Arena) -> Self {
         self.arena = Some(arena);
@@ -233,13 +233,13 @@ impl IngestOptions {
         self.read.profile.as_deref()
     }
 
-    /// Threads that were asked for.
+    /// The requested threads.
     pub(super) fn workers(&self) -> usize {
         self.read.workers().min(MOST as usize)
     }
 
-    /// Fall-backs that are known before the first file: those of the caller, and wishes about the
-    /// reading of one large file.
+    /// Fallbacks that are known before the first file: those of the caller, and options that
+    /// only apply to one large file.
     pub(super) fn noted(&self) -> Vec<Fallback> {
         let (read, wishes, usual) = (&self.read, &self.read.wishes, Wishes::default());
         let unused = [
@@ -262,7 +262,7 @@ impl IngestOptions {
         self.read.noted.iter().cloned().chain(told).collect()
     }
 
-    /// Files that wait for the device at one time: the wish, else what was measured; 0: neither.
+    /// Files in flight on the device: as requested, otherwise as measured; 0: neither.
     pub(super) fn depth(&self) -> u32 {
         let wished = u32::try_from(self.read.wishes.queue_depth).unwrap_or(MOST).min(MOST);
         match (wished, self.profile()) {
@@ -271,7 +271,7 @@ impl IngestOptions {
         }
     }
 
-    /// What of the profile cannot be meant, and was bounded.
+    /// Absurd values of the profile, which were clamped.
     pub(super) fn out_of_range(&self) -> Vec<Fallback> {
         let Some(profile) = self.profile() else { return Vec::new() };
         let numbers = [
@@ -297,7 +297,7 @@ impl IngestOptions {
         if size == 0 { 1 << 20 } else { size.clamp(4096, 1 << 30) }
     }
 
-    /// Threads to start with.
+    /// The number of threads to start with.
     pub(super) fn cores(&self) -> usize {
         let tuned = self.profile().map_or(0, |profile| profile.files_workers());
         match (self.workers(), tuned) {

@@ -10,7 +10,7 @@ use super::options::FileOrder;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SystemCalls {
-    /// `openat2`, `openat`: of files, and of folders that names are looked up in.
+    /// `openat2`, `openat`: of files, and of folders in which names are looked up.
     pub open: u64,
     /// `preadv2`, `pread`.
     pub read: u64,
@@ -18,11 +18,11 @@ pub struct SystemCalls {
     pub stat: u64,
     /// `close_range`, `close`.
     pub close: u64,
-    /// Listing folders: `getdents64` and what belongs to it.
+    /// Listing folders: `getdents64` and related calls.
     pub walk: u64,
     /// `io_uring_enter` and `io_uring_register`.
     pub ring: u64,
-    /// Asking where files are (`FIEMAP`), to put them in order.
+    /// Finding out where files are (`FIEMAP`), to order them.
     pub order: u64,
 }
 
@@ -44,13 +44,13 @@ impl SystemCalls {
 }
 
 /// What reading in another order gained: some files are read in the given order first, and
-/// measured.
+/// timed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct OrderGain {
     /// The order.
     pub order: FileOrder,
-    /// What finding it out took.
+    /// The time it took to find the order.
     pub sorting: Duration,
     /// Files that were read in the order given, for comparison.
     pub given: TimedFiles,
@@ -62,22 +62,22 @@ pub struct OrderGain {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TimedFiles {
-    /// How many.
+    /// How many files.
     pub files: u64,
-    /// How long all of them took.
+    /// How long reading all of them took.
     pub elapsed: Duration,
 }
 
 impl TimedFiles {
-    /// Files a second.
+    /// Files per second.
     fn rate(self) -> f64 {
         self.files as f64 / self.elapsed.as_secs_f64()
     }
 }
 
 impl OrderGain {
-    /// How many times as many files a second came in this order, the sorting included; below 1 it
-    /// was a loss. `None` if there were too few files to tell.
+    /// The ratio of files per second in this order, including the sorting, to the given order;
+    /// below 1 it was a loss. `None` if there were too few files to tell.
     pub fn ratio(&self) -> Option<f64> {
         let TimedFiles { files, elapsed } = self.ordered;
         let ordered = TimedFiles { files, elapsed: elapsed + self.sorting };
@@ -90,7 +90,7 @@ impl OrderGain {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct IngestReport {
-    /// Files that were read whole.
+    /// Files that were read completely.
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -98,46 +98,47 @@ pub struct IngestReport {
     pub failed: u64,
     /// Files that could not be read and were left out.
     pub skipped: u64,
-    /// What a walk found and left out: neither file nor folder, or a link that is not followed.
+    /// What a walk found and left out: neither files nor folders, or links that are not
+    /// followed.
     pub left_out: u64,
     /// From the call to the last byte, finding the files included.
     pub elapsed: Duration,
-    /// Of that, finding the files.
+    /// The part of it spent finding the files.
     pub listing: Duration,
-    /// Threads that read, at most at one time.
+    /// The most threads that read at one time.
     pub workers: u64,
-    /// Files that could wait for the device at one time.
+    /// Files that could be in flight on the device at one time.
     pub queue_depth: u64,
-    /// Files that were not in the page cache, as far as that was seen.
+    /// Files that were not in the page cache, as far as that was noticed.
     pub misses: u64,
-    /// Files that came through a ring.
+    /// Files that were read through a ring.
     pub ring_files: u64,
     /// Files that were read in parts, by several workers.
     pub large_files: u64,
-    /// Files that had changed shortly before, or live where times cannot be trusted, so that they
-    /// were looked at twice.
+    /// Files that had changed shortly before, or are where times cannot be trusted, so that they
+    /// were inspected twice.
     pub checked_twice: u64,
-    /// Who read, and why, in one sentence.
+    /// How the files were read, and why, in one sentence.
     pub reason: String,
-    /// The profile that this was decided by, by its name.
+    /// The name of the profile that was used.
     pub profile: Option<String>,
     /// Calls made.
     pub calls: SystemCalls,
     /// Bytes of fresh memory populated for the result.
     pub populated_bytes: u64,
-    /// What the order gained, if one was asked for.
+    /// What the order gained, if one was requested.
     pub order: Option<OrderGain>,
-    /// Wishes that could not be granted, and what was done instead.
+    /// Options that could not be honoured, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
 impl IngestReport {
-    /// Bytes a second, in units of 10⁹.
+    /// Throughput in 10⁹ bytes per second.
     pub fn gb_per_s(&self) -> f64 {
         self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9) / 1e9
     }
 
-    /// Files a second.
+    /// Files per second.
     pub fn files_per_s(&self) -> f64 {
         self.files as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }

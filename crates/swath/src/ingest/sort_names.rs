@@ -1,4 +1,5 @@
-//! Names in the order of their bytes, without comparing whole names where eight bytes decide.
+//! Names in the order of their bytes, comparing whole names only where eight bytes do not
+//! decide.
 
 /// A name in a folder.
 #[derive(Clone, Copy)]
@@ -8,11 +9,11 @@ pub(super) struct Found {
     pub(super) inode: u64,
 }
 
-/// Sorts `files` by the names that they are in `names`.
+/// Sorts `files` by their names, which are stored in `names`.
 pub(super) fn sort_names(names: &[u8], files: &mut Vec<Found>) {
     let of = |file: &Found| &names[file.start as usize..][..file.len as usize];
     let Some(first) = files.first() else { return };
-    // What all begin with decides nothing: file-000017, file-000018.
+    // A common prefix decides nothing: file-000017, file-000018.
     let shared = files.iter().fold(of(first).len(), |shared, file| {
         let alike = of(file).iter().zip(of(first)).take_while(|(a, b)| a == b).count();
         shared.min(alike)

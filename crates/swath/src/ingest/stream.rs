@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! workers: room → read → keep ─┐ slabs, full        ┌→ each(part), on the thread that called
-//!                              └→ in input order or ┘   and the slab comes back
+//!                              └→ in input order or ┘   and the slab returns
 //! ```
 
 mod slabs;
@@ -27,25 +27,25 @@ use super::{run, run_beside};
 use crate::error::Error;
 use crate::timeline::{Activity, Recorder};
 
-/// Some bytes of a file that [`IngestOptions::stream`] hands over.
+/// A file, or a part of one, that [`IngestOptions::stream`] passes on.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Part<'p> {
-    /// Which file, in input order.
+    /// The index of the file, in input order.
     pub index: usize,
     /// Its path, as it was given or found.
     pub path: &'p Path,
-    /// Where the bytes are in the file.
+    /// Offset of the bytes in the file.
     pub offset: u64,
-    /// The bytes; of an empty file, and of one that failed, none.
+    /// The bytes; empty for an empty file, and for one that failed.
     pub bytes: &'p [u8],
-    /// Whether nothing of this file follows.
+    /// Whether this is the last part of the file.
     pub is_last: bool,
     /// Why the file cannot be read, or not to its end.
     pub error: Option<&'p Error>,
 }
 
-/// A slab that pieces still refer to; it goes back when the last of them is delivered.
+/// A slab that pieces still refer to; it returns when the last of them is delivered.
 struct Held<'x> {
     exchange: &'x Exchange,
     slab: Slab,
@@ -61,17 +61,18 @@ impl Drop for Held<'_> {
 
 type Waiting<'x> = VecDeque<(Rc<Held<'x>>, Piece)>;
 
-/// Puts the pieces in order and hands them over.
+/// Puts the pieces in order and passes them on.
 struct Desk<'x, F> {
     claims: &'x Claims<'x>,
     exchange: &'x Exchange,
     each: F,
     waiting: BTreeMap<usize, Waiting<'x>>,
-    /// In completion order: files of which something came, in the order it did.
+    /// In completion order: files of which something has been read, in the order in which it
+    /// was.
     arrived: VecDeque<usize>,
-    /// The file whose pieces are handed over.
+    /// The file whose pieces are passed on.
     turn: Option<usize>,
-    /// Of the file in turn something was handed over.
+    /// Whether some of this file has been passed on.
     begun: bool,
     finished: usize,
     failed: u64,
@@ -94,7 +95,7 @@ impl<'x, F> Desk<'x, F> {
         Ok(())
     }
 
-    /// Hands over what is there, without waiting: for a thread that reads as well.
+    /// Passes on what is available, without waiting: for a thread that reads as well.
     fn deliver_now<E: From<Error>>(&mut self) -> std::result::Result<(), E>
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
@@ -117,7 +118,7 @@ impl<'x, F> Desk<'x, F> {
         Ok(())
     }
 
-    /// Takes the filled slabs; tells before who is waited for.
+    /// Takes the filled slabs, after publishing which file is waited for.
     fn receive(&mut self, patience: Patience) {
         let mut slabs = self.exchange.slabs();
         slabs.turn = self.turn.unwrap_or(usize::MAX);
@@ -140,10 +141,10 @@ impl<'x, F> Desk<'x, F> {
         }
     }
 
-    /// The next piece in order, if it is there.
+    /// The next piece in order, if it is available.
     fn next(&mut self) -> Option<(Rc<Held<'x>>, Piece)> {
         if self.claims.options.delivery == Delivery::Completion && self.turn.is_none() {
-            // A file whose pieces went already may be among them.
+            // A file whose pieces have all been passed on may be among them.
             while let Some(index) = self.arrived.pop_front() {
                 if self.waiting.contains_key(&index) {
                     self.turn = Some(index);
@@ -218,14 +219,14 @@ impl<'x, F> Desk<'x, F> {
     }
 }
 
-/// Whether somebody else fills slabs meanwhile.
+/// Whether other threads fill slabs in the meantime.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Patience {
     Waits,
     None,
 }
 
-/// How many bytes go at one time: at most `most`, and of text whole characters.
+/// How many bytes to pass on at a time: at most `most`, and of text whole characters.
 fn cut(bytes: &[u8], most: usize, shape: Content) -> usize {
     let mut cut = bytes.len().min(most);
     if shape == Content::Text && cut < bytes.len() {
@@ -236,7 +237,7 @@ fn cut(bytes: &[u8], most: usize, shape: Content) -> usize {
     cut
 }
 
-/// Runs it all: workers fill slabs, this thread hands them over. Where no worker can be started, it
+/// Runs it all: workers fill slabs, this thread passes them on. If no worker can be started, it
 /// fills them as well.
 pub(super) fn stream<E: From<Error>>(
     options: &IngestOptions,
@@ -247,7 +248,7 @@ pub(super) fn stream<E: From<Error>>(
 ) -> std::result::Result<IngestReport, E> {
     let slab_len = options.part_len().max(SMALL);
     let limit = if options.memory_limit == 0 { 64 << 20 } else { options.memory_limit };
-    // Half of it, for as much may be in rings and behind them.
+    // Half of it, because as much again may be in rings and on its way from them.
     let most = usize::try_from(limit / 2 / slab_len as u64).unwrap_or(usize::MAX);
     let most = most.saturating_sub(Lender::RESERVE).clamp(2, 1 << 16);
     let turn = (options.delivery == Delivery::Input).then_some(0);
@@ -297,7 +298,7 @@ pub(super) fn stream<E: From<Error>>(
     Ok(report)
 }
 
-/// Reads and hands over, with workers or without.
+/// Reads and passes on, with workers or without.
 fn work<'x, F, E: From<Error>>(
     exchange: &Exchange,
     claims: &Claims<'_>,
@@ -310,7 +311,7 @@ where
     let make = || ToSlabs::new(exchange, claims, None);
     let mut deliver = || {
         outcome = desk.deliver();
-        // Nobody is waited for any more, whatever came.
+        // No file is waited for any more, whatever has been read.
         claims.stop();
     };
     if run_beside(claims, &make, &mut deliver) {

@@ -1,4 +1,4 @@
-//! What the workers of one round leave for the report, and how it reads.
+//! What the workers of one round contribute to the report, and the sentence that describes it.
 
 use std::sync::PoisonError;
 
@@ -51,9 +51,9 @@ impl Summary {
                 format!("not in the page cache, no ring: {} threads wait", self.threads)
             }
             (_, 0) if report.calls.ring > 0 => {
-                String::from("not in the page cache, and young: by rings, then looked at twice")
+                String::from("not in the page cache, and young: by rings, then checked twice")
             }
-            (_, 0) => format!("hardly any miss of the page cache: {}", workers(self.threads)),
+            (_, 0) => format!("almost all in the page cache: {}", workers(self.threads)),
             _ => String::from("not in the page cache: rings with many files in flight"),
         };
     }

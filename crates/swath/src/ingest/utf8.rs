@@ -1,4 +1,4 @@
-//! UTF-8, and where it is not.
+//! Checks UTF-8, and finds where it ends.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub(super) fn check(path: &Path, offset: u64, bytes: &[u8]) -> Result<()> {
     }
 }
 
-/// Checks what may end inside a character; the bytes of the begun one at its end.
+/// Checks bytes that may end inside a character; returns the bytes of that character at the end.
 ///
 /// # Errors
 ///

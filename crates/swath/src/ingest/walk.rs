@@ -1,5 +1,5 @@
-//! Every file below a folder: folders are listed by several threads, the result is the same
-//! whoever lists which.
+//! Every file below a folder: several threads list folders, and the result is the same whichever
+//! lists which.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -44,7 +44,7 @@ impl Kept<'_> {
     }
 }
 
-/// A folder and what is in it.
+/// A folder and its contents.
 #[derive(Default)]
 struct Node {
     /// With a slash at its end.
@@ -74,12 +74,12 @@ struct Tree {
     nodes: Vec<Node>,
     waiting: VecDeque<usize>,
     busy: usize,
-    /// Descriptors are too few for several: the first thread goes on alone.
+    /// There are too few descriptors for several threads: the first continues alone.
     alone: bool,
 }
 
 impl Tree {
-    /// Whether a helper is worth its start.
+    /// Whether a helper is worth starting.
     fn is_much(&self) -> bool {
         self.waiting.len() >= MANY && !self.alone
     }
@@ -92,12 +92,12 @@ enum Who {
     Helper,
 }
 
-/// Folders that wait from which on helpers are worth their start.
+/// From this many waiting folders on, helpers are worth starting.
 const MANY: usize = 16;
 const HELPERS: usize = 7;
 
-/// Appends every file below `base` to `listing`. A folder that cannot be listed is a broken entry
-/// of its own.
+/// Appends every file below `base` to `listing`. A folder that cannot be listed gets a broken
+/// entry of its own.
 ///
 /// # Errors
 ///
@@ -179,7 +179,7 @@ impl Walk<'_> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A folder to list, waited for; `None` when nobody can find one any more.
+    /// A folder to list, waiting for one; `None` when no thread can find another one.
     fn next(&self, who: Who) -> Option<usize> {
         let mut tree = self.tree();
         loop {
@@ -233,8 +233,8 @@ impl Walk<'_> {
         self.changed.notify_all();
     }
 
-    /// Leaves a folder for later, when the other threads have closed theirs; `false` if there are
-    /// none that would.
+    /// Leaves a folder for later, when the other threads have closed theirs; `false` if there
+    /// are no others.
     fn put_back(&self, index: usize) -> bool {
         let mut tree = self.tree();
         if tree.busy <= 1 {
@@ -283,7 +283,7 @@ impl Walk<'_> {
             if kind == FileType::Symlink {
                 kind = match self.symlinks {
                     Symlinks::Skip => FileType::Unknown,
-                    // Where it leads to nothing, reading says so.
+                    // If it leads to nothing, reading reports that.
                     Symlinks::Files | Symlinks::Follow => {
                         node.calls += 1;
                         statat(&folder, name, AtFlags::empty())

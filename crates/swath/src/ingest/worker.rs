@@ -1,10 +1,10 @@
 //! One thread of an ingest: takes files, reads them the cheapest way, puts their bytes in place.
 //!
 //! ```text
-//! in the page cache?  → open, read, look: done
+//! in the page cache?  → open, read, inspect: done
 //! not there           → the device: by a ring, or this thread waits and another one is started;
-//!                       who opens it is measured
-//! large, odd, young   → with care: a look before and a look after
+//!                       which of them opens it is measured
+//! large, odd, young   → with care: inspected before and after
 //! ```
 
 mod large;
@@ -35,16 +35,16 @@ pub(super) struct Worker<'s, 'e, P> {
     probe: Probe,
     opener: Opener,
     in_flight: InFlight,
-    /// What is on its way, for a timeline.
+    /// What is in flight, for a timeline.
     flights: Flights,
     /// Files that the ring could not prove whole.
     later: Vec<usize>,
     /// The large file that this worker read last, open.
     large: Option<(usize, OwnedFd)>,
     start: Starter<'s, 'e, P>,
-    /// On the thread that called.
+    /// Whether it runs on the thread that called.
     here: bool,
-    /// Bytes that the claims have been told of.
+    /// Bytes that have been reported to the claims.
     counted: u64,
 }
 
@@ -93,12 +93,12 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         }
     }
 
-    /// Whether files are on their way, or wait to be read once more.
+    /// Whether files are in flight, or wait to be read once more.
     pub(super) fn has_files_left(&self) -> bool {
         self.in_flight.count() > 0 || !self.later.is_empty()
     }
 
-    /// Closes what is open, and says what was done.
+    /// Closes what is open, and records what was done.
     pub(super) fn end(mut self) {
         if let Some((_, file)) = self.large.take() {
             self.reader.done_with(file);
@@ -128,14 +128,14 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         self.count_came();
     }
 
-    /// Tells the claims of the bytes that came since the last time.
+    /// Reports the bytes that were read since the last time to the claims.
     fn count_came(&mut self) {
         let came = self.reader.tally.bytes;
         self.claims.came(came - self.counted);
         self.counted = came;
     }
 
-    /// Does `work` again, as long as it fails for want of descriptors and there is one to give up.
+    /// Repeats `work` as long as it fails for lack of descriptors and there is one to give up.
     fn sparing(&mut self, mut work: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         loop {
             match work(self) {
@@ -172,7 +172,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             Way::Device => Wait::ForDevice,
         };
         if self.has_files_left() && !self.to.is_ready(index) {
-            // The file that everybody waits for may be on its way here.
+            // The file that the other workers wait for may be in flight here.
             self.drain();
         }
         if wait == Wait::ForDevice && self.begin(index)? {
@@ -190,7 +190,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             self.probe.saw(!missed);
         }
         if let Outcome::Miss(opened) = outcome {
-            // It goes back to the ring from its beginning, where there is one.
+            // It returns to the ring from its beginning, if there is one.
             if let Some(file) = opened {
                 self.reader.done_with(file);
             }
@@ -226,12 +226,12 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
                 reader.recorder.lap(Activity::Read, 0, 0);
                 Err(refused(call, error, path))
             }
-            // Waiting for the device ends in one of the others.
+            // Waiting for the device ends with another outcome.
             Outcome::Miss(_) => Err(refused(Call::Read, Errno::AGAIN, path)),
         }
     }
 
-    /// Begins to read a file by the ring; `false` where that cannot be.
+    /// Begins to read a file by the ring; `false` if that is not possible.
     ///
     /// # Errors
     ///
@@ -280,8 +280,8 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         }
     }
 
-    /// Waits for all files that are on their way, then reads those that did not come whole: the
-    /// first ones first, for that is what a stream waits for.
+    /// Waits for all files in flight, then reads those that were not read completely: the first
+    /// ones first, because a stream waits for them.
     pub(super) fn drain(&mut self) {
         while self.in_flight.count() > 0 {
             self.reap(self.in_flight.count());
@@ -299,7 +299,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         self.count_came();
     }
 
-    /// Waits for `want` files and puts what came in place.
+    /// Waits for `want` files and puts what was read in place.
     fn reap(&mut self, want: usize) {
         self.in_flight.wait(want);
         self.reader.recorder.waited();
@@ -324,7 +324,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             match came {
                 Came::Done => {}
                 Came::Failed(error) => self.failed(index, error),
-                // Large, odd, young, or refused: whoever is careful finds out.
+                // Large, odd, young, or refused: the careful path finds out.
                 Came::Unproven => self.later.push(index),
             }
         }
@@ -340,7 +340,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         self.careful(index, file)
     }
 
-    /// A whole file is in the room.
+    /// Keeps a whole file that is in the room.
     fn kept(&mut self, index: usize, len: usize) {
         self.to.keep(index, 0, len, true);
         self.reader.tally.files += 1;
@@ -348,7 +348,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
     }
 
     fn failed(&mut self, index: usize, error: Error) {
-        // A stream fails when it comes to that file.
+        // A stream fails when it reaches that file.
         if P::SHARED && self.claims.options.failures == Failures::Fail {
             self.claims.fail(index, error);
         } else {

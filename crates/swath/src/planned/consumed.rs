@@ -1,4 +1,4 @@
-//! How to read what is consumed by its workers and not kept.
+//! How to read what workers process and do not keep.
 
 use std::num::NonZeroU64;
 
@@ -6,11 +6,11 @@ use swath_plan::policy::{Decision, Engine, Facts, by_workers, decide};
 
 use crate::options::ReadOptions;
 
-/// Bytes that are consumed at one time unless told otherwise: they stay in the second-level cache.
+/// Default size of what is processed at a time: it stays in the second-level cache.
 pub(crate) const FOLD_SIZE: NonZeroU64 = NonZeroU64::new(512 << 10).unwrap();
 
-/// The policy's decision for an extent that is consumed by its workers and not kept, and whether whole
-/// leases are read at once.
+/// The policy's decision for an extent that its workers process and do not keep, and whether
+/// whole leases are read at once.
 pub(crate) fn decide_to_consume(facts: &Facts, options: &ReadOptions) -> (Decision, bool) {
     let (no_ring, no_shares) =
         ("a scan folds on its workers", "a scan goes in order, used `dynamic`");
@@ -21,7 +21,7 @@ pub(crate) fn decide_to_consume(facts: &Facts, options: &ReadOptions) -> (Decisi
     let facts = Facts { ring: false, direct: facts.direct, tuning, ..facts.clone() };
     let mut decision = decide(&facts, &wishes);
     decision.fallbacks.extend(fallbacks);
-    // The chunks are the caller's, whatever unit a device reads in.
+    // The chunk size is the caller's, whatever unit a device reads in.
     decision.chunk_size = chunk_size;
     let chunks = (decision.cut.size.get() / chunk_size).max(1);
     let size = chunk_size.get().saturating_mul(chunks);

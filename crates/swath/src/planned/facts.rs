@@ -1,4 +1,4 @@
-//! Looks at a source once, so that the policy can decide how to read it.
+//! Inspects a source once, so that the policy can decide how to read it.
 
 use std::fs::File;
 use std::sync::OnceLock;
@@ -14,15 +14,15 @@ use swath_plan::window::{self, Residency};
 use crate::options::{Advice, ReadOptions};
 use crate::source::Opened;
 
-/// Below this length, and below a sixteenth of all memory, nobody asks how much is at hand: the
-/// question costs a sixth of a millisecond.
+/// Below this length, and below a sixteenth of all memory, the available memory is not checked:
+/// the check costs a sixth of a millisecond.
 const LARGE: u64 = 256 << 20;
-/// Windows that are looked at before a read: 256 GiB, in a hundredth of a second.
+/// Windows that are inspected before a read: 256 GiB, in a hundredth of a second.
 pub(crate) const WINDOWS: usize = 16 << 10;
 
 /// What can be known about `extent` at a cost below 1 % of reading it.
 ///
-/// At most `most_windows` windows are looked at; what comes after them is unknown.
+/// At most `most_windows` windows are inspected; what comes after them is unknown.
 pub(crate) fn facts(
     source: &Opened,
     extent: Extent,
@@ -54,7 +54,7 @@ pub(crate) fn facts(
         tuning: options.tuning(),
         hints: source.hints(),
     };
-    // What is in the page cache comes from there, wherever it lives: no need to find out.
+    // What is in the page cache comes from there, whatever it is stored on: no need to find out.
     let small = wishes.take_one_read(extent.len(), SMALL);
     if may_bypass || !(small || facts.is_resident()) {
         let place = source.place();
@@ -69,13 +69,13 @@ pub(crate) fn facts(
 
 /// Samples the page cache, window by window.
 fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
-    // Of copies, that which is read first stands for all.
+    // Of several copies, the one that is read first stands for all.
     let Some(&file) = source.files().first() else { return Vec::new() };
     let mut known = Vec::new();
     for window in window::windows(extent).take(most) {
         let (mut cached, mut seen) = (0, 0);
         for sample in window::samples(window) {
-            // EPERM means unknown: then `mincore` would claim that everything is there.
+            // EPERM means unknown: then `mincore` would claim that everything is resident.
             let Ok(pages) = residency(file, sample.offset(), sample.len()) else {
                 return known;
             };
@@ -87,7 +87,7 @@ fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
     known
 }
 
-/// Gives the kernel the caller's advice; returns what it did not take.
+/// Passes the caller's advice to the kernel; returns what was not accepted.
 pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<Fallback> {
     let wanted = match advice {
         Advice::None => return None,
@@ -103,7 +103,7 @@ pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<
     Some(Fallback::AdviceRefused { why: refused.to_string() })
 }
 
-/// Whether a read of `len` bytes is worth asking how much memory is at hand.
+/// Whether a read of `len` bytes is worth checking the available memory.
 pub(crate) fn is_large(len: u64) -> bool {
     len >= LARGE.min(memory_total() / 16)
 }

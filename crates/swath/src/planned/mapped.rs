@@ -1,4 +1,4 @@
-//! Files that are mapped: because they are asked to be, or because that is faster.
+//! Files that are mapped: because the caller wants it, or because it is faster.
 
 use std::io;
 use std::path::Path;
@@ -14,17 +14,17 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::options::{MapPages, PageSize, ReadOptions};
 use crate::source::{Kind, Opened, Source};
 
-/// A file that is consumed through a map.
+/// A file that is processed through a map.
 pub(crate) struct Mapping<'f> {
     pub(crate) source: Arc<Opened>,
     pub(crate) facts: Facts,
-    /// Of all that is asked for.
+    /// Maps everything that is requested.
     pub(crate) map: Map<'f>,
 }
 
 impl ReadOptions {
-    /// Maps what `permit` is for, if the engine says so; or if all of it is in the page cache, and
-    /// `is_welcome` there.
+    /// Maps the file of `permit` if the engine says so; or if all of it is in the page cache and
+    /// a map `is_welcome` there.
     pub(crate) fn map_to_consume<'f>(
         &self,
         permit: Permit<'f>,
@@ -45,8 +45,8 @@ impl ReadOptions {
         Ok(Some(Mapping { source, facts, map }))
     }
 
-    /// Opens what `permit` is for; the extent to map, or `None` where there is nothing to map: no
-    /// bytes, or bytes that the kernel makes when they are read.
+    /// Opens the file of `permit`; returns the extent to map, or `None` if there is nothing to
+    /// map: no bytes, or bytes that the kernel generates when they are read.
     pub(crate) fn open_mapped(
         &self,
         permit: &Permit<'_>,
@@ -91,7 +91,7 @@ impl ReadOptions {
     }
 }
 
-/// A map whose pages its workers give back together, each a share when it ends, where the final
+/// A map whose pages its workers give back together, each a share when it ends; the final
 /// `munmap` would do it all alone.
 pub(crate) struct Shares<'m> {
     map: &'m Map<'m>,
@@ -106,7 +106,7 @@ impl<'m> Shares<'m> {
 
     /// Gives back the share of a worker that ends.
     pub(crate) fn give_back(&self) {
-        // Relaxed: a number for each, nothing else.
+        // Relaxed: one number for each worker, nothing else.
         let index = self.ended.fetch_add(1, Ordering::Relaxed);
         let share = self.map.len().div_ceil(self.workers.max(1));
         let from = share.saturating_mul(index).min(self.map.len());

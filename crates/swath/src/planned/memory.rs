@@ -1,4 +1,4 @@
-//! Memory for the bytes of a source, asked for before it is taken.
+//! Memory for the bytes of a source; availability is checked before it is taken.
 
 use std::io;
 
@@ -15,7 +15,7 @@ use crate::source::Opened;
 ///
 /// # Errors
 ///
-/// If there is not so much, or it cannot be on the caller's node.
+/// If there is not enough, or it cannot be on the caller's node.
 pub(crate) fn pages(
     source: &Opened,
     extent: Extent,

@@ -1,4 +1,4 @@
-//! The whole of a plan, and how each of its classes came.
+//! The whole of a plan, and when each of its classes was complete.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use crate::buffer::Buffer;
 use crate::prioritised::views::{ClassBytes, Layout, Memory};
 use crate::report::Report;
 
-/// How one class came.
+/// How long one class took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClassTime {
-    /// The number that the plan gives it.
+    /// Its number in the plan.
     pub class: u32,
     /// Bytes in it, each counted once.
     pub bytes: u64,
-    /// From the call that started the read until all of them were there and checked.
+    /// From the call that started the read until all of them were read and checked.
     pub elapsed: Duration,
 }
 
@@ -23,14 +23,14 @@ pub struct ClassTime {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClassReport {
-    /// The read as a whole. `elapsed` ends with the last class, whenever it was asked for.
+    /// The read as a whole. `elapsed` ends with the last class, whenever that was requested.
     pub read: Report,
     /// Each class, by its number.
     pub classes: Vec<ClassTime>,
-    /// Classes that might be in flight.
+    /// Classes that could be in flight.
     pub window: usize,
-    /// The most that were: from the first that was not complete to the last that had begun, both
-    /// counted. Never above the window.
+    /// The most that were in flight: from the first that was not complete to the last that had
+    /// begun, both included. Never above the window.
     pub max_skew: usize,
     /// Leases that chunks were coalesced into: at most one for each piece of about 1 MiB.
     pub pieces: usize,
@@ -43,8 +43,8 @@ impl ClassReport {
         Some(self.classes[index].elapsed)
     }
 
-    /// When the first, the median and the last class were complete, in the order in which they
-    /// were; `None` without classes.
+    /// When the first, the median and the last class were complete, in that order; `None`
+    /// without classes.
     pub fn first_median_last(&self) -> Option<[Duration; 3]> {
         let mut times: Vec<_> = self.classes.iter().map(|time| time.elapsed).collect();
         times.sort_unstable();
@@ -54,11 +54,12 @@ impl ClassReport {
 
 /// The bytes of a whole plan.
 ///
-/// In memory they are one file behind the other, each from a multiple of 64 bytes on, its chunks
-/// by their offset, holes between them left out: a plan that covers one file is that file.
+/// In memory the files come one after the other, each starting at a multiple of 64 bytes, its
+/// chunks by their offset, without the holes between them: a plan that covers one file is that
+/// file.
 #[derive(Debug)]
 pub struct LoadedPlan {
-    /// How they came.
+    /// How they were read.
     pub report: ClassReport,
     pub(super) buffer: Buffer,
     pub(super) layout: Layout,
@@ -70,7 +71,7 @@ impl LoadedPlan {
         &self.buffer
     }
 
-    /// The same, to be kept.
+    /// The same, as an owned buffer.
     pub fn into_buffer(self) -> Buffer {
         self.buffer
     }
@@ -80,7 +81,7 @@ impl LoadedPlan {
         self.layout.bytes(Memory::Whole(&self.buffer), file, range)
     }
 
-    /// All bytes of one file that the plan lists, by their offset, holes left out.
+    /// All bytes of one file that the plan lists, by their offset, without holes.
     pub fn file(&self, file: usize) -> &[u8] {
         let spans = self.layout.arranged.spans_of(file);
         let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return &[] };

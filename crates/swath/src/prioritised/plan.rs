@@ -1,4 +1,4 @@
-//! What is to be read, and how soon each part of it is needed.
+//! What to read, and how urgent each part of it is.
 
 use std::collections::TryReserveError;
 use std::fmt;
@@ -13,11 +13,12 @@ use crate::prioritised::views::{ChunkBytes, ClassBytes};
 pub(super) type OnClass = Arc<Mutex<dyn FnMut(&ClassBytes<'_>) + Send>>;
 pub(super) type OnChunk = Arc<dyn Fn(&ChunkBytes<'_>) + Send + Sync>;
 
-/// A list of chunks, each with the class of bytes that it belongs to: 0 is needed first.
+/// A list of chunks, each with the class of its bytes: class 0 is the most urgent.
 ///
-/// Chunks may come in any order, leave holes, lie on top of each other, be listed twice, be empty,
-/// and be of several files. Bytes that several chunks list are read once, as soon as the first of
-/// them needs them. Class numbers may be left out. A plan without chunks is read at once.
+/// Chunks may come in any order, leave holes, overlap, be listed twice, be empty, and belong to
+/// several files. Bytes that several chunks list are read once, as soon as the first of those
+/// chunks needs them. Class numbers need not be contiguous. A plan without chunks is complete at
+/// once.
 ///
 /// ```
 /// use swath::classes::ClassPlan;
@@ -38,35 +39,35 @@ pub struct ClassPlan {
     pub(super) on_chunk: Option<OnChunk>,
 }
 
-/// Where the rows of an image lie in its file. Bytes, all of them.
+/// Where the rows of an image are in its file. All numbers are bytes, except `count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowLayout {
-    /// Where the first row begins.
+    /// Offset of the first row.
     pub offset: u64,
-    /// Of one row.
+    /// Length of one row.
     pub len: u64,
-    /// From the beginning of one row to that of the next.
+    /// From the start of one row to the start of the next.
     pub stride: u64,
-    /// How many rows there are.
+    /// The number of rows.
     pub count: u64,
 }
 
 impl ClassPlan {
-    /// Returns a plan without chunks, a window that is chosen for it, and no callbacks.
+    /// Returns a plan without chunks, with a window that is chosen for you and no callbacks.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Study A's plan, as [`by_position`](Self::by_position), for each file that is read, by the
-    /// length that it is found to have: all of it, or what an offset and a length of the
-    /// [`ReadOptions`](crate::ReadOptions) say.
+    /// Study A's plan, as [`by_position`](Self::by_position), for each file that is read,
+    /// according to the length it turns out to have: all of it, or the offset and length of the
+    /// [`ReadOptions`](crate::ReadOptions).
     pub fn of_whole(chunks: u64, classes: u32) -> Self {
         Self { whole: Some((chunks, classes)), ..Self::default() }
     }
 
-    /// Study A's plan for a file of `len` bytes: `chunks` chunks of one size, but the last takes
-    /// what the division leaves over, and `classes` classes of neighbouring chunks, from front to
-    /// back. At most one chunk for each byte, and one class for each chunk.
+    /// Study A's plan for a file of `len` bytes: `chunks` chunks of equal size, of which the
+    /// last also takes the remainder, in `classes` classes of adjacent chunks, from front to
+    /// back. There is at most one chunk for each byte, and one class for each chunk.
     pub fn by_position(len: u64, chunks: u64, classes: u32) -> Self {
         Self::by_position_in(0..len, chunks, classes)
     }
@@ -77,8 +78,9 @@ impl ClassPlan {
         Self { items: by_position(extent, chunks, classes).collect(), ..Self::default() }
     }
 
-    /// The rows of an image, the class of each said by `class`: the middle first, or every eighth
-    /// row and then what is between. What would end beyond 2^64 is left out.
+    /// The rows of an image, each with the class that `class` returns for it: for example the
+    /// middle first, or every eighth row and then those in between. Rows that would end beyond
+    /// 2^64 are left out.
     pub fn rows(layout: RowLayout, class: impl Fn(u64) -> u32) -> Self {
         let RowLayout { offset, len, stride, count } = layout;
         let row = |row: u64| {
@@ -88,7 +90,7 @@ impl ClassPlan {
         Self { items: (0..count).map_while(row).collect(), ..Self::default() }
     }
 
-    /// Ranges with names, each a class of its own, the first needed first; see
+    /// Ranges with names, each a class of its own, the most urgent first; see
     /// [`class_named`](Self::class_named).
     pub fn named<N: Into<String>>(ranges: impl IntoIterator<Item = (N, Range<u64>)>) -> Self {
         let mut plan = Self::new();
@@ -99,7 +101,7 @@ impl ClassPlan {
         plan
     }
 
-    /// The class of the range with this name.
+    /// Returns the class of the range with this name.
     pub fn class_named(&self, name: &str) -> Option<u32> {
         let index = self.names.iter().position(|other| other == name)?;
         u32::try_from(index).ok()
@@ -116,16 +118,16 @@ impl ClassPlan {
         self
     }
 
-    /// Makes room for `chunks` more, so that adding them allocates nothing.
+    /// Reserves memory for `chunks` more, so that adding them allocates nothing.
     ///
     /// # Errors
     ///
-    /// If there is no memory for them; the plan stays as it is.
+    /// If there is no memory for them; the plan is unchanged then.
     pub fn try_reserve(&mut self, chunks: usize) -> Result<(), TryReserveError> {
         self.items.try_reserve(chunks)
     }
 
-    /// Says the class of each chunk anew; `class` is told its index and its former class.
+    /// Reassigns the class of each chunk: `class` receives its index and its previous class.
     #[must_use]
     pub fn with_classes(mut self, class: impl Fn(usize, u32) -> u32) -> Self {
         for (index, item) in self.items.iter_mut().enumerate() {
@@ -134,18 +136,17 @@ impl ClassPlan {
         self
     }
 
-    /// At most so many classes in flight: a class begins only when the one `window` before it is
-    /// complete. 1 is strict: one class after the other. Default 0: as many as keep all workers
-    /// busy, at least 2.
+    /// At most this many classes in flight: a class begins only when the one `window` before it
+    /// is complete. 1 is strict: one class after the other. Default 0: as many as keep all
+    /// workers busy, at least 2.
     #[must_use]
     pub fn with_window(mut self, window: usize) -> Self {
         self.window = window;
         self
     }
 
-    /// Has `called` with the bytes of each class that is complete, by a worker: one call at a
-    /// time, in the order in which classes are completed. It must be quick, and must not wait for
-    /// another class.
+    /// Calls `called` with the bytes of each class that is complete, on a worker: one call at a
+    /// time, in the order of completion. It must be quick, and must not wait for another class.
     #[must_use]
     pub fn with_class_callback(
         mut self,
@@ -155,9 +156,9 @@ impl ClassPlan {
         self
     }
 
-    /// Has `called` with each chunk that is complete and not empty, by workers, several at a time,
-    /// before its class is complete. Whether the file has changed is found out after the last
-    /// chunk of a class and before the callback of the class.
+    /// Calls `called` with each chunk that is complete and not empty, on workers, several at a
+    /// time, before its class is complete. Changes of the file are detected after the last chunk
+    /// of a class and before the callback of the class.
     #[must_use]
     pub fn with_chunk_callback(
         mut self,
@@ -167,13 +168,13 @@ impl ClassPlan {
         self
     }
 
-    /// How many chunks it lists. Those of [`of_whole`](Self::of_whole) are not known before files
-    /// are open.
+    /// Returns how many chunks it lists. Those of [`of_whole`](Self::of_whole) are not known
+    /// before files are open.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether it lists none.
+    /// Whether it lists no chunks.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

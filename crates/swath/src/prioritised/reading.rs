@@ -13,7 +13,7 @@ use crate::failures::caught;
 use crate::prioritised::shared::{Shared, Step};
 use crate::timeline::Activity;
 
-/// Works as `slot`. The first worker has as many more beside it as the source is worth; they end before
+/// Works as `slot`. The first worker starts as many more as the source is worth; they end before
 /// it does.
 pub(super) fn work(shared: &Shared, slot: usize) {
     let _leave = Leave(shared);
@@ -30,8 +30,8 @@ pub(super) fn work(shared: &Shared, slot: usize) {
     worker::with_crew(&shared.running, &more, slot);
 }
 
-/// Does what the state machine says until nothing is left for `slot`. If a callback panics, the read
-/// keeps that and ends: whoever asks for its end goes on with the panic.
+/// Does what the state machine says until nothing is left for `slot`. If a callback panics, the
+/// read keeps the panic and ends; it resumes in the thread that waits for the end.
 fn work_on(shared: &Shared, slot: usize) {
     let here = std::thread::current().id();
     shared.workers().push(here);
@@ -49,7 +49,7 @@ fn work_on(shared: &Shared, slot: usize) {
             }
         }
         reader.hands.recorder.waited();
-        // It may have been sent away before it could say what it completed.
+        // It may have been sent away before it could announce what it completed.
         shared.announce();
         shared.running.count(reader.hands.tally);
     });
@@ -65,7 +65,7 @@ fn work_on(shared: &Shared, slot: usize) {
 struct Reader<'s> {
     shared: &'s Shared,
     hands: Hands<'s>,
-    /// What direct reads of other than whole units go through.
+    /// Memory for direct reads that are not made of whole units.
     wide: Option<Pages>,
     lines: Vec<usize>,
 }
@@ -91,8 +91,8 @@ impl<'s> Reader<'s> {
                 trouble = Some(failed);
                 break;
             }
-            if let Some(behind) = &input.drop_behind {
-                behind.drop(&input.source, piece.extent);
+            if let Some(drop_behind) = &input.drop_behind {
+                drop_behind.drop(&input.source, piece.extent);
             }
             shared.call_chunks(shared.layout.arranged.index_of(place), &mut self.lines);
             done += 1;
@@ -113,7 +113,8 @@ impl<'s> Reader<'s> {
         Ok(())
     }
 
-    /// Reads past the page cache; what is not whole units of the device, with what is around it.
+    /// Reads directly, bypassing the page cache; a piece that is not made of whole units of the
+    /// device together with its surroundings.
     fn fill_directly(&mut self, piece: &Piece, target: &mut [u8]) -> Result<(), Trouble> {
         let shared = self.shared;
         let direct = shared.inputs[piece.file].source.direct();
@@ -142,11 +143,11 @@ fn lend<'s>(shared: &'s Shared, piece: &Piece) -> Result<WriteLease<'s>, Trouble
     shared.memory.write(place, len).ok_or_else(|| {
         let name = shared.inputs[piece.file].source.name();
         let error = Error::new(Operation::Read, Reason::Io, name);
-        Trouble::fatal(error.at(piece.extent).detail("these bytes are being read already"))
+        Trouble::fatal(error.at(piece.extent).detail("these bytes are already being read"))
     })
 }
 
-/// Says that a worker ends, however it does.
+/// Records that a worker ends, however it does.
 struct Leave<'s>(&'s Shared);
 
 impl Drop for Leave<'_> {

@@ -1,4 +1,4 @@
-//! What workers and callers of one read by classes share: the state machine behind one mutex.
+//! What workers and callers of one read by classes share: the state machine, under one mutex.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -37,14 +37,14 @@ pub(super) struct Shared {
     pub(super) workers: Mutex<Vec<ThreadId>>,
 }
 
-/// Which class has its turn, what became of each, and who is busy with that.
+/// Which class comes next, what became of each, and which workers are busy with it.
 pub(super) struct ByClass {
     pub(super) classes: Classes,
     /// When each class was complete and checked.
     pub(super) announced: Vec<Option<Duration>>,
-    /// Pieces that may be read at one time.
+    /// Pieces that may be read at a time.
     slots: usize,
-    /// Whether somebody wants to be called for each class.
+    /// Whether there is a callback for each class.
     calls: bool,
     /// Callers that wait for a class.
     waiting: usize,
@@ -75,7 +75,7 @@ impl ByClass {
 /// What a worker does now.
 pub(super) enum Step {
     Read(Lease),
-    /// Classes are complete: say so, then ask again.
+    /// Classes are complete: announce them, then ask again.
     Announce,
 }
 
@@ -99,9 +99,9 @@ impl Schedule for ByClass {
         self.classes.stop();
     }
 
-    /// If there is a lease for it, and not as many are awake as can read at one time.
+    /// If there is a lease for it, and fewer workers are awake than can read at a time.
     fn wakes_one_more(&mut self, parked: usize, now: u64) -> bool {
-        // Whoever calls somebody may be busy with that for long.
+        // A worker that runs a callback may be busy for long.
         let busy = match self.calls {
             true => self.classes.in_flight(),
             false => self.working.saturating_sub(parked),
@@ -115,7 +115,7 @@ impl Shared {
         self.running.state()
     }
 
-    /// Takes back a lease of which so many pieces, and bytes, came.
+    /// Takes back a lease of which this many pieces, and bytes, were read.
     pub(super) fn take_back(
         &self,
         lease: &Lease,
@@ -135,7 +135,7 @@ impl Shared {
         }
     }
 
-    /// Checks classes that are complete, tells who waits, and calls who wants to be called.
+    /// Checks classes that are complete, wakes waiting callers, and runs the class callback.
     pub(super) fn announce(&self) {
         self.check_complete();
         self.call();
@@ -149,7 +149,7 @@ impl Shared {
         state.schedule.checking = true;
         while let Some(class) = state.schedule.classes.next_complete() {
             if state.failure.is_some() {
-                // Who knows what the file is now.
+                // Another worker has checked the files already.
                 continue;
             }
             drop(state);
@@ -168,14 +168,14 @@ impl Shared {
         state.schedule.checking = false;
     }
 
-    /// Whether the files of a class are what they were.
+    /// Whether the files of a class are unchanged.
     fn check_class(&self, class: usize) -> Result<()> {
         let arranged = &self.layout.arranged;
         let queue = arranged.queue(class);
         let mut at = queue.start;
         while at < queue.end {
             let first = arranged.piece(at);
-            // Pieces of a queue come file by file.
+            // The pieces of a queue are ordered by file.
             let more =
                 partition(at..queue.end, |place| arranged.piece(place).file == first.file);
             let last = arranged.piece(more - 1);
@@ -208,7 +208,7 @@ impl Shared {
         ClassBytes { layout: &self.layout, memory, class, elapsed }
     }
 
-    /// A piece is complete: calls who wants each chunk.
+    /// A piece is complete: runs the chunk callback for its chunks.
     pub(super) fn call_chunks(&self, piece: usize, lines: &mut Vec<usize>) {
         let Some((on_chunk, chunks)) = &self.on_chunk else { return };
         lines.clear();
@@ -220,7 +220,7 @@ impl Shared {
         }
     }
 
-    /// Waits until `class` was announced, for so long at most; `None` if it takes longer.
+    /// Waits until `class` is announced, at most `most`; `None` if it takes longer.
     pub(super) fn wait(
         &self,
         class: usize,
@@ -250,7 +250,7 @@ impl Shared {
         }
     }
 
-    /// Why nothing more comes, once nothing does.
+    /// Why nothing more will be read, if that is the case.
     pub(super) fn ended(&self) -> Option<Error> {
         let state = self.state();
         match &state.failure {
@@ -259,7 +259,7 @@ impl Shared {
         }
     }
 
-    /// A fault of ours; never hand over a buffer that is half filled.
+    /// A fault of ours; a partly filled buffer must never be returned.
     pub(super) fn incomplete(&self) -> Error {
         let (name, extent) = self.running.place();
         Error::new(Operation::Read, Reason::Io, name)
@@ -285,12 +285,12 @@ impl Shared {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// So many workers more.
+    /// Counts this many workers more.
     pub(super) fn join(&self, workers: usize) {
         self.state().schedule.working += workers;
     }
 
-    /// A worker less.
+    /// Counts one worker less.
     pub(super) fn leave(&self) {
         let mut state = self.state();
         state.schedule.working = state.schedule.working.saturating_sub(1);
@@ -300,7 +300,7 @@ impl Shared {
     }
 }
 
-/// The first place for which `holds` does not hold; it does for all before.
+/// The first place for which `holds` is false; it is true for all before.
 fn partition(places: std::ops::Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (places.start, places.end);
     while low < high {

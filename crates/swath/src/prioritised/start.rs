@@ -30,9 +30,9 @@ use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
 use crate::threads;
 
-/// Bytes of memory that a chunk takes in lists, more or less.
+/// Roughly the bytes of memory that a chunk takes in lists.
 const CHUNK_COST: u64 = 160;
-/// Plans that take less are not worth asking how much memory there is.
+/// For plans that take less, the available memory is not checked.
 const MANY_CHUNKS: u64 = 64 << 20;
 
 /// How a read by classes was started.
@@ -47,9 +47,9 @@ struct Chosen {
     ways: Vec<Way>,
     drop_behind: Vec<Option<DropBehind>>,
     slots: usize,
-    /// If only some of them begin: of the one file there is.
+    /// The crew, if only some workers are started: of the only file.
     crew: Option<Bounds>,
-    /// Everything is in the page cache: reads beyond the processors wait for each other.
+    /// Everything is in the page cache: more reads than processors would wait for each other.
     resident: bool,
     chunk_size: NonZeroU64,
     report: Report,
@@ -123,7 +123,7 @@ pub(super) fn start(
     Ok(Started { shared, threads, report })
 }
 
-/// Opens all files and refuses what cannot be.
+/// Opens all files and refuses those that cannot be read this way.
 fn open(
     options: &ReadOptions,
     sources: Vec<Source>,
@@ -135,7 +135,7 @@ fn open(
     let count = sources.len();
     if let Some(item) = plan.items.iter().find(|item| item.file >= count) {
         let detail = format!("the plan names file {}, there are {count}", item.file);
-        return invalid(Path::new("<plan>"), detail, "count files from 0");
+        return invalid(Path::new("<plan>"), detail, "number the files from 0");
     }
     let mut opened = Vec::with_capacity(count);
     for source in sources {
@@ -146,7 +146,8 @@ fn open(
         }
         options.refuse_map(&source)?;
         if plan.whole.is_none() && (options.offset > 0 || options.len.is_some()) {
-            let detail = String::from("the plan says which bytes, so the options must not");
+            let detail =
+                String::from("the plan says which bytes to read, but the options do too");
             return invalid(source.name(), detail, "leave out the offset and the length");
         }
         opened.push(source);
@@ -181,11 +182,12 @@ fn check_chunks(source: &Opened, extent: Extent, needed: u64) -> Result<()> {
         return Ok(());
     }
     let error = Error::new(Operation::Allocate, Reason::OutOfMemory, source.name()).at(extent);
-    let detail = format!("so many chunks take {needed} bytes, {at_hand} are at hand");
-    Err(error.detail(detail).hint("cut it into fewer chunks"))
+    let detail =
+        format!("this many chunks take {needed} bytes of memory, {at_hand} are available");
+    Err(error.detail(detail).hint("split the file into fewer chunks"))
 }
 
-/// From the first to the last byte that is asked for, of each file.
+/// From the first to the last requested byte, for each file.
 fn extents(opened: &[Arc<Opened>], items: &[Item]) -> Result<Vec<Extent>> {
     let mut extents: Vec<Option<Extent>> = vec![None; opened.len()];
     for item in items {
@@ -204,7 +206,7 @@ fn extents(opened: &[Arc<Opened>], items: &[Item]) -> Result<Vec<Extent>> {
     Ok(extents.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// Decides, file by file, how to read, and with how many workers all together.
+/// Decides, file by file, how to read, and with how many workers in total.
 fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> Chosen {
     let (no_ring, no_shares) =
         ("classes are read by threads", "classes go to the next free worker");
@@ -251,7 +253,8 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
         chosen.chunk_size = decision.chunk_size;
         chosen.report = report;
     }
-    // One file says it all. Several share the processors, or what the largest one wants.
+    // With one file, its decision counts. Several files share the processors, or what the
+    // largest one wants.
     let cores = machine::usable_cpus();
     chosen.slots = match options.wishes.workers {
         0 => chosen.slots.min(most.max(cores)),
@@ -275,12 +278,12 @@ fn memory(options: &ReadOptions, opened: &[Arc<Opened>], arranged: &Arranged) ->
     }
 }
 
-/// Starts the workers. Where no thread can be started, the work is done here and now.
+/// Starts the workers. If no thread can be started, the work is done here and now.
 fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
     let mut threads = Vec::with_capacity(workers);
     shared.join(workers);
     if workers == 0 {
-        // Classes without bytes are to be announced all the same.
+        // Classes without bytes must be announced, too.
         shared.announce();
     }
     for slot in 0..workers {
@@ -289,7 +292,7 @@ fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 shared.running.fell_back(Fallback::not_started(slot, &error));
-                // This thread is the first worker, where there is no other.
+                // This thread is the first worker, if there is no other.
                 (slot.max(1)..workers).for_each(|_| shared.leave());
                 if threads.is_empty() {
                     work(shared, 0);
@@ -304,10 +307,10 @@ fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
 /// Drops what was not in the page cache before, once more and in whole pages.
 pub(super) fn drop_behind(shared: &Shared) {
     for (file, input) in shared.inputs.iter().enumerate() {
-        let Some(behind) = &input.drop_behind else { continue };
+        let Some(drop_behind) = &input.drop_behind else { continue };
         for span in shared.layout.arranged.spans_of(file) {
             for window in swath_plan::window::windows(span.extent) {
-                behind.drop(&input.source, window);
+                drop_behind.drop(&input.source, window);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Bytes that are there, by class and by chunk.
+//! Bytes that have been read, by class and by chunk.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -23,12 +23,12 @@ struct Lines {
     starts: Vec<usize>,
 }
 
-/// Memory, all or some of which is complete.
+/// Memory, all or part of which is complete.
 #[derive(Clone, Copy)]
 pub(super) enum Memory<'m> {
-    /// While it is read.
+    /// During the read.
     Leased(&'m Leases<'static>),
-    /// After it has been.
+    /// After it.
     Whole(&'m [u8]),
 }
 
@@ -50,7 +50,7 @@ impl Layout {
 
     /// The lines of a class, in the order in which they were listed.
     fn lines_of(&self, class: usize) -> &[usize] {
-        // Made when first asked for: whoever only wants the whole does not.
+        // Made on first use: a caller that only wants the whole does without.
         let Lines { lines, starts } = self.lines.get_or_init(|| self.sort_lines());
         &lines[starts[class]..starts[class + 1]]
     }
@@ -94,19 +94,19 @@ impl Layout {
     }
 }
 
-/// One chunk of a plan whose bytes are there.
+/// One chunk of a plan whose bytes have been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChunkBytes<'h> {
     /// Which line of the plan it is, from 0.
     pub index: usize,
-    /// Which file.
+    /// The index of its file.
     pub file: usize,
-    /// Which of its bytes.
+    /// Its range of bytes in the file.
     pub range: Range<u64>,
-    /// The class that the plan puts it in.
+    /// Its class in the plan.
     pub class: u32,
-    /// They.
+    /// The bytes.
     pub bytes: &'h [u8],
 }
 
@@ -120,12 +120,12 @@ pub struct ClassBytes<'h> {
 }
 
 impl<'h> ClassBytes<'h> {
-    /// The number that the plan gives it.
+    /// Its number in the plan.
     pub fn class(&self) -> u32 {
         self.layout.arranged.number(self.class)
     }
 
-    /// From the call that started the read until all of this class was there and checked.
+    /// From the call that started the read until all of this class was read and checked.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
@@ -135,7 +135,7 @@ impl<'h> ClassBytes<'h> {
         self.layout.arranged.bytes(self.class)
     }
 
-    /// Whether it has none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! Bytes of known length into memory: the plan is made, run and checked here.
+//! Reads bytes of known length into memory: the plan is made, run and checked here.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -39,7 +39,7 @@ pub(super) fn fill_memory(
         report.fallbacks.push(Fallback::NotAligned);
     }
     if map.is_some() && options.advice == Advice::MapAhead {
-        let why = "for sums and counts, not given";
+        let why = "for sums and counts only, ignored";
         report.fallbacks.push(Fallback::Unused { what: "advice `map-ahead`", why });
     }
     let visit = IntoMemory { leases, base: extent.offset(), phase, source };
@@ -49,7 +49,7 @@ pub(super) fn fill_memory(
     let report = job.finish(report)?;
     let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
     if leases.read(phase, len).is_none() {
-        // A fault of ours; never hand over a buffer that is half filled.
+        // A fault of ours; a partly filled buffer must never be returned.
         let error = Error::new(Operation::Read, Reason::Io, source.name()).at(extent);
         return Err(error.detail("not every byte was delivered"));
     }
@@ -64,7 +64,7 @@ enum Ring {
     Refused,
 }
 
-/// Runs the workers of a decision, and the ring beside them on this thread.
+/// Runs the workers of a decision, and the ring on this thread.
 fn run(job: &Job<'_>, visit: &IntoMemory<'_>, decision: &Decision) -> Ring {
     let (slot, depth) = (decision.workers.len(), decision.ring_depth);
     if depth == 0 {
@@ -86,7 +86,7 @@ fn run(job: &Job<'_>, visit: &IntoMemory<'_>, decision: &Decision) -> Ring {
     if refused.into_inner() { Ring::Refused } else { Ring::Used }
 }
 
-/// Puts the bytes of a lease where they belong in memory.
+/// Puts the bytes of a lease in their place in memory.
 struct IntoMemory<'l> {
     leases: &'l Leases<'l>,
     base: u64,
@@ -100,7 +100,7 @@ impl<'l> IntoMemory<'l> {
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
         self.leases.write(offset.saturating_add(self.phase), len).ok_or_else(|| {
             let error = Error::new(Operation::Read, Reason::Io, self.source.name());
-            Trouble::fatal(error.at(lease.extent).detail("these bytes are being read already"))
+            Trouble::fatal(error.at(lease.extent).detail("these bytes are already being read"))
         })
     }
 }

@@ -21,7 +21,7 @@ use crate::threads;
 
 /// Blocks that may be ready or in flight, for each worker.
 const AHEAD: u64 = 3;
-/// Windows that are looked at before reading ahead: each seek pays for them.
+/// Windows that are inspected before reading ahead: each seek pays for them.
 const WINDOWS: usize = 128;
 
 /// Workers that read ahead of one position.
@@ -35,7 +35,7 @@ struct Shared {
     blocks: Mutex<Blocks>,
     arrived: Condvar,
     pool: BufferPool,
-    /// Bytes of a block, with room for direct reads to be widened.
+    /// Bytes of a block, with room for widened direct reads.
     room: usize,
 }
 
@@ -57,10 +57,10 @@ impl Ahead {
     ) -> Option<Self> {
         let facts = facts(source, rest, options, WINDOWS);
         let decision = decision(&facts, options);
-        // A reader has no report in which a fall-back could stand.
+        // A reader has no report that could list a fallback.
         let planned = Planned::decided(source, facts, options, decision);
         let workers = planned.decision.first_workers();
-        // Those that come later have a block each in hand, no more.
+        // Workers that come later have one block each in hand.
         let blocks = workers as u64 * (AHEAD - 1) + planned.decision.workers.len() as u64;
         let job = planned.job(observer.clone(), planned.leases(blocks)).ok()?;
         let shared = Arc::new(Shared {
@@ -93,12 +93,13 @@ impl Ahead {
         Some(Self { shared, threads: handles })
     }
 
-    /// Goes on with the panic of the caller's code that ended a worker, if one did.
+    /// Resumes the panic of the caller's code that ended a worker, if one did.
     pub(super) fn resume_panic(&self) {
         self.shared.job.running.resume_panic();
     }
 
-    /// Waits for the block at `offset`, or for the reason why it will not come; `None` without one.
+    /// Waits for the block at `offset`, or for the reason why it will not come; `None` without a
+    /// reason.
     pub(super) fn take(&self, offset: u64) -> Result<Option<Buffer>> {
         let shared = &self.shared;
         shared.job.release(offset);
@@ -127,13 +128,13 @@ impl Drop for Ahead {
     fn drop(&mut self) {
         self.shared.job.running.stop();
         for thread in self.threads.drain(..) {
-            // A panic in a worker is kept, and goes on if its bytes are asked for.
+            // A panic in a worker is kept, and resumes when its bytes are needed.
             let _ = thread.join();
         }
     }
 }
 
-/// Counts a worker out, also when it panics, so that nobody waits for it.
+/// Counts a worker out, even if it panics, so that no thread waits for it.
 struct Ended<'s>(&'s Shared);
 
 impl Drop for Ended<'_> {

@@ -6,15 +6,15 @@ use swath_simd::Positions;
 
 use crate::records::cut::Cut;
 
-/// Some neighbouring records.
+/// Adjacent records.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Block<'b> {
-    /// Counted from the start of the extent; the same in every run over the same file with the
-    /// same block size. Numbers in which no record begins are left out. Of several files, those of
-    /// the second go on where those of the first end.
+    /// Its number, counted from the start of the extent; the same in every run over the same
+    /// file with the same block size. Numbers of blocks in which no record begins are skipped.
+    /// With several files, the numbers of the second continue those of the first.
     pub index: u64,
-    /// Of its first byte, in the file.
+    /// Offset of its first byte in the file.
     pub offset: u64,
     /// Whole records, each with its delimiter, if it has one.
     pub bytes: &'b [u8],
@@ -23,12 +23,12 @@ pub struct Block<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// Which source it is from, of several: counted from 0 in the order given.
+    /// Which source it is from, counted from 0 in the order given.
     pub fn source(&self) -> usize {
         self.source
     }
 
-    /// Its records one by one, without their delimiters.
+    /// Returns its records one by one, without their delimiters.
     ///
     /// ```
     /// let lines = swath::records("/etc/passwd").map_blocks(|block| -> swath::Result<_> {
@@ -40,9 +40,9 @@ impl<'b> Block<'b> {
     pub fn records(&self) -> BlockRecords<'b> {
         let bytes = self.bytes;
         let ends = match self.cut {
-            Cut::Byte(delimiter) => Ends::Behind(Positions::new(bytes, delimiter)),
+            Cut::Byte(delimiter) => Ends::After(Positions::new(bytes, delimiter)),
             Cut::Quoted { quote, delimiter } => {
-                Ends::Behind(Positions::outside(bytes, delimiter, quote, false))
+                Ends::After(Positions::outside(bytes, delimiter, quote, false))
             }
             Cut::Fixed(width) => {
                 let width = usize::try_from(width).unwrap_or(usize::MAX);
@@ -52,14 +52,14 @@ impl<'b> Block<'b> {
         BlockRecords { bytes, at: 0, offset: self.offset, ends }
     }
 
-    /// Its records without their delimiters, and without a carriage return at their ends: lines
-    /// that end in LF or CRLF.
+    /// Returns its records without their delimiters and without a carriage return at the end:
+    /// lines that end in LF or CRLF.
     pub fn lines(&self) -> impl Iterator<Item = &'b [u8]> {
         self.records().map(without_return)
     }
 
-    /// The values of JSON Lines: lines, without white space around them, that are not blank. They
-    /// are not looked into.
+    /// Returns the values of JSON Lines: lines that are not blank, without surrounding white
+    /// space. The values are not parsed.
     pub fn json_lines(&self) -> impl Iterator<Item = &'b [u8]> {
         self.records().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
     }
@@ -74,7 +74,7 @@ fn without_return(record: &[u8]) -> &[u8] {
 pub struct BlockRecords<'b> {
     bytes: &'b [u8],
     at: usize,
-    /// Of `bytes`, in the file.
+    /// Offset of `bytes` in the file.
     offset: u64,
     ends: Ends<'b>,
 }
@@ -85,12 +85,12 @@ pub struct BlockRecords<'b> {
     reason = "one at a time, on the stack: a box would cost more"
 )]
 enum Ends<'b> {
-    Behind(Positions<'b>),
+    After(Positions<'b>),
     Every(ChunksExact<'b, u8>),
 }
 
 impl BlockRecords<'_> {
-    /// Where in the file the next record begins.
+    /// Returns the file offset of the next record.
     pub fn offset(&self) -> u64 {
         self.offset + self.at as u64
     }
@@ -103,7 +103,7 @@ impl<'b> Iterator for BlockRecords<'b> {
     fn next(&mut self) -> Option<&'b [u8]> {
         let from = self.at;
         match &mut self.ends {
-            Ends::Behind(positions) => match positions.next() {
+            Ends::After(positions) => match positions.next() {
                 Some(end) => {
                     self.at = end + 1;
                     Some(&self.bytes[from..end])

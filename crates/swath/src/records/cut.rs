@@ -6,19 +6,19 @@ use swath_simd::{Positions, count, find};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cut {
-    /// Behind each byte of this value. What follows the last one is a record too, if it is not
+    /// After each byte of this value. What follows the last one is a record too, unless it is
     /// empty.
     Byte(u8),
-    /// Every so many bytes. A last record that is shorter is an error.
+    /// After every this many bytes. A last record that is shorter is an error.
     Fixed(u64),
-    /// Behind each `delimiter` that is not between two quotes: CSV, where a newline may stand in a
-    /// field. A quote inside quotes is doubled, as RFC 4180 says; one that is escaped in another
-    /// way, or that stands in a field that is not quoted, is taken for one that opens or closes.
-    /// A quote that is never closed is an error.
+    /// After each `delimiter` that is not between two quotes: CSV, where a field may contain a
+    /// newline. A quote inside quotes is doubled, as in RFC 4180; a quote that is escaped in
+    /// another way, or is inside an unquoted field, counts as one that opens or closes. A quote
+    /// that is never closed is an error.
     Quoted {
-        /// What opens and closes: usually `b'"'`.
+        /// The byte that opens and closes: usually `b'"'`.
         quote: u8,
-        /// What ends a record outside quotes: usually `b'\n'`.
+        /// The byte that ends a record outside quotes: usually `b'\n'`.
         delimiter: u8,
     },
 }
@@ -26,9 +26,9 @@ pub enum Cut {
 /// The last record has no end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unfinished {
-    /// A quote was opened there.
+    /// A quote was opened at this position.
     Quote(usize),
-    /// It begins there, and has so many bytes of so many.
+    /// It begins at this position and has this many bytes, of this many.
     Short(usize, usize, u64),
 }
 
@@ -44,13 +44,13 @@ impl Cut {
         }
     }
 
-    /// Whether `len` bytes that begin with a record are whole records, whatever they are: nobody has to
-    /// look at what is around them.
+    /// Whether `len` bytes that begin with a record are always whole records, so that the bytes
+    /// around them need not be looked at.
     pub(crate) fn divides(self, len: u64) -> bool {
         matches!(self, Self::Fixed(width) if len.is_multiple_of(width))
     }
 
-    /// Whether bytes of this value, in odd number, change what the bytes behind them mean.
+    /// The byte whose parity changes the meaning of the bytes after it.
     pub(crate) fn quote(self) -> Option<u8> {
         match self {
             Self::Quoted { quote, .. } => Some(quote),
@@ -58,15 +58,15 @@ impl Cut {
         }
     }
 
-    /// Where the first record begins that begins behind the first byte of `bytes`, at most at
-    /// their end. `inside`: the second byte is between quotes. `skipped` bytes are before the
-    /// second one, from the start of a record on.
+    /// Where the first record begins that begins after the first byte of `bytes`, at most at
+    /// their end. `inside`: the second byte is between quotes. `skipped`: bytes from the start
+    /// of a record up to the second byte.
     pub(crate) fn first_start(self, bytes: &[u8], inside: bool, skipped: u64) -> Option<usize> {
         match self {
             Self::Byte(delimiter) => Some(find(bytes, delimiter)? + 1),
             Self::Fixed(width) => {
-                let behind = skipped.checked_next_multiple_of(width)? - skipped;
-                let start = usize::try_from(behind).ok()?.checked_add(1)?;
+                let after = skipped.checked_next_multiple_of(width)? - skipped;
+                let start = usize::try_from(after).ok()?.checked_add(1)?;
                 (start <= bytes.len()).then_some(start)
             }
             Self::Quoted { delimiter, .. } if !inside && bytes.first() == Some(&delimiter) => {
@@ -79,8 +79,8 @@ impl Cut {
         }
     }
 
-    /// Where the record ends that byte `at` belongs to; `bytes` begin with a record. `None` if
-    /// they do not hold its end.
+    /// Where the record that contains byte `at` ends; `bytes` begin with a record. `None` if
+    /// they do not contain its end.
     pub(crate) fn end_after(self, bytes: &[u8], at: usize) -> Option<usize> {
         match self {
             Self::Byte(delimiter) => Some(at + find(&bytes[at..], delimiter)? + 1),
@@ -96,7 +96,7 @@ impl Cut {
         }
     }
 
-    /// Where the record begins that the last of `bytes` belongs to; they begin with a record.
+    /// Where the record that contains the last of `bytes` begins; they begin with a record.
     pub(crate) fn last_start(self, bytes: &[u8]) -> usize {
         let before = &bytes[..bytes.len().saturating_sub(1)];
         match self {
@@ -104,8 +104,8 @@ impl Cut {
                 before.iter().rposition(|&byte| byte == delimiter).map_or(0, |at| at + 1)
             }
             Self::Fixed(width) => {
-                let behind = before.len() as u64 % width;
-                before.len() - usize::try_from(behind).unwrap_or(0)
+                let after = before.len() as u64 % width;
+                before.len() - usize::try_from(after).unwrap_or(0)
             }
             Self::Quoted { quote, delimiter } => {
                 Positions::outside(before, delimiter, quote, false)
@@ -115,7 +115,7 @@ impl Cut {
         }
     }
 
-    /// What the last record lacks, where a source ends behind `bytes`, which begin with a record.
+    /// What the last record lacks, if a source ends after `bytes`, which begin with a record.
     pub(crate) fn unfinished(self, bytes: &[u8]) -> Option<Unfinished> {
         match self {
             Self::Byte(_) => None,
@@ -124,7 +124,7 @@ impl Cut {
                 (short > 0).then(|| Unfinished::Short(bytes.len() - short, short, width))
             }
             Self::Quoted { quote, .. } if is_odd(bytes, quote) => {
-                // The last one is not closed, for those before come in pairs.
+                // The last one is not closed, because the ones before come in pairs.
                 bytes.iter().rposition(|&byte| byte == quote).map(Unfinished::Quote)
             }
             Self::Quoted { .. } => None,
@@ -132,7 +132,7 @@ impl Cut {
     }
 }
 
-/// Whether `byte` is there in odd number.
+/// Whether `byte` occurs an odd number of times.
 pub(crate) fn is_odd(bytes: &[u8], byte: u8) -> bool {
     count(bytes, byte) % 2 == 1
 }

@@ -1,6 +1,6 @@
-//! Blocks of a stream: read in order, by whoever holds it, into the memory of that worker.
+//! Blocks of a stream: read in order, by the worker that holds it, into that worker's memory.
 //!
-//! They are the blocks that a file of the same bytes has, whatever sizes the reads come in.
+//! They are the blocks of a file with the same bytes, whatever the sizes of the reads.
 
 use swath_plan::extent::Extent;
 
@@ -12,7 +12,7 @@ use crate::records::piece::{Grid, Piece};
 use crate::records::window::{Window, no_end, too_long};
 use crate::source::Opened;
 
-/// What is known of a stream between two blocks.
+/// The state of a stream between two blocks.
 pub(crate) struct Flow {
     pub(crate) cut: Cut,
     pub(crate) grid: Grid,
@@ -23,7 +23,7 @@ pub(crate) struct Flow {
     pub(crate) past: Past,
     /// The first bytes of the next block, read with the last one.
     pub(crate) carry: Vec<u8>,
-    /// Bytes to read behind a block, in which its last record probably ends.
+    /// Bytes to read after a block, in which its last record probably ends.
     pub(crate) tail: usize,
     /// The source has no more bytes.
     pub(crate) at_end: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Flow {
     pub(crate) has_ended: bool,
 }
 
-/// The least that is read behind a block.
+/// The least that is read after a block.
 pub(crate) const LEAST_TAIL: usize = 128;
 const MOST_TAIL: usize = 64 << 10;
 
@@ -41,7 +41,7 @@ impl Flow {
         self.past.offset - self.carry.len() as u64
     }
 
-    /// Reads the next block; `None` at the end. After an error there is no next one.
+    /// Reads the next block; `None` at the end. After an error there are no further blocks.
     pub(crate) fn next<'w>(
         &mut self,
         source: &Opened,
@@ -88,7 +88,7 @@ impl Flow {
         Ok((len > 0).then_some(piece))
     }
 
-    /// Reads until `wanted` bytes are there, or the stream ends; returns how many there are.
+    /// Reads until there are `wanted` bytes, or the stream ends; returns how many there are.
     fn fill(
         &mut self,
         source: &Opened,
@@ -122,8 +122,8 @@ impl Flow {
         }
     }
 
-    /// How many bytes to have next, where `bytes` do not hold the end of the record that begins
-    /// last in the block.
+    /// How many bytes to have next, if `bytes` do not contain the end of the last record that
+    /// begins in the block.
     fn more(&self, source: &Opened, offset: u64, bytes: &[u8], share: usize) -> Result<usize> {
         let begin = self.cut.last_start(&bytes[..share]);
         let len = bytes.len() - begin;
@@ -138,13 +138,13 @@ impl Flow {
             let error = Error::new(Operation::Allocate, Reason::OutOfMemory, source.name());
             return Err(error
                 .at(record)
-                .detail("a record does not fit into the memory at hand"));
+                .detail("a record does not fit into the available memory"));
         }
         Ok(bytes.len() + more)
     }
 }
 
-/// From here on, memory is asked for before it is taken.
+/// From this size on, the available memory is checked before more is taken.
 const LARGE: usize = 64 << 20;
 
 fn to_usize(len: u64) -> usize {

@@ -1,4 +1,4 @@
-//! What one worker read at one time: whole records, cut into blocks.
+//! What one worker reads at a time: whole records, split into blocks.
 
 use std::num::NonZeroU64;
 
@@ -7,7 +7,7 @@ use swath_plan::extent::Extent;
 use crate::records::block::Block;
 use crate::records::cut::Cut;
 
-/// Where blocks are cut: at `base` and every `size` bytes from it.
+/// Where blocks are cut: at `base`, and after every `size` bytes from there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     /// The offset in the file at which block `first` begins.
@@ -20,15 +20,15 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Which block a record belongs to that begins at `offset`: its number, and where it ends.
+    /// The block of a record that begins at `offset`: its number, and where it ends.
     pub(crate) fn block_at(&self, offset: u64) -> (u64, u64) {
-        let behind = (offset - self.base) / self.size;
-        let end = self.base.saturating_add((behind + 1).saturating_mul(self.size.get()));
-        (self.first + behind, end)
+        let blocks = (offset - self.base) / self.size;
+        let end = self.base.saturating_add((blocks + 1).saturating_mul(self.size.get()));
+        (self.first + blocks, end)
     }
 
-    /// The number of the first block behind `end`, if nothing follows.
-    pub(crate) fn behind(&self, end: u64) -> u64 {
+    /// The number of the first block after `end`, if nothing follows.
+    pub(crate) fn after(&self, end: u64) -> u64 {
         self.first + (end - self.base).div_ceil(self.size.get())
     }
 }
@@ -40,13 +40,13 @@ pub(crate) struct Piece<'p> {
     pub(crate) cut: Cut,
     /// The end of the lease: all records begin before.
     pub(crate) end: u64,
-    /// Of the first record.
+    /// Offset of the first record.
     pub(crate) offset: u64,
     pub(crate) bytes: &'p [u8],
 }
 
 impl Piece<'_> {
-    /// Where a record is that is longer than `most` bytes, which are at least a block: only the
+    /// Where there is a record longer than `most` bytes, which is at least a block: only the
     /// last one of a block can be.
     pub(crate) fn too_long(&self, most: u64) -> Option<Extent> {
         if self.bytes.len() as u64 <= most {

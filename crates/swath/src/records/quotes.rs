@@ -1,10 +1,10 @@
 //! Which blocks begin between quotes.
 //!
-//! A quote changes the meaning of everything behind it, so nobody knows the state at the start of a
-//! block without the number of quotes in all blocks before. But whether that number is odd is soon
-//! counted, without knowing the state. So each worker counts in what it has read, waits for its
-//! turn to learn the state, and hands on what it became: the waiting is for the reads of those
-//! before, never for what is made of their records.
+//! A quote changes the meaning of everything after it, so the state at the start of a block
+//! depends on the number of quotes in all blocks before. But counting whether that number is odd
+//! is fast and does not need the state. So each worker counts in what it has read, waits for its
+//! turn to learn the state, and passes on the next state: it waits for the reads of earlier
+//! blocks, never for the processing of their records.
 //!
 //! ```text
 //! quotes in      odd      even     odd
@@ -25,13 +25,13 @@ pub(crate) struct Quotes {
 #[derive(Debug, Default)]
 struct State {
     inside: bool,
-    /// Of leases that were let through and may be tried again.
+    /// States of leases that were let through and may be retried.
     known: BTreeMap<u64, bool>,
 }
 
 impl Quotes {
-    /// Whether lease `number` begins between quotes; `odd`: it has an odd number of them. `None`
-    /// if that cannot be known any more.
+    /// Whether lease `number` begins between quotes; `odd`: it contains an odd number of them.
+    /// `None` if that can no longer be known.
     pub(crate) fn is_inside(
         &self,
         number: u64,
@@ -57,7 +57,8 @@ impl Quotes {
     }
 }
 
-/// A lease that is being read; who waits for its quotes is told if it comes to nothing.
+/// A lease that is being read; if it comes to nothing, the workers that wait for its quotes are
+/// notified.
 pub(crate) struct Trying<'q> {
     quotes: &'q Quotes,
     number: u64,
@@ -65,7 +66,7 @@ pub(crate) struct Trying<'q> {
 }
 
 impl Trying<'_> {
-    /// The lease will not be tried again.
+    /// The lease will not be retried.
     pub(crate) fn done(mut self) {
         self.is_done = true;
     }

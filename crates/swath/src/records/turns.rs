@@ -1,14 +1,14 @@
-//! Lets pieces through in the order of their numbers, whoever has them.
+//! Lets pieces through in the order of their numbers, whichever worker has them.
 //!
-//! A piece that comes too early waits; it does so for ever only if nothing is amiss with those
-//! before it. A piece that failed before its turn is *lost*: those behind it give up, once the whole
-//! is known to have failed, for it may also be tried again.
+//! A piece that comes too early waits until the pieces before it have been let through. A piece
+//! that failed before its turn is *lost*: since it may be retried, those after it give up only
+//! once the whole is known to have failed.
 
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often who waits looks whether it is over.
+/// How often a waiting thread checks whether it is over.
 const NAP: Duration = Duration::from_millis(50);
 
 /// See the [module](self).
@@ -18,14 +18,14 @@ pub(crate) struct Turns<S> {
     moved: Condvar,
 }
 
-/// What is known under the lock.
+/// The state under the lock.
 #[derive(Debug, Default)]
 pub(crate) struct Line<S> {
     /// The number whose turn it is.
     pub(crate) next: u64,
     pub(crate) state: S,
     lost: BTreeSet<u64>,
-    /// How many wait.
+    /// How many threads wait.
     waiting: usize,
 }
 
@@ -36,8 +36,8 @@ impl<S> Turns<S> {
         Self { line: Mutex::new(line), moved: Condvar::new() }
     }
 
-    /// Waits until at most `ahead` numbers are before `number`; `None` if that will not be, which
-    /// is looked into once `is_over`.
+    /// Waits until at most `ahead` numbers are before `number`; `None` if that will not happen,
+    /// which is checked once `is_over`.
     pub(crate) fn wait(
         &self,
         number: u64,
@@ -59,7 +59,7 @@ impl<S> Turns<S> {
         }
     }
 
-    /// Ends a change of the line and wakes who waits for it.
+    /// Ends a change of the line and wakes the threads that wait for it.
     pub(crate) fn moved(&self, line: MutexGuard<'_, Line<S>>) {
         let somebody_waits = line.waiting > 0;
         drop(line);
@@ -68,7 +68,7 @@ impl<S> Turns<S> {
         }
     }
 
-    /// `number` failed before it had its turn.
+    /// `number` failed before its turn.
     pub(crate) fn lost(&self, number: u64) {
         let mut line = self.line();
         if number >= line.next {

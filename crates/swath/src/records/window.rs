@@ -7,10 +7,10 @@
 //! piece              |bb|ccccccc|
 //! ```
 //!
-//! The window begins a cache line before the lease, to see whether a record ends there, and reaches
-//! so far behind it that the last record usually ends in it. If it does not, more is read, twice as
-//! much each time: a record of any length is found whole, and each byte of it is copied once or
-//! twice.
+//! The window begins a cache line before the lease, to see whether a record ends there, and
+//! extends far enough past it that the last record usually ends in it. If it does not, more is
+//! read, twice as much each time: a record of any length is found, and each of its bytes is
+//! copied once or twice.
 
 use std::ops::Range;
 
@@ -26,14 +26,14 @@ use crate::records::piece::{Grid, Piece};
 use crate::records::quotes::Quotes;
 use crate::source::Opened;
 
-/// Bytes read before a lease: one would do, but copies from an address that is aligned as the
-/// target's are faster.
+/// Bytes read before a lease: one would be enough, but copies are faster from an address that is
+/// aligned like the target's.
 const LEAD: u64 = 64;
-/// Bytes read behind a lease at first, and at most where records were short.
+/// Bytes first read after a lease: the least and, if records were short, the most.
 const TAIL: Range<u64> = 128..64 << 10;
-/// What a direct read may be widened by.
+/// How much a direct read may be widened.
 const EDGES: usize = 128 << 10;
-/// From here on, memory is asked for before it is taken.
+/// From this size on, the available memory is checked before more is taken.
 const LARGE: u64 = 64 << 20;
 
 /// How pieces are cut out of one file.
@@ -42,11 +42,11 @@ pub(crate) struct Cutter<'m> {
     pub(crate) cut: Cut,
     pub(crate) extent: Extent,
     pub(crate) grid: Grid,
-    /// Bytes of the longest record that is accepted.
+    /// Longest accepted record, in bytes.
     pub(crate) record_limit: u64,
-    /// Bytes of memory at hand, asked for only if a record is long.
+    /// The available memory in bytes, only called if a record is long.
     pub(crate) memory: fn() -> u64,
-    /// All of the extent, where it is promised that nobody changes it.
+    /// All of the extent, if it is promised not to change.
     pub(crate) map: Option<&'m [u8]>,
     pub(crate) quotes: Quotes,
 }
@@ -55,17 +55,17 @@ pub(crate) struct Cutter<'m> {
 pub(crate) struct Window {
     pub(crate) buffer: Buffer,
     pool: BufferPool,
-    /// How far to read behind a lease.
+    /// How far to read past a lease.
     tail: u64,
 }
 
-/// What bytes say of a lease.
+/// What the bytes show about a lease.
 enum Seen {
     /// No record begins in it.
     Nothing,
-    /// Here they are.
+    /// Its records, complete.
     Whole(Range<usize>),
-    /// They begin here, and end behind the bytes.
+    /// They begin here, and end after the bytes.
     Open(usize),
 }
 
@@ -74,8 +74,8 @@ impl Window {
         Self { buffer: Buffer::default(), pool, tail: TAIL.start }
     }
 
-    /// Sees to room for `len` bytes; the first `kept` stay. Memory that a long record took is
-    /// given back.
+    /// Provides room for `len` bytes; the first `kept` stay. Memory that a long record took is
+    /// freed.
     pub(crate) fn make_room(&mut self, source: &Opened, len: usize, kept: usize) -> Result<()> {
         let capacity = self.buffer.capacity();
         let lavish = kept == 0 && capacity / 8 > len.max(1 << 20);
@@ -88,25 +88,25 @@ impl Window {
         Ok(())
     }
 
-    /// The last record of a lease reached so far behind it.
+    /// Records how far past its lease the last record extended.
     fn learn(&mut self, overshoot: u64) {
         let wanted = (self.tail - self.tail / 8).max(overshoot.saturating_mul(2));
         self.tail = wanted.clamp(TAIL.start, TAIL.end);
     }
 }
 
-/// What a load is told.
+/// The parameters of a load.
 pub(crate) struct Loading<'l> {
     pub(crate) source: &'l Opened,
     pub(crate) lease: Lease,
     /// Counts leases from the start of the extent.
     pub(crate) number: u64,
-    /// Whether nothing more will come of this file.
+    /// Whether the file has failed, so that nothing more will come of it.
     pub(crate) is_over: &'l dyn Fn() -> bool,
 }
 
 impl Cutter<'_> {
-    /// Reads the records that begin in a lease; `None` if none does.
+    /// Reads the records that begin in a lease; `None` if no record does.
     pub(crate) fn load<'w>(
         &'w self,
         loading: &Loading<'_>,
@@ -188,7 +188,7 @@ impl Cutter<'_> {
         Ok(Some(self.piece(wanted, offset, bytes)))
     }
 
-    /// Whether the lease begins between quotes, which those before it must say.
+    /// Whether the lease begins between quotes, which depends on those before it.
     fn is_inside(
         &self,
         loading: &Loading<'_>,
@@ -201,7 +201,7 @@ impl Cutter<'_> {
         let odd = is_odd(&bytes[from..to], quote);
         self.quotes.is_inside(loading.number, odd, loading.is_over).ok_or_else(|| {
             let error = Error::new(Operation::Read, Reason::Poisoned, loading.source.name());
-            Trouble::fatal(error.at(lease).detail("what is before it could not be read"))
+            Trouble::fatal(error.at(lease).detail("the bytes before it could not be read"))
         })
     }
 
@@ -233,16 +233,16 @@ impl Cutter<'_> {
         end.min(self.extent.end())
     }
 
-    /// Looks for the records that begin in `lease` in bytes that begin at offset `start`.
+    /// Finds the records that begin in `lease`, in bytes that begin at offset `start`.
     fn look(&self, lease: Extent, start: u64, bytes: &[u8], inside: bool) -> Seen {
         let begin = to_usize(lease.offset() - start);
-        // To which record the lease's last byte belongs says where the last one ends.
+        // The record that contains the lease's last byte is the last one.
         let last = to_usize(lease.end() - 1 - start);
         let skipped = lease.offset() - self.extent.offset();
         let begin = match begin {
             0 => 0,
             begin => match self.cut.first_start(&bytes[begin - 1..last], inside, skipped) {
-                Some(behind) => begin - 1 + behind,
+                Some(after) => begin - 1 + after,
                 None => return Seen::Nothing,
             },
         };
@@ -255,8 +255,9 @@ impl Cutter<'_> {
         }
     }
 
-    /// Which bytes to read next, behind `bytes`, which begin at `start` and hold only the beginning of
-    /// the lease's last record; an error if that is too long. The first one is at `begin`.
+    /// Which bytes to read next, after `bytes`, which begin at `start` and contain only the
+    /// beginning of the lease's last record; an error if that is too long. The first record is
+    /// at `begin`.
     fn extended(
         &self,
         source: &Opened,
@@ -281,8 +282,8 @@ impl Cutter<'_> {
             return Err(Trouble::fatal(
                 error
                     .at(known)
-                    .detail("a record does not fit into the memory at hand")
-                    .hint("look for a missing delimiter or quote, or name another delimiter"),
+                    .detail("a record does not fit into the available memory")
+                    .hint("look for a missing delimiter or quote, or set another delimiter"),
             ));
         }
         Ok(more)
@@ -316,7 +317,7 @@ pub(crate) fn too_long(source: &Opened, record: Extent, most: u64) -> Error {
         .hint("look for a missing delimiter or quote, or raise the limit")
 }
 
-/// The error of a last record without an end, in bytes that begin at `offset`.
+/// The error for a last record without an end, in bytes that begin at `offset`.
 pub(crate) fn no_end(source: &Opened, offset: u64, unfinished: Unfinished) -> Error {
     let at = |at: usize, len: usize| {
         let at = offset + at as u64;
@@ -327,11 +328,11 @@ pub(crate) fn no_end(source: &Opened, offset: u64, unfinished: Unfinished) -> Er
         Unfinished::Quote(quote) => error
             .at(at(quote, 1))
             .detail("this quote is never closed")
-            .hint("close it, or name another quote"),
+            .hint("close it, or set another quote"),
         Unfinished::Short(record, len, width) => error
             .at(at(record, len))
             .detail(format!("the last record has {len} of {width} bytes"))
-            .hint("name the size that records have"),
+            .hint("set the size that records have"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Kernels that consume bytes in a single pass, through a map where that is faster.
+//! Kernels that process bytes in a single pass, through a map where that is faster.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::report::Scanned;
 use crate::source::Source;
 use crate::timeline::Activity;
 
-/// A kernel that consumes bytes in a single pass, also from a map.
+/// A kernel that processes bytes in a single pass, also from a map.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kernel {
     Sum,
@@ -96,7 +96,7 @@ struct MapKernel<'m> {
     shares: Shares<'m>,
 }
 
-/// Gives back its share of the map when a worker ends.
+/// Gives a worker's share of the map back when it ends.
 struct Leave<'v>(&'v MapKernel<'v>);
 
 impl Drop for Leave<'_> {
@@ -124,7 +124,7 @@ impl<'v> Visit for &'v MapKernel<'v> {
         if self.advice == Advice::MapAhead {
             let ahead = from.saturating_add(MAP_AHEAD).min(self.map.len());
             let more = len.min(self.map.len() - ahead);
-            // Only advice: without it the pages come when they are touched.
+            // Only advice: without it the pages are read when they are touched.
             let _ = self.map.advise(ahead, more, MapAdvice::WillNeed);
         }
         hands.tally.calls += 1;

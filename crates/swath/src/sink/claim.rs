@@ -1,22 +1,22 @@
-//! One target that nobody else writes meanwhile.
+//! One target, locked against other writers.
 //!
 //! ```text
 //! out.bin                 the target: the old bytes, or nothing, until the commit
-//! .out.bin.swath-lock     locked while somebody writes out.bin; without a lock on it, worthless
+//! .out.bin.swath-lock     locked while out.bin is being written; meaningless if no lock is held
 //! .out.bin.swath-tmp      the new bytes, for a moment or where files must have names
 //! .out.bin.swath-tmp2     a spill file, for a moment
-//! .out.bin.swath-tmp3     the copy that a checkpoint leaves, for a moment
+//! .out.bin.swath-tmp3     the copy made by a checkpoint, for a moment
 //! ```
 //!
-//! The lock is beside the target, so it holds for all processes of one user that see this folder.
-//! It belongs to its holder's open file and ends with it, also by a kill. Since only the holder
-//! makes the other names, what is ours under them when the lock is taken was left by a run that
-//! was killed, and is removed: three look-ups, and no listing of the folder.
+//! The lock file is in the target's folder, so it works for all processes of one user that see
+//! this folder. The lock belongs to its holder's open file and ends with it, even by a kill.
+//! Only the holder creates the other names; so what exists under them when the lock is taken was
+//! left by a killed run, and is removed: three look-ups, and no listing of the folder.
 //!
-//! **Names that a neighbour has taken.** What another user has put under one of these names is
-//! never locked, written, followed or removed. Names with a number that nobody can guess take
-//! their place (`.out.bin.swath-lock.0123456789abcdef`); who uses them lists the folder, for other
-//! writers of the same user and for what killed ones have left.
+//! **Names taken by another user.** What another user has put under one of these names is never
+//! locked, written, followed or removed. Names with an unguessable number are used instead
+//! (`.out.bin.swath-lock.0123456789abcdef`); a writer that uses them lists the folder, to find
+//! other writers of the same user and what killed ones have left.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -34,9 +34,9 @@ use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
 pub(crate) struct Claim {
     /// As the caller named it, for errors.
     pub(crate) path: PathBuf,
-    /// The folder that it is in.
+    /// The folder that contains it.
     pub(crate) folder: Arc<dyn FsFolder>,
-    /// Its name there.
+    /// Its name in the folder.
     pub(crate) name: OsString,
     names: Names,
     /// Last, so that it is dropped last.
@@ -47,25 +47,25 @@ pub(crate) struct Claim {
 ///
 /// # Errors
 ///
-/// Those of [`Fs::locate`]; `Changed` if somebody swaps what is on the way.
+/// Those of [`Fs::locate`]; `Changed` if links on the way are swapped.
 pub(crate) fn locate(operation: Operation, path: &Path, fs: &dyn Fs) -> Result<Located> {
     fs.locate(path).map_err(|error| match error.kind() {
         ErrorKind::StaleNetworkFileHandle => Error::new(operation, Reason::Changed, path)
             .caused_by(error)
-            .detail("a link on the way to it was replaced again and again")
-            .hint("name the file that the link leads to"),
+            .detail("a link on the way to it kept being replaced")
+            .hint("pass the path of the file that the link leads to"),
         ErrorKind::PermissionDenied => Error::io(operation, path, error).hint(
-            "check the permissions of the folders above it, and whose the links on the way are",
+            "check the permissions of the folders above it, and who owns the links on the way",
         ),
         _ => Error::io(operation, path, error),
     })
 }
 
 impl Claim {
-    /// Locks the target and removes what killed runs left beside it.
+    /// Locks the target and removes what killed runs left in its folder.
     ///
-    /// Where a file system has no locks, names that nobody else uses are chosen instead: a second
-    /// writer is then not told, and the last commit stands.
+    /// On a file system without locks, names that no other writer uses are chosen instead: a
+    /// second writer is then not detected, and the last commit wins.
     pub(crate) fn take(path: &Path, located: Located) -> Result<Self> {
         let Located { folder, name } = located;
         let names = Names::of(path, &name)?;
@@ -107,8 +107,8 @@ impl Claim {
         self.names.copy()
     }
 
-    /// The name to take when `name` turned out to be taken: itself, if that was a stray of ours,
-    /// else one beside it that nobody can guess.
+    /// The name to use when `name` turned out to be taken: the same, if that was a stray of
+    /// ours, otherwise an unguessable one.
     pub(crate) fn instead_of(&self, name: OsString) -> io::Result<OsString> {
         let is_free = match &self.lock {
             Some(lock) => remove_stray(&*self.folder, &name, lock.owner())?,
@@ -121,14 +121,14 @@ impl Claim {
         Error::io(operation, &self.path, error)
     }
 
-    /// Somebody else has done something to the target, or to what leads there.
+    /// Another process has done something to the target, or to what leads there.
     pub(crate) fn changed(&self, detail: &str) -> Error {
         Error::new(Operation::Commit, Reason::Changed, &self.path)
             .detail(detail)
-            .hint("look at what stands there now, and write again")
+            .hint("check what is at this path now, then write again")
     }
 
-    /// Fails if what would be given a name could not be found under the path that was named.
+    /// Fails if a file that is given its name now would not be found under the caller's path.
     pub(crate) fn check_in_place(&self) -> Result<()> {
         match self.folder.is_in_place() {
             Ok(true) => Ok(()),
@@ -137,39 +137,40 @@ impl Claim {
         }
     }
 
-    /// The name was, or may have been, given; what follows failed.
+    /// The name was given, or may have been, and what follows failed.
     pub(crate) fn outcome_unknown(&self, error: io::Error) -> Error {
         Error::new(Operation::Commit, Reason::OutcomeUnknown, &self.path)
             .caused_by(error)
             .detail("the name leads to the new bytes, but a power cut might undo that")
-            .hint("check the device, then read it back or write it again")
+            .hint("check the device, then read the file back or write it again")
     }
 }
 
-/// The error of making room for a target.
+/// The error of preparing to write a target.
 fn cannot_begin(path: &Path, error: io::Error) -> Error {
     let is_stray = error.kind() == ErrorKind::DirectoryNotEmpty;
     let error = Error::io(Operation::Create, path, error);
     if is_stray { error.hint("remove that folder, or move it away") } else { error }
 }
 
-/// The error of a folder under a hidden name of ours, with something in it that no writer makes.
+/// The error for a folder under a hidden name of ours that contains files no writer makes.
 fn not_ours(name: &OsStr) -> io::Error {
     let name = name.display();
-    let text = format!("the folder {name} beside it holds what no writer has made");
+    let text = format!("the folder {name} next to it contains files that Swath did not write");
     Common { number: Errno::NOTEMPTY.raw_os_error(), text }.into()
 }
 
 fn busy(path: &Path) -> Error {
     Error::new(Operation::Lock, Reason::Busy, path)
-        .detail("another writer is writing it")
-        .hint("wait until that one is done, or write to another name")
+        .detail("another process or thread is writing it")
+        .hint("wait until it is done, or write to another name")
 }
 
-/// Locks a name that nobody can guess, because the usual one is another user's; `None` if another
-/// writer of this user has locked one.
+/// Locks an unguessable name, because the usual one is another user's; `None` if another writer
+/// of this user has locked one.
 ///
-/// Everybody locks first and looks then, so of two that begin at one time at least one is told.
+/// Every writer locks first and checks then, so of two that begin at one time at least one
+/// notices.
 fn lock_apart(
     folder: &dyn FsFolder,
     names: &Names,
@@ -213,8 +214,8 @@ fn remove_strays_apart(folder: &dyn FsFolder, names: &Names, user: u32) -> io::R
     Ok(())
 }
 
-/// Returns whether the name is free; what another user has put there is left alone, and so is
-/// what no writer makes.
+/// Returns whether the name is free. What another user has put there is not touched, nor is a
+/// file that no writer makes.
 fn remove_stray(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Result<bool> {
     let Some(facts) = folder.facts(name)? else { return Ok(true) };
     match facts.kind {
@@ -228,14 +229,14 @@ fn remove_stray(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Result<bo
     }
 }
 
-/// As [`remove_stray`], of a folder of segments; anything else in it is kept, and is then an
+/// As [`remove_stray`], for a folder of segments; anything else in it is kept, and is then an
 /// error.
 ///
-/// In a folder in which others may move things, what has a manifest may be a committed output that
-/// somebody has moved here, and is kept too.
+/// In a folder in which other users can move files, a folder with a manifest may be a committed
+/// output that was moved here, and is kept too.
 fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Result<bool> {
     let stray = match folder.open_folder(name) {
-        // It is one no more.
+        // It is not a folder any more.
         Err(error)
             if matches!(error.kind(), ErrorKind::NotADirectory | ErrorKind::NotFound) =>
         {
@@ -258,7 +259,7 @@ fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Re
     folder.remove_folder(name).map(|()| true)
 }
 
-/// Removes what a folder of segments consists of.
+/// Removes the files of a folder of segments.
 pub(crate) fn remove_contents(folder: &dyn FsFolder) -> io::Result<()> {
     folder
         .list()?

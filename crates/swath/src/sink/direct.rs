@@ -1,4 +1,4 @@
-//! Writes past the page cache, and what has to be done to bytes before.
+//! Direct writes, which bypass the page cache, and how bytes are prepared for them.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::io::Errno;
 use swath_os::direct;
 
-/// The kernel's words for "not like this".
+/// The kernel's errors for "not like this".
 const REFUSALS: [Errno; 2] = [Errno::INVAL, Errno::OPNOTSUPP];
 
-/// A descriptor that writes past the page cache.
+/// A descriptor for direct writes.
 #[derive(Debug)]
 pub(crate) struct DirectFile {
     file: File,
@@ -27,14 +27,14 @@ pub(crate) struct DirectFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress {
     All,
-    /// This many bytes, the first that were given; the rest has to be written through the cache.
+    /// This many bytes from the start; the rest has to be written through the cache.
     Refused(usize),
 }
 
 impl DirectFile {
     /// Opens `file` again.
     pub(crate) fn open(file: &File) -> io::Result<Self> {
-        /// Whole blocks of nearly every file system: ext4 lets writes of less go one by one.
+        /// A whole block of nearly every file system: ext4 serialises smaller writes.
         const BLOCK: u32 = 4096;
         let alignment = direct::direct_alignment(file)?;
         let direct = direct::reopen_direct_to_write(file)?;
@@ -49,19 +49,19 @@ impl DirectFile {
         self.unit
     }
 
-    /// Bytes that [`prepend`](Self::prepend) may need behind a chunk.
+    /// Bytes that [`prepend`](Self::prepend) may need after a chunk.
     pub(crate) fn room(&self) -> usize {
         usize::try_from(self.unit.get()).unwrap_or(0) + self.memory
     }
 
-    /// Whether it was found out that the file system does not take direct writes.
+    /// Whether the file system has refused direct writes.
     pub(crate) fn is_refused(&self) -> bool {
         // Relaxed: a write that still tries is refused too.
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Puts `carried` before `bytes`, at an address that can be written from, and returns where.
-    /// Moves the bytes inside their vector.
+    /// Puts `carried` before `bytes`, at an address that is aligned for writing, and returns
+    /// where. Moves the bytes inside their vector.
     pub(crate) fn prepend(&self, bytes: &mut Vec<u8>, carried: &[u8]) -> io::Result<usize> {
         let len = bytes.len();
         bytes
@@ -81,7 +81,8 @@ impl DirectFile {
     pub(crate) fn write_all(&self, bytes: &[u8], offset: u64) -> io::Result<Progress> {
         let mut done = 0;
         while done < bytes.len() {
-            // What the kernel left in the middle of a unit cannot be gone on with.
+            // After a short write that ends in the middle of a unit, direct writes cannot
+            // continue.
             if !(done as u64).is_multiple_of(self.unit.get()) {
                 return Ok(Progress::Refused(done));
             }

@@ -1,4 +1,4 @@
-//! What stands under a target already, and what a draft may do with it: the choices, and the looks
+//! What is at a target already, and what a draft may do with it: the options, and the checks
 //! before and at the commit.
 
 use std::ffi::OsStr;
@@ -14,15 +14,15 @@ use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, Fs, FsFolder};
 use crate::sink::local::LocalFs;
 
-/// How sure to be, at commit, that a power cut does not undo it.
+/// Whether a commit survives a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Durability {
-    /// The device has bytes and name when commit returns.
+    /// The device has stored the bytes and the name when commit returns.
     #[default]
     Full,
-    /// The kernel has them, and will write them when it likes: readers see all or nothing, but
-    /// after a power cut the target may be old, empty or damaged.
+    /// The kernel has them and will write them later: readers see all or nothing, but after a
+    /// power cut the target may be old, empty or damaged.
     None,
 }
 
@@ -34,14 +34,14 @@ pub enum Replace {
     /// It is replaced, in one step; mode, owner (where allowed) and attributes are kept.
     #[default]
     Allowed,
-    /// That is an error, and the file is never touched.
+    /// It is an error, and the file is never touched.
     Refused,
 }
 
-/// What to do if the target has further names (hard links), which would keep the old bytes.
+/// What to do if the target has other names (hard links), which would keep the old bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum HardLinks {
-    /// That is an error.
+    /// It is an error.
     #[default]
     Refused,
     /// This name gets the new bytes; the others keep the old ones.
@@ -50,14 +50,14 @@ pub enum HardLinks {
 
 words!(HardLinks { Refused = "refuse", Broken = "break" });
 
-/// How to leave something behind.
+/// How to write a draft.
 #[derive(Clone, Debug)]
 pub(crate) struct DraftOptions {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) replace: Replace,
     pub(crate) hard_links: HardLinks,
     pub(crate) durability: Durability,
-    /// What is replaced, if the new bytes build on it.
+    /// The file that the new bytes build on, if they do.
     pub(crate) base: Option<Facts>,
 }
 
@@ -73,13 +73,13 @@ impl Default for DraftOptions {
     }
 }
 
-/// The error of a name that is taken.
+/// The error for a name that is taken.
 pub(crate) fn taken(path: &Path) -> Error {
     Error::io(Operation::Create, path, Errno::EXIST.into())
-        .hint("choose another name, or allow it to be replaced")
+        .hint("choose another name, or allow the file to be replaced")
 }
 
-/// Fails if something else stands under the target than what the new bytes build on.
+/// Fails if the target is not what the new bytes build on any more.
 pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
     let Some(base) = &options.base else { return Ok(()) };
     let found = claim.folder.facts(&claim.name);
@@ -88,16 +88,16 @@ pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
         return Ok(());
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
-        .detail("another program has written, replaced or removed it since it was taken over")
-        .hint("append again: it is as the other program left it"))
+        .detail("another program has changed, replaced or removed it since this append began")
+        .hint("append again to the file as it is now"))
 }
 
-/// Returns what stands under the target.
+/// Returns what is at the target.
 ///
 /// # Errors
 ///
-/// That it must not be replaced: what [`look_at`] finds, a file with further names, or any file if
-/// that is not allowed.
+/// If it must not be replaced: because of what [`look_at`] finds, because it has other names, or
+/// because no file may be.
 pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Facts>> {
     let path = &claim.path;
     let Some(facts) = look_at(path, &*claim.folder, &claim.name)? else { return Ok(None) };
@@ -107,18 +107,18 @@ pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Fa
     if facts.links > 1 && options.hard_links == HardLinks::Refused {
         let detail =
             format!("it has {} names, and the others would keep the old bytes", facts.links);
-        return Err(Error::new(Operation::Create, Reason::Invalid, path)
-            .detail(detail)
-            .hint("write to another name, or allow hard links to be broken"));
+        return Err(Error::new(Operation::Create, Reason::Invalid, path).detail(detail).hint(
+            "write to another name, or allow hard links to be broken (`--hard-links break`)",
+        ));
     }
     Ok(Some(facts))
 }
 
-/// Returns what stands under the target.
+/// Returns what is at the target.
 ///
 /// # Errors
 ///
-/// That it is no ordinary file, or one that may not be written.
+/// If it is not a regular file, or is not writable.
 pub(crate) fn look_at(
     path: &Path,
     folder: &dyn FsFolder,
@@ -132,9 +132,9 @@ pub(crate) fn look_at(
         FileKind::Folder => Err(Error::io(Operation::Create, path, Errno::ISDIR.into())),
         FileKind::Special => Err(Error::new(Operation::Create, Reason::Invalid, path)
             .detail("it is a device, pipe, socket or new link, which cannot be replaced")
-            .hint("name an ordinary file, or a new one")),
+            .hint("pass the path of a regular file, or one that does not exist yet")),
         FileKind::File => match folder.may_write(name) {
-            // It has gone since.
+            // It has been removed since.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io(Operation::Create, path, error)),
             Ok(()) => Ok(Some(facts)),

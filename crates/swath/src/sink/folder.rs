@@ -3,27 +3,25 @@
 //! ```text
 //! out/                     the target
 //! out/segment-1f0c...      bytes; a name is used once
-//! out/.MANIFEST.swath-tmp  the next manifest, not whole yet
-//! out/MANIFEST             what a reader begins with: the only commit point
+//! out/.MANIFEST.swath-tmp  the next manifest, not complete yet
+//! out/MANIFEST             where readers begin: the only commit point
 //! ```
 //!
-//! A folder cannot be renamed over a full one, so a folder that exists is written to in place:
-//! new segments are not in its manifest and thus not in its contents, until the rename of the new
-//! manifest changes both at once. A folder that does not exist is made under the hidden name
-//! `.out.swath-tmp`, committed there, and then renamed as a whole to a name that must be free: no
-//! reader ever sees one without a manifest. Until then nobody but its owner can look into it.
+//! A folder cannot be renamed over one that is not empty, so an existing folder is written to in
+//! place: new segments become part of its contents when the new manifest is renamed. A new folder
+//! is made under the hidden name `.out.swath-tmp`, committed there, and then renamed as a whole to a
+//! free name: no reader ever sees it without a manifest. Until then only its owner can look into it.
 //!
-//! Everything happens in the folder that was opened, whoever swaps names meanwhile.
+//! Everything happens in the folder that was opened, even if names are swapped in the meantime.
 //!
 //! ```text
 //! commit   sync segments, write new manifest, sync it, sync folder
 //!          rename manifest                               <- an old folder is new from here on
 //!          sync folder, sync manifest
-//!          new folder: rename it, sync its parent, sync it  <- a new one is there
+//!          new folder: rename it, sync its parent, sync it  <- a new one is visible
 //! ```
 //!
-//! Segments that the manifest on the device might name are never removed: after an unknown
-//! outcome, those of both manifests.
+//! Segments that the manifest on the device might name are kept: after an unknown outcome, of both.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -42,15 +40,15 @@ use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Located, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
 use crate::together::threads;
 
-/// A manifest of a million segments and extents has less; more is no manifest.
+/// A manifest of a million segments and extents is shorter; anything longer is not a manifest.
 const LONGEST_MANIFEST: usize = 1 << 30;
-/// How often a random name of 64 bits may be taken.
+/// How often a random 64-bit name may be taken.
 const ATTEMPTS: usize = 8;
 const SWAPPED: &str = "another program has put something else in its place";
-/// How many segments are synced at one time.
+/// How many segments are synced at a time.
 const MOST_SYNCS: usize = 8;
 
-/// A folder that is written to. Dropped, it leaves what the last commit named.
+/// A folder that is being written. If it is dropped, it contains what the last commit named.
 #[derive(Debug)]
 pub(crate) struct Folder {
     options: DraftOptions,
@@ -59,11 +57,10 @@ pub(crate) struct Folder {
     /// Its name until the first commit, if it is new.
     hidden: Option<OsString>,
     made: Mutex<Vec<Made>>,
-    /// Segments of the manifest that is, or may be, on the device, as far as we know it: all of
-    /// them after a commit.
+    /// Segments of the manifest that is, or may be, on the device: all of them after a commit.
     named: BTreeSet<String>,
     has_committed: bool,
-    /// A sync has failed, or nobody knows whether a name was given: no further commit.
+    /// A sync has failed, or it is unknown whether a name was given: no further commit.
     is_poisoned: bool,
     claim: Claim,
 }
@@ -72,16 +69,16 @@ pub(crate) struct Folder {
 #[derive(Debug)]
 struct Made {
     name: String,
-    /// `None` when it is on the device and nobody can write to it any more.
+    /// `None` when it is on the device and no strand can write to it any more.
     file: Option<Arc<dyn FsFile>>,
 }
 
 impl Folder {
-    /// Claims the folder at `path`, or makes one that is visible from its first commit on.
+    /// Claims the folder at `path`, or makes one that becomes visible with its first commit.
     ///
     /// # Errors
     ///
-    /// `Busy` if another writer has it; that it is no folder, or one with other files in it; that
+    /// `Busy` if it has another writer; if it is not a folder, or one with other files in it; if
     /// it exists and must not be replaced.
     pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
         let failed = |error| Error::io(Operation::Create, path, error);
@@ -90,7 +87,7 @@ impl Folder {
         let claim = Claim::take(path, located.clone())?;
         if !claim.is_locked() {
             return Err(failed(ErrorKind::Unsupported.into())
-                .hint("write one plain file, or to a file system with locks (flock)"));
+                .hint("write one plain file, or use a file system with locks (flock)"));
         }
         let (inside, hidden) = match inspect(path, &located, options)? {
             Some(inside) => {
@@ -116,7 +113,7 @@ impl Folder {
         &self.claim.path
     }
 
-    /// Returns the manifest that is there, `None` if there is none.
+    /// Returns the existing manifest, `None` without one.
     ///
     /// # Errors
     ///
@@ -125,7 +122,7 @@ impl Folder {
         read_manifest(&*self.inside, &self.claim.path.join(MANIFEST))
     }
 
-    /// Says which segments the old manifest names; what killed runs left beside them is removed.
+    /// Records which segments the old manifest names, and removes what killed runs left.
     ///
     /// # Errors
     ///
@@ -139,7 +136,7 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// That no file can be made there.
+    /// If no file can be made there.
     pub(crate) fn create_segment(&self) -> Result<(String, Arc<dyn FsFile>)> {
         let mut attempts = 0;
         loop {
@@ -163,26 +160,28 @@ impl Folder {
     }
 
     fn made(&self) -> MutexGuard<'_, Vec<Made>> {
-        // Pushed to and read: a panic in between leaves nothing half done.
+        // Pushed to and read: a panic in between leaves no partial state.
         self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes `manifest`, which names the segments `named`, the contents of the folder.
     ///
-    /// May be called again: what it names is durable each time (a checkpoint). Segments may be
-    /// written to during and after it; what the manifest says of them must be written before.
+    /// May be called several times: what it names is durable after each call (a checkpoint).
+    /// Segments may be written to during and after the call; the bytes that the manifest
+    /// describes must be written before.
     ///
     /// # Errors
     ///
-    /// `OutcomeUnknown` if the manifest may have been replaced; with any other error the old state
-    /// is what it was. After either, no commit will be made: `Poisoned`.
+    /// `OutcomeUnknown` if the manifest may have been replaced; after any other error the old
+    /// state remains. After either, no commit is possible: `Poisoned`.
     pub(crate) fn commit(&mut self, manifest: &[u8], named: &[String]) -> Result<()> {
         if self.is_poisoned {
             return Err(Error::new(Operation::Commit, Reason::Poisoned, self.path())
-                .detail("an earlier commit of it failed")
-                .hint("write it again from the start"));
+                .detail("an earlier commit of this output failed")
+                .hint("write the output again from the start"));
         }
-        // Until the end: whatever fails on the way, this writer has lost track of the device.
+        // Until the end: whatever fails on the way, this writer no longer knows the state of the
+        // device.
         self.is_poisoned = true;
         let former = self.named.clone();
         let named: BTreeSet<String> = named.iter().cloned().collect();
@@ -208,7 +207,7 @@ impl Folder {
         self.options.durability == Durability::Full
     }
 
-    /// Fails if a reader would not come to this folder, or, if it is new, could not.
+    /// Fails if readers would not get to this folder, or, if it is new, could not.
     fn check_in_place(&self) -> Result<()> {
         self.claim.check_in_place()?;
         if self.hidden.is_some() {
@@ -221,7 +220,7 @@ impl Folder {
         }
     }
 
-    /// Whether this folder has this name beside the target.
+    /// Whether this folder has this name in the target's folder.
     fn stands_under(&self, name: &OsStr) -> io::Result<bool> {
         let there = self.claim.folder.facts(name)?;
         let ours = self.inside.own_facts()?;
@@ -245,22 +244,22 @@ impl Folder {
         Ok(())
     }
 
-    /// The segments among `named` that the device may lack bytes of, and whether nobody can write
-    /// to them any more. A copy, so that segments can be made while others are synced.
+    /// The segments among `named` of which the device may lack bytes, and whether no strand can
+    /// write to them any more. A copy, so that segments can be made while others are synced.
     fn unsynced(&self, named: &BTreeSet<String>) -> Vec<(String, Arc<dyn FsFile>, bool)> {
         let made = self.made();
         let named = made.iter().filter(|made| named.contains(&made.name));
         named
             .filter_map(|made| {
                 let file = made.file.as_ref()?;
-                // Before it is copied: who holds it no more cannot write behind the sync.
+                // Before it is copied: without other owners no write can follow the sync.
                 let is_last = Arc::strong_count(file) == 1;
                 Some((made.name.clone(), Arc::clone(file), is_last))
             })
             .collect()
     }
 
-    /// Leaves the new manifest on the device under its hidden name, and the names of all segments.
+    /// Writes the new manifest under its hidden name, and the names of all segments, durably.
     fn write_manifest(&self, manifest: &[u8]) -> Result<Arc<dyn FsFile>> {
         let path = self.path().join(MANIFEST);
         let failed = |operation| {
@@ -292,7 +291,7 @@ impl Folder {
         }
         if self.is_synced() {
             let settled = inside.sync().and_then(|()| manifest.sync());
-            // Nobody sees a new folder yet: then it is just not there.
+            // A new folder is not visible yet: then it just does not appear.
             settled.map_err(|error| match is_new {
                 true => self.claim.error(Operation::Sync, error),
                 false => self.claim.outcome_unknown(error),
@@ -301,7 +300,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Opens a new folder to those who may read its manifest, and gives it its name.
+    /// Opens a new folder to the users who may read its manifest, and gives it its name.
     fn name_folder(&mut self, hidden: &OsStr, manifest: io::Result<Facts>) -> Result<()> {
         let parent = Arc::clone(&self.claim.folder);
         let target = self.claim.name.clone();
@@ -310,7 +309,7 @@ impl Folder {
         opened.map_err(|error| self.claim.error(Operation::Commit, error))?;
         let mut named = parent.rename_new(hidden, &target);
         if named.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported) {
-            // Of folders, a rename replaces only an empty one: nothing is lost.
+            // A rename replaces only empty folders: nothing is lost.
             named = parent.rename(hidden, &target);
         }
         if let Err(error) = named {
@@ -320,7 +319,9 @@ impl Folder {
                 self.hidden = None;
             }
             return Err(match is_taken {
-                true => error.hint("something has appeared under this name: choose another"),
+                true => {
+                    error.hint("choose another name: something has appeared under this one")
+                }
                 false => error,
             });
         }
@@ -337,7 +338,7 @@ impl Folder {
         Ok(())
     }
 
-    /// The error of a step that should have made what `there` is of what `ours` is of.
+    /// The error of a step that should have moved the folder of `ours` to where `there` is.
     fn not_named(
         &self,
         error: io::Error,
@@ -350,16 +351,16 @@ impl Folder {
             {
                 self.claim.error(Operation::Commit, error)
             }
-            // It says that it failed, and yet the name is given; or nobody knows.
+            // It reported a failure although the name is given; or the result is unknown.
             _ => self.claim.outcome_unknown(error),
         }
     }
 
-    /// Removes the segments that the committed manifest does not name; the folder is done.
+    /// Removes the segments that the committed manifest does not name, and finishes the folder.
     ///
-    /// What cannot be removed stays until the next writer: the commit stands, so this is no error.
-    /// Readers that began with the old manifest and have not opened all of its segments yet will
-    /// not find them.
+    /// What cannot be removed stays until the next writer: the commit stands, so this is not an
+    /// error. Readers that began with the old manifest and have not opened all of its segments
+    /// yet will not find them.
     pub(crate) fn finish(self) {
         drop(self);
     }
@@ -394,21 +395,21 @@ impl Drop for Folder {
             let _ = self.sweep();
             return;
         }
-        // The old manifest may name segments that we were not told of: only our own go.
+        // The old manifest may name segments unknown to us: only our own are removed.
         for made in self.made().iter().filter(|made| !self.named.contains(&made.name)) {
             let _ = self.inside.remove(made.name.as_ref());
         }
     }
 }
 
-/// Syncs `files`, several at one time: the device has more to choose from, and waits for
-/// its cache fewer times. Gives back the first error, with the index of its file.
+/// Syncs `files`, several at a time: the device has more to choose from, and waits for its cache
+/// fewer times. Returns the first error, with the index of its file.
 fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::Error)> {
     let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
     threads(files.len(), MOST_SYNCS, || (), sync)
 }
 
-/// Reads the manifest in `folder`, called `path` in errors; `None` if there is none.
+/// Reads the manifest in `folder`, called `path` in errors; `None` without one.
 pub(crate) fn read_manifest(folder: &dyn FsFolder, path: &Path) -> Result<Option<Vec<u8>>> {
     let file = match folder.open(MANIFEST.as_ref()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -438,7 +439,7 @@ fn remove_if_there(folder: &dyn FsFolder, name: &OsStr) -> io::Result<()> {
     }
 }
 
-/// Makes an empty folder that only its owner can open, and says under which name.
+/// Makes an empty folder that only its owner can open, and returns its name too.
 fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
     let (parent, hidden) = (&claim.folder, claim.hidden());
     let made = match parent.create_folder(&hidden) {
@@ -448,7 +449,7 @@ fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
         made => made.map(|made| (made, hidden)),
     };
     let (made, hidden) = made.map_err(|error| claim.error(Operation::Create, error))?;
-    // Between making and opening it, it can be swapped for one of the same user.
+    // Between making and opening it, another process of the same user could swap it.
     match made.list() {
         Ok(names) if names.is_empty() => Ok((made, hidden)),
         Ok(_) => Err(claim.changed(SWAPPED)),
@@ -456,14 +457,14 @@ fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
     }
 }
 
-/// The mode of a folder whose new files have this one: who may read them may look into it, except
-/// for what the umask takes.
+/// The mode of a folder whose files have this mode: users who may read them may look into it,
+/// less the umask.
 fn mode_of_folder(file: u32) -> u32 {
     let readers = (file & 0o444) >> 2;
     (file & 0o666) | 0o700 | (readers & !umask().unwrap_or(0))
 }
 
-/// Returns the folder that stands there, which may be written to; `None` if nothing does.
+/// Returns the folder at the target, which is writable; `None` if nothing is there.
 fn inspect(
     path: &Path,
     located: &Located,
@@ -475,7 +476,7 @@ fn inspect(
     let Some(facts) = folder.facts(name).map_err(failed)? else { return Ok(None) };
     if facts.kind != FileKind::Folder {
         return Err(refused(Errno::NOTDIR.into())
-            .hint("name a folder, or a new one, for segments; or ask for one plain file"));
+            .hint("pass a folder or a new path to write segments, or choose one plain file"));
     }
     folder.may_write(name).map_err(refused)?;
     let inside = folder.open_folder(name).map_err(refused)?;
@@ -485,11 +486,11 @@ fn inspect(
             format!("it is a folder with other files in it, {} among them", other.display());
         return Err(Error::new(Operation::Create, Reason::Invalid, path)
             .detail(detail)
-            .hint("name a new folder, or one of segments"));
+            .hint("pass a new path, or a folder of segments"));
     }
     if options.replace == Replace::Refused && names.iter().any(|name| name == MANIFEST) {
         let taken = refused(Errno::EXIST.into());
-        return Err(taken.hint("choose another name, or allow it to be replaced"));
+        return Err(taken.hint("choose another name, or allow the folder to be replaced"));
     }
     Ok(Some(inside))
 }

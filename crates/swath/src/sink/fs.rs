@@ -1,13 +1,14 @@
 //! Every call that changes a file system, as three small traits.
 //!
 //! ```text
-//! Fs        a path -> a folder that is open, and the name in it; links are followed here alone
-//! FsFolder  names in that folder, each one component; no link under one is followed
-//! FsFile    bytes, and what else belongs to one open file
+//! Fs        a path -> an open folder, and the name in it; links are followed only here
+//! FsFolder  names in that folder, each one component; links under them are not followed
+//! FsFile    bytes, and whatever else belongs to one open file
 //! ```
 //!
-//! Code that writes calls nothing else, so a simulator in the tests can fail, or crash, at every
-//! k-th call and show what could then be on the disk, and a neighbour can act between any two.
+//! The writing code calls nothing else. So a simulator in the tests can fail, or crash, at every
+//! k-th call and show what could then be on the disk, and a neighbour can act between any two
+//! calls.
 
 use std::any::Any;
 use std::ffi::{OsStr, OsString};
@@ -17,11 +18,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What stands under a name.
+/// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FileKind {
-    /// An ordinary file.
+    /// A regular file.
     File,
     /// A folder.
     Folder,
@@ -36,32 +37,33 @@ pub struct Facts {
     pub kind: FileKind,
     /// Its length in bytes.
     pub len: u64,
-    /// How many names it has.
+    /// The number of its names (hard links).
     pub links: u64,
-    /// Device and inode: the same file has the same.
+    /// Device and inode: equal for the same file.
     pub identity: (u64, u64),
-    /// Who owns it: the user's number.
+    /// The user ID of its owner.
     pub owner: u32,
-    /// Who may do what: the twelve bits of chmod(2).
+    /// Its permissions: the twelve bits of chmod(2).
     pub mode: u32,
-    /// When its bytes were last changed, in seconds and nanoseconds since 1970, if that is known.
+    /// When its bytes were last changed, in seconds and nanoseconds since 1970, if known.
     pub modified: Option<(i64, i64)>,
 }
 
 impl Facts {
-    /// Whether both are one file with the same bytes, as far as can be told without reading them.
+    /// Whether both are one file with the same bytes, as far as can be seen without reading
+    /// them.
     pub(crate) fn are_of_one_state(&self, other: &Self) -> bool {
         let same_time =
             self.modified.zip(other.modified).is_none_or(|(one, other)| one == other);
         self.identity == other.identity && self.len == other.len && same_time
     }
 
-    /// Whether both are of one file: inodes are given out again, so kind and owner count too.
+    /// Whether both are one file: inode numbers are reused, so kind and owner count too.
     pub(crate) fn are_of_one_file(&self, other: &Self) -> bool {
         (self.identity, self.kind, self.owner) == (other.identity, other.kind, other.owner)
     }
 
-    /// Of a folder: whether nobody but its owner and root can move what `user` has in it.
+    /// For a folder: whether only its owner and root can move files of `user` in it.
     pub(crate) fn keeps_names_of(&self, user: u32) -> bool {
         const STICKY: u32 = 0o1000;
         const OTHERS_WRITE: u32 = 0o022;
@@ -72,19 +74,19 @@ impl Facts {
 
 /// Held while one target is written; dropping it lets the next writer in.
 pub trait Lock: Send + Sync + fmt::Debug {
-    /// Who owns the file that is locked: this process, as this file system names it.
+    /// The owner of the locked file: this process, as this file system names it.
     fn owner(&self) -> u32;
 }
 
 /// One open file.
 ///
-/// Positional and callable from many threads at one time. `Interrupted` is not returned.
+/// Positional, and callable from many threads at a time. `Interrupted` is not returned.
 pub trait FsFile: Send + Sync + fmt::Debug {
     /// Writes a prefix of `bytes` at `offset` and returns its length.
     ///
     /// # Errors
     ///
-    /// Those of pwrite(2); `EFBIG` instead of a signal at the limit of file sizes.
+    /// Those of pwrite(2); `EFBIG` instead of a signal at the file size limit.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
 
     /// Reads bytes at `offset`; 0 means that the file ends there.
@@ -101,7 +103,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Those of fstat(2).
     fn facts(&self) -> io::Result<Facts>;
 
-    /// Cuts it or lengthens it with a hole.
+    /// Truncates it, or extends it with a hole.
     ///
     /// # Errors
     ///
@@ -112,14 +114,15 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of fallocate(2); `Unsupported` where the file system cannot.
+    /// Those of fallocate(2); `Unsupported` if the file system cannot.
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()>;
 
     /// Copies `len` bytes of `from` by sharing their blocks (reflink).
     ///
     /// # Errors
     ///
-    /// `Unsupported` if the file system or the alignment forbids it; nothing has changed then.
+    /// `Unsupported` if the file system or the alignment does not allow it; nothing has changed
+    /// then.
     fn clone_range(
         &self,
         from: &dyn FsFile,
@@ -132,7 +135,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of copy_file_range(2); `Unsupported` where it cannot: then read and write.
+    /// Those of copy_file_range(2); `Unsupported` if it cannot: then read and write.
     fn copy_range(
         &self,
         from: &dyn FsFile,
@@ -141,13 +144,13 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         len: u64,
     ) -> io::Result<u64>;
 
-    /// Gives it mode, owner (where allowed), and extended attributes of what stands under `name`,
-    /// without what makes a program that of a privileged user. Returns `false`, and changes
-    /// nothing, unless that is the file that `seen` is of.
+    /// Gives it mode, owner (where allowed), and extended attributes of the file under `name`,
+    /// without the bits and attributes that give a program the rights of another user. Returns
+    /// `false`, and changes nothing, unless that is the file of `seen`.
     ///
     /// # Errors
     ///
-    /// Those of fchmod(2) and fsetxattr(2), except for what the caller may not do.
+    /// Those of fchmod(2) and fsetxattr(2), except for what the caller has no right to do.
     fn copy_attributes(
         &self,
         folder: &dyn FsFolder,
@@ -155,28 +158,28 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         seen: &Facts,
     ) -> io::Result<bool>;
 
-    /// Sets who may do what.
+    /// Sets its permissions.
     ///
     /// # Errors
     ///
     /// Those of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
-    /// Returns once the device has its bytes and its length: fsync(2).
+    /// Returns once the device has stored its bytes and its length: fsync(2).
     ///
-    /// A failed sync is never to be tried again: the kernel may have dropped the bytes.
+    /// A failed sync must never be retried: the kernel may have dropped the bytes.
     ///
     /// # Errors
     ///
     /// Those of fsync(2).
     fn sync(&self) -> io::Result<()>;
 
-    /// The descriptor behind it, if there is one: for direct writes and faster reads.
+    /// Its descriptor, if there is one: for direct writes and faster reads.
     fn descriptor(&self) -> Option<&File> {
         None
     }
 
-    /// For file systems to find their own kind of file again.
+    /// For file systems, to recognise their own kind of file.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -185,25 +188,25 @@ pub trait FsFile: Send + Sync + fmt::Debug {
 pub struct Located {
     /// The folder, open.
     pub folder: Arc<dyn FsFolder>,
-    /// The name in it: one component; `.` if the path ends in none.
+    /// The name in it: one component; `.` if the path does not end in a name.
     pub name: OsString,
 }
 
-/// A file system to leave results on.
+/// A file system to write results to.
 pub trait Fs: Send + Sync + fmt::Debug {
-    /// Opens the folder that `path` leads to, through symbolic links also at its end, and also to
-    /// a name that does not exist yet.
+    /// Opens the folder that `path` leads to. Symbolic links are followed, also at its end, and
+    /// also to a name that does not exist yet.
     ///
     /// # Errors
     ///
-    /// Those of open(2): a loop, a folder that may not be searched, a link that must not be
-    /// followed; `ESTALE` if links are swapped meanwhile.
+    /// Those of open(2): a loop, a folder without search permission, a link that must not be
+    /// followed; `ESTALE` if links are swapped during the call.
     fn locate(&self, path: &Path) -> io::Result<Located>;
 }
 
-/// An open folder: whatever becomes of the path that led to it, it stays the same one.
+/// An open folder: it stays the same one, whatever happens to the path that led to it.
 ///
-/// A name is one component. A link that stands under one is not followed.
+/// A name is one component. Symbolic links under a name are not followed.
 pub trait FsFolder: Send + Sync + fmt::Debug {
     /// Returns what is known about the folder itself.
     ///
@@ -219,38 +222,39 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// Those of stat(2), except the ones that mean no.
     fn is_in_place(&self) -> io::Result<bool>;
 
-    /// Returns what stands under `name`, `None` if nothing does. A symbolic link is `Special`.
+    /// Returns what is under `name`, `None` if nothing is. A symbolic link is `Special`.
     ///
     /// # Errors
     ///
     /// Those of fstatat(2), except that nothing is there.
     fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>>;
 
-    /// Asks whether this process may write to what stands there: for messages, not for safety.
+    /// Checks whether this process may write to what is there: for messages, not for security.
     ///
     /// # Errors
     ///
     /// Those of faccessat(2): why not.
     fn may_write(&self, name: &OsStr) -> io::Result<()>;
 
-    /// Locks the file `name`, made for this and closed to others, until the lock is dropped, also
-    /// by a kill. `None` if another process, or another writer of this one, holds it.
+    /// Locks the file `name`, which is made for this and inaccessible to other users, until the
+    /// lock is dropped, also by a kill. `None` if another process, or another writer of this
+    /// one, holds it.
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` if something stands there that is no lock of `user`, by default the one
-    /// that this process runs as; those of open(2) and flock(2); `Unsupported` where the file
-    /// system has no locks.
+    /// `AlreadyExists` if something is there that is not a lock of `user`, by default the user
+    /// of this process; those of open(2) and flock(2); `Unsupported` if the file system has no
+    /// locks.
     fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>>;
 
     /// Makes a file without a name, readable and writable.
     ///
     /// # Errors
     ///
-    /// Those of open(2); `Unsupported` where the file system has no `O_TMPFILE`.
+    /// Those of open(2); `Unsupported` if the file system has no `O_TMPFILE`.
     fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>>;
 
-    /// Makes a file under a name that is free: for all, less the umask.
+    /// Makes a file under a name that is free: accessible to all, less the umask.
     ///
     /// # Errors
     ///
@@ -264,21 +268,21 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// Those of open(2), `AlreadyExists` among them.
     fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
 
-    /// Opens an ordinary file to read it.
+    /// Opens a regular file for reading.
     ///
     /// # Errors
     ///
     /// Those of open(2).
     fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
 
-    /// Gives a nameless file a name that is free.
+    /// Gives an unnamed file a name that is free.
     ///
     /// # Errors
     ///
     /// Those of linkat(2), `AlreadyExists` among them.
     fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()>;
 
-    /// Renames a file, replacing what `to` named.
+    /// Renames a file, replacing what `to` referred to.
     ///
     /// # Errors
     ///
@@ -289,8 +293,8 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of renameat2(2), `AlreadyExists` among them; `Unsupported` where the file system
-    /// cannot promise it.
+    /// Those of renameat2(2), `AlreadyExists` among them; `Unsupported` if the file system
+    /// cannot guarantee it.
     fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
     /// Removes the name of a file.
@@ -321,28 +325,28 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// Those of rmdir(2).
     fn remove_folder(&self, name: &OsStr) -> io::Result<()>;
 
-    /// Returns the names in it, in no order.
+    /// Returns the names in it, in no particular order.
     ///
     /// # Errors
     ///
     /// Those of getdents(2).
     fn list(&self) -> io::Result<Vec<OsString>>;
 
-    /// Sets who may do what in it.
+    /// Sets its permissions.
     ///
     /// # Errors
     ///
     /// Those of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
 
-    /// Returns once the device has the names in it.
+    /// Returns once the device has stored the names in it.
     ///
     /// # Errors
     ///
     /// Those of fsync(2).
     fn sync(&self) -> io::Result<()>;
 
-    /// For file systems to find their own kind of folder again.
+    /// For file systems, to recognise their own kind of folder.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -350,8 +354,8 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
 ///
 /// # Errors
 ///
-/// Those of [`FsFile::write_at`], with how many bytes were written before; `WriteZero` if it takes
-/// none.
+/// Those of [`FsFile::write_at`], with the number of bytes written before; `WriteZero` if a
+/// write takes no bytes.
 pub(crate) fn write_all_at(
     file: &dyn FsFile,
     bytes: &[u8],

@@ -1,4 +1,5 @@
-//! A file system that lacks what others have, for tests: the kernel's own, asked for less.
+//! A file system that lacks what others have, for tests: the kernel's own, with features
+//! removed.
 
 use std::io;
 use std::sync::Arc;

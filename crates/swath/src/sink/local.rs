@@ -1,4 +1,4 @@
-//! The kernel's file systems behind the traits that all writing goes through.
+//! The kernel's file systems, as the traits that all writing uses.
 //!
 //! ```text
 //! local    what an open file can do
@@ -34,11 +34,11 @@ pub struct LocalFs;
 #[derive(Debug)]
 struct LocalFile {
     file: File,
-    /// Space was reserved, perhaps behind the end: setting the length gives it back.
+    /// Space was reserved, perhaps past the end: setting the length frees it.
     has_reserved: AtomicBool,
 }
 
-/// Calls again for as long as a signal interrupts.
+/// Repeats a call as long as a signal interrupts it.
 fn uninterrupted<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {
@@ -80,7 +80,7 @@ fn facts_of(stat: &Stat) -> Facts {
 
 impl FsFile for LocalFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        // At the limit of file sizes the kernel would raise a signal that ends the process.
+        // At the file size limit the kernel would raise a signal that ends the process.
         let allowed = limits::within_file_size_limit(offset, bytes.len() as u64)?;
         // No more than `bytes.len()`, so it fits.
         let allowed = usize::try_from(allowed).unwrap_or(bytes.len());
@@ -100,8 +100,8 @@ impl FsFile for LocalFile {
         if limits::file_size_limit().is_some_and(|limit| len > limit) && len > before {
             return Err(too_large());
         }
-        // XFS writes all that is dirty to the device before it sets a length, even the same one.
-        // Relaxed: whoever reserved is done with it before the length is set for good.
+        // XFS writes all dirty data to the device before it sets a length, even the same one.
+        // Relaxed: reservations are finished before the length is set for good.
         if len == before && !self.has_reserved.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl FsFile for LocalFile {
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
-        // There it gains nothing: it reserves by itself, and giving back waits for the device.
+        // Gains nothing on XFS: it reserves by itself, and freeing waits for the device.
         if matches!(file_system(&self.file), Ok(FileSystem::Xfs)) {
             return Err(unsupported());
         }
@@ -152,7 +152,7 @@ impl FsFile for LocalFile {
         let folder = folder.as_any().downcast_ref::<LocalFolder>().ok_or_else(unsupported)?;
         let Some(old) = folder.hold(name, seen, names::hold)? else { return Ok(false) };
         match attributes::copy_attributes(&old, &self.file) {
-            // Without `/proc`, only what can be read tells its attributes.
+            // Without `/proc`, the attributes of a file are only accessible if it can be read.
             Err(error) if Errno::from_io_error(&error) == Some(Errno::BADF) => {}
             copied => return copied.map(|()| true),
         }
@@ -184,8 +184,8 @@ impl LocalFile {
 }
 
 impl LocalFs {
-    /// A file that is open already, to be read: what is copied from it need not pass through
-    /// this process.
+    /// A file that is already open for reading: copies from it need not pass through this
+    /// process.
     pub(crate) fn readable(file: File) -> Arc<dyn FsFile> {
         Arc::new(LocalFile::new(file))
     }

@@ -1,4 +1,4 @@
-//! The names that writing uses beside those that the caller chose.
+//! The names that writing uses in addition to those that the caller chose.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
@@ -8,21 +8,21 @@ use std::path::Path;
 
 use crate::error::{Error, Operation, Reason, Result};
 
-/// Longer names are cut, and told apart by a hash: with what is added, the shortest limit that
-/// file systems have (143 bytes) is kept.
+/// Longer names are cut and made distinct by a hash: with what is added, they fit the shortest
+/// limit of any file system (143 bytes).
 const LONGEST_STEM: usize = 100;
 const LOCK: &str = ".swath-lock";
 const HIDDEN: &str = ".swath-tmp";
 const SCRATCH: &str = ".swath-tmp2";
 const COPY: &str = ".swath-tmp3";
 
-/// What a folder of segments is read by.
+/// The file with which reading a folder of segments begins.
 pub(crate) use swath_plan::segment::manifest::FILE_NAME as MANIFEST;
-/// The next manifest until it is whole.
+/// The next manifest until it is complete.
 pub(crate) const NEW_MANIFEST: &str = ".MANIFEST.swath-tmp";
 const SEGMENT: &str = "segment-";
 
-/// A name for a segment that no folder has seen.
+/// A segment name that no folder has seen.
 pub(crate) fn segment_name() -> String {
     format!("{SEGMENT}{:016x}", unique_number())
 }
@@ -45,7 +45,7 @@ fn unique_number() -> u64 {
     hasher.finish()
 }
 
-/// What stands beside one target while it is written.
+/// The names used for one target while it is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     stem: OsString,
@@ -53,30 +53,30 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// `path` is for errors, `name` the target's.
+    /// `path` is for errors, `name` is the target's.
     ///
     /// # Errors
     ///
-    /// `Invalid` if it is no name, or one of those made here.
+    /// `Invalid` if it is not a name, or one of those made here.
     pub(crate) fn of(path: &Path, name: &OsStr) -> Result<Self> {
         if name == "." {
             return Err(Error::new(Operation::Create, Reason::Invalid, path)
-                .detail("it ends in no name"));
+                .detail("the path does not end in a name"));
         }
         if is_ours(name) {
             return Err(Error::new(Operation::Create, Reason::Invalid, path)
-                .detail("names of this form are used while others are written")
+                .detail("names of this form are reserved for temporary files")
                 .hint("choose another name"));
         }
         Ok(Self { stem: stem(name), suffix: String::new() })
     }
 
-    /// Names that no other writer chooses, and that nobody can guess.
+    /// Names that no other writer chooses, and that cannot be guessed.
     pub(crate) fn apart(&self) -> Self {
         Self { stem: self.stem.clone(), suffix: format!(".{:016x}", unique_number()) }
     }
 
-    /// What is locked.
+    /// The file that is locked.
     pub(crate) fn lock(&self) -> OsString {
         self.with(LOCK)
     }
@@ -86,22 +86,23 @@ impl Names {
         self.with(HIDDEN)
     }
 
-    /// A spill file, until it has none.
+    /// A spill file, until it loses its name.
     pub(crate) fn scratch(&self) -> OsString {
         self.with(SCRATCH)
     }
 
-    /// What a checkpoint leaves, until it has its own name.
+    /// The copy made by a checkpoint, until it has its own name.
     pub(crate) fn copy(&self) -> OsString {
         self.with(COPY)
     }
 
-    /// Whether a writer of the same target that stays apart locks this name.
+    /// Whether another writer of the same target with such names locks this name.
     pub(crate) fn is_lock_apart(&self, name: &OsStr) -> bool {
         without_number(name) == Some(self.bare(LOCK).as_bytes())
     }
 
-    /// Whether a writer of the same target that stays apart made this name, and no lock.
+    /// Whether another writer of the same target with such names made this name, and it is not a
+    /// lock.
     pub(crate) fn is_made_apart(&self, name: &OsStr) -> bool {
         let made = [HIDDEN, SCRATCH, COPY].map(|ending| self.bare(ending));
         without_number(name).is_some_and(|name| made.iter().any(|made| made.as_bytes() == name))
@@ -121,7 +122,7 @@ impl Names {
     }
 }
 
-/// Another name in place of `name`, which is taken: one that nobody can guess.
+/// Another name in place of `name`, which is taken: one that cannot be guessed.
 pub(crate) fn beside(name: &OsStr) -> OsString {
     let mut beside = name.to_owned();
     beside.push(format!(".{:016x}", unique_number()));
@@ -157,7 +158,7 @@ fn stem(name: &OsStr) -> OsString {
     OsString::from_vec(cut)
 }
 
-/// The same in every process and version: two writers must find one lock.
+/// The same in every process and version: two writers must find the same lock.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -202,7 +203,7 @@ mod tests {
             other.push('y');
             assert_ne!(stem(OsStr::new(&other)), cut);
         }
-        // A vector of the hash's authors: the same in every version.
+        // A test vector of the hash's authors: the same in every version.
         assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
     }
 

@@ -1,4 +1,4 @@
-//! How to write: what every verb takes that leaves a file.
+//! How to write: the options shared by all verbs that write a file.
 
 use std::fs::Permissions;
 use std::path::Path;
@@ -12,9 +12,10 @@ use crate::sink::fs::Fs;
 use crate::sink::permissions::give;
 use crate::timeline::Timeline;
 
-/// How to write: one set of choices for every verb that leaves a file, taken by its `with_output`.
+/// How to write: one set of options for every verb that writes a file, passed with
+/// `with_output`.
 ///
-/// Every setter returns the options, none can fail; 0 means "choose for me".
+/// No setter can fail; 0 means "choose for me".
 ///
 /// ```
 /// use swath::sink::{Durability, Replace};
@@ -40,7 +41,8 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// A new or replaced file, durable when the verb returns, by the kernel's file systems.
+    /// The defaults: a new or replaced file, durable when the verb returns, in the kernel's file
+    /// systems.
     pub fn new() -> Self {
         Self::default()
     }
@@ -59,16 +61,16 @@ impl OutputOptions {
         self
     }
 
-    /// What to do with a target that has further names. Default: [`HardLinks::Refused`].
+    /// What to do with a target that has other names. Default: [`HardLinks::Refused`].
     #[must_use]
     pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
         self.draft.hard_links = hard_links;
         self
     }
 
-    /// Permissions of a new file, less what new files lack here (the umask). A file that is replaced
-    /// keeps its own, and a folder of segments has those of a new folder. Default: as any new
-    /// file; for a copy, those of its source.
+    /// Permissions of a new file, less the umask. A file that is replaced keeps its own, and a
+    /// folder of segments has those of a new folder. Default: as any new file; for a copy, those
+    /// of its source.
     #[must_use]
     pub fn with_permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = Some(permissions);
@@ -82,17 +84,18 @@ impl OutputOptions {
         self
     }
 
-    /// Threads that make and write the bytes of a verb that reads nothing, the caller's included, at
-    /// most 1,024. Verbs that read take those of their `with_read`; appends and tickets use threads
-    /// of the caller. Default 0: chosen by the verb.
+    /// Threads that make and write the bytes of a verb that reads nothing, the caller's
+    /// included, at most 1,024. Verbs that read use the workers of their `with_read`; appends
+    /// and tickets use threads of the caller. Default 0: chosen by the verb.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.workers = workers;
         self
     }
 
-    /// Calls `progress` for what was written, from whichever worker wrote it: about once for each
-    /// MiB. Bytes never shrink, but calls of different workers may overtake each other.
+    /// Calls `progress` for what was written, from the worker that wrote it, about once for each
+    /// MiB. The count of bytes never shrinks, but calls of different workers may overtake each
+    /// other.
     #[must_use]
     pub fn with_progress(
         mut self,
@@ -102,21 +105,21 @@ impl OutputOptions {
         self
     }
 
-    /// Lets `token` cancel the write until its commit begins; the target is then what it was.
+    /// Lets `token` cancel the write until its commit begins; the target is then unchanged.
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         self.hooks.cancel = Some(token);
         self
     }
 
-    /// Records in `timeline` what is written, where, by which thread. Default: nowhere.
+    /// Records in `timeline` what is written, where, and by which thread. Default: no timeline.
     #[must_use]
     pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
         self.hooks.timeline = timeline.into();
         self
     }
 
-    /// Makes a file without a name beside `path`, with the permissions that were asked for.
+    /// Makes an unnamed file in the folder of `path`, with the requested permissions.
     pub(crate) fn begin(&self, path: &Path) -> Result<Draft> {
         let mut draft = Draft::begin(path, &self.draft)?;
         if let Some(permissions) = &self.permissions {
@@ -125,7 +128,7 @@ impl OutputOptions {
         Ok(draft)
     }
 
-    /// Threads that were asked for; 0 is "choose for me".
+    /// The requested threads; 0 means "choose for me".
     pub fn workers(&self) -> usize {
         self.workers
     }

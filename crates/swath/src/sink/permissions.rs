@@ -1,4 +1,4 @@
-//! Who may do what with a new file, as with cp(1).
+//! The permissions of a new file, as with cp(1).
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -8,8 +8,8 @@ use swath_os::umask::umask;
 use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
 
-/// Gives a new target these permissions, less what new files lack here. One that is replaced keeps
-/// its own: the commit sees to that.
+/// Gives a new target these permissions, less the umask. A file that is replaced keeps its own:
+/// the commit takes care of that.
 pub(crate) fn give(draft: &mut Draft, permissions: &Permissions) -> Result<()> {
     if draft.existing().is_some() {
         return Ok(());
@@ -23,8 +23,8 @@ pub(crate) fn give(draft: &mut Draft, permissions: &Permissions) -> Result<()> {
     Ok(())
 }
 
-/// What both the source and the folder allow. New files are made without the right to execute
-/// them: whoever may not read the new one does not get it either.
+/// The permissions that both the source and the folder allow. New files are made without the
+/// execute bits: users who may not read the new file do not get them either.
 fn mode_of_copy(source: u32, made: u32, umask: u32) -> u32 {
     let readers = (made & 0o444) >> 2;
     source & ((made & 0o666) | (readers & !umask & 0o111))

@@ -1,4 +1,4 @@
-//! Puts bytes where they belong in a file: from memory, or from another file.
+//! Puts bytes in their place in a file: from memory, or from another file.
 
 use std::io::{self, ErrorKind};
 use std::sync::Mutex;
@@ -28,8 +28,8 @@ pub(crate) fn read_exact_at(file: &dyn FsFile, into: &mut [u8], offset: u64) -> 
 
 /// Reserves space ahead of a growing file, in growing steps.
 ///
-/// On ext4 a buffered write into reserved space takes about two thirds of the time. What is left
-/// over is given back when the file is cut to its length at commit.
+/// On ext4 a buffered write into reserved space takes about two thirds of the time. Unused space
+/// is freed when the file is cut to its length at commit.
 #[derive(Debug)]
 pub(crate) struct Preallocation {
     /// Space is reserved up to here; [`u64::MAX`] if the file system cannot.
@@ -37,7 +37,7 @@ pub(crate) struct Preallocation {
     growing: Mutex<()>,
 }
 
-/// Smaller files are written before it would pay.
+/// Smaller files are written before it would pay off.
 const FIRST: u64 = 1 << 20;
 const LEAST: u64 = 16 << 20;
 const MOST: u64 = 256 << 20;
@@ -49,7 +49,7 @@ impl Preallocation {
 
     /// Bytes up to `end` are about to be written.
     pub(crate) fn reach(&self, file: &dyn FsFile, end: u64) {
-        // Relaxed: a hint; the lock orders those who reserve.
+        // Relaxed: a hint; the lock orders reservations.
         if end <= FIRST || end <= self.end.load(Ordering::Relaxed) {
             return;
         }
@@ -60,7 +60,7 @@ impl Preallocation {
         }
         let step = end.clamp(LEAST, MOST);
         let goal = end.saturating_add(step);
-        // A disk too full to reserve ahead may still have room for the bytes themselves.
+        // A disk too full to reserve ahead may still have space for the bytes themselves.
         let reserved = match file.allocate(reserved, goal - reserved) {
             Ok(()) => goal,
             Err(_) => u64::MAX,
@@ -81,8 +81,8 @@ pub(crate) struct Moved {
 /// File systems share whole blocks of this size or a divisor of it.
 const BLOCK: u64 = 4096;
 
-/// Copies `len` bytes of `from` into `file`. Whole blocks are shared
-/// where file system and alignment allow.
+/// Copies `len` bytes of `from` into `file`. Whole blocks are shared where file system and
+/// alignment allow.
 pub(crate) fn move_range(
     file: &dyn FsFile,
     from: &dyn FsFile,
@@ -97,7 +97,7 @@ pub(crate) fn move_range(
     Ok(Moved { cloned: 0, copied: len })
 }
 
-/// Does what [`move_range`] does if whole blocks can be shared; `None`, and nothing done, if not.
+/// As [`move_range`], if whole blocks can be shared; `None`, with nothing done, if not.
 pub(crate) fn share_range(
     file: &dyn FsFile,
     from: &dyn FsFile,
@@ -121,7 +121,7 @@ pub(crate) fn share_range(
     Ok(Some(Moved { cloned: middle, copied: len - middle }))
 }
 
-/// Through a buffer that stays in the cache: on ext4 faster than `copy_file_range`, which goes
+/// Through a buffer that stays in the cache: on ext4 faster than `copy_file_range`, which copies
 /// page by page.
 fn copy_range(
     file: &dyn FsFile,

@@ -3,19 +3,19 @@
 //! ```text
 //! length, attributes of what is replaced or a new file's mode, sync file
 //!   nothing there:   link the name                         (refuses a taken one)
-//!   something there: link a hidden name, look again, rename it over    (one step for readers)
+//!   something there: link a hidden name, check again, rename it over    (one step for readers)
 //! sync folder, sync file
 //! ```
 //!
-//! Until the link or the rename, the target is what it was; from there on it is new and whole.
-//! What a power cut leaves is one of the two as well, because bytes and length are on the device
+//! Until the link or the rename, the target is unchanged; from then on it is new and complete.
+//! After a power cut it is also one of the two, because bytes and length are on the device
 //! before the name is given. The last sync is for XFS, which reports a lost rename only there.
-//! Where files must have a name (no `O_TMPFILE`), the hidden name is there from the beginning, and
-//! until the commit nobody but its owner can open it.
+//! Where files must have a name (no `O_TMPFILE`), the hidden name exists from the beginning, and
+//! until the commit only its owner can open it.
 //!
-//! Whoever else may write to the folder can swap what stands under a name between two calls. So
-//! attributes are taken from the very file that was looked at, which must still be there when
-//! nothing is left to do but the rename; and after a rename the name must lead to the new file.
+//! Another process that may write to the folder can swap files between two calls. So attributes
+//! are taken from the very file that was inspected, which must still be there when only the
+//! rename is left to do; and after a rename the name must lead to the new file.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -29,14 +29,14 @@ use crate::sink::fs::{Facts, FsFile, FsFolder};
 /// How often the target may appear or vanish between two calls of one commit.
 const ATTEMPTS: usize = 16;
 
-/// A file that is to get the name of a target. Dropped before, it leaves nothing.
+/// A file that is to get the name of a target. If it is dropped before, no file remains.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     file: Arc<dyn FsFile>,
     hidden: OsString,
-    /// Whether the hidden name stands, or may stand, for the file.
+    /// Whether the hidden name refers to the file, or may.
     is_hidden: bool,
-    /// The mode of a new target; `None`: the file has it.
+    /// The mode of a new target; `None`: the file has it already.
     mode: Option<u32>,
     folder: Arc<dyn FsFolder>,
 }
@@ -53,7 +53,7 @@ impl Drop for Candidate {
     }
 }
 
-/// Makes a file under `name`, or under the name to take instead, and says which it is.
+/// Makes a file under `name`, or under the name to use instead, and returns which it is.
 fn create(
     claim: &Claim,
     name: OsString,
@@ -68,7 +68,7 @@ fn create(
     }
 }
 
-/// Makes a file that only its owner can open, and says under which name.
+/// Makes a file that only its owner can open, and returns its name too.
 pub(crate) fn create_closed(
     claim: &Claim,
     name: OsString,
@@ -76,8 +76,8 @@ pub(crate) fn create_closed(
     create(claim, name, |folder, name| folder.create_closed(name))
 }
 
-/// The mode that new files get here: that of an empty one, which is made to see it. The umask,
-/// the folder's default list and servers have a say in it.
+/// The mode of new files here: that of an empty file, which is made to find out. The umask, the
+/// folder's default access list and servers influence it.
 fn mode_of_new(claim: &Claim) -> io::Result<u32> {
     let new = |folder: &dyn FsFolder, name: &OsStr| folder.create_new(name);
     let (file, name) = create(claim, claim.scratch(), new)?;
@@ -87,12 +87,12 @@ fn mode_of_new(claim: &Claim) -> io::Result<u32> {
 }
 
 impl Candidate {
-    /// Makes an empty file beside the target: without a name, or under `hidden` where it must
+    /// Makes an empty file in the target's folder: without a name, or under `hidden` if it must
     /// have one.
     ///
     /// # Errors
     ///
-    /// That no file can be made there.
+    /// If no file can be made there.
     pub(crate) fn make(claim: &Claim, hidden: OsString) -> Result<Self> {
         let folder = Arc::clone(&claim.folder);
         let made = match folder.create_nameless() {
@@ -125,8 +125,8 @@ impl Candidate {
         self.mode = other.mode.or(self.mode);
     }
 
-    /// Takes the attributes of what is replaced, or of a new file if nothing is. Returns `false`
-    /// if that is not what stands there any more.
+    /// Takes the attributes of the file that is replaced, or of a new file without one.
+    /// Returns `false` if that file is no longer there.
     fn take_attributes(&self, claim: &Claim, replaced: Option<&Facts>) -> Result<bool> {
         let taken = match (replaced, self.mode) {
             (Some(seen), _) => self.file.copy_attributes(&*self.folder, &claim.name, seen),
@@ -136,8 +136,8 @@ impl Candidate {
         taken.map_err(|error| claim.error(Operation::Commit, error))
     }
 
-    /// Also if that is its length already: setting it gives back what was reserved behind it;
-    /// but not if the file grows by it, so then it is set twice. Returns what was known before.
+    /// Even if that is its length already: setting it frees what was reserved past it; but not
+    /// if the file grows by it, so then it is set twice. Returns what was known before.
     fn cut(&self, len: u64) -> io::Result<Facts> {
         let facts = self.file.facts()?;
         if facts.len < len {
@@ -146,8 +146,7 @@ impl Candidate {
         self.file.set_len(len).map(|()| facts)
     }
 
-    /// Gives a name that nothing has; `false` if something has appeared there that may be
-    /// replaced.
+    /// Gives a name that is free; `false` if something has appeared there that may be replaced.
     fn create(&mut self, claim: &Claim, replace: Replace) -> Result<bool> {
         let mut given = if self.is_hidden {
             self.folder.rename_new(&self.hidden, &claim.name)
@@ -159,7 +158,7 @@ impl Candidate {
             return self.confirm(claim).map(|()| true);
         }
         if self.is_hidden && is_unsupported(&given) {
-            // Both names for a moment; the hidden one goes when the candidate is dropped.
+            // Both names for a moment; the hidden one is removed when the candidate is dropped.
             given = self.folder.link(&*self.file, &claim.name);
         }
         if self.is_hidden && cannot_link(&given) && replace == Replace::Allowed {
@@ -170,7 +169,7 @@ impl Candidate {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(self.not_named(claim, error))
             }
-            // Possibly our own link: an answer that was lost, and the call made again.
+            // Possibly our own link: the reply was lost, and the call repeated.
             Err(error) if self.stands(claim).unwrap_or(true) => {
                 Err(claim.outcome_unknown(error))
             }
@@ -179,13 +178,13 @@ impl Candidate {
         }
     }
 
-    /// Takes the place of `seen`; `false` if that is not what stands there any more.
+    /// Takes the place of `seen`; `false` if that is no longer there.
     fn replace(&mut self, claim: &Claim, seen: &Facts) -> Result<bool> {
         if !self.is_hidden {
             self.hide(claim).map_err(|error| claim.error(Operation::Commit, error))?;
         }
-        // Long after the first look, because of the sync. What comes between this one and the
-        // rename is replaced.
+        // Long after the first look, because of the sync. A file that appears between this look
+        // and the rename is replaced.
         let there = self.folder.facts(&claim.name);
         let there = there.map_err(|error| claim.error(Operation::Inspect, error))?;
         if !there.is_some_and(|there| there.are_of_one_file(seen)) {
@@ -205,9 +204,9 @@ impl Candidate {
         }
     }
 
-    /// Gives the hidden name, or the name to take instead.
+    /// Gives the hidden name, or the name to use instead.
     fn hide(&mut self, claim: &Claim) -> io::Result<()> {
-        // Before the answer, which may be lost: then the name is removed all the same.
+        // Before the reply, which may be lost: then the name is removed anyway.
         self.is_hidden = true;
         match self.folder.link(&*self.file, &self.hidden) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {
@@ -218,7 +217,7 @@ impl Candidate {
         }
     }
 
-    /// What was renamed is what stood under the hidden name then.
+    /// The renamed file is the one that was under the hidden name then.
     fn confirm(&self, claim: &Claim) -> Result<()> {
         match self.stands(claim) {
             Ok(true) => Ok(()),
@@ -233,7 +232,7 @@ impl Candidate {
     fn not_named(&self, claim: &Claim, error: io::Error) -> Error {
         match self.stands(claim) {
             Ok(false) if self.is_hidden && !self.stands_under(&self.hidden).unwrap_or(true) => {
-                claim.changed("another program has moved the file that was to become it")
+                claim.changed("another program has moved the temporary file")
             }
             Ok(false) if self.is_kept_by_its_owner(claim, &error) => {
                 claim.error(Operation::Commit, error).hint(
@@ -241,7 +240,7 @@ impl Candidate {
                 )
             }
             Ok(false) => claim.error(Operation::Commit, error),
-            // It says that it failed, and yet the name is given; or nobody knows.
+            // It reported a failure although the name is given; or the result is unknown.
             Ok(true) | Err(_) => claim.outcome_unknown(error),
         }
     }
@@ -266,20 +265,20 @@ impl Candidate {
         Ok(there.is_some_and(|there| there.identity == ours))
     }
 
-    /// The name, and then what only the file itself knows of it.
+    /// Syncs the name, and then what only the file itself knows about it.
     fn settle(&self, claim: &Claim) -> Result<()> {
         let settled = self.folder.sync().and_then(|()| self.file.sync());
         settled.map_err(|error| claim.outcome_unknown(error))
     }
 }
 
-/// Cuts the candidate to `len` bytes and gives it the name of the claim's target. `before` is what
-/// stood there when it was claimed.
+/// Cuts the candidate to `len` bytes and gives it the name of the claim's target. `before` is
+/// what was there when it was claimed.
 ///
 /// # Errors
 ///
-/// `OutcomeUnknown` if the name has been given but may not survive a power cut. With any other
-/// error the target is what it was, or what somebody else has put there.
+/// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any other
+/// error the target is unchanged, or what another process has put there.
 pub(crate) fn publish(
     candidate: &mut Candidate,
     claim: &Claim,
@@ -291,16 +290,16 @@ pub(crate) fn publish(
     for _ in 0..ATTEMPTS {
         let there = inspect(claim, options)?;
         if there.as_ref().is_some_and(|there| is_of_a_stranger(there, before, own.owner)) {
-            return Err(claim.changed("another user has put a file of his there meanwhile"));
+            return Err(claim.changed("another user has created a file there in the meantime"));
         }
         if !candidate.take_attributes(claim, there.as_ref())? {
             continue;
         }
         if options.durability == Durability::Full {
-            // Bytes and length, before anybody can see them. Never tried again if it fails.
+            // Bytes and length, before they become visible. Never retried if it fails.
             candidate.file.sync().map_err(|error| claim.error(Operation::Sync, error))?;
         }
-        // Last, so that hardly any time is left in which it may change.
+        // Last, so that there is hardly any time left in which it may change.
         claim.check_in_place()?;
         still_there(claim, options)?;
         let is_named = match &there {
@@ -315,11 +314,11 @@ pub(crate) fn publish(
         }
     }
     Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
-        .detail("another program makes and removes it again and again"))
+        .detail("another program keeps creating and removing it"))
 }
 
-/// Whether what stands there now is another user's file that was not there before: he would lose
-/// it, and its mode, which the new bytes would get, is not one that was looked at.
+/// Whether another user's file is there now that was not there before: that user would lose it,
+/// and its mode, which the new bytes would get, has not been checked.
 fn is_of_a_stranger(there: &Facts, before: Option<&Facts>, user: u32) -> bool {
     there.owner != user && before.is_none_or(|before| !before.are_of_one_file(there))
 }

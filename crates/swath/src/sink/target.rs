@@ -3,7 +3,7 @@
 //! ```text
 //! in serial order, under the caller's lock    Target::place   what is carried, room ahead
 //! by any worker, in any order                 Target::write   the bytes
-//! once, behind all                            Target::finish  the last unit; a flush
+//! once, after all                             Target::finish  the last unit; a flush
 //! ```
 
 use std::fmt;
@@ -27,22 +27,23 @@ pub(crate) enum Target {
         direct: Option<DirectFile>,
         durability: Durability,
     },
-    /// Written to by one worker at a time: the caller sees to it, the lock is never waited for.
+    /// Written to by one worker at a time: the caller ensures it, so the lock is never waited
+    /// for.
     Stream(Mutex<Box<dyn Write + Send>>),
 }
 
-/// What is known of the bytes placed so far.
+/// The state of the bytes placed so far.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
-    /// The file is this long already, and has room for it; 0 if nothing was reserved.
+    /// The file has this length already, and space for it; 0 if nothing was reserved.
     reserved: u64,
-    /// The file system cannot reserve, or has no room for more than is written.
+    /// The file system cannot reserve, or has no space for more than is written.
     exhausted: bool,
-    /// Bytes of the last unit, which is not complete.
+    /// Bytes of the last unit, which is incomplete.
     carry: Vec<u8>,
 }
 
-/// What is to be known to write one chunk.
+/// What is needed to write one chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkWrite {
     extent: Extent,
@@ -50,14 +51,14 @@ pub(crate) struct ChunkWrite {
     past_cache: bool,
 }
 
-/// That O_DIRECT was refused, for a report.
+/// That `O_DIRECT` was refused, for a report.
 pub(crate) fn refused(why: impl fmt::Display) -> Fallback {
     Fallback::DirectRefused { at: DirectUse::Write, why: why.to_string() }
 }
 
 impl Target {
-    /// The bytes of `file`; written past the page cache if `direct` is given. `durability` is what its
-    /// commit will do.
+    /// The target is `file`, with direct writes if `direct` is given. `durability` is that of
+    /// its commit.
     pub(crate) fn file(
         file: Arc<dyn FsFile>,
         direct: Option<DirectFile>,
@@ -75,12 +76,12 @@ impl Target {
         matches!(self, Self::Stream(_))
     }
 
-    /// Whether writes were to go past the page cache, and the file system did not let them.
+    /// Whether direct writes were requested and refused by the file system.
     pub(crate) fn is_refused(&self) -> bool {
         matches!(self, Self::File { direct: Some(direct), .. } if direct.is_refused())
     }
 
-    /// Room that a chunk is to have behind its bytes, so that they need not be moved elsewhere.
+    /// Room that a chunk needs after its bytes, so that they need not be moved elsewhere.
     pub(crate) fn room(&self) -> usize {
         match self {
             Self::File { direct: Some(direct), .. } => direct.room(),
@@ -88,7 +89,7 @@ impl Target {
         }
     }
 
-    /// Takes note of the next chunk in serial order.
+    /// Records the next chunk in serial order.
     pub(crate) fn place(
         &self,
         layout: &mut Layout,
@@ -103,13 +104,13 @@ impl Target {
             return ChunkWrite { extent, carried: Vec::new(), past_cache: false };
         };
         let carried = layout.carry_on(Cut::of(extent, direct.unit()), bytes);
-        // The limit of file sizes ends a process that passes it: whoever goes past the trait that
-        // looks for it stays inside the length that the trait has given the file.
+        // The file size limit kills a process that exceeds it. Direct writes bypass the trait
+        // that checks it, so they stay inside the length that the trait has given the file.
         let past_cache = extent.end() <= layout.reserved && !direct.is_refused();
         ChunkWrite { extent, carried, past_cache }
     }
 
-    /// Writes one chunk; returns how many bytes went past the page cache.
+    /// Writes one chunk; returns how many bytes bypassed the page cache.
     pub(crate) fn write(&self, place: &ChunkWrite, bytes: &mut Vec<u8>) -> io::Result<u64> {
         match self {
             Self::Stream(writer) => {
@@ -153,13 +154,13 @@ impl fmt::Debug for Target {
 }
 
 impl Layout {
-    /// Sees to room for `extent` and some more: on ext4 a write into reserved space takes about
-    /// two thirds of the time, and direct writes behind the end of a file go one by one.
+    /// Reserves space for `extent` and some more: on ext4 a write into reserved space takes
+    /// about two thirds of the time, and direct writes past the end of a file are serialised.
     ///
-    /// The file is made longer too, so that commit cuts it and gives back what was not used. All
-    /// chunks placed so far end below the new length, so none is cut off.
+    /// The file is extended too, so that commit cuts it and frees what was not used. All chunks
+    /// placed so far end below the new length, so none is cut off.
     fn reserve(&mut self, file: &dyn FsFile, extent: Extent, direct: bool) {
-        /// Smaller files are done before it pays.
+        /// Smaller files are finished before it pays off.
         const FIRST: u64 = 2 << 20;
         const LEAST: u64 = 16 << 20;
         const MOST: u64 = 128 << 20;
@@ -169,16 +170,16 @@ impl Layout {
         }
         let goal = end.saturating_add(end.clamp(LEAST, MOST));
         let reserved = file.allocate(self.reserved, goal - self.reserved);
-        // Direct writes want the length, with or without the room.
+        // Direct writes need the length, with or without the space.
         if (reserved.is_ok() || direct) && file.set_len(goal).is_ok() {
             self.reserved = goal;
         } else {
-            // What is written will say whether there is room for it.
+            // Writing will show whether there is space.
             self.exhausted = true;
         }
     }
 
-    /// Keeps what the chunk leaves in an unfinished unit; returns what was carried to it.
+    /// Keeps the chunk's bytes of an incomplete unit; returns what was carried to it.
     fn carry_on(&mut self, cut: Cut, bytes: &[u8]) -> Vec<u8> {
         debug_assert_eq!(self.carry.len() as u64, cut.carried);
         if cut.whole.is_empty() {

@@ -1,13 +1,13 @@
-//! Sends bytes on their way to the device while further ones are written.
+//! Starts writing bytes to the device while further ones are written.
 //!
-//! A commit that syncs waits for the device, which until then may have had nothing to do: by
-//! itself the kernel begins late, with seconds or gigabytes of dirty pages. Whoever writes more
-//! than a few MiB therefore has them begun with, so that the sync finds most of them done.
+//! A commit that syncs waits for the device, which may have been idle until then: by itself the
+//! kernel begins late, with seconds or gigabytes of dirty pages. So a writer of more than a few
+//! MiB starts writeback early, and the sync finds most of it done.
 //!
 //! ```text
 //! steps     |       |       |       |
 //! written   -------------------|            the chunk that passed the third mark
-//! begun     |<------------->|               the two steps before: others may still be writing
+//! begun     |<------------->|               the two steps before: still being written, perhaps
 //! ```
 
 use swath_os::writeback::start_writeback;
@@ -16,22 +16,22 @@ use swath_plan::extent::Extent;
 use crate::sink::existing::Durability;
 use crate::sink::fs::FsFile;
 
-/// Bytes between two calls: enough for large requests, little beside what follows.
+/// Bytes between two calls: enough for large requests, little compared with what follows.
 const STEP: u64 = 8 << 20;
 
 /// `extent` has just been written. To be called for each write of a file that will be synced in
-/// the end; nothing is done for others.
+/// the end; does nothing for others.
 pub(crate) fn written(file: &dyn FsFile, extent: Extent, durability: Durability) {
     let (Some(begun), Some(file), Durability::Full) =
         (passed(extent), file.descriptor(), durability)
     else {
         return;
     };
-    // Advice: the sync will say what cannot be written.
+    // Advice: the sync will report what cannot be written.
     let _ = start_writeback(file, begun.offset(), begun.len());
 }
 
-/// What to begin with, if a mark was passed.
+/// The bytes to start with, if a mark was passed.
 fn passed(extent: Extent) -> Option<Extent> {
     let end = extent.end() - extent.end() % STEP;
     let first = extent.offset() - extent.offset() % STEP;
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(passed(0, 7), None);
         assert_eq!(passed(0, 8), Some((0, 8)));
         assert_eq!(passed(7, 9), Some((0, 8)));
-        assert_eq!(passed(8, 9), None, "somebody else passed it");
+        assert_eq!(passed(8, 9), None, "another write passed it");
         assert_eq!(passed(15, 17), Some((0, 16)));
         assert_eq!(passed(23, 24), Some((8, 24)));
         assert_eq!(passed(20, 100), Some((8, 96)), "a chunk of several steps");

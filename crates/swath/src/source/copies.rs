@@ -1,4 +1,4 @@
-//! Copies that are read as one source: what is known of them here, whoever they are.
+//! Copies that are read as one source: the interface to them that this room knows.
 
 use std::fmt;
 use std::fs::File;
@@ -13,14 +13,14 @@ use crate::report::Report;
 
 /// Copies that have not been opened.
 pub(crate) trait Closed: fmt::Debug + Send + Sync {
-    /// What messages call them all.
+    /// Their common name in messages.
     fn name(&self) -> PathBuf;
 
-    /// Opens what can be opened.
+    /// Opens those that can be opened.
     ///
     /// # Errors
     ///
-    /// If no copy can be read, or nobody knows how long the file is.
+    /// If no copy can be read, or the length of the file is unknown.
     fn open(&self) -> Result<Box<dyn Copies>>;
 }
 
@@ -28,23 +28,23 @@ pub(crate) trait Closed: fmt::Debug + Send + Sync {
 pub(crate) trait Copies: Send + Sync {
     fn len(&self) -> u64;
 
-    /// The descriptors of all copies that have one; that of a copy that is read comes first.
+    /// The descriptors of all copies that have one; one of a copy that is read comes first.
     fn files(&self) -> Vec<&File>;
 
-    /// How many are read side by side.
+    /// How many are read in parallel.
     fn active_count(&self) -> u64;
 
-    /// Where the first of them lives that is read.
+    /// What the first copy that is read is stored on.
     fn place(&self) -> Place;
 
-    /// A read by so many workers begins.
+    /// A read by this many workers begins.
     fn expect(&self, extent: Extent, workers: u64);
 
     /// Fills `target` from `offset` on; less only at the end of the file.
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize>;
 
-    /// Hands a chunk to `each` in steps that fit into `room`: from the beginning again where one that was
-    /// handed over turns out to be wrong.
+    /// Passes a chunk to `each` in steps that fit into `room`: from the beginning again if a
+    /// step that was passed on turns out to be wrong.
     fn take_in_steps(
         &self,
         chunk: Extent,
@@ -52,6 +52,6 @@ pub(crate) trait Copies: Send + Sync {
         each: &mut dyn FnMut(&[u8], u64),
     ) -> io::Result<()>;
 
-    /// Says in a report what each copy did.
+    /// Adds to a report what each copy contributed.
     fn tell(&self, report: &mut Report);
 }

@@ -1,4 +1,4 @@
-//! Memory for the bytes of a source, asked for before it is taken.
+//! Memory for the bytes of a source; availability is checked before it is taken.
 
 use std::io;
 
@@ -10,7 +10,7 @@ use crate::buffer::{Buffer, BufferPool};
 use crate::error::{Error, Operation, Reason, Result};
 
 impl Opened {
-    /// Fails if so much memory is not at hand.
+    /// Fails if less memory than this is available.
     pub(crate) fn check_memory(&self, extent: Extent, wanted: u64) -> Result<()> {
         let memory = machine::memory_at_hand().unwrap_or(u64::MAX);
         if wanted <= memory {
@@ -18,11 +18,11 @@ impl Opened {
         }
         Err(Error::new(Operation::Allocate, Reason::OutOfMemory, self.name())
             .at(extent)
-            .detail(format!("{} bytes are wanted, {memory} are at hand", extent.len()))
-            .hint("read less at once, or `scan` without keeping"))
+            .detail(format!("{} bytes are needed, {memory} are available", extent.len()))
+            .hint("read less at a time, or use `scan`, which keeps nothing in memory"))
     }
 
-    /// `len` bytes to read into.
+    /// Memory for `len` bytes.
     pub(crate) fn block(&self, pool: &BufferPool, len: usize) -> Result<Buffer> {
         let pages = pool.take(len);
         let pages =
@@ -30,7 +30,7 @@ impl Opened {
         Ok(Buffer::paged(pages, 0, len, pool.clone()))
     }
 
-    /// The error for memory that could not be had.
+    /// The error for memory that could not be obtained.
     pub(crate) fn no_memory(&self, extent: Extent, error: io::Error) -> Error {
         Error::io(Operation::Allocate, self.name(), error).at(extent)
     }

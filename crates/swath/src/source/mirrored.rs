@@ -1,17 +1,18 @@
-//! Several equal copies, read as one: the chunks of each, those that another one lacks.
+//! Several equal copies, read as one: each provides chunks, and those that another one lacks.
 //!
 //! ```text
-//! worker → Group: which copy? ⇄ plan::mirror → Opened of that copy → bytes, looked at → worker
-//!                    └── not there, or not right: the next copy
+//! worker → Group: which copy? ⇄ plan::mirror → Opened of that copy → bytes, checked → worker
+//!                    └── missing or wrong: the next copy
 //! ```
 //!
-//! Every verb reads a mirrored source as it reads a file; only more workers take part, so that
-//! each device has its own. What is decided (which copy, fail-over, second reads) is decided in
-//! [`swath_plan::mirror`]; here it is done.
+//! Every verb reads a mirrored source as it reads a file, only with more workers, so that each
+//! device has its own. [`swath_plan::mirror`] makes the decisions (which copy, fail-over, second
+//! reads); here they are carried out.
 //!
-//! **What is believed.** Without [`Verify`] the bytes of each copy are believed, as a file's are,
-//! as long as the copy stays the file that was opened: that is looked at behind every chunk. Copies
-//! whose length is not that of most are then left out. With it, each chunk is believed alone.
+//! **What is trusted.** Without [`Verify`] the bytes of each copy are trusted, as those of a
+//! file are, as long as the copy stays the file that was opened: this is checked after every
+//! chunk. Copies whose length differs from that of most are then left out. With it, each chunk
+//! is checked on its own.
 
 mod fetch;
 mod group;
@@ -35,32 +36,31 @@ use group::Group;
 
 pub(crate) use steps::{room_for, sum_in_steps};
 
-/// What each chunk of a copy is compared with before it is taken.
+/// What each chunk of a copy is compared with before it is used.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub enum Verify {
-    /// Nothing: for copies that are known to be equal.
+    /// With nothing: for copies that are known to be equal.
     #[default]
     None,
-    /// The checksum that a [manifest](crate::manifest) has of it. The manifest also says how long
-    /// the file is.
+    /// With its checksum in a [manifest](crate::manifest), which also says how long the file is.
     Manifest(Arc<Checksums>),
-    /// Other copies: more than half of all that were named must have the same bytes, 2 of 2 or 3,
-    /// 3 of 4 or 5. Each chunk is read so many times: 1 MiB, counted from the start of the file,
-    /// whole also where a part of it is wanted.
+    /// With other copies: more than half of all copies that were named must have the same bytes,
+    /// 2 of 2 or 3, 3 of 4 or 5. Each chunk is read that many times: 1 MiB, counted from the
+    /// start of the file, completely even if only a part of it is wanted.
     Vote,
 }
 
-/// Second reads of chunks that take long, from another copy: whichever comes first is taken.
+/// Second reads of slow chunks, from another copy: the first to finish is used.
 ///
-/// A read is made again when it takes longer than all but such a share of those before it, and
-/// never more often than that share of all reads, a few at the start apart. Both reads go to
-/// memory of their own, so a late one harms nobody; it costs a copy of each chunk.
+/// A read is repeated when it takes longer than all but this share of the reads before it, and
+/// never more often than for that share of all reads, except for a few at the start. Each of the
+/// two reads has memory of its own, so a late one does no harm; the cost is copying each chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hedging(pub(crate) Budget);
 
 impl Hedging {
-    /// Second reads for at most `permille` of a thousand reads, and eight besides.
+    /// Second reads for at most `permille` of a thousand reads, and eight more.
     pub fn permille(permille: u32) -> Self {
         Self(Budget { permille: permille.min(1000), burst: 8 })
     }
@@ -73,7 +73,7 @@ impl Default for Hedging {
     }
 }
 
-/// Several equal copies, and how they are read: a [`Source`] to be.
+/// Several equal copies, and how they are read; converts into a [`Source`].
 ///
 /// ```
 /// use swath::ReadOptions;
@@ -98,8 +98,8 @@ pub struct Mirrored {
 }
 
 impl Mirrored {
-    /// These copies, at most 64, the first of which names them all in messages. What is wrong with
-    /// them is found when they are opened.
+    /// These copies, at most 64; in messages they go by the name of the first. Problems with
+    /// them are found when they are opened.
     pub fn new<S: Into<Source>>(copies: impl IntoIterator<Item = S>) -> Self {
         let copies = copies.into_iter().map(Into::into).collect();
         Self {
@@ -117,15 +117,15 @@ impl Mirrored {
         self
     }
 
-    /// Makes second reads of what takes long. Default: no. Not done where copies vote.
+    /// Reads slow chunks a second time, from another copy. Default: no. Not done if copies vote.
     #[must_use]
     pub fn with_hedging(mut self, hedging: Hedging) -> Self {
         self.hedging = Some(hedging);
         self
     }
 
-    /// How copies are read that share one device. Default: [`SharedDevice::OneCopy`]; `swath tune`
-    /// measures which is faster.
+    /// How to read copies that share one device. Default: [`SharedDevice::OneCopy`];
+    /// `swath tune` measures which is faster.
     #[must_use]
     pub fn with_shared_device(mut self, shared: SharedDevice) -> Self {
         self.shared_device = shared;

@@ -1,13 +1,14 @@
-//! What a source says of an error of its own: whether it passes, and when.
+//! What a source says about an error of its own: whether it passes, and when.
 
 use std::error::Error as StdError;
 use std::fmt;
 use std::io;
 use std::time::Duration;
 
-/// What an error of a [`ReadAt`](crate::ReadAt) means for whoever reads.
+/// What an error of a [`ReadAt`](crate::ReadAt) means for its reader.
 ///
-/// An error without it is what its kind says: `WouldBlock` and `TimedOut` may pass, all others last.
+/// An error without it means what its kind says: `WouldBlock` and `TimedOut` may pass, all
+/// others last.
 ///
 /// ```
 /// use std::{io, sync::Arc, time::Duration};
@@ -38,18 +39,19 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SourceTrouble {
-    /// It passes. The same bytes are asked for again a few times, never before so long; zero: the
-    /// source does not know, and each pause is longer than the one before. Others are read meanwhile.
+    /// It passes. The same bytes are requested again a few times, at the earliest after this
+    /// time. Zero means that the source does not know; then each pause is longer than the one
+    /// before. Other bytes are read in the meantime.
     Passing(Duration),
-    /// The content is not what it was when it was opened. The read ends, with
+    /// The content is not what it was when it was opened. The read ends with
     /// [`Reason::Changed`](crate::Reason::Changed).
     Changed,
-    /// This request is not answered, and would not be if it were made again. The read ends.
+    /// This request was refused, and would be refused again. The read ends.
     Refused,
 }
 
 impl SourceTrouble {
-    /// The error to return, with its cause: a text, or an error.
+    /// Makes the error to return, with its cause: a text, or an error.
     pub fn because(self, cause: impl Into<Box<dyn StdError + Send + Sync>>) -> io::Error {
         let kind = match self {
             Self::Passing(_) => io::ErrorKind::TimedOut,
@@ -59,22 +61,22 @@ impl SourceTrouble {
         io::Error::new(kind, Told { trouble: self, cause: cause.into() })
     }
 
-    /// What a source said with an error, if it said anything.
+    /// Returns what a source said with an error, if anything.
     pub fn of(error: &io::Error) -> Option<Self> {
         Some(error.get_ref()?.downcast_ref::<Told>()?.trouble)
     }
 
-    /// What to try when the read has ended for it.
+    /// What to try when the read has failed because of it.
     pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::Passing(_) => "read it again later, or with fewer workers",
-            Self::Changed => "read it again when its writer is done",
-            Self::Refused => "look at what the source says: it was not asked again",
+            Self::Changed => "read it again once its writer is done",
+            Self::Refused => "check the source's message: the request was not repeated",
         }
     }
 }
 
-/// An error that a source has said more of; its text is its cause's.
+/// An error with a source's classification; its text is that of its cause.
 #[derive(Debug)]
 struct Told {
     trouble: SourceTrouble,

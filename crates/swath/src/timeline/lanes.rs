@@ -1,4 +1,4 @@
-//! Numbers for whoever records: the lowest that is free.
+//! Numbers of lanes: the lowest that is free.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ pub(super) struct Lanes {
 #[derive(Default)]
 struct State {
     free: BinaryHeap<Reverse<u16>>,
-    /// Lanes that there are.
+    /// The number of lanes.
     count: u16,
 }
 
@@ -24,7 +24,7 @@ impl Lanes {
         Self { first, state: Mutex::default() }
     }
 
-    /// The lowest lane that nobody has; `None` if there are as many as there can be.
+    /// The lowest lane that is free; `None` if there are as many as possible.
     pub(super) fn acquire(&self) -> Option<Lane> {
         let mut state = self.state();
         if let Some(Reverse(index)) = state.free.pop() {
@@ -47,14 +47,14 @@ impl Lanes {
     }
 }
 
-/// A read that is on its way without a thread: its lane, and when it left.
+/// A read in flight without a thread: its lane, and when it started.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flight {
     pub(super) lane: Option<Lane>,
     pub(super) started: u64,
 }
 
-/// The places of one ring for reads in flight; given back when the ring ends.
+/// The lanes of one ring for reads in flight; freed when the ring ends.
 pub(crate) struct Flights {
     timeline: Option<Timeline>,
     all: Vec<Lane>,
@@ -67,7 +67,7 @@ impl Flights {
         Self { timeline: timeline.cloned(), all: Vec::new(), free: BinaryHeap::new() }
     }
 
-    /// A read leaves, at this many nanoseconds.
+    /// A read starts, at this many nanoseconds.
     pub(super) fn leave(&mut self, started: u64) -> Flight {
         let Some(timeline) = &self.timeline else { return Flight::default() };
         let lane = self.free.pop().map(|Reverse(lane)| lane).or_else(|| {
@@ -78,7 +78,7 @@ impl Flights {
         Flight { lane, started }
     }
 
-    /// It has ended; its lane is free again.
+    /// A read has ended; its lane is free again.
     pub(super) fn end(&mut self, flight: Flight) {
         self.free.extend(flight.lane.map(Reverse));
     }

@@ -1,4 +1,4 @@
-//! Who records: one thread, or the ring of one thread.
+//! The recording side: one thread, or the ring of one thread.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 use super::lanes::{Flight, Flights};
 use super::{Activity, BATCH, Lane, Span, Timeline};
 
-/// A wait that is shorter is a gap.
+/// A shorter wait is left as a gap.
 const SHORTEST_WAIT: u64 = 1000;
 
 /// Records what one thread does, span after span: each begins where the one before ended.
 ///
-/// Made by [`Timeline::recorder`], and stays on its thread. What it recorded is seen by
-/// [`Timeline::spans`] once it is dropped, or in batches before. Spans that other recorders of this thread leave between two
-/// calls lie in the span that the second call ends.
+/// It is made by [`Timeline::recorder`], and stays on its thread. [`Timeline::spans`] sees its
+/// spans once it is dropped, or in batches before. Spans that other recorders of this thread add
+/// between two calls are inside the span that the second call ends.
 ///
 /// ```
 /// use swath::Timeline;
@@ -34,10 +34,10 @@ struct Running {
     timeline: Timeline,
     lane: Lane,
     source: u32,
-    /// When the span that runs began.
+    /// When the current span began.
     at: u64,
     spans: Vec<Span>,
-    /// A lane is a thread's.
+    /// A lane belongs to one thread.
     _here: PhantomData<*const ()>,
 }
 
@@ -49,12 +49,12 @@ impl Recorder {
         Self(Some(Running { timeline, lane, source, at, spans, _here: PhantomData }))
     }
 
-    /// One that records nothing.
+    /// A recorder that records nothing.
     pub(crate) fn off() -> Self {
         Self(None)
     }
 
-    /// Begins a span here: what was done since the last one is nobody's.
+    /// Begins a span here: the time since the last one is not recorded.
     pub fn mark(&mut self) {
         if let Some(running) = &mut self.0 {
             running.at = running.timeline.now();
@@ -70,7 +70,7 @@ impl Recorder {
         }
     }
 
-    /// As [`lap`](Self::lap), of `bytes` bytes if it went well, else of none.
+    /// As [`lap`](Self::lap), with `bytes` bytes if it succeeded, otherwise 0.
     pub(crate) fn lap_if<T, E>(
         &mut self,
         ended: &Result<T, E>,
@@ -81,7 +81,7 @@ impl Recorder {
         self.lap(activity, offset, if ended.is_ok() { bytes } else { 0 });
     }
 
-    /// Read and computed, or parsed, at the same time, from a map: one span in the other.
+    /// Reading and processing at the same time, from a map: one span inside the other.
     pub(crate) fn lap_fused(&mut self, activity: Activity, offset: u64, bytes: u64) {
         if let Some(running) = &mut self.0 {
             let (start, now) = (running.at, running.timeline.now());
@@ -91,7 +91,7 @@ impl Recorder {
         }
     }
 
-    /// Ends a wait, if it was one, and begins the next span.
+    /// Ends a wait, if it was long enough to be one, and begins the next span.
     pub(crate) fn waited(&mut self) {
         if let Some(running) = &mut self.0 {
             let (start, now) = (running.at, running.timeline.now());
@@ -102,21 +102,21 @@ impl Recorder {
         }
     }
 
-    /// Goes on with another file, by its number.
+    /// Continues with another file, by its number.
     pub(crate) fn turn_to(&mut self, source: u32) {
         if let Some(running) = &mut self.0 {
             running.source = source;
         }
     }
 
-    /// Goes on with another file.
+    /// Continues with another file.
     pub(crate) fn turn_to_path(&mut self, path: &std::path::Path) {
         if let Some(running) = &mut self.0 {
             running.source = running.timeline.source(path);
         }
     }
 
-    /// A read leaves, as of the end of the last span.
+    /// A read starts, as of the end of the last span.
     pub(crate) fn leave(&self, flights: &mut Flights) -> Flight {
         match &self.0 {
             Some(running) => flights.leave(running.at),
@@ -124,7 +124,7 @@ impl Recorder {
         }
     }
 
-    /// A read has come back, as of the end of the last span.
+    /// A read has ended, as of the end of the last span.
     pub(crate) fn land(
         &mut self,
         flights: &mut Flights,
@@ -174,7 +174,7 @@ impl fmt::Debug for Recorder {
     }
 }
 
-/// The lane of this thread in one timeline, while anybody records on it.
+/// The lane of this thread in one timeline, while a recorder uses it.
 struct Held {
     /// Which timeline: it lives as long as a recorder does.
     timeline: usize,
@@ -190,7 +190,7 @@ fn key(timeline: &Timeline) -> usize {
     Arc::as_ptr(&timeline.0).addr()
 }
 
-/// The lane of this thread, a new one if nobody records on it yet.
+/// The lane of this thread, a new one if no recorder uses one yet.
 fn enter(timeline: &Timeline) -> Option<Lane> {
     let key = key(timeline);
     let entered = HELD.try_with(|held| {
@@ -207,7 +207,7 @@ fn enter(timeline: &Timeline) -> Option<Lane> {
     entered.ok().flatten()
 }
 
-/// A recorder of this thread has ended, and its lane with the last one.
+/// A recorder of this thread has ended; with the last one, its lane is freed.
 fn leave(timeline: &Timeline, lane: Lane) {
     let key = key(timeline);
     let is_last = HELD.try_with(|held| {

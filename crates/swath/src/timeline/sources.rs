@@ -1,16 +1,16 @@
-//! Which file a number stands for.
+//! Which file a number refers to.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Names files whose paths are elsewhere.
+/// Returns the paths of files that are stored elsewhere.
 type Naming = Box<dyn Fn(usize) -> PathBuf + Send + Sync>;
 
-/// Files get numbers in the order in which they are first heard of.
+/// Files are numbered in the order in which they first occur.
 #[derive(Default)]
 pub(super) struct Sources {
     known: HashMap<PathBuf, u32>,
-    /// The first number of each run of files, and who names them.
+    /// The first number of each run of files, and the function that names them.
     runs: Vec<(u32, Naming)>,
     next: u32,
 }
@@ -24,12 +24,12 @@ impl Sources {
         let (number, name) = (self.next, path.to_owned());
         self.known.insert(name.clone(), number);
         self.runs.push((number, Box::new(move |_| name.clone())));
-        // With 2^32 files the last number stands for the others too.
+        // After 2^32 files the last number is shared by the rest.
         self.next = self.next.saturating_add(1);
         number
     }
 
-    /// The first of `count` new numbers, that `path` names, counted from 0.
+    /// The first of `count` new numbers, whose files `path` names, counted from 0.
     pub(super) fn numbers(&mut self, count: usize, path: Naming) -> u32 {
         let first = self.next;
         if count > 0 {
@@ -43,8 +43,8 @@ impl Sources {
         if number >= self.next {
             return None;
         }
-        let behind = self.runs.partition_point(|&(first, _)| first <= number);
-        let (first, path) = self.runs.get(behind.checked_sub(1)?)?;
+        let after = self.runs.partition_point(|&(first, _)| first <= number);
+        let (first, path) = self.runs.get(after.checked_sub(1)?)?;
         Some(path((number - first) as usize))
     }
 }

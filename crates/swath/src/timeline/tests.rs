@@ -1,6 +1,6 @@
 use super::*;
 
-/// Spans of one lane lie in each other or behind each other.
+/// Spans of one lane are inside each other or after each other.
 fn nests(spans: &[Span]) -> bool {
     let mut open: Vec<Span> = Vec::new();
     spans.iter().all(|span| {
@@ -82,5 +82,5 @@ fn reads_in_flight_have_the_lowest_lane_that_is_free() {
     let mut flights = Flights::new(Some(&timeline));
     let recorder = timeline.recorder("ring");
     let again = recorder.leave(&mut flights).lane;
-    assert_eq!(again.map(Lane::index), Some(0), "a ring gives its lanes back");
+    assert_eq!(again.map(Lane::index), Some(0), "a ring frees its lanes");
 }

@@ -1,4 +1,4 @@
-//! Where a verb leaves what it makes in order.
+//! Where a verb writes what it produces in order.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use crate::append::{Ordered, OrderedOptions};
 use crate::error::Result;
 
-/// Where a verb leaves what it makes in order: under a path, where it is complete or absent, in a
-/// stream, or in a file in order that was begun before.
+/// Where a verb writes what it produces in order: to a path, where it is complete or absent, to
+/// a stream, or to an ordered output that was begun before.
 ///
-/// Nothing is made before a verb gets it.
+/// Nothing is created before it is passed to a verb.
 ///
 /// ```
 /// use swath::Output;
@@ -39,18 +39,18 @@ enum Place {
 }
 
 impl Output {
-    /// A file: new, or in the place of the one that is there, once it is complete.
+    /// A file: new, or replacing the one that is there, once it is complete.
     pub fn path(path: impl Into<PathBuf>) -> Self {
         Self(Place::Path(path.into()))
     }
 
-    /// A stream, called `name` in messages: a pipe, a socket, standard output. After an error
-    /// what is before it, in the order of the input, may have gone out.
+    /// A stream, called `name` in messages: a pipe, a socket, standard output. After an error,
+    /// output of earlier input may have been sent.
     pub fn stream(writer: impl Write + Send + 'static, name: impl Into<PathBuf>) -> Self {
         Self(Place::Stream(Box::new(writer), name.into()))
     }
 
-    /// What messages call it: the path, or the name of the stream.
+    /// Its name in messages: the path, or the name of the stream.
     pub fn name(&self) -> &Path {
         match &self.0 {
             Place::Path(path) | Place::Stream(_, path) => path,
@@ -58,7 +58,7 @@ impl Output {
         }
     }
 
-    /// Begins it, for a verb that writes. What was begun before keeps the options it was begun with.
+    /// Begins it, for a verb that writes. An output that was begun before keeps its own options.
     ///
     /// # Errors
     ///

@@ -22,10 +22,10 @@ pub(super) struct Job<'w> {
     parts: Parts<'w>,
     chunks: ChunkPlan,
     observer: Observer,
-    /// The chunk that is given out next; beyond the last once something failed.
+    /// The chunk that is handed out next; past the last once something failed.
     next: AtomicU64,
     failures: Failures<Error>,
-    /// Begin to write to the device at once: somebody will wait for it.
+    /// Start writing to the device at once, because the commit will wait for it.
     is_eager: bool,
 }
 
@@ -41,7 +41,8 @@ impl<'w> Job<'w> {
         Self { draft, parts, chunks, observer, next, failures: Failures::default(), is_eager }
     }
 
-    /// Writes all chunks with `workers` threads, this one among them; returns how many there were.
+    /// Writes all chunks with `workers` threads, this one among them; returns how many there
+    /// were.
     pub(super) fn run(self, workers: u64, fallbacks: &mut Vec<Fallback>) -> Result<u64> {
         let workers = usize::try_from(workers).unwrap_or(usize::MAX);
         let mut there = workers.max(1);
@@ -81,7 +82,7 @@ impl<'w> Job<'w> {
             })
         })?;
         if let (true, Some(descriptor)) = (self.is_eager, file.descriptor()) {
-            // A failure shows again when the file is synced.
+            // A failure is reported again when the file is synced.
             let _ = start_writeback(descriptor, chunk.offset(), chunk.len());
         }
         self.observer.delivered(chunk.len());

@@ -1,10 +1,10 @@
-//! Bytes that lie in several places in memory and one behind the other in a file.
+//! Bytes that are in several places in memory and one after the other in a file.
 
 use swath_plan::extent::Extent;
 
-/// Pieces that are shorter are put together, so that one write takes many of them.
+/// Shorter pieces are put together, so that one write takes many of them.
 const SMALL: usize = 4 << 10;
-/// Bytes that are put together at most.
+/// The most bytes that are put together.
 const TOGETHER: usize = 64 << 10;
 
 /// Parts, and where each begins in the file.
@@ -26,13 +26,13 @@ impl<'w> Parts<'w> {
         Self { parts, starts, len }
     }
 
-    /// Bytes of all of them.
+    /// Length of all of them.
     pub(super) fn len(&self) -> u64 {
         self.len
     }
 
-    /// Has `write` called with the bytes of `chunk` and where they belong, in order, many small
-    /// ones together.
+    /// Calls `write` with the bytes of `chunk` and their offset, in order, with many small parts
+    /// put together.
     pub(super) fn each<E>(
         &self,
         chunk: Extent,
@@ -84,8 +84,8 @@ mod tests {
         for lens in [&[][..], &[0, 0], &[1, 0, 2, 3], &[5000, 1, 0, 100_000], &[10; 9000]] {
             let mut rest = &bytes[..];
             let cut = |&len: &usize| {
-                let (part, behind) = rest.split_at(len);
-                rest = behind;
+                let (part, after) = rest.split_at(len);
+                rest = after;
                 part
             };
             let parts: Vec<&[u8]> = lens.iter().map(cut).collect();

@@ -14,15 +14,16 @@ use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
 use crate::timeline::Activity;
 
-/// A file of a known length that threads write wherever they like; made by
+/// A file of known length that threads write to at any offset; made by
 /// [`WriteOptions::create`](crate::WriteOptions::create).
 ///
-/// Nothing is visible before [`commit`](Self::commit); dropped without it, nothing is left. What
-/// nobody writes is zero. Where two writes overlap and neither ends before the other begins, each
-/// overlapping byte is of one or of the other.
+/// Nothing is visible before [`commit`](Self::commit); if it is dropped without it, no file
+/// remains. Bytes that are not written are zero. Where two writes overlap and neither ends
+/// before the other begins, each overlapping byte is from one or the other.
 ///
-/// A write is cut into chunks of the options' size. Progress is told after each of them, and what is
-/// written twice counts twice; a cancelled token ends a write before its next chunk, and the commit.
+/// A write is split into chunks of the options' size. Progress is reported after each of them,
+/// and bytes that are written twice count twice; a cancelled token ends a write before its next
+/// chunk, and the commit.
 ///
 /// ```
 /// use swath::WriteOptions;
@@ -46,7 +47,7 @@ pub struct Positional {
     fallbacks: Vec<Fallback>,
     chunk_size: NonZeroU64,
     observer: Observer,
-    /// A write was not done, so the file is not what the program meant.
+    /// A write failed, so the file is not what the program meant to write.
     is_poisoned: AtomicBool,
 }
 
@@ -62,17 +63,17 @@ impl Positional {
         Self { draft, len, fallbacks, chunk_size, observer, is_poisoned }
     }
 
-    /// Bytes that the file will have.
+    /// Length that the file will have, in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether it will have none.
+    /// Whether it will be empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Wishes that could not be granted, and what was done instead.
+    /// Options that could not be honoured, and what was done instead.
     pub fn fallbacks(&self) -> &[Fallback] {
         &self.fallbacks
     }
@@ -81,9 +82,10 @@ impl Positional {
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] if they reach beyond the length, of which nothing is written then; the
-    /// kernel's errors of writing, with the bytes that are missing; [`Reason::Cancelled`]. After an
-    /// error, or a panic of progress, the file cannot be committed.
+    /// [`Reason::Invalid`] if they extend past the length, in which case nothing of them is
+    /// written; the kernel's errors of writing, with the bytes that are missing;
+    /// [`Reason::Cancelled`]. After an error, or a panic of the progress callback, the file
+    /// cannot be committed.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         let unless_done = Poison(&self.is_poisoned);
         let extent = self.place_of(bytes, offset)?;
@@ -105,11 +107,11 @@ impl Positional {
         extent.filter(|extent| extent.end() <= self.len).ok_or_else(|| {
             Error::new(Operation::Write, Reason::Invalid, self.draft.path())
                 .detail(format!(
-                    "{} bytes at byte {offset} reach beyond its length of {}",
+                    "{} bytes at byte {offset} extend past its length of {}",
                     bytes.len(),
                     self.len
                 ))
-                .hint("create it with the length that it is to have")
+                .hint("create the file with the length that it is to have")
         })
     }
 
@@ -135,14 +137,15 @@ impl Positional {
     ///
     /// # Errors
     ///
-    /// [`Reason::Cancelled`]; [`Reason::Poisoned`] if a write has failed; else those of the commit,
-    /// after which the target is what it was, unless the reason is [`Reason::OutcomeUnknown`].
+    /// [`Reason::Cancelled`]; [`Reason::Poisoned`] if a write has failed; otherwise those of the
+    /// commit, after which the target is unchanged, unless the reason is
+    /// [`Reason::OutcomeUnknown`].
     pub fn commit(mut self) -> Result<()> {
-        // A write that was cancelled has failed, too: of that, the commit tells.
+        // A write that was cancelled has failed, too: the commit reports the cancellation.
         if *self.is_poisoned.get_mut() && !self.observer.is_cancelled() {
             return Err(Error::new(Operation::Commit, Reason::Poisoned, self.draft.path())
-                .detail("a write to it has failed")
-                .hint("write it again from the start"));
+                .detail("an earlier write to it failed")
+                .hint("write the file again from the start"));
         }
         let (draft, len, hooks) = (self.draft, self.len, self.observer.hooks());
         let path = draft.path().to_owned();
@@ -159,12 +162,12 @@ impl fmt::Debug for Positional {
     }
 }
 
-/// A write that does not come to its end leaves a file that is not what the program meant.
+/// A write that is not completed makes the file unusable for a commit.
 struct Poison<'p>(&'p AtomicBool);
 
 impl Drop for Poison<'_> {
     fn drop(&mut self) {
-        // Relaxed: read by `commit`, which owns the file: whatever brought it there came after.
+        // Relaxed: read by `commit`, which owns the file: it happens after every write.
         self.0.store(true, Ordering::Relaxed);
     }
 }

@@ -1,20 +1,21 @@
-//! Study E's rule taken literally, kept to be caught: a stolen strand's node is inserted behind
-//! the victim's current node at the time of the steal, and everybody writes to their current one.
+//! Study E's rule taken literally, as a bug to be found: a stolen strand's node is inserted
+//! after the victim's current node at the time of the steal, and every strand writes to its
+//! current one.
 //!
-//! Steals are simulated, one strand at a time, so that it is the rule alone that is judged.
+//! Steals are simulated, one strand at a time, so that only the rule is tested.
 
 use crate::program::{Random, Spawned, Step, Stop, bytes_of};
 
 /// Which rule decides where a stolen strand's bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// Behind the victim's node; the victim goes on in its own, also after the join.
+    /// After the victim's node; the victim continues in its own, also after the join.
     Literal,
-    /// The same, but the victim takes a new node behind the thief's after the join.
+    /// The same, but the victim takes a new node after the thief's after the join.
     NewNodeAfterJoin,
 }
 
-/// The list of nodes, as PLIO keeps it: indices in serial order, and the bytes of each.
+/// The list of nodes, as in PLIO: indices in serial order, and the bytes of each.
 pub(crate) struct Nodes {
     order: Vec<usize>,
     bytes: Vec<Vec<u8>>,
@@ -70,7 +71,7 @@ impl Nodes {
                     current
                 }
                 Step::OtherPool(steps) => self.run(steps, current)?,
-                // What fails is left out of these programs: the rule says nothing about it.
+                // Failures are left out of these programs: the rule says nothing about them.
                 Step::Yield | Step::Catch(_) | Step::Fail | Step::Panic => current,
             };
         }

@@ -1,4 +1,4 @@
-//! Random fork trees leave the bytes of the serial program, on any number of threads.
+//! Random fork trees write the bytes of the serial program, on any number of threads.
 
 mod literal;
 mod parallel;
@@ -16,14 +16,14 @@ use swath::sink::Durability;
 
 const TREES: u64 = 100_000;
 
-/// Where the bytes are left: every way, with buffers so small that all of them are used.
+/// The form of the output: every mode, with buffers small enough that all paths are used.
 fn options(seed: u64) -> AppendOptions {
     let options = AppendOptions::new()
         .with_output(OutputOptions::new().with_durability(Durability::None));
     match seed % 5 {
         // Everything in memory.
         0 => options,
-        // Every strand leaves bytes early; those without a place stay in memory.
+        // Every strand writes bytes early; those without a place stay in memory.
         1 => options.with_buffer_size(16),
         // The same, but they are spilled.
         2 => options.with_buffer_size(16).with_memory(1),
@@ -32,7 +32,7 @@ fn options(seed: u64) -> AppendOptions {
     }
 }
 
-/// What the trees made happen.
+/// How often the trees made each thing happen.
 #[derive(Debug, Default)]
 struct Sums {
     steals: u64,
@@ -41,7 +41,7 @@ struct Sums {
     moved: u64,
 }
 
-/// Planned panics are no news.
+/// Planned panics are not printed.
 fn hush() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
@@ -92,7 +92,7 @@ fn the_committed_order_is_the_serial_order() {
         sums.logged += committed.logged;
         sums.moved += committed.copied + committed.cloned;
     }
-    // Else this test would not test what it is for.
+    // Otherwise this test would not test what it is for.
     println!("{sums:?}");
     let each = [sums.steals, sums.in_place, sums.logged, sums.moved];
     assert!(first.is_some() || each.iter().all(|&sum| sum > TREES / 100), "{sums:?}");
@@ -113,7 +113,7 @@ fn study_es_literal_rule_is_caught() {
             .count()
     };
     let literal = mismatches(Rule::Literal);
-    // It is the rule that is wrong, not the way it is run here.
+    // The rule is wrong, not the way it is run here.
     assert_eq!(mismatches(Rule::NewNodeAfterJoin), 0);
     assert!(literal > 200, "only {literal} of 2000 programs show what the literal rule loses");
     println!("the literal rule is wrong in {literal} of 2000 programs");

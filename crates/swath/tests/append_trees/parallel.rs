@@ -1,4 +1,4 @@
-//! Runs a program on the real thing.
+//! Runs a program on the real implementation.
 
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -24,7 +24,7 @@ impl Pools {
     }
 }
 
-/// What a strand ends with if it fails.
+/// How a strand ends if it fails.
 #[derive(Debug)]
 pub(crate) enum Broken {
     Planned,
@@ -43,7 +43,7 @@ impl From<swath::Error> for Broken {
     }
 }
 
-/// A panic that was planned.
+/// A planned panic.
 struct Planned;
 
 /// Runs the program as its outermost strand would.

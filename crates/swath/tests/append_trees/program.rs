@@ -1,4 +1,4 @@
-//! Random fork-join programs, and what running one serially writes.
+//! Random fork-join programs, and what a serial run of one writes.
 
 /// A small generator: the same programs from the same seed, everywhere.
 pub(crate) struct Random(Box<dyn FnMut() -> u64>);
@@ -34,7 +34,7 @@ pub(crate) enum Step {
     Loop(Vec<Vec<Step>>),
     /// In another pool, entered from this one.
     OtherPool(Vec<Step>),
-    /// Goes on after a failure or panic inside.
+    /// Continues after a failure or panic inside.
     Catch(Vec<Step>),
     Fail,
     Panic,
@@ -108,7 +108,7 @@ impl Maker {
     fn write(&mut self) -> Step {
         let id = self.next_id;
         self.next_id += 1;
-        // Mostly short; now and then nothing, or more than a buffer.
+        // Mostly short; sometimes nothing, or more than a buffer.
         let len = match self.random.below(10) {
             0 => 0,
             1 => self.random.below(self.longest),

@@ -14,17 +14,17 @@ use crate::simulated::{Abilities, SimulatedFs};
 
 const OLD: &[u8] = b"the old bytes, longer than one block";
 
-/// What strands write to one output, checkpoints included.
+/// What strands write to one output, including checkpoints.
 type Script = fn(&Append, &Reached) -> Result<(), Failure>;
 
-/// An output from old to new, over what its checkpoints leave.
+/// An output from old to new, over the states that its checkpoints commit.
 struct Appended {
     mode: Mode,
     old: State,
     script: Script,
-    /// What the checkpoints and the commit leave, in their order.
+    /// What the checkpoints and the commit write, in order.
     leaves: &'static [&'static str],
-    /// Puts the new bytes behind the old ones.
+    /// Appends the new bytes to the old ones.
     goes_on: bool,
 }
 
@@ -119,7 +119,7 @@ impl Subject for Appended {
     }
 }
 
-/// Tickets given back in another order than they were taken.
+/// Tickets returned in another order than they were taken.
 struct Tickets {
     old: State,
 }
@@ -187,7 +187,7 @@ fn manifest(fs: &SimulatedFs) -> Result<Option<Manifest>, String> {
     manifest.map(Some).map_err(|error| format!("the manifest: {error}"))
 }
 
-/// Reads as the manifest says, checksums compared.
+/// Reads as the manifest says, comparing checksums.
 fn read_segments(fs: &SimulatedFs) -> Result<State, String> {
     let Some(manifest) = manifest(fs)? else { return Ok(None) };
     let mut bytes = Vec::new();
@@ -211,7 +211,7 @@ fn strands(out: &Append, _: &Reached) -> Result<(), Failure> {
     (&mut &*out).write_all(b"tail of the trunk, written first")?;
     second.write_all(b"second strand, whose place is not known yet; ")?;
     let mut inner = second.fork();
-    second.write_all(b"behind its fork; ")?;
+    second.write_all(b"after its fork; ")?;
     inner.write_all(b"inner; ")?;
     inner.finish()?;
     second.finish()?;
@@ -221,7 +221,7 @@ fn strands(out: &Append, _: &Reached) -> Result<(), Failure> {
 }
 
 const STRANDS: &[&str] = &["first strand; second strand, whose place is not known yet; \
-                            inner; behind its fork; tail of the trunk, written first"];
+                            inner; after its fork; tail of the trunk, written first"];
 
 fn little(out: &Append, _: &Reached) -> Result<(), Failure> {
     Ok((&mut &*out).write_all(b"few bytes")?)

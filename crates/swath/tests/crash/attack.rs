@@ -1,11 +1,12 @@
-//! Lets a writer fail, and lose power, at each of its calls, and looks at what is left.
+//! Lets a writer fail, and lose power, at each of its calls, and inspects what is left.
 //!
-//! | After | A reader finds | Beside it |
+//! | After | A reader finds | Other files |
 //! | --- | --- | --- |
 //! | success | the new state, also after a crash | nothing |
 //! | an error | the last state that was reported as durable | nothing |
 //! | an error with an unknown outcome | the old or the new state, whole | nothing; in a folder, the segments of both |
-//! | a crash at any call | one of the states, not older than the last durable one | nothing, once somebody has written again |
+//! | a crash at any call | one of the states, not older than the last durable one | nothing,
+//! once another write has finished |
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -19,7 +20,7 @@ use crate::disk::{Call, Fault};
 use crate::simulated::{Abilities, SimulatedFs};
 use crate::world::{Node, World};
 
-/// How a writer ended, other than well.
+/// How a writer ended, if not well.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The state is what it was.
@@ -57,17 +58,17 @@ impl Reached {
     }
 }
 
-/// A writer, and how what it leaves is read.
+/// A writer, and how to read what it wrote.
 pub(crate) trait Subject {
-    /// The folder that everything happens in.
+    /// The folder in which everything happens.
     fn folder(&self) -> PathBuf {
         PathBuf::from("/d")
     }
 
-    /// Makes the first of the states, durably.
+    /// Creates the first of the states, durably.
     fn prepare(&self, fs: &SimulatedFs);
 
-    /// All states that a reader may ever find, in the order in which the writer makes them.
+    /// All states that a reader may ever find, in the order in which the writer creates them.
     fn states(&self) -> Vec<State>;
 
     /// Goes from the first state, or from any other, to the last.
@@ -76,28 +77,28 @@ pub(crate) trait Subject {
     /// Reads as a user does; an error says how it is torn.
     fn read(&self, fs: &SimulatedFs) -> Result<State, String>;
 
-    /// The names that may stand in the folder when the state is this.
+    /// The names that may exist in the folder in this state.
     fn names(&self, state: &State) -> Vec<String>;
 
-    /// What is left that is neither the state nor somebody else's.
+    /// What is left that belongs neither to the state nor to another file.
     fn strays(&self, fs: &SimulatedFs, state: &State) -> Vec<String> {
         let allowed = self.names(state);
         let names = fs.names(&self.folder());
         names.into_iter().filter(|name| !allowed.contains(name)).collect()
     }
 
-    /// Whether both states are kept whole while nobody knows which of them counts.
+    /// Whether both states are kept completely while it is unknown which of them counts.
     fn keeps_both(&self) -> bool {
         false
     }
 
-    /// Makes the last state out of whatever a crash has left.
+    /// Creates the last state from whatever a crash has left.
     fn write_again(&self, fs: Arc<dyn Fs>) -> Result<(), Failure> {
         self.write(fs, &Reached::default())
     }
 }
 
-/// One attempt: what was planned, and what came of it.
+/// One attempt: what was planned, and what happened.
 struct Attempt<'s> {
     subject: &'s dyn Subject,
     fs: SimulatedFs,
@@ -128,7 +129,7 @@ impl<'s> Attempt<'s> {
         match &self.ended {
             Ok(()) => last..=last,
             Err(Failure::NotDone(_)) => self.reached..=self.reached,
-            // Of a commit, not of any that was not begun.
+            // Only of a commit that was begun.
             Err(Failure::Unknown(_)) => self.reached..=(self.reached + 1).min(last),
         }
     }
@@ -176,7 +177,7 @@ impl<'s> Attempt<'s> {
         }
     }
 
-    /// Lets the power fail and the machine start again, on every disk that could be left.
+    /// Lets the power fail and the machine start again, with every disk that could be left.
     fn check_crash(&self, allowed: std::ops::RangeInclusive<usize>) -> Result<usize, String> {
         let mut seen = HashSet::new();
         for world in self.fs.world().after_a_crash() {
@@ -190,18 +191,18 @@ impl<'s> Attempt<'s> {
         Ok(seen.len())
     }
 
-    /// As [`check_crash`](Self::check_crash), of a writer that was killed by it.
+    /// As [`check_crash`](Self::check_crash), for a writer that was killed by it.
     fn check_killed(&self) -> Result<usize, String> {
         let last = self.subject.states().len() - 1;
         match self.ended {
-            // The call that was not made was one whose failure is no matter.
+            // The call that was not made was one whose failure does not matter.
             Ok(()) => self.check_crash(last..=last),
             // The commit that it was in may have been made; those before it were.
             Err(_) => self.check_crash(self.reached..=(self.reached + 1).min(last)),
         }
     }
 
-    /// Nobody may say that he does not know before he has begun to give a name.
+    /// A writer must not report an unknown outcome before it has begun to give a name.
     fn check_knowledge(&self, index: usize, fault: Fault) -> Result<(), String> {
         let calls = self.fs.calls();
         let gives_names = |call: &Call| matches!(call, Call::Link | Call::Rename);
@@ -216,7 +217,7 @@ impl<'s> Attempt<'s> {
         }
     }
 
-    /// Whoever writes next is not hindered by what was left, and removes it.
+    /// The next writer is not hindered by what was left, and removes it.
     fn check_next_run(&self, fs: &SimulatedFs) -> Result<(), String> {
         let ended = self.subject.write_again(Arc::new(fs.clone()));
         ended.map_err(|error| self.complain(&format!("then the next run: {error:?}")))?;
@@ -246,12 +247,12 @@ const EIO: i32 = 5;
 const ENOSPC: i32 = 28;
 const EDQUOT: i32 = 122;
 
-/// Whether an answer of this call may be lost: it gives a name or makes something durable.
+/// Whether the reply to this call may be lost: it gives a name or makes something durable.
 fn may_lose_its_answer(call: Call) -> bool {
     matches!(call, Call::Link | Call::Rename | Call::Sync | Call::SyncFolder)
 }
 
-/// Whether what a writer leaves is looked at after a crash too, or only by readers.
+/// Whether the result of a writer is inspected after a crash too, or only by readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
     Promised,
@@ -278,7 +279,7 @@ pub(crate) fn fail_everywhere(
         for fault in errors.into_iter().chain(lost).chain([Fault::Short]) {
             let attempt = Attempt::new(subject, abilities, &[(index, fault)]);
             attempt.check_knowledge(index, fault)?;
-            // Nobody can remove what will not be removed; the next run does.
+            // What cannot be removed stays; the next run removes it.
             let failed = attempt.fs.calls().get(index).copied();
             let is_removing = matches!(failed, Some(Call::Remove | Call::List));
             let keeps_both =
@@ -295,7 +296,7 @@ pub(crate) fn fail_everywhere(
 }
 
 /// Lets the power fail at each call of `subject`, and after the last, and returns how many disks
-/// could have been left. Does it again behind an error at each call: what cleans up is killed too.
+/// could have been left. Repeats this after an error at each call: the clean-up is killed too.
 ///
 /// # Errors
 ///
@@ -311,7 +312,8 @@ pub(crate) fn crash_everywhere(
         disks += Attempt::new(subject, abilities, &[(crash, Fault::Crash)]).check_killed()?;
     }
     for error in 0..count {
-        // What cleans up makes few calls; what goes on in spite of it was looked at above.
+        // The clean-up makes few calls; writers that continue in spite of the error were checked
+        // above.
         for crash in error + 1..error + 8 {
             let faults = [(error, Fault::Error(EIO)), (crash, Fault::Crash)];
             let attempt = Attempt::new(subject, abilities, &faults);

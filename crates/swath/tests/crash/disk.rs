@@ -11,13 +11,13 @@ use crate::world::{FileNode, FolderNode, Inode, Node, World};
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The call does nothing and gives this error number.
+    /// The call does nothing and returns this error number.
     Error(i32),
-    /// The call does what it should, and gives this error number: an answer that was lost.
+    /// The call does what it should, and returns this error number: a lost reply.
     ErrorAfter(i32),
     /// A write takes only half; other calls are not affected.
     Short,
-    /// The power fails: this call and all behind it do nothing.
+    /// The power fails: this call and all after it do nothing.
     Crash,
 }
 
@@ -39,7 +39,7 @@ pub(crate) enum Call {
     SyncFolder,
 }
 
-/// One disk, and what is planned for it.
+/// One disk, and the faults planned for it.
 #[derive(Debug)]
 pub(crate) struct Disk {
     pub(crate) world: World,
@@ -49,12 +49,12 @@ pub(crate) struct Disk {
     pub(crate) locked: Vec<(Inode, OsString)>,
 }
 
-/// The kernel's error of this number.
+/// The kernel's error with this number.
 pub(crate) fn number(errno: i32) -> io::Error {
     io::Error::from_raw_os_error(errno)
 }
 
-/// Who writes and owns everything here.
+/// The writer and owner of everything here.
 pub(crate) const USER: u32 = 1000;
 pub(crate) const ENOENT: i32 = 2;
 pub(crate) const EIO: i32 = 5;

@@ -1,8 +1,8 @@
-//! A writer that is killed at random moments, with the real file system under it.
+//! A writer that is killed at random moments, on the real file system.
 //!
-//! The child is this test program again, told by the environment what to write. It writes version
-//! after version of one target; a version says its own number and length, so that the parent sees
-//! whether what it finds is whole.
+//! The child is this test program again; the environment says what to write. It writes version
+//! after version of one target. A version contains its own number and length, so that the parent
+//! can check that what it finds is complete.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -22,7 +22,7 @@ use crate::slow::Slow;
 const HOW: &str = "SWATH_KILLED_WRITER";
 const WHERE: &str = "SWATH_KILLED_TARGET";
 const KILLS: u32 = 80;
-/// Microseconds until a writer is killed.
+/// Microseconds until a writer is killed, at most.
 const MOST_PATIENCE: u64 = 500_000;
 
 type Written = Result<(), Box<dyn std::error::Error>>;
@@ -45,7 +45,7 @@ fn number_of(bytes: &[u8]) -> Option<u64> {
 /// A way of writing a whole version, by name.
 fn write(how: &str, path: &Path, number: u64) -> Written {
     let bytes = version(number);
-    // A kill loses nothing that the kernel has; now and then the syncs are there all the same.
+    // A kill loses nothing that the kernel has; sometimes the syncs are done anyway.
     let sync = if number.is_multiple_of(8) { Durability::Full } else { Durability::None };
     let slow = Slow { nameless: how != "named" };
     let slow: Arc<dyn Fs> = Arc::new(Hooked(Arc::new(slow)));
@@ -105,7 +105,7 @@ fn strands(
     Ok(())
 }
 
-/// What everybody does who does not know better.
+/// What most programs do.
 fn naive(path: &Path, bytes: &[u8]) -> Written {
     let file = fs::File::create(path)?;
     for (index, chunk) in bytes.chunks(20_000).enumerate() {
@@ -125,7 +125,7 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
     Ok(Some(bytes))
 }
 
-/// The child's part; without being told to, nothing.
+/// The child's part; does nothing unless the environment says so.
 #[test]
 fn a_writer_writes_on_and_on_when_told_to() {
     let (Ok(how), Some(path)) = (std::env::var(HOW), std::env::var_os(WHERE)) else { return };
@@ -161,7 +161,7 @@ fn start(how: &str, path: &Path) -> Child {
     child
 }
 
-/// A generator of small waits; its seed is printed.
+/// A generator of short waits; its seed is printed.
 struct Random(u64);
 
 impl Random {
@@ -184,7 +184,7 @@ impl Random {
 #[derive(Debug, Default)]
 struct Outcome {
     versions: u64,
-    /// Kills that left something beside the target.
+    /// Kills after which other files remained.
     strays: u32,
 }
 
@@ -196,11 +196,11 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Kills a writer again and again.
+/// Kills a writer repeatedly.
 ///
 /// # Errors
 ///
-/// With what is torn, lost or left.
+/// With what is torn, lost or left over.
 fn kill_again_and_again(how: &str) -> Result<Outcome, String> {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let path = folder.path().join("out");
@@ -220,9 +220,9 @@ fn kill_again_and_again(how: &str) -> Result<Outcome, String> {
             None => return Err(format!("kill {kill}: nothing is left")),
         };
         if number < outcome.versions {
-            return Err(format!("kill {kill}: {number} behind {}", outcome.versions));
+            return Err(format!("kill {kill}: {number} after {}", outcome.versions));
         }
-        // Where the device is slow or busy, a writer gets longer before it is killed.
+        // If the device is slow or busy, a writer gets longer before it is killed.
         if number == outcome.versions {
             patience = (patience * 5 / 4).min(MOST_PATIENCE);
         }
@@ -301,7 +301,7 @@ fn a_killed_holder_locks_nobody_out() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let path = folder.path().join("out");
     let mut child = start("holder", &path);
-    let error = swath::write(&path, b"too early").expect_err("the second writer is told");
+    let error = swath::write(&path, b"too early").expect_err("the second writer is refused");
     assert_eq!(error.reason(), Reason::Busy, "{error:?}");
     child.kill().expect("it runs until it is killed");
     child.wait().expect("killed");

@@ -5,7 +5,7 @@
 //! disk       its files and folders, and the calls that were made
 //! simulated  a file system on it that fails or loses power at the k-th call
 //! attack     each fault at each call of a writer; every disk that could be left
-//! written    the real thing under attack
+//! written    the real writers under attack
 //! appended   the same for what strands and tickets write
 //! kill       a process that is killed at random moments, on the real file system
 //! slow       that file system with time between its calls

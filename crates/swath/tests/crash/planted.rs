@@ -1,4 +1,4 @@
-//! Writers with a bug: the attack finds each of them, or it proves nothing.
+//! Writers with a bug: the attack must find each of them, or it proves nothing.
 
 use std::io;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn fill(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder that all of it happens in.
+/// The folder in which all of it happens.
 fn folder(fs: &dyn Fs) -> Result<Arc<dyn FsFolder>, Failure> {
     fs.locate(&target("out")).map(|located| located.folder).map_err(failed)
 }
@@ -44,7 +44,7 @@ fn remove_if_there(folder: &dyn FsFolder, name: &str) -> io::Result<()> {
     }
 }
 
-/// An error of a rename may come although it was made: then nobody knows.
+/// A rename may return an error although it was done: then the outcome is unknown.
 fn rename(folder: &dyn FsFolder, from: &str, to: &str) -> Result<(), Failure> {
     let renamed = folder.rename(from.as_ref(), to.as_ref());
     renamed.map_err(|error| match folder.facts(from.as_ref()) {
@@ -61,19 +61,19 @@ enum Forgets {
     Hiding,
     SyncOfFile,
     SyncOfFolder,
-    /// Tries a failed sync again.
+    /// Retries a failed sync.
     ThatSyncFailsOnce,
-    /// Renames first, syncs then.
+    /// Renames first, then syncs.
     SyncBeforeRename,
     /// Leaves the hidden name after an error.
     Strays,
-    /// Never looks for the hidden name of a run that was killed.
+    /// Never looks for the hidden name of a killed run.
     StraysOfOthers,
-    /// Takes a write for whole.
+    /// Assumes that a write was complete.
     ShortWrites,
-    /// Takes an error of the last sync for "not done".
+    /// Treats an error of the last sync as "not done".
     UnknownOutcomes,
-    /// Takes every error for an unknown outcome.
+    /// Treats every error as an unknown outcome.
     ToKnow,
 }
 
@@ -229,7 +229,7 @@ struct CarelessFolder {
     manifest_first: bool,
     /// Does not sync the names of the segments before the manifest's.
     forgets_names: bool,
-    /// Uses the names of segments again.
+    /// Reuses the names of segments.
     reuses_names: bool,
 }
 
@@ -296,7 +296,7 @@ impl Subject for CarelessFolder {
         Ok(Some(bytes))
     }
 
-    /// Segments of any generation may stay: this one is about the order of syncs.
+    /// Segments of any generation may stay: this test is about the order of syncs.
     fn names(&self, _: &State) -> Vec<String> {
         ["out", "2a", "2b", "3a", "3b", ".manifest"].map(String::from).to_vec()
     }
@@ -331,7 +331,7 @@ fn a_segment_whose_name_is_used_again_is_found() {
     finds_in_folder(&CarelessFolder { reuses_names: true, ..CAREFUL });
 }
 
-/// Two states, one after the other, each by a careful commit; the first is said to be durable.
+/// Two states, one after the other, each by a careful commit; the first is reported as durable.
 struct CarelessLog(Forgets);
 
 impl CarelessLog {

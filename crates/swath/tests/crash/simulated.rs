@@ -69,7 +69,7 @@ impl SimulatedFs {
         Self::of(World::new(), abilities)
     }
 
-    /// The machine starts again on this disk.
+    /// The machine starts again with this disk.
     pub(crate) fn of(world: World, abilities: Abilities) -> Self {
         let disk =
             Disk { world, calls: vec![], faults: vec![], is_crashed: false, locked: vec![] };
@@ -100,7 +100,7 @@ impl SimulatedFs {
         self.abilities
     }
 
-    /// Makes a file that has always been there.
+    /// Makes a file that has always existed.
     pub(crate) fn prepare(&self, path: &Path, bytes: &[u8]) {
         self.prepare_node(path, Node::File(FileNode::settled(bytes)));
     }
@@ -116,7 +116,7 @@ impl SimulatedFs {
         disk.folder(folder).synced();
     }
 
-    /// Everything that was done so far has always been there.
+    /// Makes everything done so far count as having always existed.
     pub(crate) fn settle(&self) {
         for node in &mut self.disk().world.nodes {
             match node {
@@ -136,7 +136,7 @@ impl SimulatedFs {
         }
     }
 
-    /// The names in a folder, in order; empty if there is none.
+    /// The names in a folder, in order; empty if there is no such folder.
     pub(crate) fn names(&self, folder: &Path) -> Vec<String> {
         let mut disk = self.disk();
         let Ok(folder) = disk.folder_at(folder) else { return Vec::new() };

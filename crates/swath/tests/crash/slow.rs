@@ -1,5 +1,5 @@
-//! The kernel's file system, at leisure: calls that give names take longer, so that a kill falls
-//! between them more often; and files must have names, if that is asked.
+//! The kernel's file system, slowed down: calls that give names take longer, so that a kill more
+//! often falls between them; optionally, files must have names.
 
 use std::io;
 use std::thread::sleep;
@@ -29,7 +29,7 @@ fn linger(call: Call) {
 
 impl Hook for Slow {
     fn before(&self, call: Call) -> io::Result<()> {
-        // Without such a rename only in the long way: two names for a moment.
+        // Without such a rename only the long way remains: two names for a moment.
         if !self.nameless && matches!(call, Call::CreateNameless | Call::RenameNew) {
             return Err(io::ErrorKind::Unsupported.into());
         }

@@ -1,9 +1,9 @@
 //! What the page cache shows, and what of it could be on the disk.
 //!
 //! Bytes are certain after a sync of their file, names after a sync of their folder. Until then
-//! each block of each write, each length and each change of a folder may have reached the disk or
-//! not, in any combination. What a failed sync was for stays uncertain for ever: the kernel has
-//! dropped it, and a second sync only pretends.
+//! each block of each write, each length and each change of a folder may have reached the disk
+//! or not, in any combination. What a failed sync should have written stays uncertain for ever:
+//! the kernel has dropped it, and a second sync only pretends.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -45,13 +45,13 @@ enum NameChangeKind {
 enum Fate {
     /// No sync yet: it may be on the disk.
     Open,
-    /// A sync failed: it may be on the disk, and no later sync will tell.
+    /// A sync failed: it may be on the disk, and no later sync will make sure.
     Doomed,
-    /// On the disk, but behind something that is not certain.
+    /// On the disk, but after something that is not certain.
     Certain,
 }
 
-/// What stands behind an inode.
+/// What an inode is.
 #[derive(Clone, Debug)]
 pub(crate) enum Node {
     File(FileNode),
@@ -74,20 +74,20 @@ pub(crate) struct FolderNode {
     changes: Vec<NameChange>,
 }
 
-/// How much of what is uncertain about files has reached the disk.
+/// How much of the uncertain data of files has reached the disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Loss {
-    /// All of it is there.
+    /// All of it did.
     Nothing,
-    /// None of it is.
+    /// None of it did.
     Everything,
-    /// The lengths are there, and zeros.
+    /// The lengths did; the bytes are zeros.
     Bytes,
-    /// The lengths are there, and what the blocks held before.
+    /// The lengths did; the bytes are what the blocks held before.
     BytesButStale,
-    /// The bytes are there, the lengths are not.
+    /// The bytes did, the lengths did not.
     Lengths,
-    /// Each other block, starting with the first or the second.
+    /// Every other block did, starting with the first or the second.
     Alternate(usize),
     /// The blocks whose bit is set.
     Some(u64),
@@ -129,7 +129,7 @@ fn write_into(image: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
 }
 
 impl FileNode {
-    /// A file that has always been there.
+    /// A file that has always existed.
     pub(crate) fn settled(bytes: &[u8]) -> Self {
         Self { bytes: bytes.to_vec(), settled: bytes.to_vec(), changes: Vec::new() }
     }
@@ -167,7 +167,7 @@ impl FileNode {
         }
     }
 
-    /// The bytes that a disk could hold.
+    /// The bytes that a disk could contain.
     fn on_disk(&self, loss: Loss) -> Vec<u8> {
         let mut image = self.settled.clone();
         let mut certain_len = image.len();
@@ -218,7 +218,7 @@ impl FolderNode {
         self.change(NameChangeKind::Remove(name));
     }
 
-    /// In one step, as the journals of file systems make it.
+    /// In one step, as the journals of file systems do it.
     pub(crate) fn rename(&mut self, from: OsString, to: OsString, inode: Inode) {
         self.change(NameChangeKind::Rename { from, to, inode });
     }
@@ -247,7 +247,7 @@ impl FolderNode {
         self.changes.iter().filter(|change| change.fate != Fate::Certain).count()
     }
 
-    /// The names that a disk could hold: of the uncertain changes those whose bit is set.
+    /// The names that a disk could contain: of the uncertain changes those whose bit is set.
     fn on_disk(&self, mask: u64) -> BTreeMap<OsString, Inode> {
         let mut names = self.settled.clone();
         let mut index = 0;
@@ -286,7 +286,7 @@ pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
 }
 
-/// Above this many uncertain changes of names, not every combination is looked at.
+/// Above this many uncertain changes of names, not every combination is tried.
 const ALL_COMBINATIONS: usize = 7;
 
 impl World {
@@ -294,7 +294,7 @@ impl World {
         Self { nodes: vec![Node::Folder(FolderNode::default())] }
     }
 
-    /// Everything that a disk could hold if the power failed now, each as a world of its own.
+    /// Everything that a disk could contain if the power failed now, each as a world of its own.
     pub(crate) fn after_a_crash(&self) -> Vec<World> {
         let uncertain = self.nodes.iter().map(|node| match node {
             Node::Folder(folder) => folder.uncertain(),
@@ -318,7 +318,7 @@ impl World {
             for loss in Loss::ALL {
                 worlds.push(self.on_disk(mask, |_| loss));
             }
-            // Each file its own.
+            // Each file independently.
             for seed in 0..6 {
                 let loss = |inode: Inode| Loss::ALL[(inode * 7 + seed) % Loss::ALL.len()];
                 worlds.push(self.on_disk(mask, loss));

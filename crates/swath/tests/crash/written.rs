@@ -1,4 +1,4 @@
-//! The real thing: `write`, `create` and what follows, under attack.
+//! The real writers: `write`, `create` and others, under attack.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ struct OneFile<W> {
 
 impl<W: Fn(Arc<dyn Fs>, &[u8]) -> Result<(), Failure>> Subject for OneFile<W> {
     fn prepare(&self, fs: &SimulatedFs) {
-        fs.prepare(&target("other"), b"of somebody else");
+        fs.prepare(&target("other"), b"of another user");
         if let Some(old) = &self.old {
             fs.prepare(&target("out"), old);
         }
@@ -36,7 +36,7 @@ impl<W: Fn(Arc<dyn Fs>, &[u8]) -> Result<(), Failure>> Subject for OneFile<W> {
 
     fn read(&self, fs: &SimulatedFs) -> Result<State, String> {
         match fs.read(&target("other")) {
-            Some(bytes) if bytes == b"of somebody else" => Ok(fs.read(&target("out"))),
+            Some(bytes) if bytes == b"of another user" => Ok(fs.read(&target("out"))),
             other => Err(format!("another file is {other:?}")),
         }
     }
@@ -118,7 +118,7 @@ fn a_copy_survives_every_failure_and_every_crash() {
 #[test]
 fn a_file_that_must_be_new_survives_every_failure_and_every_crash() {
     for abilities in [Abilities::ALL, Abilities::FEW] {
-        // The next run may find it there, which is no failure.
+        // The next run may find it there, which is not a failure.
         let write = |fs: Arc<dyn Fs>, bytes: &[u8]| {
             let options = options_of(output(fs).with_replace(Replace::Refused));
             match options.write(target("out"), bytes) {
@@ -144,7 +144,7 @@ fn without_durability_every_failure_still_leaves_the_old_file_or_the_new() {
     }
 }
 
-/// The calls that make bytes and names durable, in their order.
+/// The calls that make bytes and names durable, in order.
 fn order_of_a_commit(old: Option<&[u8]>, durability: sink::Durability) -> Vec<Call> {
     let fs = SimulatedFs::new(Abilities::ALL);
     fs.prepare_folder(&target(""));
@@ -159,7 +159,7 @@ fn order_of_a_commit(old: Option<&[u8]>, durability: sink::Durability) -> Vec<Ca
     calls
 }
 
-/// That the file is synced last cannot be seen in what is left: XFS tells only there that it has
+/// The last sync of the file leaves no trace in the result: XFS reports only there that it has
 /// lost the rename.
 #[test]
 fn a_commit_makes_its_calls_in_the_order_of_the_design() {

@@ -1,4 +1,4 @@
-//! The kernel's file system, one call of which fails.
+//! The kernel's file system, with one call that fails.
 
 use std::io;
 use std::path::Path;
@@ -41,8 +41,9 @@ impl Hook for Fault {
     }
 }
 
-/// Runs `write` with a fault at every call that it makes, once without and once with an old target.
-/// It must leave `new`, or the old target with the fault told; nothing else in the folder.
+/// Runs `write` with a fault at every call that it makes, once without and once with an old
+/// target. It must write `new`, or keep the old target and return the fault; no other file may
+/// remain.
 pub(crate) fn strike_everywhere(
     number: i32,
     new: &[u8],

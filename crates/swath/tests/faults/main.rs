@@ -1,4 +1,5 @@
-//! What writes, on a file system whose k-th call fails, for every k: whole, or what was before.
+//! Writers on a file system whose k-th call fails, for every k: the whole file, or the one
+//! before.
 
 mod copy;
 mod faulty;

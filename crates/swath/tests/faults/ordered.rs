@@ -37,7 +37,7 @@ fn whichever_call_fails_the_target_is_the_old_one_or_the_new_one() {
 #[test]
 fn a_failed_write_is_told_with_the_bytes_of_its_chunk() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Lock, nameless file, and the first chunks in many halves.
+    // Lock, unnamed file, and the first chunks in many halves.
     let fault = Arc::new(Fault { calls: 0.into(), fails_at: 30, number: 28 });
     let fs = Arc::new(Hooked(fault));
     let error = write(&folder.path().join("out"), fs, 1).expect_err("the disk is full");

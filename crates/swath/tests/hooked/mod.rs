@@ -1,4 +1,4 @@
-//! The kernel's file system, with something around each of its calls.
+//! The kernel's file system, with a hook around each of its calls.
 
 use std::any::Any;
 use std::ffi::{OsStr, OsString};
@@ -41,17 +41,17 @@ pub(crate) enum Call {
 
 /// What happens around calls.
 pub(crate) trait Hook: Send + Sync + Debug {
-    /// Before each; an error is the call's, which is then not made.
+    /// Runs before each call; an error is returned by the call, which is then not made.
     ///
     /// # Errors
     ///
-    /// Any that the call is to give.
+    /// Any error that the call is to return.
     fn before(&self, call: Call) -> io::Result<()>;
 
-    /// After each, however it ended.
+    /// Runs after each call, however it ended.
     fn after(&self, _call: Call) {}
 
-    /// Whether files show their descriptors.
+    /// Whether files expose their descriptors.
     fn shows_descriptors(&self) -> bool {
         true
     }
@@ -188,7 +188,7 @@ impl FsFolder for HookedFolder {
 }
 
 impl FsFile for HookedFile {
-    /// Half of it, so that short writes are gone on with.
+    /// Writes half of it, to test that short writes are continued.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
         let half = &bytes[..bytes.len().div_ceil(2)];
         self.1.call(Call::Write, || self.0.write_at(half, offset))

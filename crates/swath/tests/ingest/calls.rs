@@ -12,7 +12,7 @@ use crate::trees::folder;
 
 const FOLDER: &str = "SWATH_TEST_CALLS_FOLDER";
 
-/// Many small files whose change times are old enough for one look to be proof.
+/// Many small files with change times old enough for one `fstat` to be proof.
 fn plant_old(folder: &Path, files: usize) {
     for index in 0..files {
         fs::write(folder.join(format!("{index:05}")), vec![7; 3000]).expect("room");
@@ -43,7 +43,7 @@ fn a_file_in_the_page_cache_takes_three_calls_and_few_more() {
         .expect("read");
     let report = ingested.report();
     if report.misses > 0 {
-        return swath_reference::skip("page-cache", "files were dropped meanwhile");
+        return swath_reference::skip("page-cache", "files were dropped in between");
     }
     let calls = report.calls;
     assert!(calls.open <= 4010 && calls.read <= 4010 && calls.stat <= 4010, "{calls:?}");
@@ -90,7 +90,8 @@ fn the_calls_that_are_counted_are_those_that_are_made() {
             .map(|row| row[3].parse::<u64>().expect("a number"))
             .sum()
     };
-    // The program itself looks for its libraries, in many folders perhaps, and reads a few files.
+    // The program itself looks for its libraries, perhaps in many folders, and reads a few
+    // files.
     let (opened, read) = (of(&["openat", "openat2"]), of(&["preadv2", "pread64"]));
     assert!(
         opened >= counted[0] && opened <= counted[0] + 300,

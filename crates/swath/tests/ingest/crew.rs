@@ -1,4 +1,4 @@
-//! How many threads take part: few files may be a lot to read.
+//! How many threads take part: few files may be much to read.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -8,7 +8,7 @@ use swath::ingest::{Files, IngestOptions};
 use swath::timeline::Lane;
 use swath::{ReadOptions, Timeline};
 
-/// Holes: nothing is on the device, and reading takes its time all the same.
+/// Holes: nothing is on the device, and reading still takes time.
 fn holes(folder: &tempfile::TempDir, count: usize, len: u64) -> Vec<PathBuf> {
     let paths: Vec<PathBuf> = (0..count).map(|i| folder.path().join(i.to_string())).collect();
     for path in &paths {
@@ -26,7 +26,7 @@ fn few_files_that_are_large_are_read_by_all_workers() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     for (count, len) in [(1, 256 << 20), (2, 128 << 20), (8, 900 << 10)] {
         let paths = holes(&folder, count, len);
-        // A second thread may come too late for little; hardly ever three times.
+        // A second thread may come too late for little work; hardly ever three times.
         let all = (0..3).any(|_| {
             let timeline = Timeline::new();
             let read = ReadOptions::new().with_workers(3).with_timeline(timeline.clone());

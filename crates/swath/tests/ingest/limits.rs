@@ -13,7 +13,7 @@ use crate::trees::{folder, plant};
 
 const FOLDER: &str = "SWATH_TEST_INGEST_FOLDER";
 
-/// Runs the test `name` again in a child that a shell has limited.
+/// Runs the test `name` again in a child with a limit set by a shell.
 fn limited(name: &str, limit: &str, body: impl FnOnce(&Path)) {
     if let Some(folder) = std::env::var_os(FOLDER) {
         return body(Path::new(&folder));
@@ -52,7 +52,7 @@ fn thirty_two_descriptors_are_enough() {
     });
 }
 
-/// Reads what a stream hands over, in the order of the files, and compares it with `paths`.
+/// Reads what a stream passes on, in the order of the files, and compares it with `paths`.
 fn assert_streamed(options: &IngestOptions, paths: &[PathBuf], what: &str) {
     let mut files: Vec<Vec<u8>> = vec![Vec::new(); paths.len()];
     let report = options.stream(Files::paths(paths), |part| {
@@ -73,7 +73,7 @@ fn without_another_thread_the_caller_reads_and_hands_over() {
     without_threads(move || {
         let paths = walk(folder.path()).expect("listed");
         for workers in [0, 1, 8] {
-            // Two slabs, and parts of large files that are more than both.
+            // Two slabs, and parts of large files that exceed both.
             let few = IngestOptions::new()
                 .with_read(ReadOptions::new().with_workers(workers))
                 .with_memory_limit(1);
@@ -107,7 +107,7 @@ fn without_another_thread_the_caller_reads_and_hands_over() {
     });
 }
 
-/// All descriptors but `free` of them, for as long as it lives.
+/// Takes all descriptors but `free` of them, as long as it lives.
 fn taken(free: usize) -> Vec<std::fs::File> {
     let mut all: Vec<_> =
         std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();

@@ -10,7 +10,7 @@ use swath_reference::ingest::{read_all, walk};
 
 use crate::trees::{folder, plant};
 
-/// Compares a whole table with what reading one file after the other gives.
+/// Compares a whole table with the result of reading one file after the other.
 pub(crate) fn assert_same(ingested: &Ingested, paths: &[PathBuf], what: &str) {
     assert_eq!(ingested.len(), paths.len(), "{what}");
     let mut bytes = 0;
@@ -71,7 +71,7 @@ fn progress_counts_each_byte_once_however_it_comes() {
                 let options = IngestOptions::new().with_read(read).with_opened_by(opened_by);
                 let options = options.with_part_size(part_size);
                 let what = format!("{workers} workers, {opened_by:?}, parts of {part_size}");
-                // Some of these files are so young that they are looked at again.
+                // Some of these files are so young that they are checked again.
                 options.ingest(paths.clone()).expect("read");
                 assert_eq!(most.load(Ordering::Relaxed), total, "{what}");
                 most.store(0, Ordering::Relaxed);
@@ -104,7 +104,7 @@ fn an_arena_is_used_again_and_survives_failures() {
     let first = options.ingest(paths.clone()).expect("read");
     assert!(first.report().populated_bytes > 0, "fresh");
     let beside = options.ingest(paths.clone()).expect("read");
-    assert_same(&beside, &paths, "while the first one is alive");
+    assert_same(&beside, &paths, "while the first one exists");
     drop(beside);
     assert_same(&first, &paths, "after another one");
     drop(first);
@@ -135,7 +135,7 @@ fn files_that_are_not_in_the_page_cache_come_by_the_ring_and_are_the_same() {
         paths.push(path);
     }
     paths.push(folder.path().join("missing"));
-    // Old enough for one look to be proof, which is all that a ring has.
+    // Old enough for one `fstat` to be proof, which is all that a ring has.
     std::thread::sleep(std::time::Duration::from_secs(5));
     let missing = paths.len() - 1;
     for round in 0..4 {

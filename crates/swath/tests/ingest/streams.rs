@@ -9,7 +9,7 @@ use swath_reference::ingest::read_all;
 
 use crate::trees::{folder, plant};
 
-/// Puts the parts together and looks whether each file comes whole, in order, and by itself.
+/// Joins the parts and checks that each file is complete, in order, and separate.
 #[derive(Default)]
 struct Together {
     files: BTreeMap<usize, Vec<u8>>,
@@ -101,7 +101,7 @@ fn text_parts_end_between_characters() {
             .expect("read");
         together.assert_same(&paths, "text");
     }
-    // A sequence that a part cuts, and that never becomes a character.
+    // A sequence that a part boundary splits, and that never becomes a character.
     let path = folder.path().join("broken");
     let mut bytes = vec![b'x'; 200_000];
     bytes[65_535] = 0xe2;
@@ -189,7 +189,7 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
         std::fs::write(&path, swath_reference::bytes(index, 10_000)).expect("room on disk");
         paths.push(path);
     }
-    // Old enough for one look to be proof, which is all that a ring has.
+    // Old enough for one `fstat` to be proof, which is all that a ring has.
     std::thread::sleep(std::time::Duration::from_secs(5));
     let (worker, ring) = (OpenedBy::Worker, OpenedBy::Ring);
     let settings = [
@@ -221,7 +221,7 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
                 next += 1;
                 Ok::<(), Error>(())
             });
-            done.send(report.map(|report| report.files)).expect("somebody waits");
+            done.send(report.map(|report| report.files)).expect("the receiver waits");
         });
         let ended = told.recv_timeout(std::time::Duration::from_secs(120));
         let files = ended.expect("it hangs").expect("read");
@@ -229,8 +229,8 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
     }
 }
 
-/// A file in the page cache is read at once, and one that is not goes by a ring: the later one must
-/// not take all memory before the first one has come.
+/// A file in the page cache is read at once, and one that is not goes through a ring: the later
+/// one must not take all memory before the first one has been read.
 #[test]
 fn large_files_in_the_page_cache_do_not_overtake_those_on_the_device() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");

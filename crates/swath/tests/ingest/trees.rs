@@ -8,7 +8,7 @@ pub(crate) fn folder() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder")
 }
 
-/// Lengths around every edge there is: empty, the small room, a part, several parts.
+/// Lengths around every boundary: empty, the small room, a part, several parts.
 pub(crate) const LENS: [usize; 14] = [
     0,
     1,
@@ -26,7 +26,8 @@ pub(crate) const LENS: [usize; 14] = [
     (3 << 20) + 7,
 ];
 
-/// Fills `folder` with `count` files in folders of folders; the files, in no order.
+/// Fills `folder` with `count` files in nested folders; returns the files, in no particular
+/// order.
 pub(crate) fn plant(folder: &Path, seed: u64, count: usize) -> Vec<PathBuf> {
     let mut next = swath_reference::splitmix(seed);
     let mut random =

@@ -1,4 +1,4 @@
-//! Files that vanish, change, are no files; what the policies do with them, and their totals.
+//! Files that vanish, change, are not files; what the policies do with them, and their totals.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -21,7 +21,7 @@ fn mkfifo(path: &Path) -> bool {
     made
 }
 
-/// Good files and bad ones: each of a kind, in between.
+/// Good and bad files alternating, one of each kind.
 fn mixed(folder: &Path) -> Vec<PathBuf> {
     let mut paths = plant(folder, 31, 60);
     paths.insert(7, folder.join("missing"));
@@ -76,7 +76,7 @@ fn the_first_failure_in_input_order_is_told_whichever_comes_first() {
     let good = plant(folder.path(), 33, 400);
     for round in 0..60 {
         let mut paths = good.clone();
-        // A name that nobody has asked for takes longer than those that are known to be wrong.
+        // A name that was never looked up takes longer than those that are known to be wrong.
         let first = folder.path().join(format!("never looked for {round}"));
         paths.insert(10, first.clone());
         for place in [11, 40, 75, 300] {
@@ -150,8 +150,8 @@ fn files_of_the_kernel_are_read_whatever_length_they_claim() {
     assert_eq!(ingested.get(2).expect("the third").bytes, b"Linux\n");
 }
 
-/// Somebody truncates and rewrites files while they are read: what the file was at one moment, so
-/// first what was written and then what was there before, or an error.
+/// Files are truncated and rewritten while they are read: the result is the file as it was at
+/// one moment, so first what was written and then what was there before, or an error.
 #[test]
 fn files_that_change_give_their_bytes_or_an_error() {
     let folder = folder();
@@ -192,7 +192,7 @@ fn files_that_change_give_their_bytes_or_an_error() {
                         errors += 1;
                     }
                     None => {
-                        // A write that is under way is seen up to where it is.
+                        // A write in progress is seen up to where it is.
                         let written =
                             entry.bytes.iter().take_while(|&&byte| byte == b'b').count();
                         let before = &entry.bytes[written..];

@@ -67,7 +67,7 @@ fn links_are_left_out_read_or_followed_as_asked() {
     let report = IngestOptions::new().with_symlinks(Symlinks::Skip).ingest(base);
     assert_eq!(report.expect("read").report().left_out, 2);
 
-    // Loops end, and say so; links to nothing are failures.
+    // Loops end, with an error; links to nothing are failures.
     symlink("..", base.join("real/up")).expect("room");
     symlink("nowhere", base.join("dangling")).expect("room");
     let options =

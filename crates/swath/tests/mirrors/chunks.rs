@@ -1,4 +1,5 @@
-//! Chunks of any length: what a manifest says of it is believed only where a copy has that many bytes.
+//! Chunks of any length: what a manifest says about it is trusted only if a copy has that many
+//! bytes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use swath_reference::bytes;
 use crate::copies::{Faults, Faulty};
 
 const MIB: usize = 1 << 20;
-/// Longer than what is held of a chunk at one time, and no multiple of it.
+/// Longer than what is held of a chunk at a time, and not a multiple of it.
 const LONG: usize = 9 * MIB + 77;
 
 /// The checksums of `right` in chunks of `LONG`, the last of which is shorter.
@@ -36,13 +37,13 @@ fn a_chunk_that_reaches_past_the_end_of_every_copy_is_bad_without_being_read() {
     let against = Verify::Manifest(Arc::clone(&known));
     let mirrored = Mirrored::new([copy.source()]).with_verify(against.clone());
     let reading = ReadOptions::new().with_len(10).read(mirrored);
-    let error = reading.expect_err("nobody has the chunk");
+    let error = reading.expect_err("no copy has the chunk");
     assert!(format!("{error:?}").contains("it has 4377 bytes instead of"), "{error:?}");
     assert_eq!(copy.calls.load(Ordering::SeqCst), 0, "it was read");
     let paths = ["a", "b"].map(|name| folder.path().join(name));
     paths.iter().for_each(|path| std::fs::write(path, &right[..]).expect("room"));
     let healed = HealOptions::new().heal(&paths, &against);
-    assert_eq!(healed.expect_err("nobody has the chunk").reason(), Reason::Corrupt);
+    assert_eq!(healed.expect_err("no copy has the chunk").reason(), Reason::Corrupt);
     for path in &paths {
         assert!(std::fs::read(path).expect("there") == right[..]);
     }
@@ -54,7 +55,7 @@ fn parts_of_long_chunks_are_the_bytes_of_a_copy_that_is_right() {
     let right = Arc::new(bytes(32, 2 * LONG + 1000));
     let known = sums(folder.path(), &right);
     let wrong = |at: usize| Faults { wrong: vec![at / MIB], ..Faults::default() };
-    // Each chunk is right in one of them only; one is found to be wrong in its last step.
+    // Each chunk is right in only one of them; one is found to be wrong in its last step.
     let source = |hedging: Option<Hedging>| -> Source {
         let all = [wrong(8 * MIB), wrong(LONG + 5 * MIB)];
         let copies =

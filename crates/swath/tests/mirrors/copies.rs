@@ -13,17 +13,17 @@ use swath::{ReadAt, Source, SourceFacts};
 pub(crate) struct Faults {
     /// It cannot be opened.
     pub(crate) missing: bool,
-    /// It is so long.
+    /// It has this length.
     pub(crate) len: Option<usize>,
-    /// And says that it is whole.
+    /// And claims to be complete.
     pub(crate) lies: bool,
     /// Chunks that cannot be read.
     pub(crate) unreadable: Vec<usize>,
-    /// Chunks that have other bytes.
+    /// Chunks with other bytes.
     pub(crate) wrong: Vec<usize>,
-    /// Reads wait so long.
+    /// How long reads wait.
     pub(crate) delay: Duration,
-    /// Reads from this offset on wait so long.
+    /// How long reads from this offset on wait.
     pub(crate) stall: Option<(u64, Duration)>,
 }
 
@@ -92,7 +92,7 @@ impl ReadAt for Faulty {
         if self.faults.unreadable.contains(&chunk) && offset < self.len() {
             return Err(io::Error::from_raw_os_error(5));
         }
-        // To the end of the chunk at most, so that what is good before a bad one is given.
+        // At most to the end of the chunk, so that the good part before a bad one is returned.
         let end = self.len().min((chunk + 1) * self.chunk_size).min(offset + target.len());
         let flip = u8::from(self.faults.wrong.contains(&chunk));
         for (to, from) in target.iter_mut().zip(&self.right[offset..end]) {
@@ -106,7 +106,7 @@ impl ReadAt for Faulty {
     }
 }
 
-/// What a report says was done instead, in words.
+/// The fallbacks of a report, as texts.
 pub(crate) fn texts(fallbacks: &[swath::Fallback]) -> Vec<String> {
     fallbacks.iter().map(ToString::to_string).collect()
 }

@@ -14,7 +14,7 @@ use crate::copies::texts;
 
 const MIB: usize = 1 << 20;
 
-/// Says why a command did not do what it should.
+/// Returns why a command did not do what it should.
 fn run(command: &mut Command) -> Result<String, String> {
     match command.output() {
         Ok(output) if output.status.success() => {

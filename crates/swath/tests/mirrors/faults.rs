@@ -11,7 +11,7 @@ use swath_reference::{bytes, mirror, splitmix};
 use crate::copies::{Faults, Faulty, texts};
 
 const CHUNK: usize = 4096;
-/// Not a whole number of chunks.
+/// Not a multiple of the chunk size.
 const LEN: usize = 40 * CHUNK + 123;
 
 fn right() -> Arc<Vec<u8>> {
@@ -25,7 +25,7 @@ fn sums(right: &[u8], chunk_size: usize) -> Arc<Checksums> {
     Arc::new(sums.value)
 }
 
-/// The ways to read that must all give the same.
+/// The ways to read that must all return the same.
 fn ways() -> Vec<ReadOptions> {
     let pool = |workers, chunk_size| {
         let options = ReadOptions::new().with_engine(Engine::Pool).with_workers(workers);
@@ -57,7 +57,7 @@ fn a_single_fault_of_any_kind_changes_no_byte() {
         for damaged in 0..3 {
             for verify in [Verify::None, Verify::Manifest(Arc::clone(&sums)), Verify::Vote] {
                 if matches!(verify, Verify::None) && !fault.wrong.is_empty() {
-                    continue; // nobody could tell
+                    continue; // undecidable
                 }
                 for options in ways() {
                     let copies: Vec<_> = (0..3)
@@ -85,7 +85,7 @@ fn a_single_fault_of_any_kind_changes_no_byte() {
     }
 }
 
-/// Random faults of all copies at once: right where the reference has bytes, else an error.
+/// Random faults in all copies at once: right where the reference has bytes, otherwise an error.
 #[test]
 fn whatever_is_good_somewhere_comes_out_and_nothing_else() {
     let right = right();
@@ -153,9 +153,9 @@ fn a_vote_gives_what_more_than_half_agree_on() {
                 Faulty::new(index, &right, CHUNK, faults)
             })
             .collect();
-        // Wrong bytes are the same everywhere: two damaged copies may well agree. The vote goes
-        // chunk by chunk, and here over all of the file's at once or one by one alike, because
-        // pieces of a vote are larger than this file.
+        // Wrong bytes are the same everywhere: two damaged copies may well agree. The vote
+        // decides chunk by chunk; here it makes no difference whether the file's chunks are
+        // decided together, because pieces of a vote are larger than this file.
         let bytes: Vec<_> = copies.iter().map(|copy| copy.bytes()).collect();
         let expected = mirror::by_vote(&bytes, LEN, LEN);
         let source = Mirrored::new(copies.iter().map(Faulty::source)).with_verify(Verify::Vote);
@@ -166,14 +166,14 @@ fn a_vote_gives_what_more_than_half_agree_on() {
                 came += 1;
             }
             (Err(_), None) => failed += 1,
-            (Ok(_), None) => panic!("seed {seed}: no majority, and bytes all the same"),
+            (Ok(_), None) => panic!("seed {seed}: no majority, and yet bytes"),
             (Err(error), Some(_)) => panic!("seed {seed}: {error:?}"),
         }
     }
     assert!(came > 10 && failed > 10, "both happen: {came} {failed}");
 }
 
-/// One copy is damaged a little before 3 MiB, another one a little behind it: the fourth chunk is
+/// One copy is damaged a little before 3 MiB, another one a little after it: the fourth chunk is
 /// right in the first copy, the third one in the second, and both are in the third.
 #[test]
 fn a_vote_gives_the_same_bytes_wherever_reads_begin_and_end() {

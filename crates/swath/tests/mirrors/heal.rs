@@ -1,4 +1,4 @@
-//! Damage is found where it was planted, and mended there only.
+//! Damage is found where it was planted, and repaired only there.
 
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ fn what_was_damaged_is_mended_and_the_rest_is_not_touched() {
             }
             let kept = std::fs::metadata(&paths[victim]).expect("there").permissions();
             assert_eq!(kept.mode() & 0o777, 0o604, "seed {seed}");
-            assert_eq!(names(folder.path()), 3, "nothing is left behind");
+            assert_eq!(names(folder.path()), 3, "no other file remains");
         }
     }
 }
@@ -108,7 +108,7 @@ fn where_nothing_is_right_nothing_is_changed() {
     let before: Vec<_> = paths.iter().map(|path| std::fs::read(path).expect("there")).collect();
     for against in [&sums, &Verify::Vote] {
         let healed = HealOptions::new().heal(&paths, against);
-        // By vote two copies agree on what is wrong: nobody could tell.
+        // By vote two copies agree on what is wrong: it cannot be detected.
         if matches!(against, Verify::Vote) {
             continue;
         }

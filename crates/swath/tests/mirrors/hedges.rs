@@ -1,4 +1,5 @@
-//! Second reads: from copies that stall, without a promise about time but that of the stall.
+//! Second reads: from copies that stall, without any assertion about time except that of the
+//! stall.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ const MIB: usize = 1 << 20;
 #[test]
 fn a_read_that_stalls_is_overtaken_and_nobody_waits_for_it() {
     let right = Arc::new(bytes(7, 48 * MIB));
-    // Longer than the test may take: it ends only because nobody waits.
+    // Longer than the test may take: it ends only because the read is not waited for.
     let stall = Duration::from_secs(20);
     let copies = [
         Faults { stall: Some((30 * MIB as u64, stall)), ..Faults::default() },
@@ -31,7 +32,7 @@ fn a_read_that_stalls_is_overtaken_and_nobody_waits_for_it() {
     let options = ReadOptions::new().with_engine(Engine::Serial);
     let loaded = options.read(source).expect("both are good");
     assert!(loaded.buffer[..] == right[..]);
-    assert!(started.elapsed() < stall, "somebody waited");
+    assert!(started.elapsed() < stall, "a thread waited");
     let mirrors = &loaded.report.mirrors;
     assert!(mirrors[1].hedges_won >= 1 && mirrors[0].chunks >= 1, "{mirrors:?}");
 }

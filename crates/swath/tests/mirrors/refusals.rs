@@ -1,4 +1,4 @@
-//! What heal leaves alone, and says why.
+//! What heal does not touch, and why.
 
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ fn copies_that_cannot_be_opened_are_not_called_damaged() {
     let error = vote(&paths);
     assert_eq!((error.reason(), error.raw_os_error()), (Reason::Io, Some(2)), "{error:?}");
     assert!(format!("{error:?}").contains("1 cannot be opened"), "{error:?}");
-    // Not even with that one would three of four be alike.
+    // Not even with that one would three of four be equal.
     for (name, text) in [("c", "short"), ("d", "shorter")] {
         paths.push(folder.path().join(name));
         std::fs::write(paths.last().expect("there"), text).expect("room");

@@ -1,4 +1,4 @@
-//! Copies of the caller's that say of an error what it means.
+//! Copies that are the caller's own sources, and say what an error means.
 
 use std::io;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use swath::{Engine, ReadAt, ReadOptions, Reason, Result, Source, SourceFacts, So
 const LEN: usize = 8 << 20;
 const AFTER: Duration = Duration::from_millis(200);
 
-/// Says `trouble` at some of its first calls; what it gives from then on are other bytes.
+/// Returns `trouble` at some of its first calls; from then on its bytes are different.
 struct Copy {
     calls: AtomicU64,
     troubled: std::ops::Range<u64>,

@@ -1,5 +1,5 @@
-//! What a neighbour does, once, between two calls of a writer. What he may not do fails, and that
-//! is no matter.
+//! What a neighbour does, once, between two calls of a writer. An attack that is not permitted
+//! fails, which does not matter.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::Read;
@@ -12,11 +12,12 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) enum Attack {
     /// The target becomes a link to a secret.
     TargetToSecret,
-    /// The target becomes a link to a program of a privileged user.
+    /// The target becomes a link to a set-user-id program.
     TargetToProgram,
-    /// The target becomes a link to a name that is free, where the neighbour may make nothing.
+    /// The target becomes a link to a free name in a place where the neighbour may not create
+    /// files.
     TargetToNowhere,
-    /// The target becomes a file that everybody may read.
+    /// The target becomes a world-readable file.
     TargetOpen,
     /// Every name that the writer uses, or may use, becomes a link to a secret.
     NamesToSecret,
@@ -24,9 +25,9 @@ pub(crate) enum Attack {
     NamesToSegments,
     /// ... a folder with something in it.
     NamesToFolders,
-    /// ... a file that everybody may read, and that is locked.
+    /// ... a world-readable file that is locked.
     NamesTaken,
-    /// ... a folder of segments of the writer's own, which stands beside the target.
+    /// ... a folder of segments of the writer's own, which is in the same folder as the target.
     NamesToMine,
     /// The folder becomes a link to a private one.
     Folder,
@@ -46,7 +47,7 @@ impl Attack {
         Self::Folder,
     ];
 
-    /// Whether it takes away nothing but names beside the target.
+    /// Whether it only takes names in the target's folder.
     pub(crate) fn is_of_names(self) -> bool {
         use Attack::{NamesTaken, NamesToFolders, NamesToMine, NamesToSecret, NamesToSegments};
         matches!(
@@ -55,14 +56,14 @@ impl Attack {
         )
     }
 
-    /// Whether a path that is resolved later leads elsewhere, for every program: that is what a
-    /// link in the neighbour's own folder is.
+    /// Whether a path that is resolved later leads elsewhere, for every program: a link in the
+    /// neighbour's own folder does that.
     pub(crate) fn leads_elsewhere(self) -> bool {
         use Attack::{Folder, TargetToNowhere, TargetToProgram, TargetToSecret};
         matches!(self, TargetToSecret | TargetToProgram | TargetToNowhere | Folder)
     }
 
-    /// Does it in `folder`; `private` is beside it. Returns what is to be kept open.
+    /// Does it in `folder`; `private` is next to it. Returns what must be kept open.
     pub(crate) fn act(self, folder: &Path, private: &Path) -> Vec<File> {
         let mut held = Vec::new();
         match self {
@@ -106,7 +107,7 @@ impl Attack {
     }
 }
 
-/// The names that a writer uses, those that he has made already among them.
+/// The names that a writer uses, including those that it has made already.
 fn names(folder: &Path) -> Vec<PathBuf> {
     let usual = ["lock", "tmp", "tmp2", "tmp3"].map(|ending| format!(".out.swath-{ending}"));
     let made = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -135,7 +136,7 @@ fn swap_for_file(path: &Path) -> Option<File> {
     Some(made)
 }
 
-/// Opens whatever can be opened, whenever it can, and reads it later.
+/// Opens whatever can be opened, whenever possible, and reads it later.
 #[derive(Debug, Default)]
 pub(crate) struct Peeping(Mutex<Vec<File>>);
 

@@ -2,13 +2,13 @@
 //!
 //! | Whatever the neighbour does | |
 //! | --- | --- |
-//! | what is private | keeps its bytes, mode and owner, and gets no further names |
+//! | what is private | keeps its bytes, mode and owner, and gets no other names |
 //! | the target | is old or new, or something of the neighbour's own |
-//! | new bytes for a file that only the writer may read | are seen by nobody else, at no moment |
-//! | new bytes | are never a program of a privileged user |
-//! | names that he takes before | keep nobody from writing |
-//! | in a folder as `/tmp` | nothing of the writer's is left |
-//! | a file that he puts under the target after the first look | stays |
+//! | new bytes for a file that only the writer may read | are never seen by another user |
+//! | new bytes | are never a set-user-id program |
+//! | names taken beforehand | prevent no write |
+//! | in a folder like `/tmp` | nothing of the writer's is left |
+//! | a file put under the target after the first look | stays |
 
 use std::fmt;
 use std::fs::{self, File};
@@ -28,7 +28,7 @@ use crate::ways::{NEW, Way};
 
 type Act = Box<dyn Fn() + Send + Sync>;
 
-/// Acts before one call, and looks on before each.
+/// Acts before one call, and looks before each.
 pub(crate) struct Neighbour {
     nameless: bool,
     at: Option<usize>,
@@ -95,7 +95,7 @@ pub(crate) struct Case<'w> {
     pub(crate) nameless: bool,
     /// Whether the target is a folder of segments.
     pub(crate) is_folder: bool,
-    /// The call that looks at the target first; 0 if that is not known.
+    /// The index of the call that first looks at the target; 0 if unknown.
     pub(crate) looked: usize,
 }
 
@@ -151,7 +151,9 @@ impl Case<'_> {
             // No look is so late that nothing can be put there after it.
             let is_seen = (1..at).contains(&self.looked) && calls[at] != Call::Rename;
             if is_root() && is_seen && held.iter().any(is_gone) {
-                return Err(format!("{trouble:?}, ended {ended:?}: his file is gone"));
+                return Err(format!(
+                    "{trouble:?}, ended {ended:?}: the neighbour's file is gone"
+                ));
             }
         }
         Ok(calls.clone())
@@ -169,7 +171,7 @@ impl Case<'_> {
         if street.before == Before::Mine
             && peeping.bytes().iter().any(|seen| NEW.starts_with(seen) && !seen.is_empty())
         {
-            return Err(String::from("somebody else has read the new bytes"));
+            return Err(String::from("another user has read the new bytes"));
         }
         if let Err(failure) = ended {
             let says_more = failure.number != Some(22) && failure.text.contains("; try: ");
@@ -215,11 +217,15 @@ impl Case<'_> {
         if facts.mode() & 0o6000 != 0 && is_ours && facts.is_file() {
             return Err(format!("the new bytes are a program of {}", facts.uid()));
         }
-        // What stood there at the first look is replaced, and stays its owner's.
+        // What was there at the first look is replaced, and stays its owner's.
         let was_his = street.before == Before::Theirs
             || matches!(trouble, Trouble::Attack(_, at) if at <= self.looked);
         if is_strangers && !was_his {
-            return if is_ours { Err("the new bytes are his".into()) } else { Ok(false) };
+            return if is_ours {
+                Err("the new bytes are the neighbour's".into())
+            } else {
+                Ok(false)
+            };
         }
         let is_open = facts.mode() & 0o077 != 0;
         if street.before == Before::Mine && facts.is_file() && !is_strangers && is_open {
@@ -235,7 +241,7 @@ impl Case<'_> {
 /// Whether the attack means something here, before this call.
 fn counts(attack: Attack, whose: Whose, at: usize, located: usize) -> bool {
     match (is_root(), whose) {
-        // In his own folder a neighbour may lead whoever comes later where he likes.
+        // In a folder of its own a neighbour may redirect any later path.
         (_, Whose::Neighbours) if attack.leads_elsewhere() && at <= located => false,
         (true, _) => true,
         // What the same user has put there is the writer's own.
@@ -255,7 +261,7 @@ fn counts(attack: Attack, whose: Whose, at: usize, located: usize) -> bool {
 pub(crate) fn attack_everywhere(mut case: Case<'_>) -> Result<usize, String> {
     let calls = case.run(Trouble::Nothing)?;
     if let Some(lock) = calls.iter().position(|call| *call == Call::Lock) {
-        // What is there is also asked for whether it may be written.
+        // If something is there, its permission is checked as well.
         case.looked = lock - if case.before == Before::Nothing { 1 } else { 2 };
     }
     let located = calls.iter().rposition(|call| *call == Call::Locate).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Careless writers: the battery finds each of them, or it proves nothing.
+//! Careless writers: the battery must find each of them, or it proves nothing.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Write};
@@ -12,18 +12,18 @@ use crate::battery::{Case, Failure, attack_everywhere};
 use crate::street::{Before, Whose, is_root};
 use crate::ways::NEW;
 
-/// What a writer does that works by paths.
+/// What a writer does that works with paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Careless {
-    /// Looks for a folder that a killed run left, and empties what then stands there.
+    /// Looks for a folder that a killed run left, and then empties whatever is there.
     SweepsByPath,
-    /// Takes the mode of what a path leads to, not of what was looked at.
+    /// Takes the mode of what a path leads to, not of what was inspected.
     TakesModesByPath,
-    /// Makes the file for all, and closes it then.
+    /// Makes the file accessible to all, and restricts it later.
     ClosesLate,
-    /// Writes to what stands there, as most programs do.
+    /// Writes to what is there, as most programs do.
     WritesThrough,
-    /// Uses one name, whoever has taken it.
+    /// Uses one name, whatever user has taken it.
     HasOneName,
 }
 
@@ -109,7 +109,7 @@ fn a_mode_that_is_taken_by_path_is_found() {
 
 #[test]
 fn a_file_that_is_closed_late_is_found() {
-    finds(Careless::ClosesLate, Before::Mine, "somebody else has read the new bytes");
+    finds(Careless::ClosesLate, Before::Mine, "another user has read the new bytes");
 }
 
 #[test]

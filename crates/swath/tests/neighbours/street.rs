@@ -1,4 +1,4 @@
-//! A folder that two users write to, and what is private beside it.
+//! A folder that two users write to, and what is private next to it.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read};
@@ -16,16 +16,16 @@ pub(crate) fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Whose the folder is.
+/// The owner of the folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// As `/tmp`: everybody may make files, and only owners may move theirs.
+    /// Like `/tmp`: all users may create files, and only owners may move theirs.
     Everybodys,
     /// The neighbour's, who may move everything in it.
     Neighbours,
 }
 
-/// What stands under the target before.
+/// What is at the target before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
     Nothing,
@@ -41,13 +41,13 @@ pub(crate) struct Street {
     root: tempfile::TempDir,
     /// The folder itself, wherever it is moved.
     folder: File,
-    /// A folder of segments of the writer's, which stands in the same folder.
+    /// A folder of segments of the writer's, in the same folder.
     mine: File,
     private: Vec<Seen>,
     segments: Vec<Seen>,
 }
 
-/// What is seen of one name.
+/// What is known about one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Seen {
     path: PathBuf,
@@ -103,7 +103,7 @@ fn make_segments(path: &Path) {
 
 impl Street {
     pub(crate) fn new(whose: Whose, before: Before) -> Self {
-        // In memory, where there is such a folder: nothing here is about a disk.
+        // In memory, if there is such a folder: none of this is about a disk.
         let root = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
         let root = root.expect("a folder");
         set_mode(root.path(), 0o755);
@@ -149,12 +149,12 @@ impl Street {
         self.folder().join("out")
     }
 
-    /// What stands under the target in the folder that was named first, wherever that is now.
+    /// What is at the target in the folder that was named first, wherever that is now.
     pub(crate) fn target(&self) -> PathBuf {
         by_descriptor(&self.folder).join("out")
     }
 
-    /// Whether these are facts of the writer's folder that stood there before.
+    /// Whether these are the facts of the writer's folder that was there before.
     pub(crate) fn is_mine(&self, facts: &fs::Metadata) -> bool {
         self.mine.metadata().is_ok_and(|mine| mine.ino() == facts.ino())
     }
@@ -182,7 +182,7 @@ fn by_descriptor(folder: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd()))
 }
 
-/// Everything below a folder, and itself.
+/// Everything below a folder, and the folder itself.
 fn seen(folder: &Path) -> Vec<Seen> {
     let mut all = Vec::new();
     let mut ways = vec![PathBuf::new()];

@@ -1,4 +1,4 @@
-//! What a writer is told, and what a neighbour cannot keep him from.
+//! What a writer reports, and what a neighbour cannot prevent.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -23,7 +23,7 @@ fn street(whose: Whose, before: Before) -> Option<Street> {
     Some(Street::new(whose, before))
 }
 
-/// Whatever `fs.protected_symlinks` is set to here.
+/// Whatever `fs.protected_symlinks` is set to on this machine.
 #[test]
 fn a_strangers_link_in_a_folder_as_tmp_leads_nowhere() {
     let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };
@@ -45,7 +45,7 @@ fn a_strangers_link_in_a_folder_as_tmp_leads_nowhere() {
     }
 }
 
-/// Links to a folder are judged as links to a file: by us, since the kernel does not.
+/// Links to a folder are treated like links to a file: by us, since the kernel does not.
 #[test]
 fn a_strangers_link_on_the_way_in_a_folder_as_tmp_leads_nowhere() {
     let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };
@@ -65,7 +65,7 @@ fn a_strangers_link_on_the_way_in_a_folder_as_tmp_leads_nowhere() {
         }
         street.check_private().expect("nothing happened");
     }
-    // One's own is followed.
+    // A link of the same user is followed.
     let own = street.folder().join("own");
     symlink(street.private(), &own).expect("mine");
     swath::write(own.join("new"), NEW).expect("written");
@@ -90,7 +90,7 @@ fn names_that_a_neighbour_holds_keep_nobody_out_and_two_writers_are_still_told()
     for mode in [Mode::Plain, Mode::Segments] {
         let out = AppendOptions::new().with_mode(mode).create(street.out());
         let out = out.expect("begun");
-        let error = swath::write(street.out(), NEW).expect_err("the second writer is told");
+        let error = swath::write(street.out(), NEW).expect_err("the second writer is refused");
         assert_eq!(error.reason(), Reason::Busy, "{error:?}");
         out.commit().expect("committed");
         let out = street.out();
@@ -103,7 +103,7 @@ fn names_that_a_neighbour_holds_keep_nobody_out_and_two_writers_are_still_told()
     drop(held);
 }
 
-/// With names that nobody can guess, too, what a killed run leaves is found.
+/// What a killed run leaves is found even under unguessable names.
 #[test]
 fn strays_beside_what_a_neighbour_has_taken_are_removed() {
     let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };
@@ -122,7 +122,8 @@ fn strays_beside_what_a_neighbour_has_taken_are_removed() {
         for name in others.into_iter().chain([his, taken]) {
             fs::remove_file(path(name)).expect("it was kept");
         }
-        // Who is not in the way lists nothing: then a lock stays, which locks nobody out.
+        // A writer that is not obstructed lists nothing: then a lock file stays, which locks out
+        // no writer.
         let _ = fs::remove_file(path(mine[1]));
     }
     let mut names = street.names();
@@ -162,7 +163,7 @@ fn write_and_meanwhile(
         .map(drop)
 }
 
-/// A sync takes long: what is put there meanwhile was never looked at.
+/// A sync takes long: what is put there during it has never been inspected.
 #[test]
 fn a_neighbours_file_that_appears_where_one_stood_stays() {
     for (whose, before) in [
@@ -207,7 +208,7 @@ fn what_the_same_user_puts_there_meanwhile_is_replaced() {
     }
 }
 
-/// Only who may remove it can, and he is told so.
+/// Only its owner can remove it; the error says so.
 #[test]
 fn a_neighbours_target_in_a_folder_as_tmp_is_told_apart_from_an_immutable_file() {
     let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };

@@ -26,7 +26,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Leaves [`NEW`] under `path`; `source` is a file with them.
+    /// Writes [`NEW`] to `path`; `source` is a file with the same bytes.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! A panic of the caller's code goes on in the caller, as it is: from every callback of every
+//! A panic of the caller's code resumes in the caller, unchanged: from every callback of every
 //! verb, whichever thread it was called on, and nothing hangs.
 
 mod reading;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use trap::{Mine, Trap, quiet};
 
-/// Where a case reads and writes, and how many threads it asks for.
+/// Where a case reads and writes, and how many threads it requests.
 struct Place<'p> {
     /// A file of lines.
     input: &'p Path,
@@ -22,7 +22,8 @@ struct Place<'p> {
     workers: usize,
 }
 
-/// Has the trap in one callback of one verb. It ends by the panic, or says what came instead.
+/// Sets the trap in one callback of one verb. The case ends with the panic, or returns what came
+/// instead.
 type Case = (&'static str, fn(&Place<'_>, Trap) -> String);
 
 const ROUNDS: usize = 4;
@@ -37,7 +38,7 @@ fn input(folder: &Path) {
     }
 }
 
-/// Runs one case beside a watchdog; returns what is wrong with it.
+/// Runs one case with a watchdog; returns what is wrong with it.
 fn trouble(folder: &Path, workers: usize, (name, case): Case) -> Option<String> {
     let (say, heard) = mpsc::channel();
     let folder = folder.to_owned();

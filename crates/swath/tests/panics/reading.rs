@@ -136,7 +136,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
 ];
 
-/// So many bytes, all of them newlines.
+/// This many bytes, all of them newlines.
 const LEN: Option<u64> = Some(4 << 20);
 
 pub(crate) const SOURCES: &[Case] = &[

@@ -1,4 +1,4 @@
-//! A callback that panics: on the caller's thread, or on another one first, if there is one.
+//! A callback that panics: on the caller's thread, or first on another one, if there is one.
 
 use std::any::Any;
 use std::io;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use swath::{ReadAt, Result, Source, SourceFacts};
 
-/// What is panicked with, which no library could make up.
+/// The payload of the panic, which no library could produce.
 pub(crate) struct Mine;
 
 /// Keeps planned panics out of the output.
@@ -27,7 +27,7 @@ pub(crate) fn quiet() {
     });
 }
 
-/// The words of a panic.
+/// The message of a panic.
 pub(crate) fn words(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("without words").to_owned()
@@ -40,7 +40,7 @@ struct State {
     home: ThreadId,
     alone: bool,
     is_safe: AtomicBool,
-    /// Home may be let through so often.
+    /// How often the caller's thread may be let through.
     passes: AtomicUsize,
     sprung: AtomicBool,
 }
@@ -56,7 +56,7 @@ impl Trap {
         }))
     }
 
-    /// One that is never stepped into.
+    /// A trap that never springs.
     pub(crate) fn never() -> Self {
         let never = Self::new(1);
         never.0.is_safe.store(true, Ordering::SeqCst);
@@ -94,7 +94,7 @@ impl Trap {
         panic_any(Mine)
     }
 
-    /// [`step`](Self::step), where a result is wanted.
+    /// [`step`](Self::step), for callbacks that return a result.
     pub(crate) fn try_step(&self) -> Result<()> {
         self.step();
         Ok(())

@@ -1,4 +1,4 @@
-//! Bytes that are hard on whoever cuts them, and the ways by which they come.
+//! Bytes that are hard to split, and the ways in which they arrive.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -20,16 +20,16 @@ pub(crate) fn file(bytes: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
-/// More workers than a small file is worth: every interleaving is to be right.
+/// More workers than a small file is worth: every interleaving must be right.
 pub(crate) fn workers(count: usize) -> ReadOptions {
     ReadOptions::new().with_engine(Engine::Pool).with_workers(count)
 }
 
-/// Bytes in memory, that come by position or in order, in reads of odd sizes.
+/// Bytes in memory, read by position or in order, in reads of odd sizes.
 struct Memory {
     bytes: Vec<u8>,
     in_order: bool,
-    /// At most so many bytes a read.
+    /// The most bytes of a read.
     step: usize,
 }
 
@@ -40,7 +40,7 @@ impl ReadAt for Memory {
 
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
         let from = usize::try_from(offset).expect("small").min(self.bytes.len());
-        // Shorter answers at some places, an interrupt at others.
+        // Shorter reads at some places, an interrupt at others.
         let step = 1 + (from * 7) % self.step;
         let len = target.len().min(self.bytes.len() - from).min(step);
         target[..len].copy_from_slice(&self.bytes[from..from + len]);
@@ -60,7 +60,7 @@ pub(crate) fn in_order(bytes: &[u8], step: usize) -> Source {
     Source::custom(Arc::new(Memory { bytes: bytes.to_vec(), in_order: true, step }))
 }
 
-/// A pipe that `bytes` are written to.
+/// A pipe into which `bytes` are written.
 pub(crate) fn pipe(bytes: &[u8]) -> (Source, JoinHandle<io::Result<()>>) {
     let (reader, mut writer) = io::pipe().expect("a pipe");
     let bytes = bytes.to_vec();
@@ -104,7 +104,7 @@ pub(crate) fn check(bytes: &[u8], cut: Cut, size: u64, records: Records<'_>) {
     }
 }
 
-/// Inputs at the edges, for records that end in `d` and quotes `q`.
+/// Inputs at the boundaries, for records that end in `d` and quotes `q`.
 pub(crate) fn adversarial(d: u8, q: u8) -> Vec<Vec<u8>> {
     let mut all = vec![
         vec![],
@@ -130,8 +130,8 @@ pub(crate) fn adversarial(d: u8, q: u8) -> Vec<Vec<u8>> {
     all
 }
 
-/// Records of random lengths, a few of them long, some with quotes, with or without a delimiter at
-/// the end.
+/// Records of random lengths, a few of them long, some with quotes, with or without a delimiter
+/// at the end.
 pub(crate) fn random(seed: u64, len: usize, (delimiter, quote): (u8, u8)) -> Vec<u8> {
     println!("seed {seed}");
     let mut next = splitmix(seed);

@@ -1,4 +1,4 @@
-//! Records: whatever cuts them, reads them or consumes them, they are those of the reference.
+//! Records: however they are cut, read or consumed, they are those of the reference.
 
 mod cuts;
 mod inputs;

@@ -10,7 +10,7 @@ use swath::{Cut, ReadAt, ReadOptions, Reason, Source, SourceFacts, records_of};
 
 use crate::inputs::{CSV, LINES, by_position, file, in_order, owned, random, workers};
 
-/// What a closure may fail with.
+/// How a closure may fail.
 #[derive(Debug)]
 enum Fault {
     Mine(u64),
@@ -80,13 +80,13 @@ fn a_panic_comes_out_with_its_message_and_nobody_hangs() {
     }
 }
 
-/// Fails at one offset, for a while or for good, and gives `a`s and newlines elsewhere.
+/// Fails at one offset, for a while or for good, and returns `a`s and newlines elsewhere.
 struct Failing {
     len: u64,
     bad: u64,
     failures: AtomicU64,
     kind: io::ErrorKind,
-    /// Fails only once somebody has read what is behind.
+    /// Fails only once the bytes after it have been read.
     late: bool,
     is_passed: AtomicBool,
 }
@@ -209,7 +209,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     for grows in [true, false] {
         for ignored in [true, false] {
             let file = file(&bytes);
-            // Past the tick in which it was written, so that the change moves its times.
+            // Past the clock tick in which it was written, so that the change alters its times.
             std::thread::sleep(std::time::Duration::from_millis(20));
             let growth = if ignored { Growth::Ignored } else { Growth::Refused };
             let done = AtomicBool::new(false);
@@ -234,7 +234,7 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
     }
 }
 
-/// Fails at two places, the first one once the second one has failed.
+/// Fails at two places, at the first one only after the second one has failed.
 struct Twice(AtomicBool);
 
 impl ReadAt for Twice {
@@ -253,7 +253,7 @@ impl ReadAt for Twice {
             while !self.0.load(Ordering::SeqCst) {
                 std::thread::yield_now();
             }
-            // The other one has told it by then.
+            // The other one has reported it by then.
             std::thread::sleep(std::time::Duration::from_millis(20));
             return Err(io::ErrorKind::Other.into());
         }

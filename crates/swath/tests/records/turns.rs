@@ -1,4 +1,4 @@
-//! What blocks are given in turn comes in file order, whoever looks at them.
+//! What blocks receive in turn comes in file order, whichever worker looks at them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
@@ -60,8 +60,9 @@ enum Step {
     Map,
 }
 
-/// Runs with `fails` at `step` of every fifteenth block from number 60 on, the first of which takes
-/// longest while the next ones wait; returns what came out, and the last block that had its turn.
+/// Runs with `fails` at `step` of every fifteenth block from number 60 on, the first of which
+/// takes longest while the next ones wait; returns what came out, and the last block that had
+/// its turn.
 fn run<E: From<swath::Error> + Send>(
     (source, count, step): (&Source, usize, Step),
     fails: impl Fn(u64) -> Result<(), E> + Sync,

@@ -1,4 +1,4 @@
-//! What is made of blocks comes in file order, whatever the number of workers.
+//! The results of blocks come in file order, whatever the number of workers.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -162,7 +162,7 @@ fn few_values_wait_for_the_first_one() {
             if block.index > 0 {
                 return Ok(ahead.fetch_add(1, Ordering::SeqCst));
             }
-            // Until the others have stopped, or have done all there is.
+            // Until the others have stopped, or have done everything.
             let mut before = u64::MAX;
             while before != ahead.load(Ordering::SeqCst) {
                 before = ahead.load(Ordering::SeqCst);

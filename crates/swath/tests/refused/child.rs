@@ -1,14 +1,13 @@
-//! This test program again, in a process of its own: with mounts that nobody else sees, or as
-//! somebody else.
+//! This test program again, in a process of its own: with private mounts, or as another user.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 const IN_CHILD: &str = "SWATH_TEST_IN_CHILD";
 
-/// Runs `body` in a child that runs the test `name` alone, through `command` if there is one.
+/// Runs `body` in a child that runs only the test `name`, through `command` if there is one.
 ///
-/// Returns `false`, if the command itself cannot be run here.
+/// Returns `false` if the command itself cannot be run here.
 pub(crate) fn in_child(name: &str, command: &[&str], body: impl FnOnce()) -> bool {
     if std::env::var_os(IN_CHILD).is_some() {
         body();
@@ -36,7 +35,7 @@ pub(crate) fn in_child(name: &str, command: &[&str], body: impl FnOnce()) -> boo
     true
 }
 
-/// Runs `body` in a child whose mounts end with it. Says so where that is not allowed.
+/// Runs `body` in a child whose mounts end with it. Records a skip if that is not allowed.
 pub(crate) fn with_own_mounts(name: &str, body: impl FnOnce()) {
     let command = ["unshare", "--mount", "--propagation", "private"];
     if !in_child(name, &command, body) {
@@ -57,12 +56,12 @@ impl std::ops::Deref for Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // Else the mount ends with this process, and the folder stays.
+        // Otherwise the mount ends with this process, and the folder stays.
         let _ = run(Command::new("umount").arg(self.0.path()));
     }
 }
 
-/// Mounts something on a fresh folder; `None`, with a word why, where it cannot be.
+/// Mounts something on a fresh folder; `None`, with a message, if that is not possible.
 pub(crate) fn mount(capability: &str, arguments: &[&str]) -> Option<Mounted> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new("mount");
@@ -86,7 +85,7 @@ pub(crate) fn mount_image(kind: &str, len: u64, options: &str) -> Option<Mounted
         return None;
     }
     let folder = mount("loop-devices", &["-t", kind, "-o", options, path_of(&path)]);
-    // The mount holds the image; nothing is left of it when the mounts end.
+    // The mount keeps the image; nothing is left of it when the mounts end.
     path.close().expect("removed");
     folder
 }

@@ -1,4 +1,4 @@
-//! Folders and files that may not be written, and owners that may not be kept.
+//! Folders and files that are not writable, and owners that cannot be kept.
 
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ use crate::ways::{Way, names, read};
 
 const NOBODY: u32 = 65534;
 
-/// Runs `body` on a thread, and those it starts, as nobody. The caller is root.
+/// Runs `body` on a thread, and those it starts, as the user nobody. The caller is root.
 fn as_nobody(body: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -28,10 +28,10 @@ fn as_nobody(body: impl FnOnce() + Send) {
     });
 }
 
-/// A folder that nobody can reach, or `None` with a word why there is none.
+/// A folder that no other user can reach, or `None` with a message.
 fn folder(mode: u32) -> Option<tempfile::TempDir> {
     if !rustix::process::geteuid().is_root() {
-        swath_reference::skip("root", "only root becomes somebody else");
+        swath_reference::skip("root", "only root becomes another user");
         return None;
     }
     let folder = tempfile::tempdir().expect("a folder");
@@ -55,7 +55,7 @@ fn a_closed_folder_is_an_error_of_every_way_of_writing() {
             for way in Way::ALL {
                 for path in [&old, &folder.path().join("new")] {
                     let error = way.leave(path, b"bytes").expect_err("closed");
-                    // A file is no folder, whatever else is wrong.
+                    // A file is not a folder, whatever else is wrong.
                     if !(way.is_folder() && path == &old && mode == 0o555) {
                         assert_eq!(error.io_kind(), ErrorKind::PermissionDenied, "{error:?}");
                     }
@@ -82,12 +82,12 @@ fn a_read_only_file_is_refused_though_its_folder_is_open() {
     assert_eq!((names(folder.path()), read(&old)), (vec!["old".into()], b"old".into()));
 }
 
-/// As in `/tmp`: everybody may make files, and only owners may rename over theirs.
+/// Like `/tmp`: all users may create files, and only owners may rename over theirs.
 #[test]
 fn in_a_sticky_folder_the_file_of_another_is_kept_and_nothing_left() {
     let Some(folder) = folder(0o1777) else { return };
     let old = file(&folder.path().join("old"), 0o666, 12);
-    // Not even a lock that another user's killed run left is in the way.
+    // Even a lock that another user's killed run left is not in the way.
     file(&folder.path().join(".mine.swath-lock"), 0o644, 12);
     as_nobody(|| {
         let error = swath::write(&old, b"bytes").expect_err("not mine");
@@ -103,11 +103,11 @@ fn without_its_owner_a_file_is_no_longer_that_of_a_privileged_user() {
     let Some(folder) = folder(0o777) else { return };
     let old = file(&folder.path().join("old"), 0o6776, 12);
     as_nobody(|| {
-        swath::write(&old, b"new").expect("it may be written");
+        swath::write(&old, b"new").expect("it is writable");
     });
     let facts = fs::metadata(&old).expect("there");
     assert_eq!((facts.uid(), facts.gid()), (NOBODY, NOBODY));
-    // Not set-user-id, and the group may do what all others may.
+    // Not set-user-id, and the group has the permissions of all others.
     assert_eq!(facts.mode() & 0o7777, 0o766);
 }
 
@@ -119,7 +119,7 @@ fn root_keeps_the_owner_and_the_mode() {
         way.leave(&old, b"new").unwrap_or_else(|error| panic!("{way:?}: {error:?}"));
         let facts = fs::metadata(&old).expect("there");
         let kept = (facts.uid(), facts.gid(), facts.mode() & 0o7777);
-        // But for what made the old bytes a program of a privileged user.
+        // Except what made the old bytes a set-user-id program.
         assert_eq!(kept, (12, 12, 0o751), "{way:?}");
     }
 }

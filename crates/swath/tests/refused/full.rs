@@ -1,4 +1,4 @@
-//! Full disks and used-up quotas.
+//! Full disks and exhausted quotas.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,7 @@ fn a_full_ext4_is_an_error_of_every_way_of_writing() {
     });
 }
 
-/// Not a block is left: what is needed for the commit itself has no room either.
+/// Not a single block is left: not even for the commit itself.
 #[test]
 fn a_disk_without_a_block_keeps_what_it_has() {
     with_own_mounts("full::a_disk_without_a_block_keeps_what_it_has", || {
@@ -38,7 +38,7 @@ fn a_disk_without_a_block_keeps_what_it_has() {
         fill(&folder);
         let before = names(&folder);
         for len in [0, 1, 5000, 200_000] {
-            // No byte needs no block, and a little may still find one.
+            // Zero bytes need no block, and a few may still find one.
             match swath::write(folder.join("out"), bytes(len)) {
                 Ok(_) => assert_eq!(read(&folder.join("out")), bytes(len)),
                 Err(error) => {
@@ -66,7 +66,7 @@ fn fill(folder: &Path) {
 fn a_used_up_quota_is_an_error_of_every_way_of_writing() {
     let name = "full::a_used_up_quota_is_an_error_of_every_way_of_writing";
     with_own_mounts(name, || {
-        // Of a folder: that holds for root too, which the quota of a user does not.
+        // For a folder: that limit applies to root too, unlike the quota of a user.
         let Some(folder) = mount_image("btrfs", 256 * MIB, "loop") else { return };
         let part = folder.join("part");
         let btrfs =

@@ -1,4 +1,4 @@
-//! The limit of file sizes, at which the kernel would end the process.
+//! The file size limit, at which the kernel would end the process.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 

@@ -57,9 +57,9 @@ fn checkpoints(path: &Path, mode: Mode) {
     assert!(read(path) == wanted, "{mode:?}, without a commit");
     let options = AppendOptions::new().with_mode(mode);
     let mut out = options.append_to_existing(path).expect("begun");
-    out.write_all(b"behind").expect("written");
+    out.write_all(b"after").expect("written");
     out.commit().expect("committed");
-    wanted.extend(b"behind");
+    wanted.extend(b"after");
     assert!(read(path) == wanted, "{mode:?}, gone on with");
 }
 

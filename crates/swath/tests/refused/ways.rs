@@ -8,7 +8,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use swath::append::{self, AppendOptions, Direct, Mode, OrderedOptions};
 use swath::{Error, OutputOptions, Reason, WriteOptions};
 
-/// A way of leaving bytes under a name.
+/// A way of writing bytes to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Write,
@@ -42,7 +42,7 @@ impl Way {
     ///
     /// # Errors
     ///
-    /// The library's own, out of whatever `std::io` put around it.
+    /// The library's own, extracted from any `std::io` wrapper.
     pub(crate) fn leave(self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Way::Write => WriteOptions::new()
@@ -69,7 +69,7 @@ impl Way {
     }
 }
 
-/// A file to copy, made where anybody may make one, and without the limit of file sizes.
+/// A file to copy, created where all users may create one, and without the file size limit.
 fn source(bytes: &[u8]) -> tempfile::NamedTempFile {
     let source = tempfile::NamedTempFile::new().expect("a temporary file");
     let limit = getrlimit(Resource::Fsize);
@@ -95,7 +95,7 @@ fn strands(path: &Path, bytes: &[u8], options: AppendOptions) -> Result<(), Erro
         let other = scope.spawn(|| two.write_all(second).map_err(ours));
         let here = one.write_all(first).map_err(ours);
         let there = other.join().expect("no panic");
-        // The other one may be told only that the first has failed.
+        // The second one may only report that the first has failed.
         match (here, there) {
             (Err(error), there) if error.reason() == Reason::Poisoned => there.and(Err(error)),
             (here, there) => here.and(there),
@@ -119,7 +119,7 @@ pub(crate) fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|index| u8::try_from(index * 31 % 251).expect("below 251")).collect()
 }
 
-/// What a reader finds under a name, a folder of segments included.
+/// What a reader finds at a path, also in a folder of segments.
 pub(crate) fn read(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut opened = append::open(path).expect("it is there");
@@ -127,7 +127,7 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// The names in a folder and in the folders of it, without `lost+found`.
+/// The names in a folder and in its subfolders, without `lost+found`.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).expect("listed") {
@@ -141,8 +141,8 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Leaves `bytes` in every way, over nothing and over old bytes, and checks that each is refused
-/// with this number, and everything is what it was.
+/// Writes `bytes` in every way, over nothing and over old bytes, and checks that each attempt is
+/// refused with this error number, and everything is what it was.
 #[track_caller]
 pub(crate) fn all_refuse(folder: &Path, bytes: &[u8], number: i32) {
     for way in Way::ALL {

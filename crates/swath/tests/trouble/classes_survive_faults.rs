@@ -1,5 +1,5 @@
-//! Reads by priority class under faults, changes, cancellation and panics; and while somebody
-//! changes what is needed first.
+//! Reads by priority class with faults, changes, cancellation and panics; and while the
+//! priorities are changed.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ use crate::inputs::{byte_at, faulty, file};
 
 const MIB: u64 = 1 << 20;
 
-/// Holds readers up until it is opened.
+/// Holds readers back until it is opened.
 #[derive(Default)]
 struct Gate(Mutex<bool>, Condvar);
 
@@ -38,7 +38,7 @@ fn assert_right(bytes: &[u8], offset: u64) {
     assert!(bytes.iter().zip(offset..).all(|(&byte, at)| byte == byte_at(at)));
 }
 
-/// A class for each MiB.
+/// One class for each MiB.
 fn by_mib(count: u64) -> ClassPlan {
     let classes = u32::try_from(count).expect("small");
     ClassPlan::by_position(count * MIB, count * 8, classes)
@@ -106,7 +106,7 @@ fn a_class_that_is_asked_for_while_reading_comes_next() {
     });
     let options = ReadOptions::new().with_workers(1);
     let reading = options.read_prioritised(source, plan).expect("started");
-    // Class 0 begins with the first call; until then everything may move.
+    // Class 0 begins with the first call; until then every class may move.
     while !reading.prioritise(4) {
         std::thread::yield_now();
     }
@@ -143,7 +143,7 @@ fn cancelling_and_dropping_end_the_read_and_leave_nothing_running() {
     assert!(reading.wait_for(0, Duration::ZERO).expect("complete").is_some());
     gate.open();
     drop(reading);
-    assert_eq!(running.load(Ordering::SeqCst), 0, "the workers were waited for");
+    assert_eq!(running.load(Ordering::SeqCst), 0, "the workers were joined");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::inputs::file;
 
 const LEN: usize = 24 << 20;
 
-/// Does `change` once, in the middle of the read: when the first progress is reported.
+/// Does `change` once, in the middle of the read: when progress is first reported.
 fn in_the_middle(
     options: &ReadOptions,
     path: &Path,
@@ -179,5 +179,5 @@ fn a_reader_checks_before_it_hands_out_the_last_bytes_and_after_every_seek() {
     std::thread::sleep(Duration::from_millis(20));
     overwrite(file.path());
     let mut rest = vec![0; LEN - 100];
-    reader.read_exact(&mut rest).expect_err("changed, and nobody asks behind the end");
+    reader.read_exact(&mut rest).expect_err("changed, and nothing is read past the end");
 }

@@ -1,4 +1,4 @@
-//! Sources with faults, which are no mocks, and files to change.
+//! Sources with faults, which are not mocks, and files to change.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ pub(crate) fn faulty(
     of(len, Box::new(fault), false)
 }
 
-/// `len` bytes of the pattern, and another version each time that somebody asks.
+/// `len` bytes of the pattern, with another version each time it is queried.
 pub(crate) fn changing(len: u64) -> Source {
     of(len, Box::new(|_, _| None), true)
 }
@@ -67,12 +67,12 @@ fn of(len: u64, fault: Box<Fault>, is_changing: bool) -> Source {
     Source::custom(Arc::new(Faulty { len, calls, fault, versions, is_changing }))
 }
 
-/// A file of `len` bytes, all of them 7, old enough that the next write moves its times.
+/// A file of `len` bytes, all of them 7, old enough that the next write changes its times.
 pub(crate) fn file(len: usize) -> tempfile::NamedTempFile {
     let mut file =
         tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary file");
     file.write_all(&vec![7; len]).expect("room on disk");
-    // Past the tick in which it was written.
+    // Past the clock tick in which it was written.
     std::thread::sleep(Duration::from_millis(20));
     file
 }

@@ -1,4 +1,4 @@
-//! Short reads, interrupts, passing and lasting failures, lies: faults are sources, not mocks.
+//! Short reads, interrupts, transient and lasting failures, lies: faults are sources, not mocks.
 
 use std::io;
 
@@ -65,7 +65,7 @@ fn an_input_error_names_path_and_extent_in_every_verb() {
     const BAD: u64 = 2 * MIB + 512;
     let eio = || {
         faulty(4 * MIB, |_, at| match at {
-            // The kernel gives what lies before the bad sector, then the error.
+            // The kernel returns what comes before the bad sector, then the error.
             ..BAD => Some(Ok(usize::try_from(BAD - at).expect("small"))),
             BAD => Some(Err(io::Error::from_raw_os_error(5))),
             _ => None,

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use syn::{FnArg, ImplItem, Item, Type, Visibility};
+use syn::{Attribute, Expr, FnArg, ImplItem, Item, Lit, Meta, Type, Visibility};
 
 use crate::tidy::modules::{self, Crate};
 use crate::tidy::names::{self, Path, Used};
@@ -25,6 +25,8 @@ pub(super) struct Function {
     /// The type that a method is of.
     pub(super) owner: Option<String>,
     pub(super) inputs: Vec<Input>,
+    /// Whether its text has a block of code.
+    pub(super) has_example: bool,
 }
 
 /// One parameter, without `self`.
@@ -90,7 +92,7 @@ impl Surface {
         let is_wanted = |ident: &syn::Ident| name.is_none_or(|name| ident == name);
         match item {
             Item::Fn(it) if is_public(&it.vis) && is_wanted(&it.sig.ident) => {
-                let mut found = function(&it.sig, None, file);
+                let mut found = function(&it.sig, &it.attrs, file);
                 found.module = self.module.join("::");
                 self.functions.push(found);
             }
@@ -124,7 +126,9 @@ impl Surface {
                     if let ImplItem::Fn(it) = method
                         && is_public(&it.vis)
                     {
-                        self.functions.push(function(&it.sig, Some(owner.clone()), file));
+                        let mut found = function(&it.sig, &it.attrs, file);
+                        found.owner = Some(owner.clone());
+                        self.functions.push(found);
                     }
                 }
             }
@@ -152,7 +156,7 @@ fn name_of(kind: &Type) -> Option<String> {
     Some(path.path.segments.last()?.ident.to_string())
 }
 
-fn function(signature: &syn::Signature, owner: Option<String>, file: &str) -> Function {
+fn function(signature: &syn::Signature, attributes: &[Attribute], file: &str) -> Function {
     let inputs = signature.inputs.iter().filter_map(|input| match input {
         FnArg::Receiver(_) => None,
         FnArg::Typed(typed) => {
@@ -166,7 +170,16 @@ fn function(signature: &syn::Signature, owner: Option<String>, file: &str) -> Fu
         line: signature.ident.span().start().line,
         name: signature.ident.to_string(),
         module: String::new(),
-        owner,
+        owner: None,
         inputs: inputs.collect(),
+        has_example: attributes.iter().any(opens_code),
     }
+}
+
+/// Whether this is a line of text that opens a block of code.
+fn opens_code(attribute: &Attribute) -> bool {
+    let Meta::NameValue(pair) = &attribute.meta else { return false };
+    let Expr::Lit(literal) = &pair.value else { return false };
+    let Lit::Str(text) = &literal.lit else { return false };
+    pair.path.is_ident("doc") && text.value().trim_start().starts_with("```")
 }

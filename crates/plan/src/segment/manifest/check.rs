@@ -1,4 +1,4 @@
-//! The rules that segments and extents keep, however they came.
+//! The rules for segments and extents, wherever they come from.
 
 use super::{
     Fault, HAS_CHECKSUM, HEADER_LEN, ManifestError, ManifestExtent, NAME_LEN_MAX,
@@ -45,7 +45,7 @@ fn check_names(segments: &[Segment]) -> Result<(), ManifestError> {
     }
 }
 
-/// Why `name` must not be opened. A name that passes is one component of a path, visible, and
+/// Why `name` must not be opened. A name that passes is a single path component, visible, and
 /// not the manifest itself.
 fn objection(name: &str) -> Option<&'static str> {
     if name.is_empty() {
@@ -59,7 +59,7 @@ fn objection(name: &str) -> Option<&'static str> {
     } else if name.starts_with('.') {
         Some("starts with a dot")
     } else if name == super::FILE_NAME {
-        Some("is that of the manifest")
+        Some("is the name of the manifest")
     } else {
         None
     }
@@ -76,9 +76,9 @@ fn check_extent(segments: &[Segment], it: &ManifestExtent) -> Result<(), Fault> 
     }
 }
 
-/// Returns the index of an extent that shares bytes with one before it in serial order, if any.
+/// Returns the index of an extent that shares bytes with an earlier one in serial order, if any.
 fn overlap(segment_count: usize, extents: &[ManifestExtent]) -> Option<usize> {
-    // A worker that steals little appends in serial order: nothing is to be sorted then.
+    // A worker that steals little appends in serial order: then nothing has to be sorted.
     let mut ends = vec![0_u64; segment_count];
     let is_ordered = extents.iter().all(|it| {
         let before = core::mem::replace(&mut ends[it.segment as usize], it.extent.end());
@@ -87,7 +87,7 @@ fn overlap(segment_count: usize, extents: &[ManifestExtent]) -> Option<usize> {
     if is_ordered {
         return None;
     }
-    // Stable, because that sort takes the runs that are in order as they are.
+    // Stable, because that sort uses runs that are already in order.
     let mut sorted: Vec<_> = (extents.iter().enumerate())
         .map(|(index, it)| (it.segment, it.extent.offset(), index))
         .collect();

@@ -8,71 +8,73 @@ use core::fmt;
 pub enum Fault {
     /// It starts with something else.
     Magic,
-    /// A version that this library does not know.
+    /// A version unknown to this library.
     Version(u32),
-    /// Flags that this version does not know.
+    /// Flags unknown to this version.
     Flags(u32),
-    /// The bytes end before what they announce.
+    /// It ends before what it announces.
     Truncated,
-    /// Bytes follow the end.
+    /// Bytes follow its end.
     Trailing,
-    /// The checksum of the whole is another.
+    /// The checksum of the whole is wrong.
     Checksum,
     /// The total is not the sum of the extents.
     Total,
-    /// The extents add up to more than 64 bits hold.
+    /// The sum of the extents does not fit 64 bits.
     TotalOverflow,
-    /// More segments than an extent can name.
+    /// More segments than an extent can refer to.
     SegmentCount,
     /// A name that must not be opened; the text says why.
     Name(&'static str),
-    /// Two segments have one name.
+    /// Two segments have the same name.
     NameTwice,
-    /// An extent of a segment that is not there.
+    /// An extent refers to a segment that does not exist.
     SegmentIndex(u32),
-    /// An extent without a byte.
+    /// An extent is empty.
     EmptyExtent,
-    /// An extent that ends beyond 64 bits.
+    /// An extent ends past 64 bits.
     ExtentOverflow,
-    /// An extent that ends behind its segment.
+    /// An extent ends after the end of its segment.
     BeyondSegment,
-    /// An extent that shares bytes with another one.
+    /// An extent shares bytes with another one.
     Overlap,
-    /// A checksum where the extent says that it has none.
+    /// An extent has a checksum, although it says that it has none.
     UnusedChecksum,
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Magic => "this is no manifest: it does not start with SWATHMAN",
+            Self::Magic => "not a manifest: it does not start with SWATHMAN",
             Self::Version(version) => {
-                return write!(f, "version {version} is not known to this program");
+                return write!(f, "this program does not know version {version}");
             }
             Self::Flags(flags) => {
-                return write!(f, "flags {flags:#x} are not known to this program");
+                return write!(f, "this program does not know flags {flags:#x}");
             }
-            Self::Truncated => "the bytes end before the segments and extents that they count",
+            Self::Truncated => "it ends before the segments and extents that it announces",
             Self::Trailing => "more bytes follow the end of the manifest",
             Self::Checksum => "the checksum of the manifest is wrong",
             Self::Total => "the total length is not the sum of the extents",
-            Self::TotalOverflow => "the extents add up to more than 64 bits hold",
-            Self::SegmentCount => "there are more segments than an extent can name",
+            Self::TotalOverflow => "the sum of the extents does not fit 64 bits",
+            Self::SegmentCount => "there are more segments than an extent can refer to",
             Self::Name(why) => return write!(f, "a segment's name {why}"),
             Self::NameTwice => "two segments have the same name",
             Self::SegmentIndex(index) => {
-                return write!(f, "an extent is of segment {index}, which is not there");
+                return write!(f, "an extent refers to segment {index}, which does not exist");
             }
-            Self::EmptyExtent => "an extent has no byte",
-            Self::ExtentOverflow => "an extent ends beyond 64 bits",
-            Self::BeyondSegment => "an extent ends behind the end of its segment",
+            Self::EmptyExtent => "an extent is empty",
+            Self::ExtentOverflow => "an extent ends past 64 bits",
+            Self::BeyondSegment => "an extent ends after the end of its segment",
             Self::Overlap => "an extent shares bytes with another one",
-            Self::UnusedChecksum => "an extent has a checksum and says that it has none",
+            Self::UnusedChecksum => {
+                "an extent has a checksum, although it says that it has none"
+            }
         })
     }
 }
 
-/// A manifest that is damaged, or was made to harm.
+/// A manifest that is damaged or malicious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ManifestError {
     fault: Fault,
@@ -89,13 +91,13 @@ impl ManifestError {
         self.fault
     }
 
-    /// The offset in the manifest's bytes of what is wrong.
+    /// The offset of the fault in the manifest's encoding.
     pub const fn offset(&self) -> u64 {
         self.offset
     }
 }
 
-/// `two segments have the same name (byte 51 of the manifest)`.
+/// For example `two segments have the same name (byte 51 of the manifest)`.
 impl fmt::Display for ManifestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} (byte {} of the manifest)", self.fault, self.offset)

@@ -15,7 +15,7 @@ fn decode(bytes: &[u8]) -> Result<Manifest, ManifestError> {
     Manifest::decode(bytes, crc32c_append)
 }
 
-/// Every field as it is to stand in the bytes, right or wrong.
+/// Every field as it will be encoded, right or wrong.
 #[derive(Clone)]
 struct Raw {
     version: u32,
@@ -76,7 +76,8 @@ fn with_sum(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Changes the sound manifest, gives it a right checksum, and has it refused for one reason.
+/// Changes the sound manifest, gives it a right checksum, and expects it to be refused for one
+/// reason.
 #[track_caller]
 fn refused(fault: Fault, offset: usize, change: impl FnOnce(&mut Raw)) {
     let mut raw = sound();
@@ -119,7 +120,7 @@ fn what_is_no_manifest_of_this_version_is_said_before_any_damage() {
     for bytes in [&b""[..], b"S", b"SWATHMAN", b"SWATHMAN\x01\0\0"] {
         assert_eq!(decode(bytes), Err(ManifestError::new(Fault::Truncated, bytes.len())));
     }
-    let later = b"SWATHMAN\x02\0\0\0 and what nobody knows yet";
+    let later = b"SWATHMAN\x02\0\0\0 and what is not known yet";
     assert_eq!(decode(later), Err(ManifestError::new(Fault::Version(2), VERSION_AT)));
     refused(Fault::Version(0), VERSION_AT, |raw| raw.version = 0);
     refused(Fault::Flags(1 << 31), FLAGS_AT, |raw| raw.flags = 1 << 31);
@@ -133,7 +134,7 @@ fn counts_that_the_bytes_cannot_hold_are_refused() {
     for count in [4, 1 << 40, u64::MAX / 24, u64::MAX / 24 + 2, u64::MAX] {
         refused(Fault::Truncated, end, |raw| raw.extent_count = count);
     }
-    // As many as the bytes hold, but no longer where they are.
+    // As many as the bytes contain, but no longer where they are.
     refused(Fault::Trailing, SECOND_EXTENT + EXTENT_LEN + SUM_LEN, |raw| {
         raw.extent_count = 2;
     });
@@ -167,7 +168,7 @@ fn hostile_names_are_refused() {
         (b".", "starts with a dot"),
         (b"..", "starts with a dot"),
         (b".hidden", "starts with a dot"),
-        (b"MANIFEST", "is that of the manifest"),
+        (b"MANIFEST", "is the name of the manifest"),
         (b"\xff\xfe", "is not UTF-8"),
     ] {
         let name = name.to_vec();
@@ -207,7 +208,7 @@ fn bytes_used_twice_are_refused() {
             (raw.extents[2].2, raw.extents[2].3) = (offset, len);
         });
     }
-    // The later of the two in serial order is the one that is named, wherever it lies.
+    // The later of the two in serial order is the one that is reported, wherever it is.
     refused(Fault::Overlap, THIRD_EXTENT, |raw| {
         raw.extents[0].2 = 39;
         raw.total = 60;
@@ -228,7 +229,7 @@ fn a_wrong_total_is_refused() {
     refused(Fault::TotalOverflow, THIRD_EXTENT, |raw| {
         raw.segments = vec![(u64::MAX, b"first".to_vec()), (100, b"second".to_vec())];
         raw.extents[2] = (0, 0, 10, u64::MAX - 10);
-        // What is left if the sum wraps round.
+        // What remains if the sum wraps around.
         raw.total = 19;
     });
 }

@@ -1,4 +1,4 @@
-//! A loop over items on several threads, that leaves what the serial loop would have left.
+//! A loop over items on several threads, with the output of the serial loop.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,11 +11,11 @@ use crate::failures::{Failures, caught};
 use crate::threads;
 use crate::timeline::{Activity, Recorder};
 
-/// What is shared by the workers of one loop.
+/// What the workers of one loop share.
 struct Loop<'l, I, F, E> {
     ordered: &'l Ordered,
     f: &'l F,
-    /// `None` once nobody is to take another item.
+    /// `None` once no further item is to be taken.
     items: Mutex<Option<I>>,
     failures: Failures<E>,
 }
@@ -51,8 +51,9 @@ where
     fn work(&self) {
         let mut recorder = self.ordered.tickets().recorder();
         loop {
-            // Nothing is looked at after a panic but what is whole again: the lock of the items
-            // is emptied, a ticket poisons. Whoever spoiled the file has a smaller number, or none.
+            // After a panic only consistent data is looked at: the lock of the items is emptied,
+            // a ticket poisons. The item that spoiled the output has a smaller number, or no
+            // number.
             let next = self.failures.attempt(u64::MAX, || Ok(self.next()?));
             recorder.waited();
             match next.flatten() {
@@ -63,12 +64,12 @@ where
     }
 
     /// The next item and its place. The lock is held while the window is full: the others wait
-    /// for the same.
+    /// for the same thing.
     fn next(&self) -> Result<Option<(I::Item, Ticket)>> {
         let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
-        // Put back only if the iterator returns: it is not asked again after a panic.
+        // Put back only if the iterator returns: it is not called again after a panic.
         let Some(mut rest) = items.take() else { return Ok(None) };
-        // Also if it panicked, there would have been an item: its place, never filled, poisons.
+        // A panic counts as an item too: its place, never filled, poisons the output.
         let item = caught(|| rest.next());
         if let Ok(None) = item {
             return Ok(None);
@@ -96,10 +97,11 @@ where
             made?;
             Ok(ticket.done()?)
         });
-        // What was written is told already.
+        // What was written has been recorded already.
         recorder.mark();
         if called.is_none() {
-            // Not under a full window for ever: the ticket that ended has poisoned the file.
+            // Must not wait for a full window for ever: the ticket that ended has poisoned the
+            // output.
             *self.items.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }

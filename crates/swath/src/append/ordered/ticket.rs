@@ -1,4 +1,4 @@
-//! One place in the serial order, owned by whoever fills it.
+//! One place in the serial order, owned by the worker that fills it.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use crate::error::Result;
 
 /// A place in the serial order, and the buffer of the chunk that goes there.
 ///
-/// Owned, and free to go to any thread. What is written to it is kept in memory until
-/// [`done`](Self::done). Dropped before that, also by a panic, it poisons the file: what follows
-/// it has no place.
+/// It is owned and can be sent to any thread. What is written to it is kept in memory until
+/// [`done`](Self::done). If it is dropped before that, also by a panic, it poisons the output:
+/// what follows it has no place.
 #[must_use = "a ticket that is dropped before it is done poisons the file"]
 #[derive(Debug)]
 pub struct Ticket {
@@ -30,16 +30,16 @@ impl Ticket {
         self.index
     }
 
-    /// The chunk: empty at first, its capacity reused from an earlier one.
+    /// The chunk: empty at first, with the capacity of an earlier one.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
     /// Gives the chunk back to be written. Never waits for another ticket.
     ///
-    /// If its offset is known, this thread writes it; if not, the thread that makes it known will.
-    /// Direct writes are left to threads of their own, several in flight. So `Ok` says that it
-    /// will be written; [`commit`](super::Ordered::commit) that it was.
+    /// If its offset is known, this thread writes it; if not, the thread that makes it known
+    /// will. Direct writes are left to separate threads, several in flight. So `Ok` means that
+    /// the chunk will be written; [`commit`](super::Ordered::commit) confirms that it was.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! What all tickets of one file share: the order, the buffers, and the first failure.
+//! What all tickets of one output share: the order, the buffers, and the first failure.
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,9 @@ use crate::sink::draft::Draft;
 use crate::sink::target::{ChunkWrite, Layout, Target, refused};
 use crate::timeline::{Activity, Recorder};
 
-/// Room of the first buffers.
+/// Capacity of the first buffers.
 const FIRST_ROOM: usize = 64 << 10;
-/// How often who waits looks whether somebody cancelled.
+/// How often a waiting thread checks for cancellation.
 const NAP: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
@@ -28,14 +28,15 @@ pub(super) struct Tickets {
     path: PathBuf,
     target: Target,
     observer: Observer,
-    /// Nobody named a window, so workers may widen it.
+    /// The options set no window, so workers may widen it.
     window_is_free: bool,
     window: Mutex<Window>,
-    /// A chunk was written, or nothing more will be.
+    /// Signals that a chunk was written, or that nothing more will be.
     changed: Condvar,
-    /// A chunk has a place, or none will have one any more; for threads that only write.
+    /// Signals that a chunk has a place, or that none will get one any more; for threads that
+    /// only write.
     placed: Condvar,
-    /// Of threads that only write: they have no caller to go on in.
+    /// Of threads that only write: they have no caller in which a panic could resume.
     panics: Failures<Infallible>,
 }
 
@@ -50,10 +51,10 @@ struct Window {
     has_panicked: bool,
     /// Threads that only write, so that others need not.
     writers: usize,
-    /// Those have nothing to wait for.
+    /// Those threads have nothing left to wait for.
     is_complete: bool,
     idle: Vec<Vec<u8>>,
-    /// Bytes that the next new buffer has room for.
+    /// Capacity of the next new buffer.
     room: usize,
     written: OrderedReport,
 }
@@ -105,12 +106,12 @@ impl Tickets {
         }
     }
 
-    /// Gives what was written its name.
+    /// Gives the written file its name.
     pub(super) fn commit(&self, draft: Draft, len: u64) -> Result<()> {
         self.observer.hooks().commit(&self.path, len, || draft.commit(len))
     }
 
-    /// Records what this thread does for the file.
+    /// Records what this thread does for the output.
     pub(super) fn recorder(&self) -> Recorder {
         self.observer.recorder(&self.path)
     }
@@ -119,7 +120,7 @@ impl Tickets {
         &self.path
     }
 
-    /// `workers` are about to take tickets.
+    /// Announces that `workers` are about to take tickets.
     pub(super) fn widen(&self, workers: usize) {
         if self.window_is_free {
             self.window().sequence.widen(2 * workers);
@@ -131,7 +132,8 @@ impl Tickets {
         self.window().written.fallbacks.push(what);
     }
 
-    /// The next number and an empty buffer, waited for at most `most`. Who waits writes meanwhile.
+    /// The next number and an empty buffer, waiting at most `most`. A waiting thread writes in
+    /// the meantime.
     pub(super) fn take(&self, most: Duration) -> Result<Option<(u64, Vec<u8>)>> {
         let _panic = OnPanic::of(self);
         let began = Instant::now();
@@ -176,10 +178,10 @@ impl Tickets {
         self.drain(window)
     }
 
-    /// Writes whatever has a place until nothing more will have one; for threads that do nothing
+    /// Writes whatever has a place until nothing more will get one; for threads that do nothing
     /// else. The panic of a callback is kept for [`end`](Self::end).
     pub(super) fn write_on(&self) {
-        // Nothing but what is behind the lock is looked at afterwards.
+        // Afterwards only data protected by the lock is looked at.
         let written = caught(|| self.write_until_complete());
         if let Err(panic) = written {
             self.panics.panicked(0, panic);
@@ -203,15 +205,16 @@ impl Tickets {
         }
     }
 
-    /// `count` threads have begun to [`write_on`](Self::write_on).
+    /// Announces that `count` threads have begun to [`write_on`](Self::write_on).
     pub(super) fn hire(&self, count: usize) {
         self.window().writers = count;
     }
 
-    /// Writes chunks until none has a place, or another thread is at it and only one may be.
+    /// Writes chunks until none has a place, or another thread is writing and only one may.
     fn drain<'s>(&'s self, mut window: MutexGuard<'s, Window>) -> Result<()> {
         loop {
-            // Before it starts to write, not after: what is written was not cancelled in time.
+            // Before the write starts, not after it: a cancellation after the write came too
+            // late.
             self.look_for_failure(&mut window)?;
             let Some(work) = self.next_work(&mut window) else { return Ok(()) };
             drop(window);
@@ -233,7 +236,7 @@ impl Tickets {
         Some(Work { place, extent, bytes: chunk })
     }
 
-    /// Writes one chunk, and tells everybody how that went.
+    /// Writes one chunk, and reports the outcome to every waiting thread.
     fn write(&self, work: Work) {
         let Work { place, extent, mut bytes } = work;
         let mut ended = Ended { tickets: self, extent, outcome: None, buffer: Vec::new() };
@@ -249,13 +252,13 @@ impl Tickets {
         }
     }
 
-    /// Number `index` will not come back.
+    /// Records that number `index` will not come back.
     pub(super) fn abandon(&self, index: u64) {
         self.window().sequence.abandon(index);
         self.changed.notify_all();
     }
 
-    /// Nothing more is to be written, because of `error` unless there is another failure already.
+    /// Ends writing because of `error`, unless there is another failure already.
     pub(super) fn close(&self, error: Error) {
         let mut window = self.window();
         window.failure.get_or_insert(error);
@@ -265,19 +268,20 @@ impl Tickets {
         self.placed.notify_all();
     }
 
-    /// A thread panicked while it wrote: what it had taken out will not be written.
+    /// Records that a thread panicked while it wrote: the chunk that it had taken out will not
+    /// be written.
     fn panicked(&self) {
         self.window().has_panicked = true;
         let panicked = std::io::Error::other("a writing thread panicked");
         self.close(Error::io(Operation::Write, &self.path, panicked));
     }
 
-    /// How those ended who wrote here, going by their `failures`.
+    /// How the workers that wrote here ended, according to their `failures`.
     ///
     /// # Panics
     ///
-    /// If one of them did, or a thread that only writes, while it wrote: errors of the others
-    /// follow from that.
+    /// If one of them panicked, or a thread that only writes did while it wrote: errors of the
+    /// others are its consequence.
     pub(super) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
         if self.window().has_panicked {
             self.panics.resume();
@@ -286,7 +290,7 @@ impl Tickets {
         failures.end()
     }
 
-    /// Waits until all chunks are where they belong, and finishes the target.
+    /// Waits until all chunks are in their place, and finishes the target.
     pub(super) fn complete(&self) -> Result<OrderedReport> {
         let mut window = self.window();
         loop {
@@ -296,7 +300,7 @@ impl Tickets {
                 let error = Error::new(Operation::Commit, Reason::Busy, &self.path);
                 return Err(error
                     .detail(format!("{held} of its tickets are still open"))
-                    .hint("finish every ticket before"));
+                    .hint("finish every ticket first"));
             }
             if window.sequence.kept() == 0 {
                 break;
@@ -325,12 +329,12 @@ impl Tickets {
         let room = window.room.saturating_add(self.target.room());
         drop(window);
         let mut bytes = Vec::new();
-        // If there is no memory for it now, whoever fills it will find out.
+        // If there is no memory for it now, the thread that fills it will notice.
         let _ = bytes.try_reserve_exact(room);
         bytes
     }
 
-    /// Fails once nothing more can be placed, by a failure or by a dropped ticket.
+    /// Fails once nothing more can be placed, because of a failure or a dropped ticket.
     fn look_for_trouble(&self, window: &mut Window) -> Result<()> {
         self.look_for_failure(window)?;
         if window.sequence.cut().is_some() { Err(self.poisoned(window)) } else { Ok(()) }
@@ -346,7 +350,7 @@ impl Tickets {
         window.failure.as_ref().map_or(Ok(()), |failure| Err(failure.again()))
     }
 
-    /// The first failure, or what was abandoned.
+    /// The first failure, or the ticket that was abandoned.
     fn poisoned(&self, window: &Window) -> Error {
         if let Some(failure) = &window.failure {
             return failure.again();
@@ -356,7 +360,7 @@ impl Tickets {
         Error::new(Operation::Write, Reason::Poisoned, &self.path)
             .at(Extent::between(offset, offset))
             .detail(format!("ticket {index} was dropped before it was done"))
-            .hint("finish every ticket, and give up the file if you cannot")
+            .hint("finish every ticket, or give up the output if you cannot")
     }
 
     fn wait<'s>(
@@ -374,7 +378,7 @@ impl Tickets {
     }
 }
 
-/// One write; ends it for the others too, also if the writer of a stream panics.
+/// One write; ends it for the others too, even if the writer of a stream panics.
 struct Ended<'s> {
     tickets: &'s Tickets,
     extent: Extent,
@@ -409,15 +413,16 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// A chunk that was taken out by a thread that panics is never written: nobody is to wait for it.
+/// A chunk that was taken out by a thread that panics is never written: no thread must wait for
+/// it.
 struct OnPanic<'s> {
     tickets: &'s Tickets,
-    /// The thread panicked before.
+    /// Whether the thread was panicking before.
     already: bool,
 }
 
 impl<'s> OnPanic<'s> {
-    /// To be made before the state is locked, so that it is dropped behind the lock.
+    /// To be made before the state is locked, so that it is dropped after the lock is released.
     fn of(tickets: &'s Tickets) -> Self {
         Self { tickets, already: std::thread::panicking() }
     }

@@ -1,4 +1,4 @@
-//! Threads that do nothing but write what has a place.
+//! Threads that do nothing but write chunks that have a place.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -6,7 +6,8 @@ use std::thread::JoinHandle;
 use crate::append::ordered::tickets::Tickets;
 use crate::threads;
 
-/// Starts `count` of them, or as many as can be; with none, those who finish tickets write.
+/// Starts `count` of them, or as many as possible; without any, the threads that finish
+/// tickets write.
 pub(super) fn start(tickets: &Arc<Tickets>, count: usize) -> Vec<JoinHandle<()>> {
     let start = |index: usize| {
         let tickets = Arc::clone(tickets);

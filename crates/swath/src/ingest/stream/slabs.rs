@@ -1,4 +1,4 @@
-//! The workers' side of a stream: slabs that they fill, and who gets one next.
+//! The workers' side of a stream: slabs that they fill, and which file gets one next.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::super::destination::Destination;
 use super::super::file_reader::SMALL;
 use crate::error::{Error, Operation, Reason, Result};
 
-/// A part on its way.
+/// A part on its way to the caller.
 pub(super) struct Piece {
     pub(super) index: usize,
     pub(super) offset: u64,
@@ -22,12 +22,12 @@ pub(super) struct Piece {
     pub(super) error: Option<Error>,
 }
 
-/// Slabs, and who waits for them; filled ones, and who waits for those.
+/// Slabs and the workers that wait for them; filled slabs and the thread that waits for those.
 pub(super) struct Exchange {
     pub(super) slabs: Mutex<Slabs>,
-    /// A slab came back, or the turn moved on.
+    /// Signals that a slab came back, or that another file's turn has come.
     pub(super) returned: Condvar,
-    /// Something is there to be handed over.
+    /// Signals that there is something to pass on.
     pub(super) filled: Condvar,
     pub(super) slab_len: usize,
 }
@@ -35,11 +35,11 @@ pub(super) struct Exchange {
 /// Where the bytes of some pieces are.
 #[derive(Default)]
 pub(super) enum Slab {
-    /// They are errors.
+    /// Nowhere: the pieces are errors.
     #[default]
     None,
     Lent(Pages),
-    /// A file that came when all slabs were lent.
+    /// A file that was read when all slabs were lent.
     Own(Vec<u8>),
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Slabs {
     pub(super) lent: usize,
     pub(super) idle: Vec<Pages>,
     pub(super) filled: VecDeque<(Slab, Vec<Piece>)>,
-    /// The file that is handed over next.
+    /// The file that is passed on next.
     pub(super) turn: usize,
 }
 
@@ -68,10 +68,10 @@ impl Exchange {
     }
 }
 
-/// With less than that a slab is not handed on before it is full: waking up costs more than
+/// A slab with less than this is not passed on before it is full: waking up costs more than
 /// reading a few small files.
 const FEW: usize = 256 << 10;
-/// Empty files take room in lists alone.
+/// Empty files take room in lists only.
 const MANY: usize = 1024;
 
 /// Where one worker's bytes go: into slabs.
@@ -80,10 +80,11 @@ pub(super) struct ToSlabs<'x> {
     pub(super) claims: &'x Claims<'x>,
     pub(super) slab: Option<Pages>,
     pub(super) used: usize,
-    /// The slab is one of the reserve, for this file: it is for no other one, and handed on at once.
+    /// The slab is from the reserve, for this file: no other file uses it, and it is passed on
+    /// at once.
     pub(super) reserved: Option<usize>,
     pub(super) pieces: Vec<Piece>,
-    /// On a thread that is alone: hands over what was filled, so that slabs come back.
+    /// On a thread that is alone: passes on what was filled, so that slabs return.
     pub(super) deliver: Option<&'x mut dyn FnMut()>,
 }
 
@@ -110,8 +111,8 @@ impl<'x> ToSlabs<'x> {
         self.send(slab.map_or(Slab::None, Slab::Lent), pieces);
     }
 
-    /// Gives back what is reserved for another file: full of others it would be kept until they
-    /// are handed over, and the file that all wait for had none.
+    /// Returns what is reserved for another file: filled with others it would be kept until they
+    /// are passed on, and the file that all wait for would have none.
     fn keep_reserve(&mut self, index: usize) {
         if self.reserved.is_some_and(|file| file != index) {
             self.flush();
@@ -123,7 +124,7 @@ impl<'x> ToSlabs<'x> {
         self.exchange.filled.notify_one();
     }
 
-    /// Gets a slab: now, or waited for; `false` if there is none.
+    /// Gets a slab, now or by waiting; `false` if it gets no slab.
     fn take(&mut self, index: usize, waits: bool) -> bool {
         let mut slabs = self.exchange.slabs();
         loop {

@@ -1,4 +1,4 @@
-//! Files that are large or out of the ordinary: at once, part after part, or shared by all.
+//! Files that are large or unusual: at once, part after part, or shared by all workers.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::source::Identity;
 use crate::timeline::Activity;
 
 impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
-    /// Reads a file that is large or out of the ordinary.
+    /// Reads a file that is large or unusual.
     pub(super) fn careful(&mut self, index: usize, file: OwnedFd) -> Result<()> {
         if !P::SHARED && self.has_files_left() {
-            // Here room may be waited for, and whoever has all of it waits for the files before
-            // this one: some of them may be on their way to this worker.
+            // This may wait for room, which is held by threads that wait for the files before
+            // this one: some of those may be in flight on this worker.
             self.drain();
         }
         let path = self.claims.listing.path(index);
@@ -30,8 +30,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             Ok(Kind::Sized(before)) => {
                 let part_len = self.claims.options.part_len();
                 let is_large = before.len > part_len as u64;
-                // Of a file that is read at once this thread has enough to do: the others are for
-                // somebody else. Parts are there only when they are shared out, below.
+                // Reading a whole file keeps this thread busy: the other files are for another
+                // thread. Parts only exist once they are shared out, below.
                 if before.len > SMALL as u64 && !(is_large && P::SHARED) {
                     self.call_for_help(before.len);
                 }
@@ -49,7 +49,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         done
     }
 
-    /// At most one part: as a small file, and its last look is to be equal to its first.
+    /// At most one part: like a small file, and its last inspection must equal the first.
     fn at_once(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
         let path = self.claims.listing.path(index);
         let len = usize::try_from(before.len).unwrap_or(usize::MAX);
@@ -62,7 +62,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         Ok(())
     }
 
-    /// Part after part, each handed over before the next; of text whole characters.
+    /// Part after part, each passed on before the next; of text whole characters.
     fn in_parts(
         &mut self,
         index: usize,
@@ -88,7 +88,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             let whole = part.len() - held;
             begun[..held].copy_from_slice(&part[whole..]);
             if is_last {
-                // Before the last part goes: whoever gets it may rely on the file.
+                // Before the last part is passed on: the caller may rely on the file once it has
+                // it.
                 self.reader.check(file, path, before)?;
             }
             self.to.keep(index, start, whole, is_last);
@@ -143,12 +144,12 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         self.remember(index, file);
         let large = Arc::new(Large { index, before, base, left, failed });
         self.claims.share_out(&large, part_len);
-        // The thread behind the first is worth it for the second part already.
+        // A second thread is worth it for the second part already.
         while self.call_for_help(part_len as u64) {}
         Ok(())
     }
 
-    /// Starts another thread, if one is missing; whether it did.
+    /// Starts another thread, if one is missing; returns whether it did.
     fn call_for_help(&self, len: u64) -> bool {
         self.claims.met_large(len) && self.start.more()
     }
@@ -159,7 +160,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         }
     }
 
-    /// Reads a part of a large file; whoever reads the last one looks whether it is unchanged.
+    /// Reads a part of a large file; the thread that reads the last one checks whether the file
+    /// is unchanged.
     pub(super) fn part(&mut self, large: &Arc<Large>, offset: u64, len: usize) {
         let index = large.index;
         self.reader.recorder.turn_to(self.claims.source(index));
@@ -170,12 +172,12 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             self.claims.came(len as u64);
         }
         if let Err(error) = done
-            // Relaxed: which of several failures is told does not matter.
+            // Relaxed: which of several failures is reported does not matter.
             && !large.failed.swap(true, Ordering::Relaxed)
         {
             self.failed(index, error);
         }
-        // AcqRel: whoever comes last sees what the others did.
+        // AcqRel: the thread that finishes last sees what the others did.
         let is_last = large.left.fetch_sub(1, Ordering::AcqRel) == 1;
         if wanted && is_last && !large.failed.load(Ordering::Relaxed) {
             match self.sparing(|own| own.completed(large)) {
@@ -199,7 +201,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         self.to.part(at, len, path, &mut |target| reader.fill(file, path, offset, target))
     }
 
-    /// Every worker opens a large file for itself, and sees that it is the same.
+    /// Every worker opens a large file for itself, and checks that it is the same.
     fn open_large(&mut self, large: &Large, path: &Path) -> Result<()> {
         if self.large.as_ref().is_some_and(|&(open, _)| open == large.index) {
             return Ok(());

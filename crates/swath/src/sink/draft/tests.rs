@@ -102,7 +102,7 @@ fn a_commit_cuts_to_the_length_and_fills_with_zeros() {
         wanted.resize(usize::try_from(len).expect("small"), 0);
         assert_eq!(fs::read(place.path("out")).expect("there"), wanted);
         let blocks = fs::metadata(place.path("out")).expect("there").blocks();
-        assert!(blocks < 256, "what was reserved behind the end was given back: {blocks}");
+        assert!(blocks < 256, "what was reserved past the end was freed: {blocks}");
     }
 }
 
@@ -272,7 +272,7 @@ fn what_is_no_ordinary_file_is_refused_and_untouched() {
     assert_eq!(begin(&place.path("./")).io_kind(), io::ErrorKind::IsADirectory);
     let missing = begin(&place.path("out/"));
     assert_eq!(missing.io_kind(), io::ErrorKind::NotFound);
-    assert!(missing.what_to_try().contains("make this folder first"), "{missing:?}");
+    assert!(missing.what_to_try().contains("create this folder first"), "{missing:?}");
     fs::write(place.path("file"), b"old").expect("written");
     assert_eq!(begin(&place.path("file/")).io_kind(), io::ErrorKind::NotADirectory);
     fs::remove_file(place.path("file")).expect("mine");

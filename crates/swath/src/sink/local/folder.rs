@@ -15,7 +15,7 @@ use super::lock::LocalLock;
 use super::{LocalFile, facts_of, uninterrupted, unsupported};
 use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Lock};
 
-/// Permissions before the umask takes its part.
+/// Permissions before the umask is applied.
 const FOR_ALL: u32 = 0o666;
 const CLOSED: u32 = 0o600;
 const CLOSED_FOLDER: u32 = 0o700;
@@ -24,7 +24,7 @@ const CLOSED_FOLDER: u32 = 0o700;
 #[derive(Debug)]
 pub(super) struct LocalFolder {
     file: Arc<File>,
-    /// What led here.
+    /// The path that led here.
     path: PathBuf,
 }
 
@@ -33,7 +33,7 @@ impl LocalFolder {
         Self { file: Arc::new(file), path }
     }
 
-    /// Opens what stands under `name`, if that is the file that `seen` is of.
+    /// Opens what is under `name`, if that is the file of `seen`.
     pub(super) fn hold(
         &self,
         name: &OsStr,
@@ -99,7 +99,7 @@ impl FsFolder for LocalFolder {
     fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
         let file = names::open_to_read(&self.file, name)?;
         if facts_of(&fstat(&file)?).kind != FileKind::File {
-            let what = "not an ordinary file";
+            let what = "not a regular file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         made(Ok(file))

@@ -1,7 +1,7 @@
 //! A file that is locked: flock(2).
 //!
-//! Only its owner can open it, so nobody else can hold it. It is removed while it is still locked,
-//! so whoever opened it meanwhile sees that it has no name any more.
+//! Only its owner can open it, so no other user can hold it. It is removed while it is still
+//! locked, so a process that opened it in the meantime sees that it has no name any more.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
@@ -16,7 +16,7 @@ use swath_os::names;
 use super::{facts_of, unsupported};
 use crate::sink::fs::{Facts, FileKind, Lock};
 
-/// How often a lock file may vanish under our hands; each time somebody else has got further.
+/// How often a lock file may vanish under our hands; each time another writer has got further.
 const ATTEMPTS: usize = 1000;
 const CLOSED: u32 = 0o600;
 
@@ -37,7 +37,7 @@ impl Lock for LocalLock {
 
 impl Drop for LocalLock {
     fn drop(&mut self) {
-        // A lock file that stays locks nobody out: it is opened and locked again.
+        // A lock file that remains locks out no writer: it is opened and locked again.
         if is_name_of(&self.folder, &self.name, &self.facts).unwrap_or(false) {
             let _ = names::remove(&self.folder, &self.name);
         }
@@ -83,23 +83,23 @@ impl LocalLock {
     }
 }
 
-/// Returns whether `name` is still one of the file that `held` is of.
+/// Returns whether `name` still refers to the file of `held`.
 fn is_name_of(folder: &File, name: &OsStr, held: &Facts) -> io::Result<bool> {
     let there = names::look(folder, name)?.as_ref().map(facts_of);
     Ok(there.is_some_and(|there| there.identity == held.identity))
 }
 
-/// Opens a lock file that is there; `None` if it is there no more.
+/// Opens an existing lock file; `None` if it is gone.
 fn open(folder: &File, name: &OsStr, user: Option<u32>) -> io::Result<Option<File>> {
     let user = user.unwrap_or_else(|| geteuid().as_raw());
-    // Whatever has further names was not made as a lock.
+    // A file with other names was not made as a lock.
     let is_ours =
         |facts: &Facts| (facts.kind, facts.owner, facts.links) == (FileKind::File, user, 1);
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     let Some(found) = names::look(folder, name)? else { return Ok(None) };
-    // Before it is opened: that alone may do something to what is no file.
+    // Before it is opened: opening a device, for example, may have effects.
     match facts_of(&found) {
-        // It was removed while it was looked at.
+        // It was removed while it was inspected.
         facts if facts.links == 0 => return Ok(None),
         facts if is_ours(&facts) => {}
         _ => return Err(taken()),
@@ -109,7 +109,7 @@ fn open(folder: &File, name: &OsStr, user: Option<u32>) -> io::Result<Option<Fil
         opened => opened?,
     };
     match facts_of(&fstat(&file)?) {
-        // It was removed since.
+        // It has been removed since.
         facts if facts.links == 0 => Ok(None),
         facts if is_ours(&facts) => Ok(Some(file)),
         _ => Err(taken()),

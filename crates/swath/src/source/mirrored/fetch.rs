@@ -1,4 +1,4 @@
-//! One chunk after the other, each from whichever copy has it.
+//! One chunk after the other, each from a copy that has it.
 
 use std::io;
 use std::sync::PoisonError;
@@ -16,21 +16,21 @@ use super::steps::{room_for, sum_in_steps};
 use super::{Checksums, Verify};
 use crate::source::{Growth, Opened, SourceTrouble};
 
-/// Bytes of one read where nothing else cuts them.
+/// Bytes of one read, unless something else limits it.
 const PIECE: u64 = 1 << 20;
-/// Waits are no longer than this: what they wait for may hang.
+/// The longest time to wait at once: what is waited for may hang.
 pub(super) const NAP: Duration = Duration::from_millis(50);
 
-/// What is read of a copy at one time.
+/// What is read of a copy at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
-    /// What is compared, whole.
+    /// What is compared, as a whole.
     pub(super) chunk: Extent,
-    /// What is wanted of it.
+    /// The part of it that is wanted.
     pub(super) want: Extent,
 }
 
-/// Why a copy did not give a chunk.
+/// Why a copy did not provide a chunk.
 pub(super) struct Trouble {
     pub(super) outcome: Outcome,
     pub(super) error: io::Error,
@@ -61,7 +61,7 @@ impl Group {
             Verify::Manifest(sums) => {
                 sums.chunk_at(at).map_or(Extent::between(at, end), |(chunk, _)| chunk)
             }
-            // Cut as `heal` cuts it, so that both agree on who is outvoted.
+            // Cut as in `heal`, so that both agree on which copy is outvoted.
             Verify::Vote => {
                 let start = at - at % CHUNK_SIZE;
                 Extent::between(start, self.len.min(start.saturating_add(CHUNK_SIZE)))
@@ -75,8 +75,8 @@ impl Group {
         self.first_good(piece.chunk, &mut |shared, copy| shared.fill(copy, piece, target))
     }
 
-    /// Hands a chunk to `each` in steps that fit into `room`, from the first copy that has it: from the
-    /// beginning again where one that was handed over turns out to be wrong.
+    /// Passes a chunk to `each` in steps that fit into `room`, from the first copy that has it:
+    /// from the beginning again if a step that was passed on turns out to be wrong.
     pub(super) fn compare_in_steps(
         &self,
         chunk: Extent,
@@ -158,10 +158,10 @@ impl Group {
     }
 }
 
-const DIFFERS: &str = "its bytes are not those of most copies";
+const DIFFERS: &str = "its bytes differ from those of most copies";
 
 impl Shared {
-    /// The copy to read, waited for; none if there is none left. It counts as in flight.
+    /// The copy to read, waiting for it; `None` if no copy is left. It counts as in flight.
     pub(super) fn next(&self, request: &mut Request) -> Option<usize> {
         let mut mirrors = self.mirrors();
         loop {
@@ -190,7 +190,7 @@ impl Shared {
         read(self)
     }
 
-    /// Fills `target` with what is wanted of a chunk of `copy`, and looks at the whole chunk.
+    /// Fills `target` with the wanted part of a chunk of `copy`, and checks the whole chunk.
     pub(super) fn fill(
         &self,
         copy: usize,
@@ -216,7 +216,8 @@ impl Shared {
         compared
     }
 
-    /// Compares a chunk of `copy` with the manifest, in steps that fit into `room`; hands each to `each`.
+    /// Compares a chunk of `copy` with the manifest, in steps that fit into `room`; passes each
+    /// to `each`.
     fn compare(
         &self,
         copy: usize,
@@ -251,11 +252,11 @@ impl Shared {
         match &self.verify {
             Verify::Manifest(sums) => is_known(sums, extent, xxh3_64(bytes)),
             Verify::Vote => Ok(()),
-            // Another read of it was told so.
+            // Another read of it found that out.
             Verify::None if self.mirrors().standing(copy) == Standing::Gone => {
                 Err(changed(self.members[copy].trouble().unwrap_or_default()))
             }
-            // What came before was read from the file that was opened: it was looked at, too.
+            // What came before was read from the file that was opened: that was checked, too.
             Verify::None => self
                 .opened(copy)?
                 .check_unchanged(extent, Growth::Refused)
@@ -291,14 +292,14 @@ impl Shared {
         Ok(())
     }
 
-    /// A read has ended: its slot is free for whoever waits.
+    /// A read has ended: its slot is free for a waiting thread.
     pub(super) fn landed(&self, copy: usize, len: u64, since: Nanos) {
         let now = self.now();
         self.mirrors().landed(copy, len, since, now);
         self.woken.notify_all();
     }
 
-    /// Tells how a read ended; what was wrong with it comes back.
+    /// Records how a read ended; returns what was wrong with it.
     pub(super) fn judge(
         &self,
         request: &mut Request,
@@ -312,7 +313,7 @@ impl Shared {
         self.mirrors().completed(request, copy, outcome);
         let member = &self.members[copy];
         if outcome == Outcome::Changed && member.opened.is_some() {
-            // Relaxed: whoever asks has been told of the change, by the channel or the lock.
+            // Relaxed: readers of it have learned of the change by the channel or the lock.
             member.has_changed.store(true, Ordering::Relaxed);
         }
         if let Some(error) = &error {
@@ -321,8 +322,8 @@ impl Shared {
         error
     }
 
-    /// What a source would say whose copies all say it: that this passes, and when at the earliest, or
-    /// that it is not what was opened any more.
+    /// What all copies say, if they agree: that this passes, and when at the earliest, or that
+    /// it is no longer what was opened.
     fn said_by_all(&self, troubles: &[(usize, io::Error)]) -> Option<SourceTrouble> {
         let has_changed = |member: &Member| member.has_changed.load(Ordering::Relaxed);
         let mirrors = self.mirrors();
@@ -339,12 +340,12 @@ impl Shared {
         after?.into_iter().max().map(SourceTrouble::Passing)
     }
 
-    /// The error of a chunk that no copy has.
+    /// The error for a chunk that no copy has.
     pub(super) fn nobody(&self, troubles: &[(usize, io::Error)]) -> io::Error {
         let all =
             |kind| !troubles.is_empty() && troubles.iter().all(|(_, it)| it.kind() == kind);
         let kind = match troubles.first() {
-            // Passing: it will be tried again.
+            // It passes: it will be retried.
             _ if all(io::ErrorKind::TimedOut) => io::ErrorKind::TimedOut,
             _ if all(io::ErrorKind::WouldBlock) => io::ErrorKind::WouldBlock,
             _ if all(io::ErrorKind::InvalidData) => io::ErrorKind::InvalidData,
@@ -360,7 +361,8 @@ impl Shared {
         let rest = (0..self.members.len()).filter(|copy| !asked(copy));
         told.extend(rest.map(|copy| {
             let member = &self.members[copy];
-            let trouble = member.trouble().unwrap_or_else(|| String::from("it ends before"));
+            let trouble =
+                member.trouble().unwrap_or_else(|| String::from("it ends before these bytes"));
             format!("{}: {trouble}", member.name.display())
         }));
         let needed = match (&self.verify, self.quorum) {
@@ -375,17 +377,17 @@ impl Shared {
     }
 }
 
-/// Whether `sum` is what the manifest has of a chunk.
+/// Whether `sum` is the manifest's for a chunk.
 fn is_known(sums: &Checksums, chunk: Extent, sum: u64) -> Result<(), Trouble> {
     if sums.chunk_at(chunk.offset()) == Some((chunk, sum)) {
         return Ok(());
     }
-    let text = "its checksum is not that of the manifest";
+    let text = "its checksum differs from the manifest";
     let error = io::Error::new(io::ErrorKind::InvalidData, text);
     Err(Trouble { outcome: Outcome::Wrong, error })
 }
 
-/// Frees the slot of a read, also if the source panics.
+/// Frees the slot of a read, even if the source panics.
 struct Landing<'s> {
     shared: &'s Shared,
     copy: usize,

@@ -24,23 +24,23 @@ use crate::source::copies::{Closed, Copies};
 use crate::source::file::Place;
 use crate::source::{Inner, Kind, Opened, Source};
 
-/// A copy that fails at so many chunks in a row is given up.
+/// A copy that fails at this many chunks in a row is given up.
 const GIVE_UP_AFTER: u32 = 4;
 
 /// One copy.
 pub(super) struct Member {
     pub(super) name: PathBuf,
-    /// None: it cannot be read.
+    /// `None`: it cannot be read.
     pub(super) opened: Option<Arc<Opened>>,
-    /// The kernel's number for why it cannot be opened.
+    /// The kernel's error number for why it cannot be opened.
     errno: Option<i32>,
-    /// What was last wrong with it.
+    /// The last problem with it.
     pub(super) trouble: Mutex<Option<String>>,
-    /// It was read, and is not what was opened any more.
+    /// It was read, and is no longer what was opened.
     pub(super) has_changed: AtomicBool,
 }
 
-/// What threads that read share, those that nobody waits for any more among them.
+/// What reading threads share, including those that are no longer waited for.
 pub(super) struct Shared {
     pub(super) members: Vec<Member>,
     pub(super) verify: Verify,
@@ -49,10 +49,10 @@ pub(super) struct Shared {
     pub(super) pools: Vec<Arc<Pool>>,
     pub(super) woken: Condvar,
     mirrors: Mutex<Mirrors>,
-    /// Reads of copies that have not been told of.
+    /// Reads of copies that have not been reported.
     pub(super) calls: AtomicU64,
     started: Instant,
-    /// Memory that was read into for a moment.
+    /// Memory for temporary reads.
     bounce: Mutex<VecDeque<Vec<u8>>>,
 }
 
@@ -71,22 +71,22 @@ impl Drop for Group {
 }
 
 impl Group {
-    /// Opens what can be opened.
+    /// Opens those that can be opened.
     ///
     /// # Errors
     ///
-    /// If no copy can be read, or nobody knows how long the file is.
+    /// If no copy can be read, or the length of the file is unknown.
     pub(crate) fn open(mirrored: &Mirrored) -> Result<Self> {
         let first = mirrored.name();
         let invalid =
             |detail: &str| Error::new(Operation::Open, Reason::Invalid, &first).detail(detail);
         if mirrored.copies.is_empty() || mirrored.copies.len() > mirror::MOST {
-            return Err(invalid("there are mirrors of 1 to 64 copies"));
+            return Err(invalid("a mirror has 1 to 64 copies"));
         }
         let mut members: Vec<Member> = mirrored.copies.iter().map(Member::open).collect();
         let distinct = refuse_twins(&mut members);
         if matches!(mirrored.verify, Verify::Vote) && distinct < 2 {
-            return Err(invalid("one copy cannot vote").hint("name more copies, or a manifest"));
+            return Err(invalid("one copy cannot vote").hint("pass more copies, or a manifest"));
         }
         let quorum = distinct / 2 + 1;
         let lens: Vec<Option<u64>> = members.iter().map(Member::len).collect();
@@ -109,7 +109,7 @@ impl Group {
         if copies.iter().all(|copy| copy.len.is_none()) {
             return Err(unreadable(&members));
         }
-        // Those that vote are all read.
+        // Copies that vote are all read.
         if !matches!(mirrored.verify, Verify::Vote) {
             notes.extend(shared_devices(&members, &copies));
         }
@@ -161,7 +161,7 @@ impl Copies for Group {
 
     fn place(&self) -> Place {
         let opened = self.first().and_then(|copy| self.shared.members[copy].opened.as_ref());
-        // The ring knows of no other copy.
+        // The ring does not know about other copies.
         opened.map_or(Place::FOREIGN, |opened| Place { ring: false, ..opened.place() })
     }
 
@@ -225,7 +225,7 @@ impl Shared {
         u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// Memory of `len` bytes, whatever is in them.
+    /// Memory of `len` bytes with unspecified content.
     pub(super) fn take_bounce(&self, len: usize) -> io::Result<Vec<u8>> {
         let kept = self.bounce.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let mut bytes = kept.unwrap_or_default();
@@ -247,7 +247,7 @@ impl Shared {
 }
 
 impl Member {
-    /// Its name, as it is shown.
+    /// Its name, as it is displayed.
     fn shown(&self) -> String {
         self.name.display().to_string()
     }
@@ -290,8 +290,8 @@ impl Member {
     }
 }
 
-/// Leaves out what has been named already: one file is no second copy, and has no second vote.
-/// Returns how many are left.
+/// Leaves out what has been named already: one file is not a second copy, and has no second
+/// vote. Returns how many are left.
 fn refuse_twins(members: &mut [Member]) -> usize {
     let mut twins = 0;
     for index in 1..members.len() {
@@ -311,7 +311,7 @@ fn refuse_twins(members: &mut [Member]) -> usize {
     members.len() - twins
 }
 
-/// What may be read of each copy, and what is to be said about it.
+/// What may be read of each copy, and remarks about it.
 fn judge(
     members: &[Member],
     lens: &[Option<u64>],
@@ -331,7 +331,7 @@ fn judge(
             (Some(own), _) if own != len => {
                 let trouble = format!("it has {own} bytes instead of {len}");
                 let path = member.shown();
-                // Chunks of another version would be torn in between.
+                // Otherwise chunks of another version could be mixed in.
                 if matches!(verify, Verify::None) {
                     usable = None;
                     notes.push(Fallback::MirrorNotRead { path, why: trouble.clone() });
@@ -354,14 +354,14 @@ fn judge(
     (copies, notes)
 }
 
-/// What a copy shares its speed with.
+/// What limits the speed of a copy together with others.
 #[derive(PartialEq, Eq)]
 enum Device {
     /// A whole disk.
     Disk(PathBuf),
     /// A file system that is on no disk of its own.
     Number(u64),
-    /// No other copy's.
+    /// Not shared with any other copy.
     Own(usize),
 }
 
@@ -418,7 +418,7 @@ fn undecided(members: &[Member], quorum: usize) -> Error {
         (member.len(), format!("{}: {trouble}", member.name.display()))
     };
     let text = lengths::differ(quorum, members.iter().map(told));
-    // With those that could not be opened there might have been enough.
+    // Those that could not be opened might have made a majority.
     let lens = || members.iter().filter_map(Member::len);
     let alike = lens().map(|len| lens().filter(|&other| other == len).count()).max();
     let closed = members.iter().filter(|member| member.errno.is_some()).count();
@@ -428,5 +428,5 @@ fn undecided(members: &[Member], quorum: usize) -> Error {
     }
     Error::new(Operation::Open, Reason::Corrupt, path)
         .detail(text)
-        .hint("a manifest of the right file would decide it")
+        .hint("pass a manifest of the right file (`--verify-against manifest=FILE`)")
 }

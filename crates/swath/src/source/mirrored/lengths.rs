@@ -1,11 +1,11 @@
-//! What is said about copies too few of which are equally long.
+//! The message for copies too few of which have the same length.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
 
 use crate::error::Error;
 
-/// Reasons that are told, of many.
+/// The most reasons that are listed.
 const TOLD: usize = 3;
 
 /// The kernel's own words, or ours.
@@ -13,8 +13,8 @@ pub(crate) fn cause(error: &Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Says how many copies have which length, and which have none and why. Each copy is its length,
-/// or what is wrong with it.
+/// Says how many copies have which length, and how many have none and why. Each copy is given as
+/// its length, or as what is wrong with it.
 pub(crate) fn differ(
     quorum: usize,
     copies: impl Iterator<Item = (Option<u64>, String)>,

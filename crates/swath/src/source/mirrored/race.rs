@@ -1,4 +1,4 @@
-//! One chunk from one copy, and where that takes long from another one too.
+//! One chunk from one copy, and if that takes long from another one too.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ struct Reading {
     reply: Sender<Answer>,
 }
 
-/// A chunk that was read, or why not.
+/// A chunk that was read, or why it was not.
 struct Answer {
     copy: usize,
     buffer: Vec<u8>,
@@ -27,7 +27,7 @@ struct Answer {
 }
 
 impl Reading {
-    /// Reads it from `copy`, unless no thread was `there` to do it, and says so.
+    /// Reads it from `copy`, unless no thread was `there` to do it, and sends the answer.
     fn carry_out(self, shared: &Shared, copy: usize, there: io::Result<()>) {
         let Self { piece, mut buffer, since, reply } = self;
         let failed = |error| Trouble { outcome: Outcome::Failed, error };
@@ -89,7 +89,7 @@ impl Group {
                         Some(trouble) => troubles.push((copy, trouble)),
                     }
                 }
-                // `reply` is held here, so nobody can hang up.
+                // `reply` is held here, so the channel cannot be disconnected.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
         }

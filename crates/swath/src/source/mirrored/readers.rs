@@ -1,7 +1,8 @@
-//! Threads that read for somebody who may stop waiting.
+//! Threads that read for a caller that may stop waiting.
 //!
-//! What they are given owns all it touches, the memory it reads into as well: a read that comes too late
-//! finds nobody, and writes to nothing that anybody has. So nobody waits for them, not even at the end.
+//! An order owns everything it touches, including the memory it reads into: a read that comes
+//! too late has no receiver, and writes to memory that nothing else uses. So these threads are
+//! never waited for, not even at the end.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::threads;
 
-/// What a thread does. It is told why no thread could be had, if that is so.
+/// What a thread does. Its argument says why no thread could be started, if that is so.
 pub(super) type Order = Box<dyn FnOnce(io::Result<()>) + Send>;
 
 /// The threads of one copy: as many as it has reads in flight.
@@ -27,7 +28,7 @@ struct Queue {
 }
 
 impl Pool {
-    /// Ends its threads, once they have read what they are reading.
+    /// Ends its threads, once they have finished their current reads.
     pub(super) fn close(&self) {
         self.queue().closed = true;
         self.woken.notify_all();
@@ -49,7 +50,7 @@ impl Pool {
             }
         };
         if let Err(error) = threads::start_for_good(copy, Box::new(work)) {
-            // The others may come to it; if there is none, here is nobody to read it.
+            // If other threads exist they will take it; otherwise it fails here.
             let order = self.queue().orders.pop_back();
             if let Some(order) = order {
                 order(Err(error));
@@ -57,7 +58,7 @@ impl Pool {
         }
     }
 
-    /// The next order, waited for.
+    /// The next order, waiting for it.
     fn take(&self) -> Option<Order> {
         let mut queue = self.queue();
         loop {

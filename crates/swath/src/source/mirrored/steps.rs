@@ -1,22 +1,22 @@
-//! Chunks of any length, in memory of a bounded one: how long a chunk is says a manifest, a few bytes
-//! that anybody may have made.
+//! Chunks of any length, in memory of limited size: the length of a chunk comes from a manifest,
+//! a few bytes that an attacker may have written.
 
 use swath_plan::extent::Extent;
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
-/// Bytes of a chunk that are held at one time.
+/// Bytes of a chunk that are held at a time.
 const STEP: usize = 4 << 20;
 
-/// How many bytes of `chunk` are held at one time.
+/// How many bytes of `chunk` are held at a time.
 pub(crate) fn room_for(chunk: Extent) -> usize {
     usize::try_from(chunk.len()).map_or(STEP, |len| len.min(STEP))
 }
 
-/// The checksum of `chunk`, which `fill` reads into `room`, in steps where it is longer.
+/// The checksum of `chunk`, which `fill` reads into `room`, in steps if it is longer.
 ///
 /// # Errors
 ///
-/// What `fill` says.
+/// Those of `fill`.
 pub(crate) fn sum_in_steps<E>(
     chunk: Extent,
     room: &mut [u8],
