@@ -104,7 +104,10 @@ fn point(link: &Path, target: &str) -> Result<()> {
 
 /// Makes a new file and gives it its name in one step: programs that run with an older library
 /// keep that one.
-fn replace(path: &Path, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
+pub(crate) fn replace(
+    path: &Path,
+    make: impl FnOnce(&Path) -> std::io::Result<()>,
+) -> Result<()> {
     let failed = || format!("cannot install {}", path.display());
     let folder = path.parent().with_context(failed)?;
     let name = path.file_name().with_context(failed)?.to_string_lossy().into_owned();

@@ -4,6 +4,7 @@
 //! cargo xtask test    every check, in order, until one fails
 //! cargo xtask tidy    the rules that no compiler knows; with --lines, how much there is
 //! cargo xtask header  the header of the C library, from its Rust
+//! cargo xtask install the command, its completions and manual pages, into a prefix
 //! cargo xtask install-c  the C library, into a prefix
 //! cargo xtask record  the measurements, prepared the same way
 //! cargo xtask findings  what papers take from records, put into them
@@ -13,6 +14,7 @@
 
 mod c;
 mod header;
+mod install;
 mod install_c;
 mod manifest;
 mod miri;
@@ -41,6 +43,9 @@ usage: cargo xtask COMMAND
                   `#[cfg(test)]`, and folders `tests`), generated files and data not at all
   c               the step `c` of the test: the C library as C and C++ programs see it
   header          crates/capi/include/swath.h, from the crate
+  install [--prefix DIR] [--binary PATH] [--uninstall]
+                  the release command, completions for bash, zsh and fish, and manual pages, below
+                  DIR (~/.local); PATH is a command that is already built
   install-c --prefix DIR [--profile NAME]
                   libswath, swath.h, and what pkg-config and CMake want to know
   record [ARGS]   run the benchmarks with ARGS, beside the peers they are compared with
@@ -58,6 +63,7 @@ enum Task {
     Lines(Option<String>),
     C,
     Header,
+    Install(install::Wish),
     InstallC(install_c::Wish),
     Record(Vec<String>),
     Findings(Option<String>),
@@ -80,6 +86,7 @@ fn main() -> ExitCode {
         Task::Lines(root) => Workspace::find().and_then(|it| tidy::lines(&it, root.as_deref())),
         Task::C => Workspace::find().and_then(|it| c::check(&it)),
         Task::Header => Workspace::find().and_then(|it| header::write(&it)),
+        Task::Install(wish) => Workspace::find().and_then(|it| install::run(&it, &wish)),
         Task::InstallC(wish) => Workspace::find().and_then(|it| install_c::run(&it, &wish)),
         Task::Findings(record) => {
             Workspace::find().and_then(|it| tidy::update(&it, record.as_deref()))
@@ -99,9 +106,10 @@ fn parse(words: &[String]) -> Task {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         [] | ["-h" | "--help" | "help", ..] => Task::Usage,
-        ["test" | "tidy" | "c" | "header" | "install-c" | "findings", "-h" | "--help"] => {
-            Task::Usage
-        }
+        [
+            "test" | "tidy" | "c" | "header" | "install" | "install-c" | "findings",
+            "-h" | "--help",
+        ] => Task::Usage,
         ["test"] => Task::Test(test::Extent::Whole),
         ["test", "--fast"] => Task::Test(test::Extent::Fast),
         ["tidy"] => Task::Tidy,
@@ -109,6 +117,8 @@ fn parse(words: &[String]) -> Task {
         ["tidy", "--lines", "--root", root] => Task::Lines(Some((*root).to_owned())),
         ["c"] => Task::C,
         ["header"] => Task::Header,
+        ["install", rest @ ..] => install::Wish::parse(rest)
+            .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Install),
         ["install-c", rest @ ..] => install_c::Wish::parse(rest)
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::InstallC),
         ["findings"] => Task::Findings(None),
@@ -162,6 +172,8 @@ mod tests {
             assert_eq!(parsed(line), Task::Unknown(word.to_owned()), "{line}");
         }
         assert_eq!(parsed("install-c --prefix"), Task::Unknown("--prefix".to_owned()));
+        assert_eq!(parsed("install --prefix"), Task::Unknown("--prefix".to_owned()));
+        assert_eq!(parsed("install"), Task::Install(install::Wish::default()));
         assert_eq!(parsed("test --fast now"), Task::Unknown("now".to_owned()));
     }
 }

@@ -1,6 +1,6 @@
-//! Flags that several commands share, and what the words of any flag stand for.
+//! Flags that several commands share, and what the words of any flag mean.
 //!
-//! What one command takes stands in its own file, with what it does.
+//! The flags of one command are in its own file, with what it does.
 
 mod copies;
 mod files;
@@ -12,8 +12,11 @@ mod words;
 
 pub(crate) use copies::{Against, CopiesArgs, parse_against};
 pub(crate) use files::Files;
-pub(crate) use output::OutputArgs;
+pub(crate) use output::{ForceFlag, OutFlag, OutputArgs};
 pub(crate) use read::{ExtentArgs, FlowArgs, ProfileArgs, ReadArgs};
 pub(crate) use size::{parse_extent, parse_memory_size, parse_size};
 pub(crate) use timeline::TimelineArgs;
-pub(crate) use words::{input, words};
+pub(crate) use words::{count, input, whole, words};
+
+/// The names of arguments that are standard input if they are not given.
+pub(crate) const STDIN_BY_DEFAULT: [&str; 4] = ["path", "paths", "from", "list"];

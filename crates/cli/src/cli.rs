@@ -1,7 +1,7 @@
 //! The words of the command line: all commands, and what is generated from their definitions.
 //!
-//! Each flag has one definition. From it come parsing, `-h`, `--help`, the man pages and the
-//! completions.
+//! Each flag has one definition. Parsing, `-h`, `--help`, the man pages and the completions are
+//! all generated from it.
 //!
 //! ```
 //! use clap::Parser;
@@ -12,24 +12,36 @@
 //! # Ok::<(), clap::Error>(())
 //! ```
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::args;
 use crate::command::{self, Command, Outcome};
 use crate::failure::Refused;
+use crate::mistake;
 use crate::output::print;
 
-/// Reads files as fast as the machine can, safely.
+/// Reads and writes files as fast as the machine can, safely.
 ///
-/// A PATH is a file, `-` for standard input, a file:// URI, or a folder of segments. Sizes are bytes: 4096, 4KiB
-/// or 4K, 1.5GiB, 64MB.
+/// A PATH is a file, `-` for standard input, a file:// URI, or a folder of segments. Without a PATH, commands
+/// that read one stream take standard input, unless it is a terminal. Sizes are bytes: 4096, 4KiB or 4K,
+/// 1.5GiB, 64MB.
 ///
-/// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done and the
-/// report cannot be printed: then the message begins with what was written. If standard output was closed
-/// from the start, nobody waits for a report of what was written.
+/// The output is the word after the input, or --output (-o); `-` is standard output. An existing output is an
+/// error without --force. Only `cp` and `mirror` replace files, as cp(1) does, unless --no-clobber is given.
+///
+/// --json prints the report for programs, with units in its keys.
+///
+/// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but the report
+/// could not be printed: then the message begins with what was written. If standard output was closed from
+/// the start, the report is left out.
 #[derive(Debug, Parser)]
 #[command(name = "swath", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
@@ -43,15 +55,15 @@ Examples:
   swath demo                              measure this machine
   swath study                             what five studies found, on this machine
   swath tune --path /mnt/fast             measure what is fastest there, and keep it
-  swath read data.bin                     load a file and say how fast it was
+  swath read data.bin                     load a file and report how fast it was
   swath sum --hash blake3 *.bin           checksums at memory speed
   swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe
   swath ingest images/                    load many files at once
-  swath cp data.bin backup/               a copy that is whole or absent
-  swath compress data.bin                 data.bin.zst, by all cores
+  swath cp data.bin backup/               a copy that is complete or absent
+  swath compress data.bin                 data.bin.zst, with all cores
   swath convert graph.mtx graph.npz       a graph as text, for SciPy";
 
-/// The commands, and what does each.
+/// The commands, and the type that runs each.
 macro_rules! verbs {
     ($($(#[$about:meta])* $name:ident($args:ty),)+) => {
         /// The commands.
@@ -61,7 +73,7 @@ macro_rules! verbs {
         }
 
         impl Verb {
-            /// Returns what does it.
+            /// Returns the parsed command.
             pub(crate) fn command(&self) -> &dyn Command {
                 match self {
                     $(Self::$name(it) => it,)+
@@ -72,46 +84,46 @@ macro_rules! verbs {
 }
 
 verbs! {
-    /// Load a file into memory and say how fast it was, and by which way
+    /// Load a file into memory and report how fast that was, and how it was read
     Read(command::read::Read),
-    /// Load many files at once, and checksum each if asked to
+    /// Load many files at once, or checksum each
     Ingest(command::ingest::Ingest),
-    /// Sum the bytes of files, or checksum them
+    /// Sum the bytes of files, checksum them, or check a list of checksums
     Sum(command::sum::Sum),
     /// Count the newlines of files
     Scan(command::scan::Scan),
     /// Write a file to standard output, reading ahead in parallel
     Cat(command::cat::Cat),
-    /// Copy a file, or a folder of segments as one, in parallel, whole or not at all
+    /// Copy a file, or a folder of segments as one file, in parallel, completely or not at all
     Cp(command::cp::Cp),
-    /// Make copies of a file, each of them read back before it appears
+    /// Make copies of a file, and read each back before it appears
     Mirror(command::mirror::Mirror),
     /// Write the checksums of a file's chunks, or compare a copy with them
     Manifest(command::manifest::Manifest),
-    /// Make the bad chunks of copies good, from those that have them
+    /// Repair the bad chunks of copies from copies where they are good
     Heal(command::heal::Heal),
     /// Compress a file in parallel; zstd, gzip and bzip2 read the result
     Compress(command::compress::Compress),
     /// Decompress zstd, gzip or bzip2, in parallel where its frames can be found
     Decompress(command::decompress::Decompress),
-    /// Price option contracts after Black and Scholes, in parallel
+    /// Price option contracts by the Black-Scholes formula, in parallel
     Price(command::price::Price),
-    /// Turn matrices and tables into other formats, in parallel at both ends
+    /// Convert matrices and tables to other formats, reading and writing in parallel
     Convert(command::convert::Convert),
-    /// Say what files hold: kind, shape, header
+    /// Show what files hold: kind, shape, header
     Info(command::info::Info),
     /// Make a reproducible input
     Gen(command::generate::Gen),
     /// Measure every engine on inputs of its own, beside the limits of this machine
     Demo(command::demo::Demo),
-    /// Measure what five studies measured, and say which of their findings hold here
+    /// Measure what five studies measured, and report which of their findings hold here
     Study(command::study::Study),
-    /// Measure what is fastest on a file system, and have all commands go by it
+    /// Measure what is fastest on a file system, and apply it to later reads
     ///
-    /// Threads, sizes of reads, reads in flight, through or past the page cache, and a few more are
-    /// measured with files of its own. Where something is clearly faster than the default, twice, a
-    /// profile keeps it, and commands that read from this file system go by it, unless they are
-    /// told --no-profile. Reports name the profile.
+    /// Measures threads, sizes of reads, reads in flight, reads through or past the page cache and a few
+    /// other settings, with files of its own. A setting that is clearly faster than the default in two
+    /// measurements is saved in a profile. Commands that read from this file system use the profile,
+    /// unless --no-profile is given, and their reports name it.
     Tune(command::tune::Tune),
     /// Print completions for a shell
     Completions(Completions),
@@ -120,14 +132,33 @@ verbs! {
 }
 
 impl Cli {
-    /// Parses words, the program's name first; returns also which of them is the command.
+    /// Parses words, the program's name first; also returns which of them is the command.
     pub(crate) fn parsed(
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<(Self, String), clap::Error> {
-        let mut matches = Self::command().try_get_matches_from(words)?;
+        let words: Vec<OsString> = words.into_iter().collect();
+        let mut matches = Self::command()
+            .try_get_matches_from(&words)
+            .map_err(|error| mistake::hinted(error, &words))?;
         let word = matches.subcommand_name().unwrap_or_default().to_owned();
+        if let Some((name, given)) = matches.subcommand()
+            && reads_terminal(given)
+        {
+            return Err(mistake::no_path(&mut Self::command(), name));
+        }
         Ok((Self::from_arg_matches_mut(&mut matches)?, word))
     }
+}
+
+/// Whether nothing was named to be read, and standard input is a terminal.
+fn reads_terminal(given: &ArgMatches) -> bool {
+    let is_default = |id: &&str| {
+        given.try_contains_id(id).unwrap_or(false)
+            && given.value_source(id) == Some(ValueSource::DefaultValue)
+            && given.get_raw(id).is_some_and(|mut words| words.next() == Some(OsStr::new("-")))
+    };
+    let reads_stdin = args::STDIN_BY_DEFAULT.iter().any(is_default);
+    reads_stdin && std::io::stdin().is_terminal()
 }
 
 /// `swath completions`
@@ -146,9 +177,30 @@ impl Command for Completions {
     fn run(&self) -> Result<Outcome> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "swath", &mut text);
+        if self.shell == Shell::Fish {
+            text.extend_from_slice(fish_words().as_bytes());
+        }
         print(text)?;
         Ok(Outcome::Done)
     }
+}
+
+/// The words after a command that are one of a list, which the generator for fish leaves out.
+fn fish_words() -> String {
+    let mut text = String::new();
+    for verb in Cli::command().get_subcommands() {
+        for word in verb.get_positionals() {
+            let values = word.get_possible_values();
+            let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+            if !names.is_empty() {
+                let (verb, names) = (verb.get_name(), names.join(" "));
+                text += &format!(
+                    "complete -c swath -n \"__fish_swath_using_subcommand {verb}\" -f -a \"{names}\"\n"
+                );
+            }
+        }
+    }
+    text
 }
 
 /// `swath man`
@@ -156,27 +208,76 @@ impl Command for Completions {
 #[command(after_help = "\
 Examples:
   swath man | man -l -
-  swath man read > swath-read.1")]
+  swath man read > swath-read.1
+  swath man gen-bytes | man -l -")]
 pub struct Man {
-    /// The command; without one the page is about all of them
-    #[arg(value_name = "COMMAND")]
+    /// The command, as in read or gen-bytes; without one, the page of `swath` itself
+    #[arg(value_name = "COMMAND", value_parser = Pages, hide_possible_values = true)]
     pub verb: Option<String>,
+
+    /// Print the names of all pages
+    #[arg(long, conflicts_with = "verb")]
+    pub list: bool,
+}
+
+/// The names of manual pages, for a shell that completes them. Whether a name is right is checked
+/// later, with a hint.
+#[derive(Clone)]
+struct Pages;
+
+impl TypedValueParser for Pages {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(PAGES.iter().map(|name| PossibleValue::new(name.as_str()))))
+    }
+}
+
+/// All names of pages.
+static PAGES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let mut all = Vec::new();
+    name_pages(&Cli::command(), "", &mut all);
+    all.into_iter().map(|(name, _)| name).collect()
+});
+
+/// Adds the pages below `command`, each as Git names its own: `gen-bytes`.
+fn name_pages(command: &clap::Command, prefix: &str, all: &mut Vec<(String, clap::Command)>) {
+    for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+        let name = format!("{prefix}{}", below.get_name());
+        all.push((name.clone(), below.clone()));
+        name_pages(below, &format!("{name}-"), all);
+    }
 }
 
 impl Command for Man {
     fn run(&self) -> Result<Outcome> {
+        if self.list {
+            print(PAGES.join("\n") + "\n")?;
+            return Ok(Outcome::Done);
+        }
         let mut command = Cli::command();
         command.build();
         if let Some(verb) = &self.verb {
-            let found = command.find_subcommand(verb).cloned();
-            command = found.ok_or_else(|| {
+            let mut all = Vec::new();
+            name_pages(&command, "", &mut all);
+            let found = all.into_iter().find(|(name, _)| name == verb);
+            let (_, page) = found.ok_or_else(|| {
                 Refused::new(
-                    format!("cannot print the page of `{verb}`: there is none"),
-                    "swath help",
+                    format!("cannot print the page of `{verb}`: there is no such command"),
+                    "run `swath help` for the list of commands",
                 )
             })?;
-            // Pages of subcommands are named as Git names its own: swath-read(1).
-            command = command.display_name(format!("swath-{verb}"));
+            // As Git's pages of subcommands: swath-read(1).
+            command = page.display_name(format!("swath-{verb}"));
         }
         let mut page = Vec::new();
         clap_mangen::Man::new(command).render(&mut page).context("cannot make the page")?;
@@ -208,7 +309,7 @@ mod tests {
     }
 
     /// A command of each kind that has the flag, with files a, b and so on.
-    const LINES: [&str; 16] = [
+    const LINES: [&str; 17] = [
         "read a --mirror b --verify-against manifest=c",
         "ingest a b --list c",
         "sum a b",
@@ -221,6 +322,7 @@ mod tests {
         "compress a b",
         "decompress a b",
         "price a -o b",
+        "price a b",
         "study fib 3 -o a",
         "convert a b",
         "gen options 3 -o a",

@@ -1,4 +1,4 @@
-//! The commands: one file each, with its flags and what it does, and what they have in common.
+//! The commands, one file each with its flags and its work, and what they have in common.
 
 pub(crate) mod cat;
 pub(crate) mod compress;
@@ -28,24 +28,24 @@ use anyhow::Result;
 
 /// A command: its flags, parsed.
 pub(crate) trait Command {
-    /// Does it.
+    /// Runs it.
     fn run(&self) -> Result<Outcome>;
 
-    /// Returns what it takes about its timeline, beside the files that it was told to read or write:
-    /// a timeline must be none of them. `None` if it has no timeline.
+    /// Returns its timeline flags, and the files that it reads or writes, which a timeline must not
+    /// replace. `None` if the command has no timeline.
     fn timeline(&self) -> Option<Files<'_>> {
         None
     }
 }
 
-/// How a command ended that did not fail as a whole.
+/// How a command ended without an error of the whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// Done.
     Done,
     /// Done, but bytes differ or something was skipped.
     Differs,
-    /// Nothing was done, and every reason has been said.
+    /// Nothing was done, and every reason has been printed.
     NotDone,
 }
 

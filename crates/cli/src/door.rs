@@ -1,5 +1,5 @@
-//! What stands where something is to be left, asked by the way that a writer takes: a link that he
-//! may not follow answers nothing either.
+//! What exists at the path of an output, found in the same way as by a writer: symbolic links that a
+//! writer must not follow are not followed here either.
 
 use std::fs::Metadata;
 use std::io::{self, ErrorKind};
@@ -11,8 +11,7 @@ use swath::sink::{FileKind, Fs, LocalFs};
 ///
 /// # Errors
 ///
-/// Those of [`Fs::locate`], `PermissionDenied` among them for a stranger's link in a folder as
-/// `/tmp`.
+/// Those of [`Fs::locate`]; `PermissionDenied` for a link of another user in a folder such as `/tmp`.
 pub(crate) fn stands(path: &Path) -> io::Result<Option<FileKind>> {
     let found = LocalFs.locate(path).and_then(|at| at.folder.facts(&at.name));
     match found {
@@ -25,19 +24,19 @@ pub(crate) fn stands(path: &Path) -> io::Result<Option<FileKind>> {
     }
 }
 
-/// Whether a folder stands there. What cannot be told, the writer is told.
+/// Whether it is a folder. Errors are left to the writer.
 pub(crate) fn is_folder(path: &Path) -> bool {
-    // One call for most paths, which lead to a file or to nothing by any way.
+    // One call for most paths, which lead to a file or to nothing.
     path.is_dir() && matches!(stands(path), Ok(Some(FileKind::Folder)))
 }
 
-/// Whether a pipe or a device stands there, which is written as it is: nothing is replaced.
+/// Whether it is a pipe or a device, which is written as it is and not replaced.
 pub(crate) fn is_special(path: &Path) -> bool {
     let is_odd = |facts: Metadata| !facts.is_file() && !facts.is_dir();
     path.metadata().is_ok_and(is_odd) && matches!(stands(path), Ok(Some(FileKind::Special)))
 }
 
-/// The folder that a name is in.
+/// Returns the folder that a name is in.
 pub(crate) fn above(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,4 +1,4 @@
-//! From an error to one line: what could not be done to what, why, and what to try.
+//! From an error to one line: what could not be done to which file, why, and what to try.
 
 use std::error::Error;
 use std::io::{self, ErrorKind};
@@ -12,7 +12,7 @@ use crate::output::OutputError;
 /// `EMFILE`, which has no [`io::ErrorKind`].
 const TOO_MANY_FILES: i32 = 24;
 
-/// Something this program refuses, or cannot do, beside the library.
+/// An error of this program, not of the library.
 #[derive(Debug, DeriveError)]
 #[error("{text}")]
 pub(crate) struct Refused {
@@ -22,31 +22,31 @@ pub(crate) struct Refused {
 }
 
 impl Refused {
-    /// Says what cannot be done, and what to try.
+    /// Returns the error with its text and a hint, which begins with a verb.
     pub(crate) fn new(text: impl Into<String>, hint: &'static str) -> Self {
         Self { text: text.into(), hint, source: None }
     }
 
-    /// The same of somebody else's error, which says what cannot be done and not what to try.
+    /// Adds a hint to an error of another library, if it has none.
     pub(crate) fn hinted(error: anyhow::Error, hint: &'static str) -> anyhow::Error {
         let has_hint = error.chain().any(|cause| !hint_of(cause).is_empty());
         if has_hint { error } else { Self::new(describe(&error), hint).into() }
     }
 
-    /// The same, with the kernel's reason.
+    /// Adds the kernel's reason.
     pub(crate) fn with_source(self, source: io::Error) -> Self {
         Self { source: Some(source), ..self }
     }
 }
 
-/// Returns the chain of causes as one line, and behind it what to try.
+/// Returns the chain of causes as one line, followed by the hint.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
     describe_error(error.as_ref())
 }
 
-/// The same of an error that belongs to somebody else.
+/// As [`describe`], of a borrowed error.
 pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
-    // The deepest cause knows best what to do about it.
+    // The deepest cause has the best hint.
     let hint = Chain::new(error).map(hint_of).filter(|hint| !hint.is_empty()).last();
     swath::machine::in_one_line(error, hint.unwrap_or_default())
 }
@@ -76,7 +76,7 @@ fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {
     }
 }
 
-/// Whether whoever was to read what is written has gone away.
+/// Whether the reader of the output has closed its end.
 pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
     let of_format = error.downcast_ref::<swath_formats::Error>();
     let written = of_format
@@ -131,12 +131,14 @@ mod tests {
         let refused = |code| {
             let cause = io::Error::from_raw_os_error(code);
             describe(
-                &Refused::new("cannot write x", "another folder").with_source(cause).into(),
+                &Refused::new("cannot write x", "choose another folder")
+                    .with_source(cause)
+                    .into(),
             )
         };
         assert_eq!(
             refused(13),
-            "cannot write x: Permission denied (os error 13); try: another folder"
+            "cannot write x: Permission denied (os error 13); try: choose another folder"
         );
         assert!(refused(28).ends_with("; try: free some space, or write less"), "known better");
     }

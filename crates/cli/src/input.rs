@@ -4,8 +4,8 @@
 //! data.bin  ./a://b  \xff    any path, UTF-8 or not
 //! -                          standard input; a file of that name is ./-
 //! file:///tmp/a%20file       /tmp/a file
-//! folder/                    segments that `append` left there, as one file
-//! s3://…  https://…          refused, with what to try
+//! folder/                    segments that `append` has written, as one file
+//! s3://…  https://…          refused, with a hint
 //! ```
 
 use std::ffi::{OsStr, OsString};
@@ -17,9 +17,12 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swath::Source;
+use anyhow::{Result, ensure};
 use swath::append::{self, Opened};
+use swath::{Buffer, ReadAt, ReadOptions, Source, SourceFacts};
 use thiserror::Error;
+
+use crate::failure::Refused;
 
 /// Something to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +33,10 @@ pub enum Input {
     Path(PathBuf),
 }
 
-/// Why a word is no input, and what to try.
+/// Why a word is not an input, and what to write instead.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum InputError {
-    /// No name at all.
+    /// An empty name.
     #[error("a path cannot be empty; use `-` for standard input")]
     Empty,
     /// A URI of something that is not a file.
@@ -70,7 +73,7 @@ impl Input {
         }
     }
 
-    /// Returns what the library calls it in messages.
+    /// Returns its name in messages.
     pub fn name(&self) -> &Path {
         match self {
             Self::Stdin => Path::new("<stdin>"),
@@ -78,7 +81,7 @@ impl Input {
         }
     }
 
-    /// Its path, if it has one.
+    /// Returns its path, if it has one.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Stdin => None,
@@ -86,7 +89,7 @@ impl Input {
         }
     }
 
-    /// Returns what results are printed beside, as the standard tools do.
+    /// Returns its name in results, as the standard tools print it.
     pub fn label(&self) -> &OsStr {
         match self {
             Self::Stdin => OsStr::new("-"),
@@ -109,25 +112,45 @@ impl Input {
         }
     }
 
-    /// Returns it as the library takes it; paths are opened later, by the verb that reads. A
-    /// folder of segments is opened here, compared with its checksums, and reads as the one file
-    /// that it stands for.
+    /// Returns it as the library takes it. Paths are opened later, by the verb that reads. A folder of
+    /// segments is opened here, compared with its checksums, and reads as the one file that it
+    /// represents.
     ///
     /// # Errors
     ///
-    /// If there is no standard input; what makes a folder of segments unreadable.
+    /// If there is no standard input, or if a folder of segments cannot be read.
     pub fn source(&self) -> io::Result<Source> {
         match self {
             Self::Stdin => Source::stdin(),
             Self::Path(path) => match self.segments()? {
                 Some(opened) => {
-                    // Whoever reads it by position cannot compare checksums.
+                    // Reads by position cannot compare checksums.
                     opened.verify()?;
                     Ok(Source::custom(Arc::new(opened)))
                 }
                 None => Ok(Source::from(path)),
             },
         }
+    }
+
+    /// Opens it for readers that need its length and read it more than once. A pipe is read into memory.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`source`](Self::source) and of reading; a device, which may never end, is refused.
+    pub fn seekable(&self) -> Result<swath::Input> {
+        let input = swath::Input::open(self.source()?)?;
+        if input.len().is_some() {
+            return Ok(input);
+        }
+        let what = || format!("cannot read all of {self}: it is a device, which may never end");
+        ensure!(
+            !input.is_device(),
+            Refused::new(what(), "copy the bytes you need to a file first")
+        );
+        let bytes = ReadOptions::new().read(&input)?.buffer;
+        let memory = Memory { bytes, name: self.name().to_owned() };
+        Ok(swath::Input::open(Source::custom(Arc::new(memory)))?)
     }
 
     /// Opens it if it is a folder of segments that `append` has committed.
@@ -145,13 +168,37 @@ impl Input {
     }
 }
 
+/// The bytes of a pipe.
+struct Memory {
+    bytes: Buffer,
+    name: PathBuf,
+}
+
+impl ReadAt for Memory {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(self.bytes.len() as u64)))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len());
+        let rest = &self.bytes[start..];
+        let len = rest.len().min(target.len());
+        target[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
+    }
+
+    fn name(&self) -> PathBuf {
+        self.name.clone()
+    }
+}
+
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.name().display().fmt(f)
     }
 }
 
-/// Splits `scheme://rest`, if that is what it is.
+/// Splits `scheme://rest`, if it has that form.
 fn scheme(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let at = bytes.windows(3).position(|signs| signs == b"://")?;
     let name = std::str::from_utf8(&bytes[..at]).ok()?;

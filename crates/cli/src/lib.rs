@@ -2,16 +2,17 @@
 //!
 //! ```text
 //! run     words → exit code           input   PATH, `-` or file:// → what to read
-//! cli     all that may be said        report  how it went, as text and as JSON
+//! cli     all words and commands      report  how it went, as text and as JSON
 //! command one file for each verb      args    the flags that several of them share
-//! profile what `tune` measured, kept and found again
+//! mistake common mistakes → a hint    failure an error → one line with a hint
+//! profile what `tune` measured, saved and found again
 //! demo    everything at once, on inputs of its own
 //! trace   a timeline as JSON for viewers
 //! ```
 //!
-//! It decides nothing about reading: that is the library's. What it adds is what only a whole
-//! program may do: map files that others may truncate, with a guard that turns the fault into a
-//! message and exit code 2.
+//! It decides nothing about reading: the library does. It adds what only a whole program may do:
+//! map files that other processes may truncate, with a guard that turns the fault into a message
+//! and exit code 2.
 //!
 //! ```
 //! use swath_cli::input::Input;
@@ -34,6 +35,7 @@ pub mod run;
 mod demo;
 mod door;
 mod failure;
+mod mistake;
 mod output;
 mod progress;
 mod same_file;

@@ -1,4 +1,4 @@
-//! Standard output and standard error, without a panic when nobody listens.
+//! Standard output and standard error, without a panic when they are closed.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -10,18 +10,18 @@ use anyhow::Result;
 use serde::Serialize;
 use thiserror::Error;
 
-/// Standard output did not take what was written.
+/// A write to standard output failed.
 #[derive(Debug, Error)]
 #[error("cannot write to standard output")]
 pub(crate) struct OutputError(#[from] io::Error);
 
 impl OutputError {
-    /// Whether the reader has gone away, which is no error: it has read enough.
+    /// Whether the reader has closed the pipe, which is not an error: it has read enough.
     pub(crate) fn is_closed(&self) -> bool {
         self.0.kind() == io::ErrorKind::BrokenPipe
     }
 
-    /// Whether there never was a standard output: who closed it did not wait for reports.
+    /// Whether standard output was closed from the start: the caller does not want reports.
     fn was_never_open(&self) -> bool {
         self.0.raw_os_error() == Some(NOT_OPEN)
     }
@@ -30,8 +30,8 @@ impl OutputError {
 /// `EBADF`, which has no [`io::ErrorKind`].
 const NOT_OPEN: i32 = 9;
 
-/// Fails if standard output was closed from the start: what is written to it then goes nowhere, and
-/// the standard library does not say so.
+/// Fails if standard output was closed from the start. Writes to it would be lost, and the standard
+/// library does not report that.
 fn check_open() -> Result<(), OutputError> {
     match swath::machine::stdout_was_closed() {
         true => Err(OutputError(io::Error::from_raw_os_error(NOT_OPEN))),
@@ -39,7 +39,7 @@ fn check_open() -> Result<(), OutputError> {
     }
 }
 
-/// Writes `text`, at once.
+/// Writes `text` and flushes.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), OutputError> {
     check_open()?;
     let mut out = io::stdout().lock();
@@ -66,13 +66,13 @@ pub(crate) fn tell(is_json: bool, json: &impl Serialize, text: impl AsRef<[u8]>)
     if is_json { print_json(json) } else { Ok(print(text)?) }
 }
 
-/// What became of the report of `path`, which has been written: if it cannot be printed, nobody is to
-/// take that for a failure to write. Without a standard output, nobody wants it.
+/// Adds to an error in `reported`, the report about `path`, that the file itself was written. If standard
+/// output was closed from the start, there is no error.
 pub(crate) fn wrote(path: impl AsRef<Path>, reported: Result<()>) -> Result<()> {
     wrote_all([path], reported)
 }
 
-/// The same of several files; of none, nothing was written.
+/// As [`wrote`], for several files; without any, nothing was written.
 pub(crate) fn wrote_all<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
     reported: Result<()>,
@@ -92,8 +92,8 @@ pub(crate) fn unbuffered() -> Result<File, OutputError> {
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 
-/// Says `what` on standard error, behind the program's name.
+/// Prints `what` on standard error, after the program's name.
 pub(crate) fn complain(what: impl Display) {
-    // If standard error is gone too, nobody is left to tell.
+    // If standard error is closed too, there is nowhere to report to.
     let _ = writeln!(io::stderr(), "swath: {what}");
 }

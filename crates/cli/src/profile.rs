@@ -1,4 +1,4 @@
-//! The profiles of one command: what is wrong with one is said once, and the defaults are used.
+//! The profiles of one command. A bad profile is reported once, and the defaults are used instead.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::args::{CopiesArgs, ProfileArgs};
 use crate::input::Input;
 use crate::output::complain;
 
-/// Looked up once for each file system.
+/// Profiles, looked up once for each file system.
 #[derive(Debug)]
 pub(crate) struct Profiles(swath_profile::Profiles);
 
 impl Profiles {
-    /// Those of the user, unless the words say otherwise.
+    /// Returns those of the user, unless the flags say otherwise.
     pub(crate) fn new(args: ProfileArgs) -> Self {
         Self(match args.no_profile {
             true => swath_profile::Profiles::none(),
@@ -50,8 +50,8 @@ impl Profiles {
         }
     }
 
-    /// Whether copies are worth reading side by side that share a device: if it was measured for
-    /// each of them.
+    /// Whether copies on one device are worth reading in parallel: only if that was measured for each of
+    /// them.
     fn side_by_side<'i>(&self, copies: impl IntoIterator<Item = &'i Input>) -> bool {
         let worth = |copy| {
             self.of_input(copy)

@@ -1,7 +1,7 @@
 //! A progress bar on standard error, for reads that are large or take long.
 //!
-//! The speed is that since the read began. The bar appears later, and would take what came before
-//! for the work of its first moment.
+//! The speed is counted from the beginning of the read. The bar appears later, and would otherwise count
+//! all earlier bytes as read in its first moment.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -17,7 +17,7 @@ use crate::report::bytes_per_s;
 
 /// Files of this size get a bar at once.
 const LARGE: u64 = 1 << 30;
-/// Others when they have taken this long.
+/// Smaller files get one after this time.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The bar of one read; removed from the screen when dropped.
@@ -39,7 +39,7 @@ impl Bar {
         }
     }
 
-    /// The callback that moves the bar, `None` if nobody would see it.
+    /// Returns the callback that moves the bar; `None` if the bar would not be visible.
     pub(crate) fn watch(
         wanted: bool,
     ) -> (Option<impl Fn(Progress) + Send + Sync + 'static>, Self) {
@@ -66,7 +66,7 @@ impl Shown {
     }
 }
 
-/// Returns a bar for what goes on in steps; without a terminal, or if none is wanted, it is not seen.
+/// Returns a bar for work in steps; hidden without a terminal, or if it is not wanted.
 pub(crate) fn steps(wanted: bool, template: &str) -> ProgressBar {
     if !wanted || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
@@ -97,7 +97,7 @@ fn new_bar(total: Option<u64>, start: Instant, target: ProgressDrawTarget) -> Pr
     bar.with_style(style.with_key("speed", speed).with_key("left", left))
 }
 
-/// A figure for people, without its fraction.
+/// Returns a figure for people, without its fraction.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
 fn whole(figure: f64) -> u64 {
     figure as u64
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_who_does_not_want_a_bar_gets_one() {
+    fn a_bar_that_is_not_wanted_is_not_made() {
         let (_, bar) = Bar::attach(ReadOptions::new(), false);
         assert!(bar.shown.is_none());
     }

@@ -1,4 +1,4 @@
-//! How a read went, as text for people and as JSON for programs.
+//! Reports of reads, as text for people and as JSON for programs.
 //!
 //! Every number of the library's [`Report`] is in the JSON, with its unit in the key.
 
@@ -13,10 +13,10 @@ use swath::mirror::MirrorReport;
 use swath::reading::Usage;
 use swath::{Fallback, Report};
 
-/// An object for programs, its keys in the order in which they stand.
+/// Makes a JSON object, with its keys in this order.
 macro_rules! object {
     ($($(#[$how:meta])* $key:ident $(: $value:expr)?),+ $(,)?) => {{
-        #[expect(non_camel_case_types, reason = "the type of a value is called as its key")]
+        #[expect(non_camel_case_types, reason = "the type of a value has the name of its key")]
         let object = {
             #[derive(serde::Serialize)]
             struct Object<$($key),+> { $($(#[$how])* $key: $key),+ }
@@ -37,7 +37,7 @@ pub(crate) fn report_json(report: &Report) -> impl Serialize + use<> {
         engine: report.engine.to_string(),
         page_cache: report.page_cache.to_string(),
         reason: report.reason.clone(),
-        // The profile that this was decided by; `null`: none was used.
+        // The profile that was used; `null` without one.
         profile: report.profile.clone(),
         workers: report.workers,
         queue_depth: report.queue_depth,
@@ -48,7 +48,7 @@ pub(crate) fn report_json(report: &Report) -> impl Serialize + use<> {
         direct_bytes: report.direct_bytes,
         populated_bytes: report.populated_bytes,
         fallbacks: texts(&report.fallbacks),
-        // What it cost the process, if asked for.
+        // What it cost the process, with --usage.
         #[serde(flatten)]
         usage: report.usage.as_ref().map(usage_json),
         // What each copy did, of a file that has several.
@@ -57,26 +57,26 @@ pub(crate) fn report_json(report: &Report) -> impl Serialize + use<> {
     }
 }
 
-/// What one copy of a file did.
+/// Returns what one copy of a file did, for programs.
 fn mirror_json(mirror: &MirrorReport) -> impl Serialize + use<> {
     object! {
         #[serde(flatten)]
         path: PathJson::from(mirror.path.as_os_str()),
         state: mirror.state.to_string(),
-        // What was last wrong with it.
+        // Its last error.
         trouble: mirror.trouble.clone(),
         bytes: mirror.bytes,
         chunks: mirror.chunks,
         errors: mirror.errors,
-        // Of these, those that another copy had.
+        // Errors after which another copy had the chunk.
         fail_overs: mirror.fail_overs,
-        // Second reads of it that came first, and that were not needed.
+        // Second reads from it that were faster than the first one, and those that were slower.
         hedges_won: mirror.hedges_won,
         hedges_lost: mirror.hedges_lost,
     }
 }
 
-/// What a read cost the process.
+/// Returns what a read cost the process, for programs.
 fn usage_json(usage: &Usage) -> impl Serialize + use<> {
     object! {
         minor_faults: usage.minor_faults,
@@ -89,7 +89,7 @@ fn usage_json(usage: &Usage) -> impl Serialize + use<> {
     }
 }
 
-/// A path in JSON, which knows nothing but Unicode.
+/// A path in JSON, which has only Unicode.
 #[derive(Clone, Debug, Serialize)]
 pub struct PathJson {
     /// The path, with replacement characters where it is not UTF-8.
@@ -120,7 +120,7 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// What was done instead of what was asked for, in words.
+/// Returns what was done in another way than requested, in words.
 pub fn texts(fallbacks: &[Fallback]) -> Vec<String> {
     fallbacks.iter().map(Fallback::to_string).collect()
 }
@@ -140,7 +140,7 @@ pub fn headline(report: &Report) -> String {
     format!("{} in {}, {:.2} GB/s", size_text(*bytes), time_text(*elapsed), report.gb_per_s())
 }
 
-/// Returns the lines about how and why, each indented.
+/// Returns the lines about how it was read and why, each indented.
 pub fn details(report: &Report) -> String {
     let mut text = format!(
         "  engine {}, page cache {}: {}\n",
@@ -205,7 +205,7 @@ fn usage_text(usage: &Usage) -> String {
     )
 }
 
-/// Returns a count and its noun, in the plural where that is due.
+/// Returns a count and its noun, in the plural if needed.
 pub fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")

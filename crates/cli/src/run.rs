@@ -1,8 +1,8 @@
 //! From words to an exit code.
 //!
 //! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but
-//! the report could not be printed, and the message says that the output was written. A closed pipe
-//! is no error.
+//! the report could not be printed; then the message says that the output was written. A closed pipe
+//! is not an error.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -16,19 +16,19 @@ use crate::failure::{describe, is_closed_pipe};
 use crate::output::{complain, print_answer};
 use crate::signal::let_it_end;
 
-/// Runs the command that `words` say, the program's name first, and returns its exit code.
+/// Runs the command in `words`, the program's name first, and returns its exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(status(words))
 }
 
-/// The same for a program that is not in Rust: returns the exit code as a number.
+/// As [`run`], but returns the exit code as a number, for callers that are not in Rust.
 pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     let (cli, word) = match Cli::parsed(words) {
         Ok(parsed) => parsed,
         Err(answer) => return answered(&answer),
     };
-    // Standard output may be a file, and the limit of file sizes is an error like others. If it
-    // cannot be ignored, it ends the program: no worse than without this.
+    // Standard output may be a file, and the limit of file sizes is an error like others. If the
+    // signal cannot be ignored, it ends the program, as it would without this.
     let _ = swath::machine::ignore_file_size_signal();
     let ended = recorded(cli.verb.command(), &word);
     let_it_end();
@@ -42,10 +42,10 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     }
 }
 
-/// Says what the words are answered with: what is wrong with them, help, or a version.
+/// Prints the parser's answer: an error, help, or a version.
 fn answered(answer: &clap::Error) -> u8 {
     if answer.use_stderr() {
-        // If standard error is gone too, nobody is left to tell.
+        // If standard error is closed too, there is nowhere to report to.
         let _ = answer.print();
         return Outcome::NotDone.into();
     }
@@ -58,7 +58,7 @@ fn answered(answer: &clap::Error) -> u8 {
     }
 }
 
-/// Runs a command, and leaves its timeline if it is to have one.
+/// Runs a command, and writes its timeline if it has one.
 fn recorded(command: &dyn Command, word: &str) -> Result<Outcome> {
     let Some(recording) = Recording::begin(command, word)? else { return command.run() };
     let ended = command.run();

@@ -1,4 +1,4 @@
-//! Whether two names are of one file: what is written must not be what is read.
+//! Whether two names are of one file: an output must not be the input.
 
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 use swath::sink::{Fs, LocalFs, Located};
 
-/// Whether both are one file, by links of either kind too, or would be once they are made.
+/// Whether both are one file, also by links of either kind, or would be once they are made.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     match (std::fs::metadata(one), std::fs::metadata(other)) {
         (Ok(one), Ok(other)) => identity(&one) == identity(&other),
@@ -32,7 +32,7 @@ fn identity(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
-/// Where a file of this name would be made: the folder, and the name in it.
+/// Returns where a file of this name would be made: the folder, and the name in it.
 fn resolved(path: &Path) -> Option<((u64, u64), OsString)> {
     let Located { folder, name } = LocalFs.locate(path).ok()?;
     Some((folder.own_facts().ok()?.identity, name))

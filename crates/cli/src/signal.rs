@@ -1,4 +1,4 @@
-//! Ctrl-C and its like, for commands that take long and leave nothing unfinished behind.
+//! Ctrl-C and similar signals, for commands that take long and leave nothing unfinished.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,8 +9,8 @@ use swath_study::{hidden, threads};
 
 use crate::output::complain;
 
-/// The first signal lets the run on its way end and says so, the second one ends the program; where
-/// no thread can be started to wait for it, the first one does.
+/// The first signal finishes the current run and says so, the second one ends the program. If no thread
+/// can be started to wait for signals, the first one ends the program.
 pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
     static AGAIN: AtomicBool = AtomicBool::new(false);
     let cancel = cancel.clone();
@@ -20,7 +20,7 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
             std::process::exit(130);
         }
         cancel.cancel();
-        complain("stopping after the run on its way; Ctrl-C again ends it at once");
+        complain("stopping after the current run; Ctrl-C again ends it at once");
     };
     if !can_wait() {
         complain(
@@ -34,8 +34,8 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
 /// Whether a signal is about to end the program.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Does not return once a signal is about to end the program: what the command finds then, such as a
-/// folder that is gone, is nobody's error.
+/// Does not return once a signal is about to end the program: an error that the command meets then, such
+/// as a folder that is gone, is not reported.
 pub(crate) fn let_it_end() {
     // Pairs with the store in `remove_on_signal`.
     while ENDING.load(Ordering::Acquire) {
@@ -43,8 +43,8 @@ pub(crate) fn let_it_end() {
     }
 }
 
-/// Removes `folder` when a signal comes, and ends the program. Where that cannot be had, the next
-/// one who makes such a folder removes it.
+/// Removes `folder` when a signal arrives, and ends the program. If that is not possible, the next run
+/// that makes such a folder removes it.
 pub(crate) fn remove_on_signal(folder: &Path) {
     if !can_wait() {
         return;
@@ -53,14 +53,14 @@ pub(crate) fn remove_on_signal(folder: &Path) {
     let _ = ctrlc::set_handler(move || {
         // Release: pairs with the load in `let_it_end`.
         ENDING.store(true, Ordering::Release);
-        // There is nobody left to tell, and a next time.
+        // The program ends, and the next run tries again.
         let _ = hidden::remove(&folder);
         std::process::exit(130);
     });
 }
 
-/// Whether a thread can be started that waits for signals: else they would be left to one that is
-/// not there, and nothing would stop the program.
+/// Whether a thread can be started that waits for signals. Without one, a handler would swallow them and
+/// nothing would stop the program.
 fn can_wait() -> bool {
     threads::available(2) == 2
 }

@@ -6,8 +6,8 @@
 //! lanes               → M events      their names, and in which order they are shown
 //! ```
 //!
-//! Events are written one after the other, never all in memory. Nothing is counted while the
-//! command runs: whatever the counters show comes out of the spans.
+//! Events are written one after the other, and are never all in memory. Nothing is counted while the
+//! command runs: the counters are computed from the spans.
 
 mod counters;
 
@@ -21,7 +21,7 @@ use swath::timeline::{Activity, Lane, Span};
 use crate::report::object;
 use counters::{Rates, in_flight};
 
-/// Spans of one command, and what is said about them.
+/// Spans of one command, and facts about them.
 pub(crate) struct Trace<'t> {
     pub(crate) timeline: &'t Timeline,
     pub(crate) spans: &'t [Span],
@@ -31,22 +31,22 @@ pub(crate) struct Trace<'t> {
     pub(crate) command: &'t str,
 }
 
-/// Behind the workers, as numbers and on the screen.
+/// Numbered after the workers, and shown below them.
 const FIRST_IN_FLIGHT: u32 = 1 << 16;
 
-/// What `ts` and `dur` are given in.
+/// The unit of `ts` and `dur`.
 #[derive(Clone, Copy)]
 struct Micros(u64);
 
 impl Serialize for Micros {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        // Exact for a hundred days; and a quotient is the double that is nearest to the digits
-        // that are wanted, so those are what is written.
+        // Exact for a hundred days. The quotient is the double nearest to the wanted digits, so those
+        // digits are written.
         out.serialize_f64(self.0 as f64 / 1000.0)
     }
 }
 
-/// One event; what it does not have is left out.
+/// One event; fields that it lacks are left out.
 #[derive(Serialize)]
 struct Event<'e, A> {
     name: &'e str,
@@ -69,7 +69,7 @@ struct SpanArgs<'e> {
     bytes: u64,
 }
 
-/// What every one of them begins with: by it they are known again.
+/// The first bytes of every trace, by which it is recognised.
 pub(crate) const BEGIN: &[u8] =
     b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"swath ";
 
@@ -78,7 +78,7 @@ impl Trace<'_> {
     ///
     /// # Errors
     ///
-    /// What `out` fails with.
+    /// Those of `out`.
     pub(crate) fn write(&self, out: impl Write) -> io::Result<()> {
         let mut out = Events { out, is_first: true, pid: std::process::id() };
         let about = object! {
@@ -148,7 +148,7 @@ impl Trace<'_> {
     }
 }
 
-/// As a name of a file is shown in JSON, which knows nothing but Unicode.
+/// Returns the name of a file for JSON, which has only Unicode.
 fn shown(path: PathBuf) -> String {
     match path.into_os_string().into_string() {
         Ok(text) => text,
@@ -156,7 +156,7 @@ fn shown(path: PathBuf) -> String {
     }
 }
 
-/// The number of a lane: those of workers first.
+/// Returns the number of a lane; workers come first.
 fn number(lane: Lane) -> u32 {
     let first = if lane.is_in_flight() { FIRST_IN_FLIGHT } else { 0 };
     first + u32::from(lane.index())

@@ -116,51 +116,73 @@ impl Generated {
 
 /// Writes the file of `recipe` to `path` with `workers` threads (0: one per CPU), as
 /// [`swath::write()`] does: whole or not at all, in place of what is there. The data is not synced
-/// to the device: see [`generate_synced`].
+/// to the device: see [`generate_file`].
 ///
 /// # Errors
 ///
 /// As [`WriteOptions::write`].
 pub fn generate(recipe: Recipe, path: &Path, workers: usize) -> Result<Generated> {
-    generate_synced(recipe, path, workers, Durability::None)
+    generate_file(recipe, path, workers, OutputOptions::new().with_durability(Durability::None))
 }
 
-/// As [`generate`]; `durability` says whether a power cut may undo it.
+/// As [`generate`], with options for the file: whether it may exist, and whether it survives a power
+/// cut.
 ///
 /// # Errors
 ///
 /// As [`generate`].
-pub fn generate_synced(
+pub fn generate_file(
     recipe: Recipe,
     path: &Path,
     workers: usize,
-    durability: Durability,
+    output: OutputOptions,
 ) -> Result<Generated> {
-    let workers = match workers {
-        0 => thread::available_parallelism().map_or(1, NonZero::get),
-        count => count.min(MOST_WORKERS),
+    let Some(fill) = fill_of(recipe.kind) else {
+        let out = OrderedOptions::new().with_output(output).ordered(path)?;
+        return generate_stream(recipe, workers, out);
     };
-    let blocks = |fill| {
-        let out = WriteOptions::new()
-            .with_output(OutputOptions::new().with_durability(durability))
-            .create(path, recipe.size)?;
-        let made = write_blocks(&out, recipe, workers, fill)?;
-        out.commit()?;
-        Ok(made)
-    };
-    let lines = |fill: &(dyn Fn(&mut Vec<u8>, u64) + Sync)| {
-        let options =
-            OrderedOptions::new().with_output(OutputOptions::new().with_durability(durability));
-        write_lines(path, options, recipe.size, workers, fill)
-    };
+    let out = WriteOptions::new().with_output(output).create(path, recipe.size)?;
+    let made = write_blocks(&out, recipe, usable(workers), fill)?;
+    out.commit()?;
+    Ok(made)
+}
+
+/// Writes the bytes of `recipe` to `out`, in order, with `workers` threads (0: one per CPU), and
+/// commits it.
+///
+/// # Errors
+///
+/// Those of writing.
+pub fn generate_stream(recipe: Recipe, workers: usize, out: Ordered) -> Result<Generated> {
+    let (size, seed, workers) = (recipe.size, recipe.seed, usable(workers));
     match recipe.kind {
-        Kind::Bytes => blocks(fill_bytes as Fill),
-        Kind::Letters => blocks(fill_letters),
+        Kind::Bytes => write_in_order(out, recipe, workers, fill_bytes),
+        Kind::Letters => write_in_order(out, recipe, workers, fill_letters),
         Kind::CsvNumbers => {
             let decimals = Decimals::new();
-            lines(&|block, index| fill_lines(block, &decimals, recipe.seed, index))
+            let fill = |block: &mut Vec<u8>, index| fill_lines(block, &decimals, seed, index);
+            write_lines(out, size, workers, &fill)
         }
-        Kind::Csv(table) => lines(&|block, index| fill_table(block, table, recipe.seed, index)),
+        Kind::Csv(table) => write_lines(out, size, workers, &|block, index| {
+            fill_table(block, table, seed, index);
+        }),
+    }
+}
+
+/// The threads to work with: 0 is one per CPU.
+fn usable(workers: usize) -> usize {
+    match workers {
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        count => count.min(MOST_WORKERS),
+    }
+}
+
+/// Fills blocks of one size, for kinds that have them.
+fn fill_of(kind: Kind) -> Option<Fill> {
+    match kind {
+        Kind::Bytes => Some(fill_bytes as Fill),
+        Kind::Letters => Some(fill_letters),
+        Kind::CsvNumbers | Kind::Csv(_) => None,
     }
 }
 
@@ -228,6 +250,28 @@ fn write_blocks(
     })
 }
 
+/// Writes blocks of one size, each after the one before it.
+fn write_in_order(
+    out: Ordered,
+    recipe: Recipe,
+    workers: usize,
+    fill: Fill,
+) -> Result<Generated> {
+    let made = Mutex::new(Generated::default());
+    let blocks = 0..recipe.size.div_ceil(BLOCK_SIZE);
+    out.map_ordered(blocks, workers, |index, ticket| -> Result<()> {
+        let offset = index * BLOCK_SIZE;
+        let len = BLOCK_SIZE.min(recipe.size - offset);
+        let block = ticket.buffer();
+        block.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+        fill(block, recipe.seed, offset / 8);
+        lock(&made).add(Generated::of(block));
+        Ok(())
+    })?;
+    out.commit()?;
+    Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
 /// Fills `target` with the words of `seed` from `first_word` on.
 fn fill_bytes(target: &mut [u8], seed: u64, first_word: u64) {
     let mut index = first_word;
@@ -251,13 +295,11 @@ pub(crate) fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
 
 /// Writes blocks of lines, each after the one before it.
 fn write_lines(
-    path: &Path,
-    options: OrderedOptions,
+    out: Ordered,
     size: u64,
     workers: usize,
     fill: &(dyn Fn(&mut Vec<u8>, u64) + Sync),
 ) -> Result<Generated> {
-    let out = options.ordered(path)?;
     let (queue, made) = (Queue::new(size), Mutex::new(Generated::default()));
     let blocks = (0..).take_while(|_| !queue.is_closed());
     out.map_ordered(blocks, workers, |index, ticket| -> Result<()> {

@@ -1,4 +1,4 @@
-//! What is said about copies by whoever reads them.
+//! The flags for reading a file from several copies.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,26 +8,26 @@ use clap::{Args, ValueHint};
 use swath::mirror::{Hedging, Mirrored, SharedDevice, Verify};
 use swath::{Source, manifest};
 
-use super::words::input;
+use super::words::{input, whole};
 use crate::input::Input;
 
-/// Further copies of a file, and how they are believed.
+/// Further copies of a file, and how their chunks are verified.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Copies")]
 pub struct CopiesArgs {
-    /// A further copy of the file; may be repeated
+    /// Another copy of the file; may be repeated
     ///
-    /// There may be 64 copies, the file among them. Copies on different devices are read side by side. What one of them lacks, or has wrong,
-    /// is read from another one, and the report says so.
+    /// Up to 64 copies, including the file. Copies on different devices are read in parallel. Chunks
+    /// that are missing or bad in one copy are read from another, and the report says so.
     #[arg(long = "mirror", value_name = "PATH", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub mirrors: Vec<Input>,
 
-    /// Compare each chunk: `manifest=PATH`, or `vote` (more than half of the copies)
+    /// Verify each chunk: `manifest=PATH`, or `vote` (more than half of the copies)
     #[arg(long, value_name = "WHAT", value_parser = parse_against)]
     pub verify_against: Option<Against>,
 
-    /// Read again from another copy what takes long: at most so many of 1000 reads [default: 20]
-    #[arg(long, value_name = "PERMILLE", num_args = 0..=1, require_equals = true, default_missing_value = "20", requires = "mirrors")]
+    /// Repeat slow reads on another copy: at most this many of 1000 reads [default: 20]
+    #[arg(long, value_name = "PERMILLE", value_parser = whole::<u32>(0..=u32::MAX.into()), num_args = 0..=1, require_equals = true, default_missing_value = "20", requires = "mirrors")]
     pub hedge: Option<u32>,
 }
 
@@ -36,7 +36,7 @@ pub struct CopiesArgs {
 pub enum Against {
     /// A file that `swath manifest` has written.
     Manifest(PathBuf),
-    /// Each other.
+    /// The other copies.
     Vote,
 }
 
@@ -63,13 +63,13 @@ impl Against {
 }
 
 impl CopiesArgs {
-    /// Whether anything is said.
+    /// Whether there are any.
     pub fn is_used(&self) -> bool {
         !self.mirrors.is_empty() || self.verify_against.is_some()
     }
 
-    /// Returns `path` and its copies as one source; `path` alone if nothing is said. Copies of one
-    /// device are read as `shared` says.
+    /// Returns `path` and its copies as one source; `path` alone without any flag. Copies on one device
+    /// are read as `shared` says.
     ///
     /// # Errors
     ///

@@ -1,12 +1,14 @@
-//! The files that a command was told to read or write.
+//! The files that a command reads or writes, as its words name them.
 
 use std::path::{Path, PathBuf};
 
 use super::copies::{Against, CopiesArgs};
+use super::output::OutputArgs;
 use super::timeline::TimelineArgs;
 use crate::input::Input;
 
-/// Collects names of files, beside a timeline; standard input and output have none.
+/// Collects names of files, and the timeline that must differ from all of them. Standard input and output
+/// have no names.
 #[derive(Debug)]
 pub(crate) struct Files<'f> {
     pub(crate) timeline: &'f TimelineArgs,
@@ -14,9 +16,14 @@ pub(crate) struct Files<'f> {
 }
 
 impl<'f> Files<'f> {
-    /// Returns none yet.
+    /// Returns an empty collection.
     pub(crate) fn beside(timeline: &'f TimelineArgs) -> Self {
         Self { timeline, paths: Vec::new() }
+    }
+
+    /// Returns the output of a command, by whichever of its names was given.
+    pub(crate) fn of_output(args: &'f OutputArgs, word: &'f Option<Input>) -> Self {
+        Self::beside(&args.timeline).inputs(args.flag.or(word))
     }
 
     /// Adds a file.

@@ -1,24 +1,66 @@
-//! Where to leave what a command makes: the flags that several commands share.
+//! Where the output of a command goes, and what happens to a file that is already there: the flags
+//! that several commands share.
+//!
+//! ```text
+//! swath compress data.bin data.zst        the word after the input
+//! swath compress data.bin -o data.zst     the same as a flag; both together are refused
+//! ```
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{OutputOptions, ReadOptions};
 
 use super::timeline::TimelineArgs;
-use super::words::words;
+use super::words::{input, words};
+use crate::input::Input;
 
-/// Where to leave what was made.
-#[derive(Clone, Debug, Args)]
-pub struct OutputArgs {
-    /// Replace OUT if it exists
+/// The output as a flag. Every command that flattens it has a word `to` of the same meaning.
+#[derive(Clone, Debug, Default, Args)]
+pub struct OutFlag {
+    /// The same as the word OUT; give one of the two
+    // Studies were called with --out before.
+    #[arg(long, short, alias = "out", value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath, conflicts_with = "to")]
+    pub output: Option<Input>,
+}
+
+impl OutFlag {
+    /// Returns the output by whichever of the two named it.
+    pub fn or<'a>(&'a self, word: &'a Option<Input>) -> Option<&'a Input> {
+        self.output.as_ref().or(word.as_ref())
+    }
+}
+
+/// Whether an existing file may be replaced.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct ForceFlag {
+    /// Replace OUT if it exists; without this flag that is an error
     #[arg(long, short)]
     pub force: bool,
+}
 
-    /// Wait until the device has it, so that a power cut does not undo it
+impl ForceFlag {
+    /// Returns it as the library takes it.
+    pub fn replace(self) -> Replace {
+        if self.force { Replace::Allowed } else { Replace::Refused }
+    }
+}
+
+/// Where the output goes, and how it is written.
+#[derive(Clone, Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Which file.
+    #[command(flatten)]
+    pub flag: OutFlag,
+
+    /// Whether it may exist.
+    #[command(flatten)]
+    pub existing: ForceFlag,
+
+    /// Wait until the device has the file, so that it survives a power cut
     #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
-    /// An existing file with further names: refuse, or break away from them
+    /// If OUT exists and has other hard links: refuse, or replace this name only
     #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
     pub hard_links: HardLinks,
 
@@ -32,13 +74,9 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Returns the library's options for what is read to make it.
+    /// Returns the library's options for reading the input.
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions::new().with_timeline(self.timeline.handle())
-    }
-
-    fn replace(&self) -> Replace {
-        if self.force { Replace::Allowed } else { Replace::Refused }
     }
 
     /// Returns the library's options for a stream that is written in order.
@@ -49,9 +87,44 @@ impl OutputArgs {
     /// Returns the library's options for a file that is written.
     pub fn output_options(&self) -> OutputOptions {
         OutputOptions::new()
-            .with_replace(self.replace())
+            .with_replace(self.existing.replace())
             .with_durability(self.durability)
             .with_hard_links(self.hard_links)
             .with_timeline(self.timeline.handle())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Debug, Parser)]
+    struct Only {
+        #[arg(value_parser = input())]
+        to: Option<Input>,
+        #[command(flatten)]
+        output: OutputArgs,
+    }
+
+    #[test]
+    fn an_output_is_a_word_or_a_flag_and_not_both() {
+        let parsed = |words: &[&str]| Only::try_parse_from(["only"].iter().chain(words));
+        let named = |words: &[&str]| {
+            let only = parsed(words).expect("one of the two");
+            only.output.flag.or(&only.to).map(ToString::to_string)
+        };
+        assert_eq!(named(&[]), None);
+        for words in [&["a"][..], &["-o", "a"], &["--output", "a"], &["--output=a"]] {
+            assert_eq!(named(words).as_deref(), Some("a"), "{words:?}");
+        }
+        let error = parsed(&["a", "-o", "b"]).expect_err("both").to_string();
+        assert!(error.contains("cannot be used with"), "{error}");
+    }
+
+    #[test]
+    fn a_file_is_replaced_only_by_force() {
+        assert_eq!(ForceFlag { force: true }.replace(), Replace::Allowed);
+        assert_eq!(ForceFlag::default().replace(), Replace::Refused);
     }
 }

@@ -6,18 +6,18 @@ use swath::{Engine, PageCache, ReadOptions};
 
 use super::size::{parse_rate, parse_size};
 use super::timeline::TimelineArgs;
-use super::words::words;
+use super::words::{count, words};
 
-/// Everything that can be said about a read.
+/// All flags about a read.
 #[derive(Clone, Debug, Args)]
 pub struct ReadArgs {
     /// Which bytes.
     #[command(flatten)]
     pub extent: ExtentArgs,
-    /// How much at a time, and what happens to the page cache.
+    /// Sizes, rates and the page cache.
     #[command(flatten)]
     pub flow: FlowArgs,
-    /// Who moves the bytes.
+    /// Engines.
     #[command(flatten)]
     pub engine: EngineArgs,
     /// What to record.
@@ -33,17 +33,17 @@ pub struct ExtentArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub offset: u64,
 
-    /// How many bytes; a file with fewer behind the offset is an error [default: to the end]
+    /// How many bytes; fewer bytes after the offset are an error [default: to the end]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
     pub length: Option<u64>,
 }
 
-/// How much at a time, and what happens to the page cache.
+/// Sizes, rates and the page cache.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "How to read")]
 pub struct FlowArgs {
     /// Threads; 0 chooses
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
     /// Bytes of one read; 0 chooses
@@ -51,72 +51,72 @@ pub struct FlowArgs {
     pub chunk_size: u64,
 
     /// Direct reads in flight; 0 chooses
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub queue_depth: usize,
 
     /// What happens to the page cache
     ///
-    /// keep warms it; drop reads through it and drops what that brought; bypass reads past it
-    /// by O_DIRECT. auto keeps, but bypasses for files above a quarter of the memory at hand
-    /// and for --once.
+    /// keep warms it. drop reads through it, then drops the pages that this brought in. bypass reads
+    /// past it with O_DIRECT. auto keeps, but bypasses for files above a quarter of the available
+    /// memory and with --once.
     #[arg(long, value_name = "WAY", value_parser = words(PageCache::WORDS), default_value_t = PageCache::Auto)]
     pub page_cache: PageCache,
 
-    /// The file will not be read again soon: do not warm the page cache for it
+    /// Do not warm the page cache: the file will not be read again soon
     #[arg(long)]
     pub once: bool,
 
-    /// What a file may do meanwhile: nothing, or grow (the length seen first is read)
+    /// If the file grows while it is read: fail, or read the length seen first
     #[arg(long, value_name = "LENGTH", value_parser = words(Growth::WORDS), default_value = "strict")]
     pub follow_size: Growth,
 
-    /// At most so many bytes a second, as in 100MiB/s
+    /// At most this many bytes a second, as in 100MiB/s
     #[arg(long, value_name = "SIZE/s", value_parser = parse_rate, allow_negative_numbers = true)]
     pub rate: Option<u64>,
 
-    /// How urgent the reads are: idle, best-effort[:0..7] or real-time[:0..7]; 0 comes first
+    /// I/O priority of the reads: idle, best-effort[:0..7] or real-time[:0..7]; 0 is the highest
     #[arg(long, value_name = "CLASS", value_parser = parse_priority)]
     pub io_priority: Option<IoPriority>,
 
-    /// Whether what was measured is used.
+    /// Whether a profile is used.
     #[command(flatten)]
     pub profile: ProfileArgs,
 }
 
-/// Whether what `swath tune` has measured is used.
+/// Whether the profile of `swath tune` is used.
 #[derive(Clone, Copy, Debug, Default, Args)]
 #[command(next_help_heading = "How to read")]
 pub struct ProfileArgs {
-    /// Leave aside what `swath tune` has measured for the file system
+    /// Ignore the profile that `swath tune` has saved for the file system
     #[arg(long)]
     pub no_profile: bool,
 }
 
-/// Who moves the bytes.
+/// Engines.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Who reads")]
+#[command(next_help_heading = "Engines")]
 pub struct EngineArgs {
-    /// Who moves the bytes
+    /// The engine that reads
     ///
-    /// serial is one thread, pool several, ring one with many reads in flight through
-    /// io_uring, map several that copy from a map. auto chooses for this file right now, and
-    /// the report says why.
+    /// serial is one thread, pool several threads, ring one thread with many reads in flight through
+    /// io_uring, map several threads that copy from a map. auto chooses for this file at this moment,
+    /// and the report says why.
     #[arg(long, value_name = "ENGINE", value_parser = words(Engine::WORDS), default_value_t = Engine::Auto)]
     pub engine: Engine,
 
-    /// Who gets which chunks: the next free worker, or equal shares fixed in advance
+    /// Which worker reads which chunks: the next free one, or equal shares fixed in advance
     #[arg(long, value_name = "SCHEDULE", value_parser = words(Schedule::WORDS), default_value_t = Schedule::Dynamic)]
     pub schedule: Schedule,
 
-    /// What the kernel is told beforehand
+    /// The access pattern to announce to the kernel
     #[arg(long, value_name = "ADVICE", value_parser = words(Advice::WORDS), default_value = "none")]
     pub advice: Advice,
 
-    /// How a file is mapped, where it is
+    /// How the file is mapped, by engines that map it
     #[arg(long, value_name = "FLAGS", value_parser = words(MAP_FLAGS), value_delimiter = ',', default_value = "none")]
     pub map_flags: Vec<MapFlag>,
 
-    /// Say what the read cost: page faults, context switches, CPU time, peak memory
+    /// Report what the read cost: page faults, context switches, CPU time, peak memory
     #[arg(long)]
     pub usage: bool,
 }
@@ -124,9 +124,9 @@ pub struct EngineArgs {
 /// How a file is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapFlag {
-    /// As it comes.
+    /// Without flags.
     None,
-    /// All pages are entered when the map is made.
+    /// All pages are mapped at once.
     Populate,
     /// With huge pages, where the file system has them.
     HugePage,
@@ -189,7 +189,7 @@ impl FlowArgs {
     }
 }
 
-/// The level that best effort has unless told otherwise.
+/// The default level of best effort.
 const USUAL_LEVEL: u8 = 4;
 
 fn parse_priority(word: &str) -> Result<IoPriority, String> {

@@ -1,6 +1,6 @@
 //! Sizes in bytes, as people write them: `4096`, `4KiB`, `4K`, `1.5GiB`, `64MB`.
 //!
-//! A letter alone is a power of 1024, as dd, split, du and fio take it.
+//! A letter alone is a power of 1024, as in dd, split, du and fio.
 
 use swath::Extent;
 use thiserror::Error;
@@ -22,16 +22,16 @@ const UNITS: [(&str, u64); 13] = [
     ("tb", 1_000_000_000_000),
 ];
 
-/// Why a word is no size, and what to write instead.
+/// Why a word is not a size, and what to write instead.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum SizeError {
-    /// No digits, or something else between them.
+    /// No digits, or other characters between them.
     #[error("it is not a number of bytes; write it like 4096, 4KiB, 1.5GiB or 64MB")]
     NotANumber,
     /// A sign in front.
     #[error("a size cannot be negative")]
     Negative,
-    /// A unit that means nothing.
+    /// An unknown unit.
     #[error("`{0}` is not a unit; use B, K or KiB, M or MiB, G, T, kB, MB, GB or TB")]
     UnknownUnit(String),
     /// A part of a byte.
@@ -74,7 +74,7 @@ pub fn parse_size(word: &str) -> Result<u64, SizeError> {
     scale(whole, fraction, unit_of(unit)?)
 }
 
-/// Parses a rate: a size, with or without `/s` behind it.
+/// Parses a rate: a size, with or without `/s` after it.
 ///
 /// # Errors
 ///
@@ -129,7 +129,7 @@ fn scale(whole: &str, fraction: &str, unit: u64) -> Result<u64, SizeError> {
         digits => digits.parse::<u64>().map_err(|_| SizeError::TooLarge),
     };
     let bytes = number(whole)?.checked_mul(unit).ok_or(SizeError::TooLarge)?;
-    // 19 digits are the most that always fit; nobody means a byte by the twentieth.
+    // 19 digits are the most that always fit, and no unit has a whole byte in the twentieth.
     let places = u32::try_from(fraction.len()).ok().filter(|&places| places <= 19);
     let divisor = 10_u128.pow(places.ok_or(SizeError::Fraction)?);
     let parts = u128::from(number(fraction)?) * u128::from(unit);

@@ -1,8 +1,11 @@
-//! Words of a fixed list, and what each stands for; names of inputs.
+//! Words of a fixed list and what each stands for; whole numbers; names of inputs.
 
 use std::ffi::OsString;
+use std::ops::RangeInclusive;
 
-use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    OsStringValueParser, PossibleValuesParser, StringValueParser, TypedValueParser,
+};
 
 use crate::input::{Input, InputError};
 
@@ -20,4 +23,50 @@ pub(crate) fn words<T: Copy + Send + Sync + 'static>(
 pub(crate) fn input() -> impl TypedValueParser<Value = Input> {
     OsStringValueParser::new()
         .try_map(|word: OsString| -> Result<Input, InputError> { Input::parse(&word) })
+}
+
+/// Parses a whole number in `range`.
+pub(crate) fn whole<T: TryFrom<u64> + Clone + Send + Sync + 'static>(
+    range: RangeInclusive<u64>,
+) -> impl TypedValueParser<Value = T> {
+    StringValueParser::new().try_map(move |word| -> Result<T, String> {
+        let number: u64 =
+            word.parse().map_err(|_| String::from("expected a whole number, such as 4"))?;
+        let found = range.contains(&number).then(|| T::try_from(number).ok()).flatten();
+        found.ok_or_else(|| format!("{number} is not in {}..={}", range.start(), range.end()))
+    })
+}
+
+/// Parses a count, where 0 lets the library choose.
+pub(crate) fn count() -> impl TypedValueParser<Value = usize> {
+    whole(0..=usize::MAX as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Arg, Command};
+
+    fn parsed(word: &str) -> Result<u32, String> {
+        let arg = Arg::new("n").long("workers").value_parser(whole::<u32>(1..=63));
+        let matches =
+            Command::new("only").arg(arg).try_get_matches_from(["only", "--workers", word]);
+        let matches = matches.map_err(|error| error.to_string())?;
+        Ok(*matches.get_one("n").expect("it was given"))
+    }
+
+    #[test]
+    fn a_number_is_whole_and_in_its_range() {
+        assert_eq!((parsed("1"), parsed("63")), (Ok(1), Ok(63)));
+        for (word, wanted) in [
+            ("x", "invalid value 'x' for '--workers <n>': expected a whole number, such as 4"),
+            ("1.5", "expected a whole number, such as 4"),
+            ("0", "0 is not in 1..=63"),
+            ("64", "64 is not in 1..=63"),
+            ("99999999999999999999", "expected a whole number"),
+        ] {
+            let error = parsed(word).expect_err(word);
+            assert!(error.contains(wanted), "{error}");
+        }
+    }
 }

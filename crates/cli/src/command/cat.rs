@@ -1,11 +1,11 @@
 //! `swath cat`: writes a file to standard output while the next blocks are read.
 
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
+use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use swath::append::Opened;
-use swath::sink::{Durability, HardLinks};
 use swath::timeline::{Activity, Recorder};
 use swath::{Extent, Output, ReadOptions};
 use swath_formats::compressed::DecompressOptions;
@@ -19,6 +19,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{OutputError, unbuffered};
 use crate::profile::Profiles;
+use crate::report::{PathJson, bytes_per_s, object};
 
 /// `swath cat`
 #[derive(Debug, Args)]
@@ -31,23 +32,27 @@ Examples:
   swath cat --decompress --offset 1GiB --length 4KiB data.zst | xxd")]
 pub struct Cat {
     /// The file; `-` is standard input
-    #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub path: Input,
 
-    /// Write what a zstd, gzip or bzip2 file holds; --offset and --length count its bytes
+    /// Decompress a zstd, gzip or bzip2 file; --offset and --length count decompressed bytes
     ///
-    /// Without this a compressed file is written as it is, as any other. With an index, which
-    /// `swath compress` writes for zstd and gzip, only the frames that are needed are read;
-    /// without one, all before them is decoded too.
+    /// Without this flag a compressed file is written as it is. With an index, which `swath compress`
+    /// writes for zstd and gzip, only the frames that are needed are read; without one, everything
+    /// before them is decoded too.
     #[arg(long, short, conflicts_with_all = ["mirrors", "verify_against"])]
     pub decompress: bool,
 
-    /// Write the lines that begin in these bytes, the last one to its end, wherever that is
+    /// Write the lines that begin in these bytes, the last one to its end
     ///
-    /// Of extents that together are all of a file, each line begins in one: so many programs can
-    /// take a part each of one file.
+    /// If extents cover a file without overlap, each line begins in exactly one of them: so several
+    /// programs can share one file.
     #[arg(long, value_name = "FROM..TO", value_parser = parse_extent, conflicts_with_all = ["decompress", "offset", "length"])]
     pub starting_in: Option<Extent>,
+
+    /// Print JSON to standard error, with units in its keys
+    #[arg(long)]
+    pub json: bool,
 
     /// Further copies.
     #[command(flatten)]
@@ -68,40 +73,18 @@ pub struct Cat {
 
 impl Command for Cat {
     fn run(&self) -> Result<Outcome> {
-        if self.decompress {
-            return decompressed(self);
-        }
-        if let Some(extent) = self.starting_in {
-            return lines(self, extent);
-        }
-        // With a rate it is read as any source is.
-        if self.flow.rate.is_none()
-            && !self.copies.is_used()
-            && let Some(opened) = self.path.segments()?
-        {
-            return segments(self, opened);
-        }
-        let options = self.flow.apply(self.extent.apply(ReadOptions::new()));
-        let profiles = Profiles::new(self.flow.profile);
-        let options = profiles.apply(options, &self.path).with_timeline(self.timeline.handle());
-        let mut reader = options.reader(profiles.source(&self.copies, &self.path)?)?;
-        // A block is one write: a buffer between would only copy it.
-        let mut out = unbuffered()?;
-        let (mut recorder, mut offset) = (self.timeline.recorder("<stdout>"), 0);
-        loop {
-            let block = reader.fill_buf()?;
-            if block.is_empty() {
-                return Ok(Outcome::Done);
-            }
-            let len = block.len();
-            recorder.as_mut().map(Recorder::mark);
-            out.write_all(block).map_err(OutputError::from)?;
-            if let Some(recorder) = &mut recorder {
-                recorder.lap(Activity::Write, offset, len as u64);
-            }
-            offset += len as u64;
-            reader.consume(len);
-        }
+        let start = Instant::now();
+        let (outcome, bytes) = written(self)?;
+        let elapsed = start.elapsed();
+        let json = object! {
+            #[serde(flatten)]
+            path: PathJson::from(self.path.label()),
+            bytes,
+            elapsed_s: elapsed.as_secs_f64(),
+            bytes_per_s: bytes_per_s(bytes, elapsed),
+        };
+        Target::Stdout.tell(self.json, &json, "")?;
+        Ok(outcome)
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
@@ -109,15 +92,54 @@ impl Command for Cat {
     }
 }
 
-/// Writes what a compressed file holds to standard output.
-fn decompressed(args: &Cat) -> Result<Outcome> {
-    let quiet = OutputArgs {
-        force: false,
-        durability: Durability::None,
-        hard_links: HardLinks::Refused,
-        json: false,
-        timeline: args.timeline.clone(),
+/// Writes to standard output what the words select; returns the number of bytes written.
+fn written(args: &Cat) -> Result<(Outcome, u64)> {
+    if args.decompress {
+        return decompressed(args);
+    }
+    if let Some(extent) = args.starting_in {
+        return lines(args, extent).map(|bytes| (Outcome::Done, bytes));
+    }
+    // With a rate, segments are read like any other source.
+    let segments = match args.flow.rate.is_none() && !args.copies.is_used() {
+        true => args.path.segments()?,
+        false => None,
     };
+    let bytes = match segments {
+        Some(opened) => in_segments(args, opened)?,
+        None => as_it_is(args)?,
+    };
+    Ok((Outcome::Done, bytes))
+}
+
+/// Writes the bytes of a file while the next ones are read.
+fn as_it_is(args: &Cat) -> Result<u64> {
+    let options = args.flow.apply(args.extent.apply(ReadOptions::new()));
+    let profiles = Profiles::new(args.flow.profile);
+    let options = profiles.apply(options, &args.path).with_timeline(args.timeline.handle());
+    let mut reader = options.reader(profiles.source(&args.copies, &args.path)?)?;
+    // A block is one write: a buffer between would only copy it.
+    let mut out = unbuffered()?;
+    let (mut recorder, mut offset) = (args.timeline.recorder("<stdout>"), 0);
+    loop {
+        let block = reader.fill_buf()?;
+        if block.is_empty() {
+            return Ok(offset);
+        }
+        let len = block.len();
+        recorder.as_mut().map(Recorder::mark);
+        out.write_all(block).map_err(OutputError::from)?;
+        if let Some(recorder) = &mut recorder {
+            recorder.lap(Activity::Write, offset, len as u64);
+        }
+        offset += len as u64;
+        reader.consume(len);
+    }
+}
+
+/// Writes the contents of a compressed file.
+fn decompressed(args: &Cat) -> Result<(Outcome, u64)> {
+    let quiet = OutputArgs { timeline: args.timeline.clone(), ..OutputArgs::default() };
     let read = args.flow.apply(quiet.read_options());
     let read = Profiles::new(args.flow.profile).apply(read, &args.path);
     let mut options = DecompressOptions::new()
@@ -130,25 +152,25 @@ fn decompressed(args: &Cat) -> Result<Outcome> {
     let report = options.decompress(args.path.source()?, output)?;
     note_all(&args.path, &report.fallbacks);
     note_all(&args.path, &report.notes());
-    Ok(decompress::outcome(&report))
+    Ok((decompress::outcome(&report), report.bytes_out))
 }
 
-/// The lines that begin in an extent, in their order.
-fn lines(args: &Cat, extent: Extent) -> Result<Outcome> {
+/// Writes the lines that begin in an extent, in their order.
+fn lines(args: &Cat, extent: Extent) -> Result<u64> {
     let profiles = Profiles::new(args.flow.profile);
     let options = profiles.apply(args.flow.apply(ReadOptions::new()), &args.path);
     let options = options.with_timeline(args.timeline.handle());
     let records = options.records(profiles.source(&args.copies, &args.path)?);
     let output = Output::stream(unbuffered()?, "<stdout>");
-    records.with_starting_in(extent).transform_blocks(output, |block, out| {
+    let done = records.with_starting_in(extent).transform_blocks(output, |block, out| {
         out.extend_from_slice(block.bytes);
         Ok::<(), swath::Error>(())
     })?;
-    Ok(Outcome::Done)
+    Ok(done.written.bytes)
 }
 
-/// Segments are read one behind the other, so that the checksum of each extent is compared.
-fn segments(args: &Cat, mut opened: Opened) -> Result<Outcome> {
+/// Writes segments. They are read one after the other, so that the checksum of each extent is compared.
+fn in_segments(args: &Cat, mut opened: Opened) -> Result<u64> {
     const BLOCK: usize = 1 << 20;
     let rest = opened.len().saturating_sub(args.extent.offset);
     let len = args.extent.length.unwrap_or(rest);
@@ -178,5 +200,5 @@ fn segments(args: &Cat, mut opened: Opened) -> Result<Outcome> {
         }
         left -= read as u64;
     }
-    Ok(Outcome::Done)
+    Ok(len - left)
 }

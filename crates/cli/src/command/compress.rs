@@ -12,7 +12,7 @@ use swath_formats::compressed::{CompressOptions, Compressed, Format};
 
 use super::target::{Target, note_all};
 use super::{Command, Outcome};
-use crate::args::{Files, OutputArgs, ProfileArgs, input, parse_size, words};
+use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size, words};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
@@ -21,10 +21,10 @@ use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, ti
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  swath compress data.bin                          data.bin.zst beside it
+  swath compress data.bin                          data.bin.zst, in the same folder
   swath compress --format gzip --workers 4 data.bin
   swath compress --level 19 data.bin backup.zst
-  tar c folder | swath compress - folder.tar.zst
+  tar c folder | swath compress -o folder.tar.zst
   pg_dump db | swath compress --format gzip | ssh host 'cat > db.gz'")]
 pub struct Compress {
     /// The file to compress, which is kept; `-` is standard input
@@ -32,55 +32,56 @@ pub struct Compress {
     pub from: Input,
 
     /// The compressed file, a folder for it, or `-` for standard output [default: IN with .zst,
-    /// .gz or .bz2 behind it; standard output if IN is standard input]
+    /// .gz or .bz2 appended; standard output if IN is standard input]
     ///
-    /// It appears in one step when all of it is there. The output does not depend on the number of
+    /// It appears in one step, once it is complete. The output does not depend on the number of
     /// workers, and zstd, gzip and bzip2 read it.
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub to: Option<Input>,
 
-    /// What to make [default: what OUT ends with, else zstd]
+    /// The format [default: from the end of OUT's name, else zstd]
     ///
-    /// zstd has the seek table of its seekable format, gzip members of 1 MiB and an index that
-    /// other tools skip: `swath cat --decompress --offset` finds its place in both. bgzf is
-    /// blocked gzip as genome tools use it.
+    /// zstd files have the seek table of its seekable format; gzip files have members of 1 MiB and an
+    /// index that other tools skip. `swath cat --decompress --offset` seeks in both. bgzf is the
+    /// blocked gzip of genome tools.
     #[arg(long, value_name = "FORMAT", value_parser = words(Format::WORDS))]
     pub format: Option<Format>,
 
-    /// How hard to try: zstd 1 to 22, gzip and bgzf 1 to 12, bzip2 1 to 9 (usually 3, 6 and 9)
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Compression level: zstd 1 to 22, gzip and bgzf 1 to 12, bzip2 1 to 9 (default 3, 6 and 9)
+    #[arg(long, value_name = "N", value_parser = parse_level, allow_negative_numbers = true)]
     pub level: Option<i32>,
 
     /// Threads; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
-    /// Bytes of input in a frame that stands alone; 0 chooses
+    /// Bytes of input in each independent frame; 0 chooses
     ///
-    /// Larger ones make a smaller file; smaller ones are found faster, need less memory, and are
-    /// more work to share.
+    /// Larger frames make a smaller file. Smaller frames make seeking faster, need less memory, and
+    /// spread over more workers.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub block_size: u64,
 
-    /// Where to leave it.
+    /// Where to write it.
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Whether what was measured is used.
+    /// Whether a profile is used.
     #[command(flatten)]
     pub profile: ProfileArgs,
 }
 
 impl Command for Compress {
     fn run(&self) -> Result<Outcome> {
-        let format = self.format.unwrap_or_else(|| format_of(self.to.as_ref()));
+        let to = self.output.flag.or(&self.to);
+        let format = self.format.unwrap_or_else(|| format_of(to));
         let named = |path: &Path| path.file_name().map(|_| with_extension(path, format));
-        let target = Target::choose(&self.from, self.to.as_ref(), named)?;
+        let target = Target::choose(&self.from, to, named)?;
         ensure!(
             target != Target::Stdout || !io::stdout().is_terminal(),
             Refused::new(
                 "cannot write compressed bytes to a terminal",
-                "redirect standard output, or name a file"
+                "redirect standard output, or name an output file"
             )
         );
         let compress = |read, from, to| Ok(self.options(format, read).compress(from, to)?);
@@ -91,7 +92,7 @@ impl Command for Compress {
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.output.timeline).input(&self.from).inputs(&self.to))
+        Some(Files::of_output(&self.output, &self.to).input(&self.from))
     }
 }
 
@@ -109,7 +110,7 @@ impl Compress {
     }
 }
 
-/// What the name of the output says, else zstd.
+/// Returns the format by the name of the output, else zstd.
 fn format_of(to: Option<&Input>) -> Format {
     let Some(Input::Path(path)) = to else { return Format::Zstd };
     match path.extension().and_then(|extension| extension.to_str()) {
@@ -118,6 +119,11 @@ fn format_of(to: Option<&Input>) -> Format {
         Some("bz2" | "tbz" | "tbz2") => Format::Bzip2,
         _ => Format::Zstd,
     }
+}
+
+/// Parses a compression level, which may be negative.
+fn parse_level(word: &str) -> Result<i32, String> {
+    word.parse().map_err(|_| String::from("expected a whole number, such as 3"))
 }
 
 fn with_extension(path: &Path, format: Format) -> PathBuf {
@@ -148,7 +154,7 @@ fn json(target: &Target, args: &Compress, report: &Compressed) -> impl Serialize
     }
 }
 
-/// What is left of 1; nothing is left as it is.
+/// Returns the share of 1 that is left; an empty input counts as one byte.
 pub(super) fn ratio(packed: u64, plain: u64) -> f64 {
     packed as f64 / plain.max(1) as f64
 }

@@ -6,8 +6,8 @@ use swath::{Engine, ReadOptions, Scanned, Source};
 
 use crate::input::Input;
 
-/// Up to a page a map gains nothing, and the file may be one that the kernel makes when it is
-/// read, whatever length it says.
+/// Up to this size a map gains nothing, and the file may be one that the kernel makes when it is
+/// read, whose length says nothing.
 const SMALL: u64 = 4096;
 
 /// What is computed of the bytes.
@@ -49,8 +49,8 @@ pub(super) fn consume(
     engine: Engine,
 ) -> Result<Scanned<u64>> {
     let opened = input.open().and_then(|file| Ok((file.metadata()?, file)));
-    // A folder may be one of segments. What cannot be opened, the library opens again, and says
-    // better what is wrong with it.
+    // A folder may be one of segments. A file that cannot be opened is opened again by the library,
+    // whose error is better.
     let Some((facts, file)) = opened.ok().filter(|(facts, _)| !facts.is_dir()) else {
         return Ok(kernel.of_source(options, input.source()?)?);
     };

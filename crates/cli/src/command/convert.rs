@@ -11,160 +11,222 @@ pub(crate) use args::Convert;
 
 use self::format::Format;
 use self::size::Size;
+use super::target::{Target, exists, is_input, refused};
 use super::{Command, Outcome};
 use crate::args::Files;
 use crate::failure::Refused;
-use crate::output::{complain, tell, wrote};
+use crate::input::Input;
+use crate::output::{OutputError, complain};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 use crate::same_file::is_same_file;
 use anyhow::{Result, bail, ensure};
-use std::fs;
-use std::path::Path;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use swath::ReadOptions;
+use swath::{Output, ReadOptions};
 use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::TableOptions;
+use tempfile::TempDir;
 
-/// What was converted, and when it was all in memory.
+/// What was converted, and when all of it was in memory.
 struct Converted {
     size: Size,
     read: Instant,
+    /// Bytes written.
+    bytes: u64,
     /// What the new format does not say.
     notes: Vec<String>,
 }
 
 impl Converted {
     fn new(size: Size, read: Instant) -> Self {
-        Self { size, read, notes: Vec::new() }
+        Self { size, read, bytes: 0, notes: Vec::new() }
+    }
+}
+
+/// One conversion: the flags, the opened input, and where the output goes.
+struct Job<'w> {
+    words: &'w Convert,
+    input: swath::Input,
+    target: Target,
+    /// Where formats are written that need a file: the output, or a temporary file for a stream.
+    file: PathBuf,
+    _temporary: Option<TempDir>,
+}
+
+impl<'w> Job<'w> {
+    fn new(words: &'w Convert, input: swath::Input, target: Target) -> Result<Self> {
+        let (file, temporary) = match &target {
+            Target::Path(path) if !target.is_stream() => (path.clone(), None),
+            _ => {
+                let folder = tempfile::tempdir().map_err(|error| {
+                    let what = "cannot make a temporary file for standard output";
+                    Refused::new(what, "name a file with -o").with_source(error)
+                })?;
+                (folder.path().join("out"), Some(folder))
+            }
+        };
+        Ok(Self { words, input, target, file, _temporary: temporary })
+    }
+
+    /// Returns the output for text, which can be a stream.
+    fn text(&self) -> Result<Output> {
+        if !self.target.is_stream() {
+            return Ok(Output::from(&self.file));
+        }
+        let (stream, name) = self.target.stream()?;
+        Ok(Output::stream(stream, name))
+    }
+
+    /// Writes the temporary file to the stream, if there is one.
+    fn finish(&self) -> Result<()> {
+        if self.target.is_stream() && self.file.exists() {
+            let mut file = File::open(&self.file)?;
+            io::copy(&mut file, &mut self.target.stream()?.0).map_err(OutputError::from)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the name of the output in messages.
+    fn name(&self) -> PathBuf {
+        self.target.label().into()
     }
 }
 
 impl Command for Convert {
     fn run(&self) -> Result<Outcome> {
-        check_names(self)?;
-        let (from, to) = formats(self)?;
+        let input = self.from.seekable()?;
+        let (from, to) = formats(self, &input)?;
         if let Some((flag, what)) = self.idle_flag(from, to) {
             let refused =
                 format!("cannot convert {from} to {to} with {flag}: it is for {what}");
-            bail!(Refused::new(refused, "without it, or by way of an .mtx file"));
+            bail!(Refused::new(refused, "leave it out, or convert to an .mtx file first"));
         }
-        check_target(self)?;
+        let named = |path: &Path| path.file_name().map(|_| path.with_extension(to.word()));
+        let target = Target::choose(&self.from, self.output.flag.or(&self.to), named)?;
+        check_target(self, &target)?;
+        let job = Job::new(self, input, target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
-            (true, true) => matrix::to_matrix(self, from, to)?,
-            (true, false) => entries::of_matrix(self, from, to)?,
-            (false, false) => table::to_table(self, from, to)?,
-            (false, true) => entries::of_table(self, from, to)?,
+            (true, true) => matrix::to_matrix(&job, from, to),
+            (true, false) => entries::of_matrix(&job, from, to),
+            (false, false) => table::to_table(&job, from, to),
+            (false, true) => entries::of_table(&job, from, to),
         };
+        let done = done.map_err(|error| refused(error, &job.file))?;
+        job.finish()?;
         let (read, write) = (done.read - start, done.read.elapsed());
         for note in &done.notes {
             complain(format!("note: {note}"));
         }
-        report(self, from, to, done, read, write)
+        report(&job, [from, to], done, read, write)
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.output.timeline).path(&self.input).path(&self.to))
+        Some(Files::of_output(&self.output, &self.to).input(&self.from))
     }
 }
 
-/// Ends of names of what is not unpacked here, and what to try.
+/// Endings of compressed files that are not decompressed here, and what to do.
 const PACKED: [(&str, &str); 2] =
     [("xz", "decompress it first: xz -d <OLD >NEW"), ("zip", "unpack it first: unzip")];
 
-fn formats(args: &Convert) -> Result<(Format, Format)> {
-    let named = |path: &Path, beside| Format::of(path, beside);
-    let known = |format: Option<Format>, path: &Path, flag| {
-        format.ok_or_else(|| {
-            let what = format!("cannot convert: the name {} says no format", path.display());
-            let end = path.extension().unwrap_or_default();
-            let packed = PACKED.iter().find(|(known, _)| end.eq_ignore_ascii_case(known));
-            Refused::new(what, packed.map_or(flag, |(_, hint)| hint))
-        })
+/// Returns the formats of input and output.
+fn formats(args: &Convert, input: &swath::Input) -> Result<(Format, Format)> {
+    let unknown = |what: &str, path: &Path, flag| {
+        let end = path.extension().unwrap_or_default();
+        let packed = PACKED.iter().find(|(known, _)| end.eq_ignore_ascii_case(known));
+        let what = format!("cannot tell the format of {what} from the name {}", path.display());
+        Refused::new(what, packed.map_or(flag, |(_, hint)| hint))
     };
-    let read = |beside| Format::of_input(&args.input, beside);
+    let output = args.output.flag.or(&args.to).and_then(Input::path);
+    let read = |beside| args.from.path().and_then(|path| Format::of_input(path, beside));
     let from = args.from_format.or_else(|| read(args.to_format));
-    let to = args.to_format.or_else(|| named(&args.to, from));
-    // The end that is told apart by the other one, once that is known.
+    let to = args.to_format.or_else(|| Format::of(output?, from));
+    // The ending that depends on the other one, once that is known.
     let from = args.from_format.or_else(|| read(to)).or(from);
     let from = match (from, args.from_format) {
         // The banner knows better than the name.
-        (Some(Format::Edges), None) if says_market(&args.input) => Some(Format::Mtx),
+        (Some(Format::Edges), None) if detected(input) == Some(Format::Mtx) => {
+            Some(Format::Mtx)
+        }
+        (None, _) => detected(input),
         (from, _) => from,
     };
-    Ok((known(from, &args.input, "--from FORMAT")?, known(to, &args.to, "--to FORMAT")?))
+    let Some(from) = from else {
+        return Err(unknown("the input", args.from.name(), "pass --from FORMAT").into());
+    };
+    let Some(to) = to else {
+        let name = output.unwrap_or(Path::new("<stdout>"));
+        return Err(unknown("the output", name, "pass --to FORMAT").into());
+    };
+    Ok((from, to))
 }
 
-/// Whether a file says that it is Matrix Market; what cannot be read says so later.
-fn says_market(path: &Path) -> bool {
-    let is_file = fs::metadata(path).is_ok_and(|facts| facts.is_file());
-    // A mark of the byte order and the banner.
-    let head = ReadOptions::new().with_workers(1).with_len(17);
-    is_file && head.read(path).is_ok_and(|head| has_banner(&head.buffer))
+/// Returns the format by the first bytes, if they tell; reading reports its errors later.
+fn detected(input: &swath::Input) -> Option<Format> {
+    // A byte order mark and the banner.
+    const HEAD: u64 = 17;
+    let len = input.len().unwrap_or(0).min(HEAD);
+    let head = ReadOptions::new().with_workers(1).with_len(len).read(input).ok()?.buffer;
+    let begins = [
+        (&b"\x93NUMPY"[..], Format::Npy),
+        (b"ARROW1", Format::Arrow),
+        (b"PK\x03\x04", Format::Npz),
+    ];
+    if has_banner(&head) {
+        return Some(Format::Mtx);
+    }
+    begins.iter().find(|(begin, _)| head.starts_with(begin)).map(|&(_, format)| format)
 }
 
-/// Files are looked at twice, and replaced in one step: neither goes with a stream.
-fn check_names(args: &Convert) -> Result<()> {
-    let stream = |path: &Path| path == Path::new("-");
-    ensure!(
-        !stream(&args.input) && !stream(&args.to),
-        Refused::new("cannot convert standard input or output", "the names of files, or ./-")
-    );
-    Ok(())
-}
-
-/// Before anything is read: what would be refused at the end.
-fn check_target(args: &Convert) -> Result<()> {
-    let what = |why: &str| format!("cannot write {}: {why}", args.to.display());
-    if args.to.exists() {
-        ensure!(
-            !is_same_file(&args.input, &args.to),
-            Refused::new(what("it is the input"), "another name for the output")
-        );
-        let hint = "--force to replace it, or another name";
-        ensure!(args.output.force, Refused::new(what("there is such a file"), hint));
+/// Refuses, before anything is read, what would be refused at the end.
+fn check_target(args: &Convert, target: &Target) -> Result<()> {
+    let Target::Path(path) = target else { return Ok(()) };
+    if path.exists() && !target.is_stream() {
+        let is_same = args.from.path().is_some_and(|from| is_same_file(from, path));
+        ensure!(!is_same, is_input(path));
+        ensure!(args.output.existing.force, exists(path));
     }
     Ok(())
 }
 
-/// The library's options for the matrix that is read, and a bar that moves as it is.
-fn matrix_options(args: &Convert, from: Format) -> (MatrixOptions, Bar) {
-    let (read, bar) = Bar::attach(args.output.read_options(), !args.output.json);
-    (args.matrix_options(from, read), bar)
+/// Returns the library's options for reading a matrix, and its progress bar.
+fn matrix_options(job: &Job<'_>, from: Format) -> (MatrixOptions, Bar) {
+    let output = &job.words.output;
+    let (read, bar) = Bar::attach(output.read_options(), !output.json);
+    (job.words.matrix_options(from, read), bar)
 }
 
-/// The same for a table.
-fn table_options(args: &Convert, from: Format) -> (TableOptions, Bar) {
-    let (read, bar) = Bar::attach(args.output.read_options(), !args.output.json);
-    (args.table_options(from, read), bar)
+/// Returns the same for a table.
+fn table_options(job: &Job<'_>, from: Format) -> (TableOptions, Bar) {
+    let output = &job.words.output;
+    let (read, bar) = Bar::attach(output.read_options(), !output.json);
+    (job.words.table_options(from, read), bar)
 }
 
 fn report(
-    args: &Convert,
-    from: Format,
-    to: Format,
-    Converted { size, notes, .. }: Converted,
+    job: &Job<'_>,
+    [from, to]: [Format; 2],
+    Converted { size, notes, bytes: bytes_out, .. }: Converted,
     read: Duration,
     write: Duration,
 ) -> Result<Outcome> {
-    let len = |path: &Path| {
-        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|facts| facts.len())
-    };
-    let (bytes_in, bytes_out) = (len(&args.input), len(&args.to).unwrap_or(0));
-    let in_speed = bytes_in.map(|bytes| bytes_per_s(bytes, read));
-    let out_speed = bytes_per_s(bytes_out, write);
+    let label = job.target.label();
+    let bytes_in = job.input.len().unwrap_or(0);
+    let (in_speed, out_speed) = (bytes_per_s(bytes_in, read), bytes_per_s(bytes_out, write));
     let json = object! {
         #[serde(flatten)]
-        path: PathJson::from(&args.to),
-        source: PathJson::from(&args.input),
+        path: PathJson::from(&label),
+        source: PathJson::from(job.words.from.label()),
         from: from.word(),
         to: to.word(),
         rows: size.rows,
         columns: size.columns,
         // Entries of a matrix, values of a table.
         values: size.values,
-        // None of a pipe or a device.
         bytes_in,
         bytes_out,
         read_s: read.as_secs_f64(),
@@ -174,25 +236,20 @@ fn report(
         // What the new format does not say.
         notes,
     };
-    let took = time_text(read);
-    let came = bytes_in.zip(in_speed).map_or_else(
-        || format!("read in {took}"),
-        |(bytes, speed)| {
-            format!("{} read in {took}, {:.2} GB/s", size_text(bytes), speed / 1e9)
-        },
-    );
     let text = format!(
         "{}: {} × {}, {}\n  \
-         {}; {} written in {}, {:.2} GB/s\n",
-        args.to.display(),
+         {} read in {}, {:.2} GB/s; {} written in {}, {:.2} GB/s\n",
+        Path::new(&label).display(),
         size.rows,
         size.columns,
         counted(size.values, "value"),
-        came,
+        size_text(bytes_in),
+        time_text(read),
+        in_speed / 1e9,
         size_text(bytes_out),
         time_text(write),
         out_speed / 1e9,
     );
-    wrote(&args.to, tell(args.output.json, &json, text))?;
+    job.target.tell(job.words.output.json, &json, &text)?;
     Ok(Outcome::Done)
 }

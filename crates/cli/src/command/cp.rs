@@ -1,4 +1,4 @@
-//! `swath cp`: copies a file, or a folder of segments as one, whole or not at all.
+//! `swath cp`: copies a file, or a folder of segments as one file, completely or not at all.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,9 @@ use swath::copy::{Copied, CopyOptions, Reflink};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{OutputOptions, ReadOptions};
 
+use super::target::kept;
 use super::{Command, Outcome};
-use crate::args::{Files, TimelineArgs, input, parse_size, words};
+use crate::args::{Files, OutFlag, TimelineArgs, count, input, parse_size, words};
 use crate::door::is_folder;
 use crate::failure::Refused;
 use crate::input::Input;
@@ -29,36 +30,40 @@ Examples:
 pub struct Cp {
     /// The file to copy, or a folder of segments; `-` is standard input
     ///
-    /// A folder that `append` left is compared with its checksums first, and copied as the one file
-    /// that it stands for.
-    #[arg(value_name = "FROM", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    /// A folder that `append` has written is compared with its checksums first, and copied as the one
+    /// file that it represents.
+    #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub from: Input,
 
     /// The copy, or a folder that gets it under the same name
     ///
-    /// It appears in one step when all of it is there; until then, and if anything fails, an
-    /// existing file stays as it is. One that is replaced keeps its mode, owner and attributes.
-    #[arg(value_name = "TO", value_parser = input(), value_hint = ValueHint::AnyPath)]
-    pub to: Input,
+    /// It appears in one step, once it is complete. Until then, and if anything fails, an existing
+    /// file stays as it is. A file that is replaced keeps its mode, owner and attributes.
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath, required_unless_present = "output")]
+    pub to: Option<Input>,
 
-    /// Share the blocks of the file instead of copying: where possible, or else fail, or not
+    /// The same as a flag.
+    #[command(flatten)]
+    pub flag: OutFlag,
+
+    /// Share the blocks of the file instead of copying them: if possible, always, or never
     #[arg(long, value_name = "WHEN", value_parser = words(Reflink::WORDS), default_value = "auto")]
     pub reflink: Reflink,
 
-    /// Wait until the device has it, so that a power cut does not undo it
+    /// Wait until the device has the file, so that it survives a power cut
     #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
-    /// Do not replace an existing file
+    /// Do not replace an existing file; without this flag it is replaced, as cp(1) does
     #[arg(long)]
     pub no_clobber: bool,
 
-    /// An existing file with further names: refuse, or break away from them
+    /// If OUT exists and has other hard links: refuse, or replace this name only
     #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
     pub hard_links: HardLinks,
 
     /// Threads; 0 chooses
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
     /// Bytes of one read and write; 0 chooses
@@ -80,7 +85,7 @@ impl Command for Cp {
         let (read, bar) = Bar::attach(self.read_options(), !self.json);
         let options = self.options(read);
         let extents = self.from.segments()?.map(|opened| opened.extents() as u64);
-        let copied = options.copy(self.from.source()?, &target)?;
+        let copied = options.copy(self.from.source()?, &target).map_err(kept)?;
         drop(bar);
         let json = object! {
             #[serde(flatten)]
@@ -103,7 +108,8 @@ impl Command for Cp {
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.timeline).input(&self.from).input(&self.to))
+        let to = self.flag.or(&self.to);
+        Some(Files::beside(&self.timeline).input(&self.from).inputs(to))
     }
 }
 
@@ -131,11 +137,11 @@ impl Cp {
     }
 }
 
-/// The name of the copy: a folder gets it under the name of the original.
+/// Returns the name of the copy: a folder gets it under the name of the original.
 fn target(args: &Cp) -> Result<PathBuf> {
-    let Input::Path(to) = &args.to else {
-        let hint = "`swath cat` for standard output (a file of this name is ./-)";
-        return Err(Refused::new("cannot copy to -: it is no name of a file", hint).into());
+    let Some(Input::Path(to)) = args.flag.or(&args.to) else {
+        let hint = "use `swath cat` for standard output (a file of this name is ./-)";
+        return Err(Refused::new("cannot copy to -: it is not the name of a file", hint).into());
     };
     if !is_folder(to) {
         return Ok(to.clone());

@@ -1,17 +1,19 @@
 //! `swath decompress`, and `swath cat --decompress`.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::ReadOptions;
-use swath_formats::compressed::{DecompressOptions, Decompressed};
+use swath_formats::compressed::{DecompressOptions, Decompressed, Format};
 
 use super::compress::ratio;
 use super::target::{Target, note_all};
 use super::{Command, Outcome};
-use crate::args::{Files, OutputArgs, ProfileArgs, input};
+use crate::args::{Files, OutputArgs, ProfileArgs, count, input};
+use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
 
@@ -19,18 +21,18 @@ use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, ti
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  swath decompress data.bin.zst                    data.bin beside it
+  swath decompress data.bin.zst                    data.bin, in the same folder
   swath decompress --workers 4 data.gz other-name
   swath decompress data.tar.bz2 - | tar x
   curl -s https://example.org/data.zst | swath decompress > data
 
-What follows the end of a stream is an error for zstd. For gzip and bzip2 it is skipped and said
-so, with exit status 1; zeros behind gzip are skipped in silence. All as the standard tools do.")]
+Bytes after the end of a stream are an error for zstd. For gzip and bzip2 they are skipped with a
+note and exit status 1; zeros after gzip are skipped without a note. The standard tools do the same.")]
 pub struct Decompress {
     /// The file to decompress, which is kept; `-` is standard input
     ///
-    /// zstd, gzip, BGZF or bzip2: its first bytes tell. Files of one frame that another program
-    /// wrote are decoded by one worker, bzip2 always by all.
+    /// zstd, gzip, BGZF or bzip2, recognised by its first bytes. A file of one frame that another
+    /// program wrote is decoded by one worker, a bzip2 file always by all.
     #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub from: Input,
 
@@ -40,21 +42,24 @@ pub struct Decompress {
     pub to: Option<Input>,
 
     /// Threads; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
-    /// Where to leave it.
+    /// Where to write it.
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Whether what was measured is used.
+    /// Whether a profile is used.
     #[command(flatten)]
     pub profile: ProfileArgs,
 }
 
 impl Command for Decompress {
     fn run(&self) -> Result<Outcome> {
-        let target = Target::choose(&self.from, self.to.as_ref(), without_extension)?;
+        let to = self.output.flag.or(&self.to);
+        let target = Target::choose(&self.from, to, without_extension).map_err(|error| {
+            if is_plain(&self.from) { not_compressed(&self.from) } else { error }
+        })?;
         let decompress = |read, from, to| Ok(self.options(read).decompress(from, to)?);
         let report = target.filled(&self.output, self.profile, &self.from, decompress)?;
         note_all(&self.from, &report.fallbacks);
@@ -64,7 +69,7 @@ impl Command for Decompress {
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.output.timeline).input(&self.from).inputs(&self.to))
+        Some(Files::of_output(&self.output, &self.to).input(&self.from))
     }
 }
 
@@ -75,7 +80,7 @@ impl Decompress {
     }
 }
 
-/// What names of compressed files end with, and what those of their contents do instead.
+/// The ends of names of compressed files, and those of their contents instead.
 const EXTENSIONS: [(&str, &str); 10] = [
     ("zst", ""),
     ("zstd", ""),
@@ -89,13 +94,28 @@ const EXTENSIONS: [(&str, &str); 10] = [
     ("svgz", "svg"),
 ];
 
-/// Bytes that were skipped, or may be missing, are no failure, but nothing to pass over in silence
-/// either.
+/// Bytes that were skipped, or may be missing, are not a failure, but change the exit status.
 pub(super) fn outcome(report: &Decompressed) -> Outcome {
     if report.is_whole() { Outcome::Done } else { Outcome::Differs }
 }
 
-/// The name of the contents; `None` if this is not a name of a compressed file.
+/// Whether it can be read, and is not compressed.
+fn is_plain(from: &Input) -> bool {
+    const HEAD: u64 = 18;
+    let Some(path) = from.path().filter(|path| path.is_file()) else { return false };
+    let head = std::fs::File::open(path).and_then(|file| {
+        let mut head = Vec::new();
+        file.take(HEAD).read_to_end(&mut head).map(|_| head)
+    });
+    head.is_ok_and(|head| Format::detect(&head).is_none())
+}
+
+fn not_compressed(from: &Input) -> anyhow::Error {
+    let what = format!("cannot decompress {from}: it is not compressed by zstd, gzip or bzip2");
+    Refused::new(what, "check the path, or copy the file as it is with `swath cp`").into()
+}
+
+/// Returns the name of the contents; `None` if this is not a name of a compressed file.
 fn without_extension(path: &Path) -> Option<PathBuf> {
     let extension = path.extension()?.to_str()?;
     let (_, instead) = EXTENSIONS.iter().find(|(known, _)| extension == *known)?;

@@ -9,53 +9,57 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use swath::OutputOptions;
-use swath::append::OrderedOptions;
+use swath::append::Ordered;
 use swath::sink::Durability;
 use swath_study::workload::graph::{Rmat, Text};
-use swath_study::workload::{Kind, Recipe, Style, Table, contracts, generate_synced};
+use swath_study::workload::{
+    Generated, Kind, Recipe, Style, Table, contracts, generate_file, generate_stream,
+};
 
 use self::tree::Tree;
+use super::target::{Target, refused};
 use super::{Command, Outcome};
-use crate::args::{Files, TimelineArgs, parse_size};
+use crate::args::{Files, ForceFlag, OutFlag, TimelineArgs, count, input, parse_size, whole};
 use crate::failure::Refused;
-use crate::output::{tell, wrote};
+use crate::input::Input;
 use crate::report::{PathJson, bytes_per_s, object, size_text, time_text};
 
 /// `swath gen`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  swath gen bytes 2GiB -o data.bin
-  swath gen letters 64MiB --seed 7 -o letters.txt
+  swath gen bytes 2GiB data.bin
+  swath gen letters 64MiB --seed 7 letters.txt
   swath gen csv-numbers 1GB -o numbers.csv
   swath gen csv 500MB --columns 8 --decimals 6 -o table.csv
-  swath gen mtx --scale 22 -o graph.mtx
-  swath gen options 2500000 -o options.txt
-  swath gen tree --files 100000 --size 10kB -o tree/")]
+  swath gen mtx --scale 22 graph.mtx
+  swath gen options 2500000 options.txt
+  swath gen tree --files 100000 --size 10kB tree/
+  swath gen bytes 1GiB -o - | ssh host 'cat > data.bin'")]
 pub struct Gen {
-    /// What it consists of.
+    /// The kind of input.
     #[command(subcommand)]
     pub what: What,
 }
 
-/// What an input consists of.
+/// The kind of input.
 #[derive(Debug, Subcommand)]
 pub enum What {
     /// Random bytes
     Bytes(Bytes),
     /// Letters A to Z
     Letters(Bytes),
-    /// Lines of 1,024 numbers with commas between
+    /// Lines of 1,024 numbers, separated by commas
     CsvNumbers(Bytes),
-    /// A table of numbers with commas between
+    /// A table of numbers, separated by commas
     Csv(Csv),
-    /// A random graph as Matrix Market: R-MAT, degrees as those of the web
+    /// A random graph as Matrix Market: R-MAT, with degrees like those of the web
     Mtx(Graph),
     /// The same graph as a list of edges
     Edges(Graph),
-    /// Option contracts for `swath price`, each with its right price
+    /// Option contracts for `swath price`, each with its correct price
     Options(Contracts),
-    /// Many files of text in folders of a thousand
+    /// Many text files, a thousand in each folder
     Tree(Tree),
 }
 
@@ -63,14 +67,14 @@ pub enum What {
 #[derive(Debug, Args)]
 pub struct Graph {
     /// Vertices: 2 to this power
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=32))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = whole::<u32>(1..=32))]
     pub scale: u32,
 
     /// Edges [default: 16 for each vertex]
-    #[arg(long, value_name = "COUNT")]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u64>(0..=u64::MAX))]
     pub edges: Option<u64>,
 
-    /// Where, and from which seed.
+    /// Its output and its seed.
     #[command(flatten)]
     pub made: MadeArgs,
 
@@ -83,10 +87,10 @@ pub struct Graph {
 #[derive(Debug, Args)]
 pub struct Contracts {
     /// How many; they repeat after a thousand
-    #[arg(value_name = "COUNT")]
+    #[arg(value_name = "COUNT", value_parser = whole::<u64>(0..=u64::MAX))]
     pub count: u64,
 
-    /// Where, and from which seed.
+    /// Its output and its seed.
     #[command(flatten)]
     pub made: MadeArgs,
 
@@ -95,14 +99,14 @@ pub struct Contracts {
     pub timeline: TimelineArgs,
 }
 
-/// So many bytes of something.
+/// An input of a given size.
 #[derive(Debug, Args)]
 pub struct Bytes {
-    /// How long it is; lines end with the last whole one
+    /// Its size; an input of lines ends with the last complete line
     #[arg(value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
     pub size: u64,
 
-    /// Where, and from which seed.
+    /// Its output and its seed.
     #[command(flatten)]
     pub made: MadeArgs,
 }
@@ -111,23 +115,23 @@ pub struct Bytes {
 #[derive(Debug, Args)]
 pub struct Csv {
     /// Numbers in a line
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = whole::<u32>(1..=10_000_000))]
     pub columns: u32,
 
-    /// What a number looks like: whole, between 0 and 1, or between -1,000 and 1,000
+    /// The kind of numbers: whole, between 0 and 1, or between -1,000 and 1,000
     #[arg(long, value_name = "STYLE", value_enum, default_value_t = NumberStyle::Fixed)]
     pub style: NumberStyle,
 
-    /// Digits behind the point [default: 6, and 17 for fractions]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=60))]
+    /// Digits after the decimal point [default: 6, and 17 for fractions]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(0..=60))]
     pub decimals: Option<u16>,
 
-    /// How long, and where.
+    /// Its size and its output.
     #[command(flatten)]
     pub bytes: Bytes,
 }
 
-/// What a number looks like.
+/// The kind of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum NumberStyle {
     /// From 0 to 65,535
@@ -138,24 +142,59 @@ pub enum NumberStyle {
     Fixed,
 }
 
-/// What every kind takes.
+/// The flags of every kind that makes one file.
 #[derive(Debug, Args)]
 pub struct MadeArgs {
-    /// Where to write it; an existing file is replaced once the new one is complete
-    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub output: PathBuf,
+    /// The file to make, or `-` for standard output; it appears in one step, once it is complete
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::FilePath, required_unless_present = "output")]
+    pub to: Option<Input>,
+
+    /// The same as a flag.
+    #[command(flatten)]
+    pub flag: OutFlag,
+
+    /// Whether it may exist.
+    #[command(flatten)]
+    pub existing: ForceFlag,
 
     /// Another seed makes another input
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX), default_value_t = 0)]
     pub seed: u64,
 
     /// Threads; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
-    /// Print JSON, with units in its keys
+    /// Print JSON, with units in its keys; to standard error if OUT is standard output
     #[arg(long)]
     pub json: bool,
+}
+
+impl MadeArgs {
+    /// Returns where it goes.
+    fn target(&self) -> Target {
+        match self.flag.or(&self.to) {
+            Some(Input::Path(path)) => Target::Path(path.clone()),
+            _ => Target::Stdout,
+        }
+    }
+
+    /// Returns the library's options for a file at `path`.
+    fn file_options(&self, path: &Path) -> OutputOptions {
+        OutputOptions::new()
+            .with_durability(durability(path))
+            .with_replace(self.existing.replace())
+    }
+
+    /// Begins to write it, in order.
+    fn ordered(&self, target: &Target, timeline: &TimelineArgs) -> Result<Ordered> {
+        let stream = OutputOptions::new().with_timeline(timeline.handle());
+        let file = match target {
+            Target::Path(path) => self.file_options(path).with_timeline(timeline.handle()),
+            Target::Stdout => OutputOptions::new(),
+        };
+        target.ordered(file, stream)
+    }
 }
 
 impl Command for Gen {
@@ -178,7 +217,7 @@ impl Command for Gen {
             What::Options(contracts) => (&contracts.timeline, &contracts.made),
             _ => return None,
         };
-        Some(Files::beside(timeline).path(&made.output))
+        Some(Files::beside(timeline).inputs(made.flag.or(&made.to)))
     }
 }
 
@@ -196,61 +235,69 @@ fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
     let args = &bytes.made;
     let start = Instant::now();
     let recipe = Recipe { kind, size: bytes.size, seed: args.seed };
-    let made = generate_synced(recipe, &args.output, args.workers, durability(&args.output));
-    let made = made.map_err(|error| match error.io_kind() {
+    let target = args.target();
+    let made = match &target {
+        Target::Path(path) if !target.is_stream() => make_file(recipe, args, path)?,
+        _ => {
+            let output = args.ordered(&target, &TimelineArgs::default())?;
+            generate_stream(recipe, args.workers, output)?
+        }
+    };
+    report(args, &target, start.elapsed(), made.bytes, made.lines, Some(made.sum))
+}
+
+/// Blocks are written where they belong, by all workers.
+fn make_file(recipe: Recipe, args: &MadeArgs, path: &Path) -> Result<Generated> {
+    let made = generate_file(recipe, path, args.workers, args.file_options(path));
+    made.map_err(|error| match error.io_kind() {
         io::ErrorKind::NotFound => {
-            let what =
-                format!("cannot make {}: its folder is not there", args.output.display());
+            let what = format!("cannot make {}: its folder does not exist", path.display());
             Refused::new(what, "make the folder first").into()
         }
+        io::ErrorKind::AlreadyExists => refused(error.into(), path),
         kind => Refused::hinted(error.into(), hint(kind)),
-    })?;
-    report(args, start.elapsed(), made.bytes, made.lines, Some(made.sum))
+    })
 }
 
 fn make_graph(graph: &Graph, text: Text) -> Result<Outcome> {
     const DEGREE: u64 = 16;
-    let args = &graph.made;
+    let (args, target) = (&graph.made, graph.made.target());
     let start = Instant::now();
     let edges = graph.edges.unwrap_or(DEGREE << graph.scale);
-    let output = output_to(&args.output).with_timeline(graph.timeline.handle());
     let made = Rmat::new(graph.scale, edges).with_seed(args.seed);
-    let output = OrderedOptions::new().with_output(output).ordered(&args.output)?;
+    let output = args.ordered(&target, &graph.timeline)?;
     let written = made.write(text, args.workers, output)?;
     let head = if text == Text::MatrixMarket { 2 } else { 1 };
-    report(args, start.elapsed(), written.bytes, edges + head, None)
+    report(args, &target, start.elapsed(), written.bytes, edges + head, None)
 }
 
 fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
-    let args = &contracts.made;
+    let (args, target) = (&contracts.made, contracts.made.target());
     let start = Instant::now();
-    let output = output_to(&args.output).with_timeline(contracts.timeline.handle());
-    let output = OrderedOptions::new().with_output(output).ordered(&args.output)?;
+    let output = args.ordered(&target, &contracts.timeline)?;
     let written = contracts::generate(contracts.count, args.seed, args.workers, output)?;
-    report(args, start.elapsed(), written.bytes, contracts.count + 1, None)
+    report(args, &target, start.elapsed(), written.bytes, contracts.count + 1, None)
 }
 
-fn output_to(path: &Path) -> OutputOptions {
-    OutputOptions::new().with_durability(durability(path))
-}
-
-/// What is made again in no time need not survive a power cut. What it takes the place of must: a
-/// rename that is not synced may leave neither.
+/// A file that can be made again at once need not survive a power cut. One that replaces another file
+/// must: a rename that is not synced may lose both.
 fn durability(path: &Path) -> Durability {
     if path.exists() { Durability::Full } else { Durability::None }
 }
 
 fn report(
     args: &MadeArgs,
+    target: &Target,
     elapsed: Duration,
     bytes: u64,
     lines: u64,
     sum: Option<u64>,
 ) -> Result<Outcome> {
     let speed = bytes_per_s(bytes, elapsed);
+    let label = target.label();
     let json = object! {
         #[serde(flatten)]
-        path: PathJson::from(&args.output),
+        path: PathJson::from(&label),
         bytes,
         lines,
         #[serde(flatten)]
@@ -262,22 +309,22 @@ fn report(
     let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
     let text = format!(
         "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
-        args.output.display(),
+        PathBuf::from(label).display(),
         size_text(bytes),
         time_text(elapsed),
         speed / 1e9
     );
-    wrote(&args.output, tell(args.json, &json, text))?;
+    target.tell(args.json, &json, &text)?;
     Ok(Outcome::Done)
 }
 
-/// What to try, where the library does not say it.
+/// Returns a hint, where the library has none.
 fn hint(kind: io::ErrorKind) -> &'static str {
     match kind {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "another folder with -o"
+            "choose another folder with -o"
         }
-        io::ErrorKind::FileTooLarge => "a smaller size",
-        _ => "the name of a regular file with -o",
+        io::ErrorKind::FileTooLarge => "choose a smaller size",
+        _ => "name a regular file with -o",
     }
 }

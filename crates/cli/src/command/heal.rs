@@ -1,4 +1,4 @@
-//! `swath heal`: makes the bad chunks of copies good.
+//! `swath heal`: repairs the bad chunks of copies.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use swath::{OutputOptions, ReadOptions};
 
 use super::manifest::{bad_text, extents_json};
 use super::{Command, Outcome};
-use crate::args::{Against, Files, TimelineArgs, parse_against, words};
+use crate::args::{Against, Files, TimelineArgs, count, parse_against, words};
 use crate::failure::{Refused, describe_error};
 use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
@@ -26,28 +26,28 @@ Examples:
   swath heal --verify-against manifest=data.manifest data.bin /mnt/a/data.bin
   swath heal --dry-run --verify-against vote a.bin b.bin c.bin")]
 pub struct Heal {
-    /// The copies of one file, at most 64; missing ones are made
+    /// The copies of one file, at most 64, which are repaired in place; missing ones are made
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::FilePath)]
     pub paths: Vec<PathBuf>,
 
-    /// What is right: `manifest=PATH`, or `vote` (more than half of the copies)
+    /// How to tell good chunks: `manifest=PATH`, or `vote` (more than half of the copies)
     #[arg(long, value_name = "WHAT", value_parser = parse_against)]
     pub verify_against: Against,
 
-    /// Only say what is bad; exit status 1 if anything is
+    /// Only report bad chunks; exit status 1 if there are any
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Wait until the device has it, and read back from there
+    /// Wait until the device has what was written, and read it back from there
     #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
-    /// A copy with further names: refuse, or break away from them
+    /// A copy with other hard links: refuse, or replace this name only
     #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
     pub hard_links: HardLinks,
 
     /// Threads; 0 chooses
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
     /// Print JSON, with units in its keys
@@ -125,10 +125,10 @@ fn copy_json(healed: &Healed, copy: &HealedCopy) -> impl Serialize {
     object! {
         #[serde(flatten)]
         path: PathJson::from(&copy.path),
-        // Bytes it had; `null`: it could not be opened.
+        // Its length in bytes; `null`: it could not be opened.
         bytes_before: copy.len_before,
         trouble: copy.trouble.clone(),
-        // What kept it from being healed.
+        // Why it could not be healed.
         error: copy.error.as_ref().map(|error| describe_error(&**error)),
         was_good: copy.was_good(healed.len),
         bad: extents_json(&copy.bad),
@@ -152,7 +152,7 @@ fn text(args: &Heal, healed: &Healed) -> String {
         }
     }
     let (len, elapsed) = (size_text(healed.len), time_text(healed.elapsed));
-    let done = if args.dry_run { "looked at" } else { "done" };
+    let done = if args.dry_run { "examined" } else { "done" };
     text += &format!("{len} each, {done} in {elapsed}\n");
     text
 }

@@ -1,11 +1,8 @@
-//! `swath info`: what a file holds, by what it says itself and by counting.
+//! `swath info`: shows what a file holds, by its header and by counting.
 
 mod tensors;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde_json::{Map, Value};
 use swath::{ReadOptions, append};
@@ -16,10 +13,12 @@ use swath_formats::table::{TableOptions, arrow, npy};
 
 use super::convert::format::{FORMATS, Format};
 use super::convert::size::size_in;
+use super::several::each;
 use super::{Command, Outcome};
-use crate::args::words;
-use crate::failure::{Refused, describe};
-use crate::output::{complain, print, print_json};
+use crate::args::{input, words};
+use crate::failure::Refused;
+use crate::input::Input;
+use crate::output::{print, print_json};
 use crate::report::{PathJson, object, size_text};
 
 /// `swath info`
@@ -29,49 +28,38 @@ Examples:
   swath info graph.mtx
   swath info --json table.csv
   swath info model.safetensors
-  swath info data.zst out.segments/")]
+  swath info data.zst out.segments/
+  curl -s https://example.org/graph.mtx | swath info")]
 pub struct Info {
-    /// Files, or folders of segments
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
-    pub paths: Vec<PathBuf>,
+    /// Files, or folders of segments; `-` is standard input
+    #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<Input>,
 
-    /// What the files are [default: what they begin with, or their names end with]
+    /// The format of the files [default: by their first bytes, or the ends of their names]
     #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
     pub format: Option<Format>,
 
-    /// Print JSON, a line for each file
+    /// Print a line of JSON for each file, with units in its keys
     #[arg(long)]
     pub json: bool,
 }
 
 impl Command for Info {
     fn run(&self) -> Result<Outcome> {
-        let mut failed = 0;
-        for path in &self.paths {
-            let known = of(path, self.format).and_then(|known| Ok((known, len(path)?)));
-            match known {
-                Ok((known, bytes)) => show(self, path, known, bytes)?,
-                Err(error) => {
-                    complain(describe(&error));
-                    failed += 1;
-                }
-            }
-        }
-        Ok(match failed {
-            0 => Outcome::Done,
-            some if some == self.paths.len() => Outcome::NotDone,
-            _ => Outcome::Differs,
+        each(&self.paths, self.json, |input| {
+            let (known, bytes) = of(input, self.format)?;
+            show(self, input, known, bytes)
         })
     }
 }
 
-/// Of an option contract.
+/// Fields of an option contract.
 const FIELDS: usize = 9;
 
-/// Bytes that tell most formats apart.
+/// Enough first bytes to tell most formats apart.
 const HEAD: u64 = 4096;
 
-/// What is known of one file: a kind, and facts by their names.
+/// What is known about one file: its kind, and facts by their names.
 struct Known {
     kind: &'static str,
     facts: Map<String, Value>,
@@ -89,84 +77,78 @@ impl Known {
     }
 }
 
-fn len(path: &Path) -> Result<u64> {
-    let facts = fs::metadata(path);
-    let cannot = || format!("cannot read {}", path.display());
-    Ok(facts.with_context(cannot)?.len())
+/// Returns what is known about a file, and its length in bytes.
+fn of(input: &Input, format: Option<Format>) -> Result<(Known, u64)> {
+    if let Some(path) = input.path().filter(|path| path.is_dir()) {
+        let folder = append::open(path)?;
+        let known = Known::new("segments")
+            .with("length_bytes", folder.len())
+            .with("extents", folder.extents() as u64);
+        return Ok((known, folder.len()));
+    }
+    let file = input.seekable()?;
+    let len = file.len().unwrap_or(0);
+    Ok((of_file(&file, len, format)?, len))
 }
 
-fn of(path: &Path, format: Option<Format>) -> Result<Known> {
-    if path.is_dir() {
-        let folder = append::open(path)?;
-        return Ok(Known::new("segments")
-            .with("length", folder.len())
-            .with("extents", folder.extents() as u64));
-    }
-    // What cannot be looked at at all, the library opens, and says best what is wrong with it.
-    let facts = fs::metadata(path).ok();
-    if facts.as_ref().is_some_and(|facts| !facts.is_file()) {
-        let what = format!("cannot tell what {} holds: it is a stream", path.display());
-        return Err(Refused::new(what, "the name of a file").into());
-    }
+fn of_file(file: &swath::Input, len: u64, format: Option<Format>) -> Result<Known> {
     if let Some(format) = format {
-        return as_format(path, format);
+        return as_format(file, format);
     }
-    let head = head(path, facts.map_or(0, |facts| facts.len()))?;
+    let head = ReadOptions::new().with_len(len.min(HEAD)).read(file)?.buffer;
     if let Some(packing) = Packing::detect(&head) {
-        return packed(path, packing);
+        return packed(file, packing);
     }
     if matrix::has_banner(&head) {
-        return as_format(path, Format::Mtx);
+        return as_format(file, Format::Mtx);
     }
     if head.starts_with(b"\x93NUMPY") {
-        return as_format(path, Format::Npy);
+        return as_format(file, Format::Npy);
     }
     if let Some(count) = contracts(&head) {
         return Ok(Known::new("option contracts").with("contracts", count));
     }
-    if tensors::are_in(path, &head) {
-        return tensors::of(path);
+    if tensors::are_in(file.name(), &head) {
+        return tensors::of(file);
     }
-    match Format::of(path, None) {
-        Some(Format::Edges) => edges(path),
-        // Between ids stand tabs or spaces, in tables of this name tabs alone.
-        Some(Format::Tsv) if !head.contains(&b'\t') => as_format(path, Format::Edges),
-        Some(format) => as_format(path, format),
-        None => Ok(bytes(path, &head)?),
+    match Format::of(file.name(), None) {
+        Some(Format::Edges) => edges(file),
+        // Ids are separated by tabs or spaces, columns of tables by tabs alone.
+        Some(Format::Tsv) if !head.contains(&b'\t') => as_format(file, Format::Edges),
+        Some(format) => as_format(file, format),
+        None => Ok(bytes(file, &head)?),
     }
 }
 
-/// Edges by their name alone, which other texts may have too.
-fn edges(path: &Path) -> Result<Known> {
-    as_format(path, Format::Edges).map_err(|error| {
+/// Reads edges, recognised by the name alone, which other text files may have too.
+fn edges(file: &swath::Input) -> Result<Known> {
+    as_format(file, Format::Edges).map_err(|error| {
         let is_text = error
             .downcast_ref::<swath_formats::Error>()
             .is_some_and(|error| error.reason() == swath_formats::FormatReason::Malformed);
-        if !is_text || path.extension().is_none_or(|end| !end.eq_ignore_ascii_case("txt")) {
+        if !is_text
+            || file.name().extension().is_none_or(|end| !end.eq_ignore_ascii_case("txt"))
+        {
             return error;
         }
         let what = format!("{error}: a name that ends in .txt is taken for a list of edges");
-        Refused::new(what, "--format csv if it is a table, or `swath scan` for other text")
+        Refused::new(what, "pass --format csv for a table, or use `swath scan` for other text")
             .into()
     })
 }
 
-fn head(path: &Path, len: u64) -> Result<Vec<u8>> {
-    Ok(ReadOptions::new().with_len(len.min(HEAD)).read(path)?.buffer.to_vec())
-}
-
-fn as_format(path: &Path, format: Format) -> Result<Known> {
+fn as_format(file: &swath::Input, format: Format) -> Result<Known> {
     match format {
-        Format::Mtx => market(path),
+        Format::Mtx => market(file),
         Format::Edges => {
             let options = MatrixOptions::new().with_format(MatrixFormat::Edges);
-            let matrix = options.read(path)?;
+            let matrix = options.read(file)?;
             let (rows, columns) = matrix.size();
             let known = Known::new("edge list").with("rows", rows).with("columns", columns);
             Ok(known.with("entries", matrix.entry_count() as u64))
         }
         Format::Npz => {
-            let matrix = matrix::npz::read(path)?;
+            let matrix = matrix::npz::read(file)?;
             let (rows, columns) = matrix.size();
             let known = Known::new("compressed rows").with("rows", rows);
             Ok(known.with("columns", columns).with("entries", matrix.entry_count() as u64))
@@ -174,10 +156,10 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
         Format::Csv | Format::Tsv => {
             let options = match format {
                 Format::Tsv => TableOptions::new().with_delimiter(b'\t'),
-                // As its first line tells.
+                // By its first line.
                 _ => TableOptions::new(),
             };
-            let shape = options.shape(path)?;
+            let shape = options.shape(file)?;
             let known = Known::new(if format == Format::Tsv { "TSV" } else { "CSV" })
                 .with("rows", shape.rows as u64)
                 .with("columns", shape.columns as u64);
@@ -187,11 +169,11 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
             })
         }
         Format::Npy => {
-            let npy::NpyInfo { descr, shape, .. } = npy::info(path)?;
+            let npy::NpyInfo { descr, shape, .. } = npy::info(file)?;
             Ok(Known::new("NumPy array").with("type", descr).with("shape", shape))
         }
         Format::Arrow => {
-            let table = arrow::info(path)?;
+            let table = arrow::info(file)?;
             let known = Known::new("Arrow columns")
                 .with("rows", table.rows)
                 .with("columns", table.names.len() as u64)
@@ -204,8 +186,8 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
     }
 }
 
-fn market(path: &Path) -> Result<Known> {
-    let header = matrix::header(path)?;
+fn market(file: &swath::Input) -> Result<Known> {
+    let header = matrix::header(file)?;
     let word = |debug: String| debug.to_lowercase();
     Ok(Known::new("Matrix Market")
         .with("layout", word(format!("{:?}", header.layout)))
@@ -214,17 +196,19 @@ fn market(path: &Path) -> Result<Known> {
         .with("rows", header.row_count)
         .with("columns", header.column_count)
         .with("entries", header.entry_count)
-        .with("body_offset", header.body_offset))
+        .with("body_offset_bytes", header.body_offset))
 }
 
-fn packed(path: &Path, packing: Packing) -> Result<Known> {
+fn packed(file: &swath::Input, packing: Packing) -> Result<Known> {
     let known = Known::new("compressed").with("format", packing.to_string());
-    Ok(match Seekable::open(path) {
-        Ok(index) => known.with("length", index.len()).with("frames", index.frames() as u64),
+    Ok(match Seekable::open(file) {
+        Ok(index) => {
+            known.with("length_bytes", index.len()).with("frames", index.frames() as u64)
+        }
         Err(error) => match error.reason() {
-            // To be read from its beginning.
+            // It can only be read from its beginning.
             FormatReason::NoIndex => known.with("index", "none"),
-            // What it is an index of may be whole: two files, one after the other, are.
+            // The data may still be good, as in two files that were concatenated.
             FormatReason::Corrupt | FormatReason::Unsupported => {
                 known.with("index", error.to_string())
             }
@@ -233,7 +217,7 @@ fn packed(path: &Path, packing: Packing) -> Result<Known> {
     })
 }
 
-/// The count of PARSEC's contracts, if a line of nine fields follows it.
+/// Returns the count of PARSEC's contracts, if a line of nine fields follows it.
 fn contracts(head: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(head).ok().or_else(|| {
         let end = head.iter().rposition(|&byte| byte == b'\n')?;
@@ -246,21 +230,21 @@ fn contracts(head: &[u8]) -> Option<u64> {
     is_contract.then_some(count)
 }
 
-fn bytes(path: &Path, head: &[u8]) -> Result<Known> {
+fn bytes(file: &swath::Input, head: &[u8]) -> Result<Known> {
     let is_text = !head.is_empty() && !head.contains(&0) && head.is_ascii();
     if !is_text {
         return Ok(Known::new("bytes"));
     }
-    let lines = ReadOptions::new().count(path, b'\n')?.value;
+    let lines = ReadOptions::new().count(file, b'\n')?.value;
     Ok(Known::new("text").with("newlines", lines))
 }
 
-fn show(args: &Info, path: &Path, known: Known, bytes: u64) -> Result<()> {
+fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
     if args.json {
         let Known { kind, facts, tensors } = known;
         return print_json(&object! {
             #[serde(flatten)]
-            path: PathJson::from(path),
+            path: PathJson::from(input.label()),
             kind,
             bytes,
             #[serde(flatten)]
@@ -269,7 +253,7 @@ fn show(args: &Info, path: &Path, known: Known, bytes: u64) -> Result<()> {
             tensors: tensors.map(|tensors| object! { tensors }),
         });
     }
-    let mut text = format!("{}: {}, {}\n", path.display(), known.kind, size_text(bytes));
+    let mut text = format!("{input}: {}, {}\n", known.kind, size_text(bytes));
     for (name, fact) in &known.facts {
         let fact = match fact {
             Value::String(text) => text.clone(),
@@ -282,7 +266,7 @@ fn show(args: &Info, path: &Path, known: Known, bytes: u64) -> Result<()> {
     known.tensors.map_or(Ok(()), |tensors| tensors.print())
 }
 
-/// The first of many.
+/// Returns the first of many.
 fn shortened(items: &[Value]) -> String {
     const MOST: usize = 20;
     let word = |item: &Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
@@ -298,14 +282,18 @@ fn shortened(items: &[Value]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::failure::describe;
 
     #[test]
     fn an_index_that_cannot_be_read_is_an_error_and_not_none() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.zst");
+        std::fs::write(&path, [0; 4096]).expect("room");
+        let file = swath::Input::open(&path).expect("it is there");
         // As if it failed between the first bytes and the index.
-        let error = packed(&path, Packing::Zstd).map(drop).expect_err("it is not there");
+        std::fs::write(&path, [0; 10]).expect("room");
+        let error = packed(&file, Packing::Zstd).map(drop).expect_err("it has changed");
         let told = describe(&error);
-        assert!(told.contains("a.zst") && told.contains("No such file"), "{told}");
+        assert!(told.contains("a.zst") && told.contains("the file ends at byte 10"), "{told}");
     }
 }

@@ -1,7 +1,7 @@
 //! `swath ingest`: many files at once.
 //!
-//! Without a checksum all files go into memory, as with `read` one does; with one they pass through
-//! a bounded amount of it.
+//! Without a checksum all files are loaded into memory, as `read` loads one. With a checksum they pass
+//! through a bounded amount of memory.
 
 mod checksums;
 mod totals;
@@ -9,7 +9,8 @@ mod totals;
 use std::io::Read;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueHint};
 use swath::ReadOptions;
 use swath::ingest::{
@@ -20,8 +21,8 @@ use swath::ingest::{
 use self::checksums::checksums;
 use self::totals::{json, text, trouble};
 use super::{Command, Outcome};
-use crate::args::{self, ProfileArgs, TimelineArgs, input, parse_size, words};
-use crate::failure::describe_error;
+use crate::args::{self, ProfileArgs, TimelineArgs, count, input, parse_size, words};
+use crate::failure::{Refused, describe_error};
 use crate::input::Input;
 use crate::output::{complain, print, print_json};
 use crate::profile::Profiles;
@@ -33,22 +34,25 @@ use crate::progress::Bar;
 Examples:
   swath ingest images/
   swath ingest --hash xxh3 src/ > checksums
-  find . -name '*.json' -print0 | swath ingest --list - -0 --text
+  find . -name '*.json' -print0 | swath ingest -0 --text
   swath ingest --glob 'logs/**/*.log' --on-error collect --json")]
 pub struct Ingest {
     /// Files, and folders with everything below them, hidden files too
-    #[arg(value_name = "PATH", required_unless_present_any = ["list", "glob"], value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 
-    /// Take further paths from this file, one a line; `-` is standard input
-    #[arg(long, value_name = "FILE", value_parser = input(), value_hint = ValueHint::FilePath)]
+    /// Read more paths from FILE, one a line; `-` is standard input [default: `-` without any PATH or
+    /// PATTERN]
+    #[arg(long, value_name = "FILE", default_value = "-", hide_default_value = true)]
+    #[arg(default_value_ifs = [("paths", ArgPredicate::IsPresent, None::<&str>), ("glob", ArgPredicate::IsPresent, None)])]
+    #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
     pub list: Option<Input>,
 
     /// Paths in the list end with a zero byte, not a newline, as `find -print0` writes them
-    #[arg(short = '0', long, requires = "list")]
+    #[arg(short = '0', long)]
     pub null: bool,
 
-    /// Take further paths that match, as in 'src/**/*.rs'
+    /// Add the paths that match, as in 'src/**/*.rs'
     #[arg(long, value_name = "PATTERN")]
     pub glob: Vec<String>,
 
@@ -56,7 +60,7 @@ pub struct Ingest {
     #[arg(long, value_name = "HASH", value_parser = words(HASHES))]
     pub hash: Option<FileHash>,
 
-    /// Every file must be UTF-8
+    /// Require every file to be UTF-8
     #[arg(long)]
     pub text: bool,
 
@@ -64,7 +68,7 @@ pub struct Ingest {
     #[arg(long)]
     pub json: bool,
 
-    /// Which files, and what if one fails.
+    /// Which files, and errors.
     #[command(flatten)]
     pub which: WhichArgs,
 
@@ -86,15 +90,15 @@ pub enum FileHash {
 
 const HASHES: &[(&str, FileHash)] = &[("xxh3", FileHash::Xxh3)];
 
-/// Which files, and what if one fails.
+/// Which files, and errors.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Which files")]
 pub struct WhichArgs {
-    /// A file that cannot be read: fail at the first, skip and count it, or read on and say why
+    /// If a file cannot be read: fail at once, skip and count it, or go on and report each error
     #[arg(long, value_name = "WHAT", value_parser = words(Failures::WORDS), default_value = "fail")]
     pub on_error: Failures,
 
-    /// Symbolic links in folders: read the files they lead to, skip them, or enter folders too
+    /// Symbolic links in folders: read the files they point to, skip them, or enter folders too
     #[arg(long, value_name = "HOW", value_parser = words(Symlinks::WORDS), default_value = "files")]
     pub symlinks: Symlinks,
 }
@@ -104,26 +108,25 @@ pub struct WhichArgs {
 #[command(next_help_heading = "How to read")]
 pub struct HowArgs {
     /// Threads; 0 chooses
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
     /// Reads in flight; 0 chooses
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub queue_depth: usize,
 
-    /// Who opens files that are not in the page cache: the thread that reads while that is quick,
-    /// always the thread, or always the ring (few calls)
+    /// How files that are not in the page cache are opened: by the thread that reads as long as that
+    /// is quick, always by the thread, or always by the ring (with few calls)
     #[arg(long, value_name = "WHO", value_parser = words(OpenedBy::WORDS), default_value = "auto")]
     pub opened_by: OpenedBy,
 
-    /// In which order files are read: as given, by path, inode, or place on the device
+    /// The order in which files are read: as given, by path, by inode, or by place on the device
     ///
-    /// The report says what it gained. With --hash files are read as they are given, whatever this
-    /// says.
+    /// The report says what it gained. With --hash, files are read in the order given.
     #[arg(long, value_name = "ORDER", value_parser = words(FileOrder::WORDS), default_value = "given")]
     pub order: FileOrder,
 
-    /// Bytes kept in memory at one time; 0 chooses
+    /// Bytes held in memory at one time; 0 chooses
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub memory_limit: u64,
 
@@ -131,7 +134,7 @@ pub struct HowArgs {
     #[arg(long)]
     pub completion_order: bool,
 
-    /// Whether what was measured is used.
+    /// Whether a profile is used.
     #[command(flatten)]
     pub profile: ProfileArgs,
 }
@@ -139,7 +142,7 @@ pub struct HowArgs {
 impl Command for Ingest {
     fn run(&self) -> Result<Outcome> {
         let files = files(self)?;
-        // Where the first path is, most of the files are.
+        // Most files are on the file system of the first path.
         let first = self.paths.first().map(PathBuf::as_path);
         let read = Profiles::new(self.how.profile).apply_to_files(self.read_options(), first);
         let (read, bar) = Bar::attach(read, !self.json);
@@ -189,6 +192,10 @@ impl Ingest {
 
 /// The files that the words name: paths, then the list, then patterns.
 fn files(args: &Ingest) -> Result<Files> {
+    ensure!(
+        args.list.is_some() || !args.null,
+        Refused::new("cannot use --null (-0) without a list of paths", "pass --list FILE")
+    );
     let mut files = Files::each(&args.paths);
     if let Some(list) = &args.list {
         let mut bytes = Vec::new();
@@ -199,7 +206,7 @@ fn files(args: &Ingest) -> Result<Files> {
     Ok(args.glob.iter().fold(files, |files, pattern| files.and(Files::glob(pattern))))
 }
 
-/// Has all files in memory at one time.
+/// Loads all files into memory.
 fn load(files: Files, options: &IngestOptions) -> Result<IngestReport> {
     let ingested = options.ingest(files)?;
     for entry in ingested.iter() {
@@ -210,7 +217,7 @@ fn load(files: Files, options: &IngestOptions) -> Result<IngestReport> {
     Ok(ingested.report().clone())
 }
 
-/// Says how it went: on standard output, or beside the checksums what they leave out.
+/// Reports on standard output; with checksums, reports problems on standard error.
 fn show(args: &Ingest, report: &IngestReport) -> Result<()> {
     if args.json {
         return print_json(&json(report));
@@ -241,11 +248,15 @@ mod tests {
 
     #[test]
     fn files_come_from_paths_a_list_or_a_pattern() {
-        assert!(parsed(&[]).is_err(), "nothing to read");
+        assert_eq!(parsed(&[]).expect("a pipe").list, Some(Input::Stdin));
+        assert_eq!(parsed(&["--glob", "*"]).expect("a pattern").list, None);
+        assert_eq!(parsed(&["a"]).expect("a path").list, None);
         assert_eq!(parsed(&["a", "b"]).expect("paths").paths.len(), 2);
         assert_eq!(parsed(&["--list", "-"]).expect("a list").list, Some(Input::Stdin));
         assert_eq!(parsed(&["--glob", "*"]).expect("a pattern").glob, ["*"]);
-        assert!(parsed(&["a", "-0"]).is_err(), "no list that it could be about");
+        let without_list = parsed(&["a", "-0"]).expect("words");
+        assert!(files(&without_list).is_err(), "no list that it could be about");
+        assert!(parsed(&["-0"]).expect("a pipe").null);
         assert!(parsed(&["--list", "names", "-0"]).expect("zero bytes").null);
     }
 

@@ -1,19 +1,25 @@
 //! `swath manifest`: the checksums of a file's chunks, written or compared.
 
 use std::fs::Metadata;
+use std::io::Write;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
-use swath::{Extent, ReadOptions, manifest};
+use swath::manifest::{self, Checksums};
+use swath::sink::FileKind;
+use swath::{Extent, OutputOptions, ReadOptions, WriteOptions};
+use xxhash_rust::xxh3::xxh3_64;
 
+use super::target::{Target, exists, refused};
 use super::{Command, Outcome};
-use crate::args::{Files, ProfileArgs, TimelineArgs, input, parse_size};
+use crate::args::{Files, ForceFlag, OutFlag, ProfileArgs, TimelineArgs, input, parse_size};
+use crate::door::stands;
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{tell, wrote};
+use crate::output::{OutputError, tell};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, counted, headline, object, report_json, size_text};
@@ -24,30 +30,39 @@ use crate::same_file::{is_same_file, is_stdin};
 #[command(after_help = "\
 Examples:
   swath manifest data.bin
-  swath manifest -o sums data.bin
+  swath manifest data.bin sums
   swath manifest --check data.bin.manifest /mnt/a/data.bin")]
 pub struct Manifest {
     /// The file; `-` is standard input
-    #[arg(value_name = "FILE", value_parser = input(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub path: Input,
 
-    /// Where to write the checksums [default: FILE.manifest]
-    #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
+    /// The manifest, a folder for it, or `-` for standard output [default: IN with .manifest
+    /// appended; standard output if IN is standard input]
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub to: Option<Input>,
+
+    /// The same as a flag.
+    #[command(flatten)]
+    pub flag: OutFlag,
+
+    /// Whether it may exist.
+    #[command(flatten)]
+    pub existing: ForceFlag,
 
     /// Compare the file with these checksums instead; exit status 1 if it differs
-    #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath, conflicts_with_all = ["output", "chunk_size"])]
+    #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath, conflicts_with_all = ["to", "output", "force", "chunk_size"])]
     pub check: Option<PathBuf>,
 
-    /// Bytes of a chunk
+    /// Bytes in each chunk
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1MiB", allow_negative_numbers = true)]
     pub chunk_size: u64,
 
-    /// Print JSON, with units in its keys
+    /// Print JSON, with units in its keys; to standard error if OUT is standard output
     #[arg(long)]
     pub json: bool,
 
-    /// Whether what was measured is used.
+    /// Whether a profile is used.
     #[command(flatten)]
     pub profile: ProfileArgs,
 
@@ -68,83 +83,100 @@ impl Command for Manifest {
         Some(
             Files::beside(&self.timeline)
                 .input(&self.path)
-                .paths(&self.output)
+                .inputs(self.flag.or(&self.to))
                 .paths(&self.check),
         )
     }
 }
 
-/// Some bytes of a file, for programs.
+/// Returns extents of a file, for programs.
 pub(super) fn extents_json(extents: &[Extent]) -> Vec<impl Serialize> {
-    let json = |it: &Extent| object! { offset: it.offset(), length: it.len() };
+    let json = |it: &Extent| object! { offset_bytes: it.offset(), length_bytes: it.len() };
     extents.iter().map(json).collect()
 }
 
 fn make(args: &Manifest) -> Result<Outcome> {
-    let target = target(args)?;
+    let to = args.flag.or(&args.to);
+    let named = |path: &Path| path.file_name().map(|_| with_extension(path));
+    let target = Target::choose(&args.path, to, named)?;
     refuse(args, &target)?;
     let options = Profiles::new(args.profile).apply(options(args), &args.path);
     let (options, bar) = Bar::attach(options, !args.json);
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
-    manifest::save(&target, &scanned.value)?;
+    match &target {
+        Target::Path(path) if !target.is_stream() => {
+            let output = OutputOptions::new().with_replace(args.existing.replace());
+            save(path, &scanned.value, output)?;
+        }
+        _ => {
+            let (mut out, _) = target.stream()?;
+            out.write_all(&scanned.value.encode(xxh3_64)).map_err(OutputError::from)?;
+        }
+    }
+    let label = target.label();
     let json = object! {
         #[serde(flatten)]
         path: PathJson::from(args.path.label()),
-        manifest: PathJson::from(&target),
+        manifest: PathJson::from(&label),
         chunk_size_bytes: scanned.value.chunk_size().get(),
         #[serde(flatten)]
         report: report_json(&scanned.report),
     };
     let chunks = counted(scanned.value.count(), "checksum");
     let headline = headline(&scanned.report);
-    let text = format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path);
-    wrote(&target, tell(args.json, &json, text))?;
+    let name = Path::new(&label).display();
+    let text = format!("{name}: {chunks} of {}: {headline}\n", args.path);
+    target.tell(args.json, &json, &text)?;
     Ok(Outcome::Done)
+}
+
+/// Writes checksums to a file, completely or not at all.
+pub(super) fn save(path: &Path, sums: &Checksums, output: OutputOptions) -> Result<()> {
+    let written = WriteOptions::new().with_output(output).write(path, sums.encode(xxh3_64));
+    written.map(drop).map_err(|error| refused(error.into(), path))
+}
+
+fn with_extension(path: &Path) -> PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(".manifest");
+    name.into()
 }
 
 fn options(args: &Manifest) -> ReadOptions {
     ReadOptions::new().with_timeline(args.timeline.handle())
 }
 
-/// What would destroy the file, or wait for ever.
-fn refuse(args: &Manifest, target: &Path) -> Result<()> {
-    let is_input = match &args.path {
-        Input::Path(path) => is_same_file(path, target),
-        Input::Stdin => is_stdin(target),
-    };
-    if is_input {
-        let what =
-            format!("cannot write the manifest to {}: it is the file itself", target.display());
-        return Err(Refused::new(what, "-o with another name").into());
+/// Refuses what would destroy the input, what would fail in the end, and what would wait for ever.
+fn refuse(args: &Manifest, target: &Target) -> Result<()> {
+    if let Target::Path(target) = target {
+        let is_input = match &args.path {
+            Input::Path(path) => is_same_file(path, target),
+            Input::Stdin => is_stdin(target),
+        };
+        if is_input {
+            let what = format!(
+                "cannot write the manifest to {}: it is the file itself",
+                target.display()
+            );
+            return Err(Refused::new(what, "choose another name with -o").into());
+        }
+        if !args.existing.force && matches!(stands(target), Ok(Some(FileKind::File))) {
+            return Err(exists(target).into());
+        }
     }
-    // A pipe of the shell's has no path that leads to it, and somebody writes it already.
+    // A pipe of the shell has no path that leads to it, and always has a writer.
     if let Input::Path(path) = &args.path
         && path.canonicalize().and_then(|path| path.metadata()).is_ok_and(is_pipe)
     {
         let what = format!("cannot read {path}: it is a named pipe", path = path.display());
-        return Err(Refused::new(what, "`swath manifest -o NAME - < PIPE`").into());
+        return Err(Refused::new(what, "run `swath manifest -o NAME - < PIPE`").into());
     }
     Ok(())
 }
 
 fn is_pipe(facts: Metadata) -> bool {
     facts.file_type().is_fifo()
-}
-
-fn target(args: &Manifest) -> Result<PathBuf> {
-    match (&args.output, &args.path) {
-        (Some(output), _) => Ok(output.clone()),
-        (None, Input::Path(path)) => {
-            let mut target = path.clone().into_os_string();
-            target.push(".manifest");
-            Ok(target.into())
-        }
-        (None, Input::Stdin) => {
-            let what = "cannot name the manifest after standard input";
-            Err(Refused::new(what, "-o with a name").into())
-        }
-    }
 }
 
 fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
@@ -160,7 +192,7 @@ fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
     };
     let mut text = match checked.is_right() {
         true => format!("{}: right, {}\n", args.path, size_text(checked.len)),
-        false => format!("{}: not what it should be\n", args.path),
+        false => format!("{}: differs from its manifest\n", args.path),
     };
     if checked.len != checked.expected_len {
         text += &format!("  {} bytes instead of {}\n", checked.len, checked.expected_len);
@@ -170,7 +202,7 @@ fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
     Ok(if checked.is_right() { Outcome::Done } else { Outcome::Differs })
 }
 
-/// A line for each run of bad chunks, the first of many.
+/// Returns a line for each run of bad chunks, up to a limit.
 pub(super) fn bad_text(bad: &[Extent]) -> String {
     const SHOWN: usize = 10;
     let mut text = String::new();

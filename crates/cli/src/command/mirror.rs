@@ -1,4 +1,4 @@
-//! `swath mirror`: makes copies of a file, each of them read back.
+//! `swath mirror`: makes copies of a file, and reads each back.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,12 @@ use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use swath::mirror::MirrorOptions;
 use swath::sink::{Durability, FileKind, Replace};
-use swath::{OutputOptions, ReadOptions, manifest};
+use swath::{OutputOptions, ReadOptions};
 
+use super::manifest::save;
+use super::target::kept;
 use super::{Command, Outcome};
-use crate::args::{Files, TimelineArgs, words};
+use crate::args::{Files, TimelineArgs, whole, words};
 use crate::door::stands;
 use crate::failure::Refused;
 use crate::output::{tell, wrote_all};
@@ -22,35 +24,39 @@ use crate::same_file::is_same_file;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  swath mirror data.bin --into /mnt/a /mnt/b
+  swath mirror data.bin /mnt/a /mnt/b
   swath mirror data.bin -n 4 --into /mnt/a /mnt/b --manifest data.bin.manifest
   swath read data.bin --mirror /mnt/a/data.bin --mirror /mnt/b/data.bin")]
 pub struct Mirror {
-    /// The file to make copies of
+    /// The file to copy
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub path: PathBuf,
 
-    /// How many copies [default: one in each folder]
-    #[arg(long = "copies", short = 'n', value_name = "K", value_parser = clap::value_parser!(u32).range(1..=63))]
-    pub copies: Option<u32>,
-
-    /// The folders that get them, in turn
+    /// The folders that get the copies, in turn
     ///
-    /// A copy has the name of the file; further ones in the same folder end with .2, .3 and so
+    /// A copy has the name of the file; further copies in the same folder end with .2, .3 and so
     /// on. Each is read back from its device before it appears. Existing files of these names are
-    /// replaced, as `swath cp` does, unless --no-clobber is given.
-    #[arg(long, value_name = "DIR", required = true, num_args = 1.., value_hint = ValueHint::DirPath)]
+    /// replaced, as cp(1) does, unless --no-clobber is given.
+    #[arg(value_name = "DIR", required_unless_present = "into", value_hint = ValueHint::DirPath)]
+    pub to: Vec<PathBuf>,
+
+    /// The same as the words DIR; give one of the two
+    #[arg(long, short = 'o', visible_alias = "output", value_name = "DIR", num_args = 1.., conflicts_with = "to", value_hint = ValueHint::DirPath)]
     pub into: Vec<PathBuf>,
 
-    /// Write the checksums of the file there, too
+    /// How many copies [default: one in each folder]
+    #[arg(long = "copies", short = 'n', value_name = "K", value_parser = whole::<u32>(1..=63))]
+    pub copies: Option<u32>,
+
+    /// Also write the checksums of the file to PATH
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub manifest: Option<PathBuf>,
 
-    /// Wait until the device has them, so that a power cut does not undo it
+    /// Wait until the device has the copies, so that they survive a power cut
     #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
-    /// Do not replace existing files
+    /// Do not replace existing files; without this flag they are replaced, as cp(1) does
     #[arg(long)]
     pub no_clobber: bool,
 
@@ -74,15 +80,15 @@ impl Command for Mirror {
                     manifest.display(),
                     other.display(),
                 );
-                return Err(Refused::new(what, "--manifest with another name").into());
+                return Err(Refused::new(what, "choose another name for --manifest").into());
             }
         }
         let (read, bar) = Bar::attach(self.read_options(), !self.json);
         let options = self.options(read);
-        let made = options.mirror(&self.path, &targets)?;
+        let made = options.mirror(&self.path, &targets).map_err(kept)?;
         drop(bar);
         if let Some(path) = &self.manifest {
-            manifest::save(path, &made.checksums)?;
+            save(path, &made.checksums, OutputOptions::new().with_replace(self.replace()))?;
         }
         let json = object! {
             #[serde(flatten)]
@@ -115,6 +121,14 @@ impl Command for Mirror {
 }
 
 impl Mirror {
+    fn folders(&self) -> &[PathBuf] {
+        if self.into.is_empty() { &self.to } else { &self.into }
+    }
+
+    fn replace(&self) -> Replace {
+        if self.no_clobber { Replace::Refused } else { Replace::Allowed }
+    }
+
     /// Returns the library's options for reading the file.
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions::new().with_timeline(self.timeline.handle())
@@ -122,38 +136,40 @@ impl Mirror {
 
     /// Returns the library's options for these words.
     pub fn options(&self, read: ReadOptions) -> MirrorOptions {
-        let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
         MirrorOptions::new()
             .with_output(
-                OutputOptions::new().with_durability(self.durability).with_replace(replace),
+                OutputOptions::new()
+                    .with_durability(self.durability)
+                    .with_replace(self.replace()),
             )
             .with_read(read)
     }
 }
 
-/// The folders in turn, each under the name of the file.
+/// Returns the name of each copy: the folders in turn, and in them the name of the file.
 fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
     let Some(name) = args.path.file_name() else {
         let what = format!("cannot make copies of {}: it has no name", args.path.display());
         return Err(Refused::new(what, "name a file").into());
     };
-    for folder in &args.into {
+    let folders = args.folders();
+    for folder in folders {
         let what = || format!("cannot make a copy in {}", folder.display());
         let kind = stands(folder).map_err(|error| {
-            let hint = "look whose the links on the way to it are, or name another folder";
+            let hint = "check who owns the symbolic links in its path, or name another folder";
             Refused::new(what(), hint).with_source(error)
         })?;
-        ensure!(
-            kind == Some(FileKind::Folder),
-            Refused::new(what() + ": it is no folder", "make it first, or name another one")
-        );
+        let hint = "create it first, or name another folder";
+        ensure!(kind.is_some(), Refused::new(what() + ": it does not exist", hint));
+        let is_folder = kind == Some(FileKind::Folder);
+        ensure!(is_folder, Refused::new(what() + ": it is not a folder", "name a folder"));
     }
     let own = args.path.parent().map(|parent| canonical(parent, "."));
-    let count = args.copies.map_or(args.into.len(), |count| count as usize);
+    let count = args.copies.map_or(folders.len(), |count| count as usize);
     let target = |index: usize| {
-        let (round, folder) = (index / args.into.len(), &args.into[index % args.into.len()]);
+        let (round, folder) = (index / folders.len(), &folders[index % folders.len()]);
         let mut target = OsString::from(name);
-        // Beside the file itself the name is taken from the start.
+        // In the folder of the file itself the plain name is taken.
         if round > 0 || own.as_ref() == Some(&canonical(folder, "")) {
             target.push(format!(".{}", round + 1));
         }

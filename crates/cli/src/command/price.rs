@@ -10,7 +10,7 @@ use swath_formats::contracts::{PriceOptions, Priced, TOLERANCE};
 
 use super::target::{Target, note_all};
 use super::{Command, Outcome};
-use crate::args::{Files, OutputArgs, ProfileArgs, input, parse_size};
+use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size};
 use crate::input::Input;
 use crate::output::complain;
 use crate::report::{PathJson, counted, object, size_text, texts, time_text};
@@ -19,43 +19,44 @@ use crate::report::{PathJson, counted, object, size_text, texts, time_text};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  swath price options.txt -o prices.txt
+  swath price options.txt prices.txt
   swath price options.txt -o prices.txt --check     exit 1 if a price is off
-  swath price options.txt -o prices.txt --workers 4 --force --json
-  zcat options.txt.gz | swath price - -o - | head
+  swath price options.txt prices.txt --workers 4 --force --json
+  zcat options.txt.gz | swath price | head
 
-The input is that of PARSEC's Blackscholes: a line with the count, then a line for each contract:
+The input has the format of PARSEC's Blackscholes: a line with the count, then a line for each contract:
   S K r q volatility T C|P dividends reference
-The output is the count, and a line for each price, with 18 decimals. It is the same for every
+The output is the count, then a line for each price, with 18 decimals. It is the same for every
 number of workers.")]
 pub struct Price {
     /// The contracts; `-` is standard input
-    #[arg(value_name = "OPTIONS", value_parser = input(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub from: Input,
 
-    /// The prices, a folder for them, or `-` for standard output
+    /// The prices, a folder for them, or `-` for standard output [default: IN with the ending
+    /// .prices; standard output if IN is standard input]
     ///
-    /// They appear in one step when all of them are there.
-    #[arg(short = 'o', long = "output", value_name = "PRICES", value_parser = input(), value_hint = ValueHint::AnyPath)]
-    pub to: Input,
+    /// The file appears in one step, once it is complete.
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub to: Option<Input>,
 
-    /// Compare with the last field of each line: exit 1 if a price is 0.0001 or more away from it
+    /// Compare with the last field of each line: exit 1 if a price differs by 0.0001 or more
     #[arg(long)]
     pub check: bool,
 
     /// Threads; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
     /// Bytes of contracts that a worker takes at a time; 0 chooses
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub block_size: u64,
 
-    /// Where to leave it.
+    /// Where to write it.
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Whether what was measured is used.
+    /// Whether a profile is used.
     #[command(flatten)]
     pub profile: ProfileArgs,
 }
@@ -63,7 +64,7 @@ pub struct Price {
 impl Command for Price {
     fn run(&self) -> Result<Outcome> {
         let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
-        let target = Target::choose(&self.from, Some(&self.to), named)?;
+        let target = Target::choose(&self.from, self.output.flag.or(&self.to), named)?;
         let price = |read, from, to| Ok(self.options(read).price(from, to)?);
         let priced = target.filled(&self.output, self.profile, &self.from, price)?;
         note_all(&self.from, &priced.fallbacks);
@@ -77,7 +78,7 @@ impl Command for Price {
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.output.timeline).input(&self.from).input(&self.to))
+        Some(Files::of_output(&self.output, &self.to).input(&self.from))
     }
 }
 

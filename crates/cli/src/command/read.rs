@@ -1,4 +1,4 @@
-//! `swath read`: loads a file and says how fast it was.
+//! `swath read`: loads a file and reports how fast that was.
 
 mod classes;
 
@@ -16,7 +16,7 @@ use swath_study::stats;
 
 use self::classes::{ClassArgs, Cut};
 use super::{Command, Outcome};
-use crate::args::{CopiesArgs, Files, ReadArgs, input};
+use crate::args::{CopiesArgs, Files, ReadArgs, input, whole};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json};
@@ -31,27 +31,27 @@ Examples:
   swath read data.bin
   swath read --engine pool --workers 4 --chunk-size 1MiB --repeat 5 data.bin
   swath read --page-cache bypass --verify data.bin
-  swath read --classes 1000 --chunks 100000 data.bin     what is needed first comes first
+  swath read --classes 1000 --chunks 100000 data.bin     the urgent chunks first
   swath read data.bin --mirror /mnt/b/data.bin --verify-against manifest=data.manifest
-  curl -s https://example.org/data | swath read --json -")]
+  curl -s https://example.org/data | swath read --json")]
 pub struct Read {
     /// The file; `-` is standard input
-    #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub path: Input,
 
     /// Read it again serially, and compare byte count and content
     #[arg(long, conflicts_with_all = ["mirrors", "verify_against"])]
     pub verify: bool,
 
-    /// Read it so many times; print each and the median
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Read it this many times; print each run and the median
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1..=u32::MAX.into()))]
     pub repeat: u32,
 
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
 
-    /// What is needed first.
+    /// Priorities.
     #[command(flatten)]
     pub classes: ClassArgs,
     /// Further copies.
@@ -68,7 +68,7 @@ impl Command for Read {
         check(self)?;
         match self.classes.cut() {
             Some(cut) => repeated(self, Some(cut), |profiles, _| by_class(self, cut, profiles)),
-            None => repeated(self, None, |profiles, index| whole(self, index, profiles)),
+            None => repeated(self, None, |profiles, index| at_once(self, index, profiles)),
         }
     }
 
@@ -80,23 +80,23 @@ impl Command for Read {
 /// Bytes that are compared at one time.
 const STEP: usize = 1 << 20;
 
-/// Refuses to read twice what comes only once.
+/// Refuses to read a stream twice.
 fn check(args: &Read) -> Result<()> {
     ensure!(
         !(args.verify || args.repeat > 1) || !comes_once(&args.path),
         Refused::new(
-            format!("cannot read {} a second time: it is no file but a stream", args.path),
+            format!("cannot read {} a second time: it is a stream", args.path),
             "leave out --verify and --repeat, or name a file"
         )
     );
     Ok(())
 }
 
-/// Whether what was read from it is gone. What cannot be inspected is left to the read.
+/// Whether it can be read only once. If it cannot be inspected, the read will fail with an error.
 fn comes_once(input: &Input) -> bool {
     let facts = match input {
         Input::Stdin => input.open().and_then(|mut file| {
-            // Somebody has read from it: it goes on from there, in order.
+            // Another program has read from it: it is read from there on, in order.
             if file.stream_position().is_ok_and(|position| position > 0) {
                 return Err(io::ErrorKind::NotSeekable.into());
             }
@@ -114,7 +114,7 @@ fn comes_once(input: &Input) -> bool {
     }
 }
 
-/// What came of one run.
+/// The result of one run.
 struct Run<R> {
     bytes: Buffer,
     elapsed: Duration,
@@ -122,7 +122,7 @@ struct Run<R> {
     json: R,
 }
 
-/// Reads as often as the words say, and tells how each run went and the median.
+/// Reads as often as requested, and reports each run and the median.
 fn repeated<R: Serialize>(
     args: &Read,
     cut: Option<Cut>,
@@ -153,7 +153,7 @@ fn repeated<R: Serialize>(
             runs,
             median_elapsed_s: median.as_secs_f64(),
             median_bytes_per_s: bytes_per_s(bytes, median),
-            // `null`: nobody asked.
+            // `null`: without --verify.
             verified,
         })?;
     } else {
@@ -162,8 +162,12 @@ fn repeated<R: Serialize>(
     Ok(if verified == Some(false) { Outcome::Differs } else { Outcome::Done })
 }
 
-/// Reads all in one go.
-fn whole(args: &Read, index: u32, profiles: &Profiles) -> Result<Run<impl Serialize + use<>>> {
+/// Reads everything at once.
+fn at_once(
+    args: &Read,
+    index: u32,
+    profiles: &Profiles,
+) -> Result<Run<impl Serialize + use<>>> {
     let options = profiles.apply(args.how.options(), &args.path);
     let (options, _bar) = Bar::attach(options, !args.json);
     let Loaded { buffer, report, .. } = match args.how.engine.engine {
@@ -174,7 +178,7 @@ fn whole(args: &Read, index: u32, profiles: &Profiles) -> Result<Run<impl Serial
         _ => options.read(args.path.source()?)?,
     };
     let mut text = headline(&report) + "\n";
-    // The ways of later runs are told only where they may differ: by the reason.
+    // Later runs are read in the same way, so their details are left out.
     if index == 1 || report.usage.is_some() {
         text += &details(&report);
     }
@@ -193,10 +197,11 @@ fn by_class(args: &Read, cut: Cut, profiles: &Profiles) -> Result<Run<impl Seria
     Ok(Run { bytes: loaded.into_buffer(), elapsed, text, json })
 }
 
-/// A guard turns the fault of a file that somebody truncates into a message and exit code 2.
+/// Reads through a map. If another process truncates the file, a guard turns the fault into a message
+/// and exit code 2.
 fn load_mapped(input: &Input, options: &ReadOptions) -> Result<Loaded> {
     let Ok(file) = input.open() else {
-        // The library opens it again, and says better what is wrong with it.
+        // The library opens it again, and has the better error.
         return Ok(options.read(input.source()?)?);
     };
     let guard = Guard::install(&file, input.name())?;
@@ -223,7 +228,7 @@ fn verify(args: &Read, bytes: &[u8]) -> Result<bool> {
     let difference = reread(&mut file, args.how.extent.offset, args.how.extent.length)
         .and_then(|serial| first_difference(serial, bytes))
         .map_err(failed)?;
-    // Standard input shares its position with the next read: as it was found.
+    // The next read of standard input shares its position, so it is put back.
     let _ = file.rewind();
     if let Some(difference) = difference {
         complain(format!("{}: {difference}; try: read it again", args.path));
@@ -232,7 +237,7 @@ fn verify(args: &Read, bytes: &[u8]) -> Result<bool> {
     Ok(true)
 }
 
-/// The bytes that were asked for. A file of the kernel's that cannot seek is read up to them.
+/// Returns the requested bytes. A file of the kernel that cannot seek is read up to them.
 fn reread(file: &mut File, offset: u64, length: Option<u64>) -> io::Result<impl io::Read> {
     if file.seek(SeekFrom::Start(offset)).is_err() {
         io::copy(&mut file.take(offset), &mut io::sink())?;
@@ -240,7 +245,7 @@ fn reread(file: &mut File, offset: u64, length: Option<u64>) -> io::Result<impl 
     Ok(file.take(length.unwrap_or(u64::MAX)))
 }
 
-/// What differs first between `serial` and `bytes`: the count, else a byte.
+/// Returns the first difference between `serial` and `bytes`: the count, else a byte.
 fn first_difference(mut serial: impl io::Read, bytes: &[u8]) -> io::Result<Option<String>> {
     let mut step = vec![0; STEP];
     let (mut at, mut content) = (0, None);

@@ -1,4 +1,4 @@
-//! `swath scan`: counts newlines, as `wc -l`.
+//! `swath scan`: counts newlines, as `wc -l` does.
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
@@ -19,11 +19,12 @@ use crate::report::{PathJson, details, headline, object, report_json};
 #[command(after_help = "\
 Examples:
   swath scan access.log                   as wc -l
+  zcat access.log.gz | swath scan
   swath scan --json --usage logs/*.log
   swath scan --follow-size first growing.log")]
 pub struct Scan {
     /// The files; `-` is standard input
-    #[arg(required = true, value_name = "PATH", value_parser = input(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub paths: Vec<Input>,
 
     /// Print a line of JSON for each file, with units in its keys

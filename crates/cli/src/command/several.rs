@@ -12,7 +12,7 @@ use crate::input::Input;
 use crate::output::{complain, print_json};
 use crate::report::{PathJson, object};
 
-/// Calls `work` for each of `inputs`; returns whether none, some or all of it was done.
+/// Calls `work` for each of `inputs`; the outcome says whether none, some or all of them were done.
 pub(super) fn each(
     inputs: &[Input],
     json: bool,
@@ -46,14 +46,25 @@ pub(super) fn each(
 /// Returns the line `value  path` as the standard tools print it: a path with a newline or a
 /// backslash is escaped, and the line then starts with a backslash.
 pub(super) fn line(value: &str, path: &OsStr) -> Vec<u8> {
-    let path = path.as_bytes();
     let mut line = Vec::with_capacity(value.len() + path.len() + 3);
-    if path.iter().any(|byte| b"\n\r\\".contains(byte)) {
+    if must_escape(path) {
         line.push(b'\\');
     }
     line.extend_from_slice(value.as_bytes());
     line.extend_from_slice(b"  ");
-    for byte in path {
+    escape(path, &mut line);
+    line.push(b'\n');
+    line
+}
+
+/// Whether a path would break its line, or look as if it were escaped.
+pub(super) fn must_escape(path: &OsStr) -> bool {
+    path.as_bytes().iter().any(|byte| b"\n\r\\".contains(byte))
+}
+
+/// Appends a path, escaped where it must be.
+pub(super) fn escape(path: &OsStr, line: &mut Vec<u8>) {
+    for byte in path.as_bytes() {
         match byte {
             b'\n' => line.extend_from_slice(b"\\n"),
             b'\r' => line.extend_from_slice(b"\\r"),
@@ -61,11 +72,10 @@ pub(super) fn line(value: &str, path: &OsStr) -> Vec<u8> {
             &byte => line.push(byte),
         }
     }
-    line.push(b'\n');
-    line
 }
 
-/// Says on standard error what was done other than asked for; results stay clean.
+/// Reports on standard error what was done in another way than requested; standard output has the
+/// results only.
 pub(super) fn note_fallbacks(input: &Input, report: &Report) {
     for fallback in &report.fallbacks {
         complain(format!("note: {input}: {fallback}"));
@@ -90,7 +100,7 @@ mod tests {
             Input::Stdin => Ok(()),
             Input::Path(_) => Err(anyhow::anyhow!("refused by this test")),
         };
-        let outcome = |inputs| each(inputs, false, refuse).expect("nobody reads the output");
+        let outcome = |inputs| each(inputs, false, refuse).expect("nothing is printed");
         assert_eq!(outcome(&inputs), Outcome::Differs);
         assert_eq!(outcome(&inputs[..1]), Outcome::NotDone);
         assert_eq!(outcome(&inputs[1..]), Outcome::Done);

@@ -24,7 +24,7 @@ use self::compare::Compare;
 use self::fib::Fib;
 use self::report::Report;
 use super::{Command, Outcome};
-use crate::args::Files;
+use crate::args::{Files, whole};
 use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, tell, wrote};
@@ -41,30 +41,30 @@ Examples:
   swath study
   swath study --list
   swath study --only a-threads,b --data /mnt/fast --data /mnt/large
-  swath study --full --out here && swath study --full --out here --resume
+  swath study --full -o here && swath study --full -o here --resume
   swath study compare before/study.json after/study.json
   swath study report before
   swath study fib 23 --bytes 10KiB -o fib.bin
 
-Ctrl-C lets the run on its way end and keeps what is finished; a second one ends it at once.
+Ctrl-C finishes the current run and keeps the finished experiments; a second Ctrl-C ends it at once.
 
 Exit status: 0 all is done; 1 an experiment failed or was stopped, the others are kept; 2 not done."
 )]
 pub struct Study {
-    /// Instead of measuring
+    /// What to do instead of measuring
     #[command(subcommand)]
     pub with: Option<With>,
 
-    /// Small files and few places: all experiments in some minutes (what it does anyway)
+    /// Small files and few points: all experiments in a few minutes (the default)
     #[arg(long)]
     pub quick: bool,
 
-    /// As large as the studies, except where --list --json says what is other and why; it says how
-    /// long it takes, about two and a quarter hours for all on two cores
+    /// As large as the studies, except where --list --json says what differs and why; prints how long
+    /// it takes, about two and a quarter hours for all experiments on two cores
     #[arg(long, conflicts_with = "quick")]
     pub full: bool,
 
-    /// Files of some kilobytes and a single round, which decides nothing: to see it run
+    /// Files of a few kilobytes and a single round, which decides nothing: to see it run
     #[arg(long, hide = true, conflicts_with_all = ["quick", "full"])]
     pub smoke: bool,
 
@@ -73,46 +73,47 @@ pub struct Study {
     #[arg(value_parser = Names, hide_possible_values = true)]
     pub only: Vec<String>,
 
-    /// Where to measure, in a hidden folder that is removed again; several give several devices or
-    /// file systems in one report [default: the folder for temporary files, or the current one if
-    /// that is in memory]
+    /// Where to measure, in a hidden folder that is removed at the end; repeat it for several devices or
+    /// file systems in one report [default: the folder for temporary files, or the current folder if
+    /// that one is in memory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub data: Vec<PathBuf>,
 
-    /// Where to leave report.html, study.json, summary.md and a table for each experiment
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "swath-study")]
-    pub out: PathBuf,
+    /// The folder for report.html, study.json, summary.md and a table for each experiment; a study that
+    /// is already there is an error without --resume
+    #[arg(long, short, alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "swath-study")]
+    pub output: PathBuf,
 
-    /// Go on with a study that was stopped, if it had the same settings
+    /// Continue a study that was stopped, if it had the same settings
     #[arg(long)]
     pub resume: bool,
 
-    /// Decides the order of the runs, and what is in the files
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Seed for the order of the runs and the contents of the files
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX), default_value_t = 1)]
     pub seed: u64,
 
-    /// Print the experiments, what the studies say and the rules, and measure nothing
+    /// Print the experiments, the claims of the studies and the rules, and measure nothing
     #[arg(long)]
     pub list: bool,
 
-    /// Print JSON: all that is left in study.json, or the list
+    /// Print JSON, with units in its keys: the contents of study.json, or the list
     #[arg(long)]
     pub json: bool,
 }
 
-/// What is done instead of measuring all.
+/// What to do instead of measuring.
 #[derive(Debug, Subcommand)]
 pub enum With {
     /// Run study E's benchmark: a Fibonacci tree whose every call writes
     Fib(Fib),
-    /// Put two studies side by side: two machines, two folders or two versions
+    /// Compare two studies: of two machines, two folders or two versions
     Compare(Compare),
-    /// Judge a study anew by the rules of this version, and make its page and summary again
+    /// Judge a study again by the rules of this version, and rewrite its page and summary
     Report(Report),
 }
 
-/// The names of experiments, for a shell that completes them. Whether one is right is said later,
-/// with what to try.
+/// The names of experiments, for a shell that completes them. Whether a name is right is checked later,
+/// with a hint.
 #[derive(Clone)]
 struct Names;
 
@@ -139,7 +140,8 @@ impl Command for Study {
             return with.command().run();
         }
         let chosen = chosen(&self.only).map_err(|word| {
-            Refused::new(format!("there is no experiment {word:?}"), "swath study --list")
+            let what = format!("there is no experiment {word:?}");
+            Refused::new(what, "run `swath study --list` for their names")
         })?;
         if self.list {
             return list::run(&chosen, self.json);
@@ -155,18 +157,17 @@ impl Command for Study {
             extent: self.extent(),
             chosen,
             data,
-            out: self.out.clone(),
+            out: self.output.clone(),
             resume: self.resume,
             seed: self.seed,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             program: std::env::current_exe().ok(),
         };
-        let study = self.out.join(FILE);
+        let study = self.output.join(FILE);
         if study.exists() && !self.resume {
-            let what = format!("there is a study already: {}", study.display());
-            return Err(
-                Refused::new(what, "--resume to go on with it, or another --out").into()
-            );
+            let what = format!("cannot write {}: it exists", study.display());
+            let hint = "pass --resume to continue that study, or choose another folder with -o";
+            return Err(Refused::new(what, hint).into());
         }
         let cancel = CancelToken::new();
         stop_on_signal(&cancel)?;
@@ -176,8 +177,9 @@ impl Command for Study {
         let bar = steps(!self.json, "{bar:30} {msg} {eta} left");
         let results = measure(&settings, &cancel, &mut |step| show(&bar, step));
         bar.finish_and_clear();
-        let results = results.map_err(|error| Refused::hinted(error, "another --out"))?;
-        let page = self.out.join(PAGE);
+        let results =
+            results.map_err(|error| Refused::hinted(error, "choose another folder with -o"))?;
+        let page = self.output.join(PAGE);
         let text = text(&results, &page.display().to_string());
         wrote(&page, tell(self.json, &results, text))?;
         let is_done = |id: &str| {
@@ -185,7 +187,7 @@ impl Command for Study {
         };
         let is_whole = settings.chosen.iter().all(|one| is_done(one.id));
         if cancel.is_cancelled() {
-            complain("stopped: what was finished is kept; try: --resume");
+            complain("stopped: what was finished is kept; try: continue with --resume");
         }
         Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
     }
@@ -206,7 +208,7 @@ impl With {
 }
 
 impl Study {
-    /// How much is to be done.
+    /// Returns how much is to be done.
     pub fn extent(&self) -> Extent {
         match (self.smoke, self.full) {
             (true, _) => Extent::Smoke,
@@ -216,40 +218,40 @@ impl Study {
     }
 }
 
-/// What a full study is beside the studies, and how long it takes.
+/// Prints how a full study differs from the studies, and how long it takes.
 fn announce(chosen: &[&Experiment]) {
     for one in chosen.iter().filter(|one| !one.scale.other.is_empty()) {
         complain(format!("{}: {}", one.id, one.scale.sentence(true)));
     }
     let minutes: u32 = chosen.iter().map(|one| one.scale.minutes).sum();
     complain(format!(
-        "all else is as large as in the studies; it takes about {} h {} min on two cores and a \
-         disk of 2 GB/s",
+        "everything else is as large as in the studies; it takes about {} h {} min on two cores and \
+         a disk of 2 GB/s",
         minutes / 60,
         minutes % 60
     ));
 }
 
-/// Folders in which nothing can be measured, or one that is named twice.
+/// Refuses folders in which nothing can be measured, and a folder that is named twice.
 fn refuse(data: &[PathBuf]) -> Result<()> {
     let mut seen = Vec::new();
     for folder in data {
         let what = || format!("cannot measure in {}", folder.display());
-        let hint = "--data with a folder that is there and can be written";
+        let hint = "name an existing folder that you can write to with --data";
         let refused = |error| Refused::new(what(), hint).with_source(error);
         let known = folder.canonicalize().map_err(refused)?;
-        // What cannot be written is refused now, not when all else was measured.
+        // Fails now, not after everything else was measured.
         tempfile::tempfile_in(&known).map_err(refused)?;
         if seen.contains(&known) {
             let what = format!("{}: it is given twice", what());
-            return Err(Refused::new(what, "--data once for each folder").into());
+            return Err(Refused::new(what, "pass --data once for each folder").into());
         }
         seen.push(known);
     }
     Ok(())
 }
 
-/// Shows how far it is. Experiments take about as long as each other: each counts the same.
+/// Shows the progress. Experiments take about equally long, so each counts the same.
 fn show(bar: &ProgressBar, step: Step) {
     let whole = 1000;
     let ((number, count), (run, runs)) = (step.experiment, step.run);
@@ -259,12 +261,12 @@ fn show(bar: &ProgressBar, step: Step) {
     bar.set_message(format!("{} ({} of {count})", step.id, number + 1));
 }
 
-/// The threads of commands that fork and join; 0 is one for each core. Also what was done instead,
-/// where there are fewer.
+/// Returns the threads of commands that fork and join; 0 is one for each core. Also returns a note if
+/// there are fewer.
 fn pool(workers: usize) -> Result<(ThreadPool, Vec<String>)> {
     let built = swath_study::threads::pool(workers);
     let (pool, instead) = built
-        .context("cannot start the threads; try: fewer `--workers`, or a higher `ulimit -u`")?;
+        .context("cannot start the threads; try: lower --workers, or raise `ulimit -u`")?;
     Ok((pool, instead.into_iter().collect()))
 }
 

@@ -1,8 +1,11 @@
-//! `swath sum`: the sum of all bytes, or a checksum.
+//! `swath sum`: the sum of all bytes, or a checksum; compares files with a list of checksums.
+
+mod check;
 
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::{Engine, ReadOptions, Report};
@@ -26,15 +29,34 @@ Examples:
   swath sum data.bin
   swath sum --hash blake3 *.bin           as b3sum
   swath sum --hash xxh3 data.bin          as xxhsum -H3
-  zcat data.gz | swath sum --hash crc32c -")]
+  swath sum --hash xxh3 *.bin > sums && swath sum --check sums
+  zcat data.gz | swath sum --hash crc32c")]
 pub struct Sum {
     /// The files; `-` is standard input
-    #[arg(required = true, value_name = "PATH", value_parser = input(), value_hint = ValueHint::FilePath)]
+    #[arg(
+        value_name = "PATH",
+        default_value = "-",
+        default_value_if("check", ArgPredicate::IsPresent, None)
+    )]
+    #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
     pub paths: Vec<Input>,
 
     /// Print a checksum instead of the sum of all bytes
     #[arg(long, value_name = "HASH", value_parser = words(Algorithm::WORDS))]
     pub hash: Option<Algorithm>,
+
+    /// Compare the files in LIST with their checksums; `-` is standard input. Exit status 1 if a file
+    /// differs or cannot be read
+    ///
+    /// LIST has lines as --hash prints them, or as xxhsum, b3sum and similar tools do: `HASH  PATH`, or
+    /// `NAME (PATH) = HASH`. The algorithm is that of --hash, or of the name, or the one with this many
+    /// digits: crc32c 8, xxh3 16, blake3 64. Byte sums cannot be checked.
+    #[arg(long, short, value_name = "LIST", value_parser = input(), value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "mirrors", "verify_against"])]
+    pub check: Option<Input>,
+
+    /// With --check, print only files that differ or cannot be read
+    #[arg(long, requires = "check", conflicts_with = "paths")]
+    pub quiet: bool,
 
     /// Print a line of JSON for each file, with units in its keys
     #[arg(long)]
@@ -53,14 +75,17 @@ impl Command for Sum {
     fn run(&self) -> Result<Outcome> {
         let engine = self.how.engine.engine;
         ensure!(
-            self.hash.is_none() || engine != Engine::Map,
+            (self.hash.is_none() && self.check.is_none()) || engine != Engine::Map,
             Refused::new("cannot compute a hash from a map", "leave out --engine map")
         );
+        if let Some(list) = &self.check {
+            return check::check(self, list);
+        }
         ensure!(
             self.paths.len() == 1 || !self.copies.is_used(),
             Refused::new(
                 "cannot sum copies of several files at once",
-                "one PATH with its copies"
+                "name one PATH with its copies"
             )
         );
         let profiles = Profiles::new(self.how.flow.profile);
@@ -88,11 +113,12 @@ impl Command for Sum {
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.how.timeline).inputs(&self.paths).copies(&self.copies))
+        let files = Files::beside(&self.how.timeline).inputs(&self.paths).inputs(&self.check);
+        Some(files.copies(&self.copies))
     }
 }
 
-/// What was computed.
+/// What was computed, by its name in JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Value {
@@ -103,7 +129,7 @@ enum Value {
 }
 
 impl Value {
-    /// As the standard tools print it.
+    /// Returns it as the standard tools print it.
     fn text(&self) -> String {
         match self {
             Self::Sum(sum) => sum.to_string(),
@@ -113,7 +139,7 @@ impl Value {
     }
 }
 
-/// A value, and how it came about.
+/// A value, and how it was computed.
 struct Summed {
     value: Value,
     bytes: u64,
@@ -130,7 +156,7 @@ impl Summed {
 fn show(args: &Sum, input: &Input, summed: &Summed) -> Result<()> {
     if args.json {
         let report = summed.report.as_ref();
-        // Hashes that go on from block to block are read ahead of: that has no report.
+        // Hashes that continue from block to block use a reader, which has no report.
         let reader = object! {
             bytes: summed.bytes,
             elapsed_s: summed.elapsed.as_secs_f64(),

@@ -1,8 +1,8 @@
-//! Where `compress` and `decompress` leave what they make.
+//! Where a command writes its output: a file, or standard output.
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,8 @@ pub(super) enum Target {
 }
 
 impl Target {
-    /// What was named, or else `named` after the input. A folder gets the file under that name.
+    /// Returns the output that was named, or else the one that is `named` after the input. A folder
+    /// gets the file under that name.
     pub(super) fn choose(
         from: &Input,
         to: Option<&Input>,
@@ -46,7 +47,7 @@ impl Target {
             }
             (Some(Input::Path(to)), _) => Ok(Self::Path(to.clone())),
             (None, _) => {
-                let what = || format!("cannot name the output of {from} after it");
+                let what = || format!("cannot derive the name of the output from {from}");
                 default.map(Self::Path).ok_or_else(|| nameless(what()).into())
             }
         }
@@ -54,37 +55,57 @@ impl Target {
 
     /// Begins to write it. A new file gets the permissions of the input.
     pub(super) fn begin(&self, args: &OutputArgs, from: &Input) -> Result<Ordered> {
-        let Self::Path(path) = self else {
-            let (out, name) = (unbuffered()?, Path::new("<stdout>"));
-            return Ok(ordered(args.stream_options()).ordered_to(out, name));
-        };
-        let failed = |error| {
-            Refused::new(format!("cannot open {}", path.display()), "check the path")
-                .with_source(error)
-        };
-        if same_file(from, path) {
-            let what = format!("cannot write {}: it is the input", path.display());
-            return Err(Refused::new(what, "another name for the output").into());
-        }
-        // Pipes and devices are written as they are: nothing stands there that could be replaced.
-        if is_special(path) {
-            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-            return Ok(ordered(args.stream_options()).ordered_to(file, path));
-        }
         let mut options = args.output_options();
-        if let Some(permissions) = permissions(from) {
-            options = options.with_permissions(permissions);
-        }
-        ordered(options).ordered(path).map_err(|error| match error.io_kind() {
-            ErrorKind::AlreadyExists => {
-                let what = format!("cannot write {}: there is such a file", path.display());
-                Refused::new(what, "--force to replace it, or another name").into()
+        if let Self::Path(path) = self {
+            if same_file(from, path) {
+                return Err(is_input(path).into());
             }
-            _ => error.into(),
-        })
+            if let Some(permissions) = permissions(from) {
+                options = options.with_permissions(permissions);
+            }
+        }
+        self.ordered(options, args.stream_options())
     }
 
-    /// Has a verb write it from `from`, by what was measured of that, with a bar.
+    /// Begins to write it: a file with the options `file`, a stream with the options `stream`.
+    pub(super) fn ordered(
+        &self,
+        file: OutputOptions,
+        stream: OutputOptions,
+    ) -> Result<Ordered> {
+        match self {
+            Self::Path(path) if !is_special(path) => {
+                ordered(file).ordered(path).map_err(|error| refused(error.into(), path))
+            }
+            _ => {
+                let (out, name) = self.stream()?;
+                Ok(ordered(stream).ordered_to(out, name))
+            }
+        }
+    }
+
+    /// Whether it is written as a stream: standard output, a pipe or a device, where no file can be
+    /// replaced.
+    pub(super) fn is_stream(&self) -> bool {
+        match self {
+            Self::Stdout => true,
+            Self::Path(path) => is_special(path),
+        }
+    }
+
+    /// Opens it as a stream; also returns its name in messages.
+    pub(super) fn stream(&self) -> Result<(File, PathBuf)> {
+        let Self::Path(path) = self else {
+            return Ok((unbuffered()?, PathBuf::from("<stdout>")));
+        };
+        let file = OpenOptions::new().write(true).open(path).map_err(|error| {
+            Refused::new(format!("cannot open {}", path.display()), "check the path")
+                .with_source(error)
+        })?;
+        Ok((file, path.clone()))
+    }
+
+    /// Has a verb write it from `from`, with the profile of that file system and a progress bar.
     pub(super) fn filled<R>(
         &self,
         args: &OutputArgs,
@@ -98,7 +119,7 @@ impl Target {
         verb(read, from.source()?, output)
     }
 
-    /// What results call it.
+    /// Returns its name in reports.
     pub(super) fn label(&self) -> OsString {
         match self {
             Self::Stdout => OsString::from("-"),
@@ -106,16 +127,21 @@ impl Target {
         }
     }
 
-    /// Prints a report: to standard error, and only if asked for, where the bytes themselves went
-    /// to standard output.
+    /// Prints a report. Where the bytes went to standard output, it goes to standard error, and only
+    /// with --json.
     pub(super) fn report(
         &self,
         args: &OutputArgs,
         json: &impl Serialize,
         text: &str,
     ) -> Result<()> {
-        match (self, args.json) {
-            // If standard error is gone too, nobody is left to tell.
+        self.tell(args.json, json, text)
+    }
+
+    /// As [`report`](Self::report), with the flag itself.
+    pub(super) fn tell(&self, is_json: bool, json: &impl Serialize, text: &str) -> Result<()> {
+        match (self, is_json) {
+            // If standard error is closed too, there is nowhere to report to.
             (Self::Stdout, true) => {
                 let _ = writeln!(io::stderr(), "{}", serde_json::to_string(json)?);
             }
@@ -126,7 +152,49 @@ impl Target {
     }
 }
 
-/// Whether both are one file, by whatever names.
+/// The error of an output that exists, if `error` is that; any other error as it is.
+pub(super) fn refused(error: anyhow::Error, path: &Path) -> anyhow::Error {
+    let of_format = error.downcast_ref::<swath_formats::Error>().and_then(|it| it.library());
+    let kind = of_format.or_else(|| error.downcast_ref()).map(swath::Error::io_kind);
+    match kind {
+        Some(ErrorKind::AlreadyExists) => exists(path).into(),
+        _ => error,
+    }
+}
+
+/// The error of an output that exists.
+pub(super) fn exists(path: &Path) -> Refused {
+    let what = format!("cannot write {}: it exists", path.display());
+    Refused::new(what, "pass --force to replace it, or name another output")
+}
+
+/// The error of a file that --no-clobber has kept, if `error` is that; any other error as it is.
+pub(super) fn kept(error: swath::Error) -> anyhow::Error {
+    if error.io_kind() != ErrorKind::AlreadyExists {
+        return error.into();
+    }
+    let what = format!("cannot write {}", error.path().display());
+    let hint = "leave out --no-clobber to replace it, or name another output";
+    let source = match error.raw_os_error() {
+        Some(number) => io::Error::from_raw_os_error(number),
+        None => ErrorKind::AlreadyExists.into(),
+    };
+    Refused::new(what, hint).with_source(source).into()
+}
+
+/// The error of an output that is the input.
+pub(super) fn is_input(path: &Path) -> Refused {
+    let what = format!("cannot write {}: it is the input", path.display());
+    Refused::new(what, "name another output")
+}
+
+/// The error of `-` for a command that needs a file.
+pub(super) fn needs_file(command: &str) -> Refused {
+    let what = format!("cannot write the output of `{command}` to standard output");
+    Refused::new(what, "name a file (a file of this name is ./-)")
+}
+
+/// Whether both are one file, by any names.
 fn same_file(from: &Input, to: &Path) -> bool {
     let of = |facts: io::Result<fs::Metadata>| facts.ok().map(|it| (it.dev(), it.ino()));
     let from = of(from.open().and_then(|file| file.metadata()));
@@ -143,7 +211,7 @@ fn permissions(from: &Input) -> Option<Permissions> {
     Some(facts.permissions())
 }
 
-/// Says on standard error what was done other than asked for.
+/// Reports on standard error what was done in another way than requested.
 pub(super) fn note_all(from: &Input, notes: &[impl Display]) {
     for note in notes {
         complain(format!("note: {from}: {note}"));

@@ -1,5 +1,5 @@
-//! `--timeline FILE`: what cannot be written is told before the command begins, and the file is made
-//! behind it, also if it failed. While the command works, nothing is there that it could meet.
+//! `--timeline FILE`: a path that cannot be written is an error before the command begins. The file is
+//! made after the command, also if that failed, so the command never meets it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -18,7 +18,7 @@ use crate::output::complain;
 use crate::same_file::is_same_file;
 use crate::trace::{BEGIN, Trace};
 
-/// Bytes that are handed over at one time.
+/// Bytes that are written at one time.
 const STEP: usize = 1 << 20;
 
 /// The file of a timeline that is being recorded.
@@ -26,12 +26,12 @@ pub(crate) struct Recording<'v> {
     timeline: Timeline,
     path: &'v Path,
     command: &'v str,
-    /// A pipe or a device, which was opened at once.
+    /// A pipe or a device, which is opened at the beginning.
     opened: Option<Ordered>,
 }
 
 impl<'v> Recording<'v> {
-    /// Begins the file that the words of a command name, if they name one.
+    /// Begins the file that the words of a command name, if any.
     pub(crate) fn begin(command: &'v dyn Command, word: &'v str) -> Result<Option<Self>> {
         let Some(files) = command.timeline() else { return Ok(None) };
         let args = files.timeline;
@@ -51,9 +51,9 @@ impl<'v> Recording<'v> {
         let output = match self.opened {
             Some(opened) => opened,
             None => {
-                // By then the command may have made something of that name.
+                // By now the command may have made a file of that name.
                 refuse_other(self.path)?;
-                // What is made again in no time need not survive a power cut.
+                // A file that can be made again at once need not survive a power cut.
                 OrderedOptions::new()
                     .with_output(OutputOptions::new().with_durability(Durability::None))
                     .ordered(self.path)?
@@ -65,7 +65,7 @@ impl<'v> Recording<'v> {
             let (path, kept) = (self.path.display(), spans.len());
             complain(format!(
                 "note: {path}: the first {kept} spans are in it, {dropped} more were not kept; \
-                 try: a larger --chunk-size, or fewer bytes"
+                 try: raise --chunk-size, or read fewer bytes"
             ));
         }
         let (timeline, command) = (&self.timeline, self.command);
@@ -73,7 +73,7 @@ impl<'v> Recording<'v> {
         let mut out = Tickets { output: &output, ticket: None };
         let written = trace.write(BufWriter::with_capacity(STEP, &mut out));
         written.map_err(|error| {
-            Refused::new(cannot_write(self.path), "another name for it").with_source(error)
+            Refused::new(cannot_write(self.path), "choose another name").with_source(error)
         })?;
         out.done()?;
         output.commit()?;
@@ -81,36 +81,36 @@ impl<'v> Recording<'v> {
     }
 }
 
-/// What would destroy something, or mix with it.
+/// Refuses paths that would destroy a file of the command, or mix with its output.
 fn refuse(files: Files<'_>, path: &Path) -> Result<()> {
     let what = |why: &str| format!("{}: {why}", cannot_write(path));
     if path == Path::new("-") {
-        let hint = "the name of a file (one of this name is ./-)";
+        let hint = "name a file (a file of this name is ./-)";
         return Err(Refused::new(what("results go to standard output"), hint).into());
     }
     let mut others = files.into_inner().into_iter();
     if let Some(other) = others.find(|other| is_same_file(other, path)) {
         let why = format!("it is {}, which the command works on", other.display());
-        return Err(Refused::new(what(&why), "--timeline with another name").into());
+        return Err(Refused::new(what(&why), "choose another name for --timeline").into());
     }
     refuse_other(path)
 }
 
-/// Files of a folder, of segments or behind a pipe are not named by anybody: so nothing is replaced
-/// but what was left here before.
+/// Refuses any other file. The words of a command do not name the files of a folder or of segments, so
+/// only an earlier timeline is replaced.
 fn refuse_other(path: &Path) -> Result<()> {
     if is_replaceable(path) {
         return Ok(());
     }
-    let what = format!("{}: there is something else, which is no timeline", cannot_write(path));
-    Err(Refused::new(what, "--timeline with another name").into())
+    let what = format!("{}: it exists and is not a timeline", cannot_write(path));
+    Err(Refused::new(what, "choose another name for --timeline").into())
 }
 
 fn cannot_write(path: &Path) -> String {
     format!("cannot write the timeline to {}", path.display())
 }
 
-/// Whether there is nothing at `path`, or nothing in it, or an earlier timeline, or no file at all.
+/// Whether `path` does not exist, is empty, is an earlier timeline, or is not a regular file.
 fn is_replaceable(path: &Path) -> bool {
     let Ok(facts) = fs::metadata(path) else { return true };
     if !facts.is_file() || facts.len() == 0 {
@@ -122,8 +122,7 @@ fn is_replaceable(path: &Path) -> bool {
     read.is_ok() && begin == BEGIN
 }
 
-/// Opens a pipe or a device: they are written as they are, for nothing stands there that could be
-/// replaced.
+/// Opens a pipe or a device, which are written as they are.
 fn open(path: &Path) -> Result<Option<Ordered>> {
     if !is_special(path) {
         return Ok(None);
@@ -138,10 +137,10 @@ fn open(path: &Path) -> Result<Option<Ordered>> {
     ))
 }
 
-/// Sees to it that a file can be made where `path` is, and leaves none.
+/// Checks that a file can be made at `path`, without making it.
 fn try_folder(path: &Path) -> Result<()> {
     let refused = |error| {
-        let hint = "the name of a file in a folder that is there and can be written";
+        let hint = "name a file in an existing folder that you can write to";
         Refused::new(cannot_write(path), hint).with_source(error)
     };
     if is_folder(path) {
@@ -149,7 +148,7 @@ fn try_folder(path: &Path) -> Result<()> {
     }
     let Located { folder, .. } = LocalFs.locate(path).map_err(refused)?;
     match folder.create_nameless() {
-        // Files must have names here.
+        // This file system has no files without names.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
             tempfile::tempfile_in(above(path)).map(drop).map_err(refused)?;
         }

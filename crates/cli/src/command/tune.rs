@@ -1,4 +1,4 @@
-//! `swath tune`: measures what is fastest on a file system, and keeps it.
+//! `swath tune`: measures what is fastest on a file system, and saves it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use swath_study::page::date;
 use swath_study::tune::{self, Settings, Step, Tuned};
 
 use super::{Command, Outcome};
+use crate::args::whole;
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, tell, wrote};
 use crate::progress::steps;
@@ -28,23 +29,23 @@ Examples:
   swath tune --path /mnt/fast --budget 60
   swath tune --path /mnt/fast --show
   swath tune --path /mnt/fast --clear
-  swath read --no-profile data.bin        without what was measured
+  swath read --no-profile data.bin        without the profile
 
-Exit status: 0 done; 1 there is no profile to show; 2 not done, also if it was stopped.")]
+Exit status: 0 done; 1 there is no profile to show; 2 not done, or stopped.")]
 pub struct Tune {
-    /// A folder of the file system; a hidden folder is made in it, and removed again
+    /// A folder on the file system; a hidden folder is made in it, and removed at the end
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".")]
     pub path: PathBuf,
 
-    /// How many seconds it may take, all in all
-    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    /// How many seconds it may take in total
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = whole::<u64>(1..=3600))]
     pub budget: u64,
 
-    /// Decides the order of the runs, and what is in the files
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Seed for the order of the runs and the contents of the files
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX), default_value_t = 1)]
     pub seed: u64,
 
-    /// Print the profile of the file system, and measure nothing; exit status 1 if there is none
+    /// Print the profile of the file system, and measure nothing; exit status 1 if it has none
     #[arg(long, conflicts_with_all = ["clear", "all"])]
     pub show: bool,
 
@@ -65,7 +66,7 @@ impl Command for Tune {
     fn run(&self) -> Result<Outcome> {
         let store = Store::of_user().ok_or_else(|| {
             Refused::new(
-                "cannot keep profiles: there is no home",
+                "cannot save profiles: there is no home folder",
                 "set HOME or XDG_CONFIG_HOME",
             )
         })?;
@@ -80,19 +81,19 @@ impl Command for Tune {
         if self.show {
             return show(self, &store, &key);
         }
-        // Not after all of it was measured.
+        // Fails before anything is measured, not after.
         store.prepare()?;
         let tuned = measure(self, &folder)?;
         if tuned.is_stopped {
-            complain("stopped: nothing is kept, and an earlier profile is as it was");
+            complain("stopped: nothing is saved, and an earlier profile is unchanged");
             return Ok(Outcome::NotDone);
         }
         if tuned.had_no_time() && store.path(&key).exists() {
             let what = format!(
-                "cannot compare anything within {} s: the earlier profile stays as it was",
+                "cannot compare anything within {} s: the earlier profile is unchanged",
                 self.budget
             );
-            return Err(Refused::new(what, "--budget with more seconds").into());
+            return Err(Refused::new(what, "raise --budget").into());
         }
         let kept = Kept::new(key, &tuned.profile, tuned.found.iter().map(measured).collect());
         let path = store.save(&kept)?;
@@ -106,17 +107,17 @@ impl Command for Tune {
 }
 
 impl Tune {
-    /// How long it may take.
+    /// Returns how long it may take.
     pub fn budget(&self) -> Duration {
         Duration::from_secs(self.budget)
     }
 }
 
-/// The folder to measure in: of a file, that in which it is.
+/// Returns the folder to measure in; for a file, the folder that it is in.
 fn folder(path: &Path) -> Result<PathBuf> {
     let facts = std::fs::metadata(path).map_err(|error| {
         let text = format!("cannot measure in {}", path.display());
-        Refused::new(text, "--path with a folder that is there").with_source(error)
+        Refused::new(text, "name an existing folder with --path").with_source(error)
     })?;
     Ok(match path.parent() {
         Some(parent) if !facts.is_dir() && parent.as_os_str().is_empty() => PathBuf::from("."),
@@ -133,14 +134,14 @@ fn measure(args: &Tune, folder: &Path) -> Result<Tuned> {
     let tuned = tune::run(&settings, &cancel, &mut |step| progress(&bar, budget, step));
     bar.finish_and_clear();
     tuned.map_err(|error| {
-        let hint = "--path with a folder of this file system that can be written";
+        let hint = "name a folder of this file system that you can write to with --path";
         Refused::new(format!("{error:#}"), hint).into()
     })
 }
 
 fn measured(found: &tune::Found) -> Measured {
     let ratio = found.ratio.map(|ratio| [ratio.estimate, ratio.lower, ratio.upper]);
-    // Not a number cannot be kept, and says nothing.
+    // A ratio that is not a number cannot be saved.
     let ratio = ratio.filter(|numbers| numbers.iter().all(|number| number.is_finite()));
     Measured {
         setting: found.setting.to_owned(),
@@ -157,13 +158,13 @@ fn show(args: &Tune, store: &Store, key: &Key) -> Result<Outcome> {
             print_json(&serde_json::Value::Null)?;
         }
         let path = args.path.display();
-        complain(format!("there is no profile for {key}; try: swath tune --path {path}"));
+        complain(format!("there is no profile for {key}; try: run `swath tune --path {path}`"));
         return Ok(Outcome::Differs);
     };
     let json = json(&kept, &path, unfit.as_deref(), None);
     tell(args.json, &json, kept_text(&kept, &path))?;
     if let Some(why) = &unfit {
-        complain(format!("note: it is not used here: {why}; try: swath tune"));
+        complain(format!("note: it is not used here: {why}; try: run `swath tune`"));
     }
     Ok(Outcome::Done)
 }
@@ -182,8 +183,8 @@ fn cleared(args: &Tune, paths: Vec<PathBuf>) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// What is kept, and in which file; why it is not used, if it is not; what measuring it took, if
-/// that was done now.
+/// Returns what is saved and in which file; why it is not used, if it is not; what the measurement cost,
+/// if it was done now.
 fn json<'k>(
     kept: &'k Kept,
     path: &Path,
@@ -236,7 +237,7 @@ fn shown(kept: &Kept) -> Table {
     table
 }
 
-/// Shows how much of the time is over.
+/// Shows how much of the time has passed.
 fn progress(bar: &ProgressBar, budget: Duration, step: Step) {
     bar.set_length(millis(budget));
     bar.set_position(millis(step.elapsed).min(millis(budget)));

@@ -1,30 +1,30 @@
-//! What spans say together: reads in flight, and bytes a second.
+//! Counters computed from spans: reads in flight, and bytes a second.
 
 use std::io;
 
 use swath::timeline::{Activity, Span};
 
-/// Values of a counter, at most: more than a screen has columns.
+/// The most values of a counter: more than a screen has columns.
 const STEPS: u64 = 20_000;
-/// Bytes a second are of so many nanoseconds at least.
+/// Bytes a second are averaged over at least this many nanoseconds.
 const WINDOW: u64 = 1_000_000;
-/// And of so many at most, unless there would be too many windows.
+/// And over at most this many, unless there would be too many windows.
 const LONG_WINDOW: u64 = 10_000_000;
 
-/// From the first beginning to the last end, in nanoseconds.
+/// Returns the first beginning and the last end, in nanoseconds.
 fn bounds(spans: &[Span]) -> (u64, u64) {
     let first = spans.iter().map(|span| span.start_ns).min().unwrap_or(0);
     (first, spans.iter().map(Span::end_ns).max().unwrap_or(0))
 }
 
-/// Tells how many reads are in flight, whenever that changes; changes that are too close to be
-/// seen apart are told as one.
+/// Calls `tell` with the number of reads in flight whenever that changes. Changes that are too close to
+/// distinguish on a screen are merged.
 pub(super) fn in_flight(
     spans: &[Span],
     mut tell: impl FnMut(u64, u64) -> io::Result<()>,
 ) -> io::Result<()> {
     let reads = spans.iter().filter(|span| span.activity == Activity::Read);
-    // A beginning is odd, and so comes behind an end at the same time.
+    // A beginning is odd, so it sorts after an end at the same time.
     let mut changes: Vec<u64> =
         reads.flat_map(|span| [span.start_ns << 1 | 1, span.end_ns() << 1]).collect();
     changes.sort_unstable();
@@ -34,7 +34,7 @@ pub(super) fn in_flight(
     let mut changes = changes.into_iter().peekable();
     while let Some(change) = changes.next() {
         let at = change >> 1;
-        // A read that took no time at all ends before it begins.
+        // A read that took no time ends before it begins.
         count = if change & 1 == 1 { count + 1 } else { count.wrapping_sub(1) };
         let next = changes.peek().map_or(u64::MAX, |next| next >> 1);
         let is_last_here = next != at && (next >= until || at >= until);
@@ -55,7 +55,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Spreads the bytes of each span over the time that it took.
+    /// Spreads the bytes of each span over its time.
     pub(super) fn of(spans: &[Span], activity: Activity) -> Self {
         let (start, end) = bounds(spans);
         let window =
@@ -83,8 +83,7 @@ impl Rates {
         Self { start, window, bytes }
     }
 
-    /// Tells the bytes a second of each window, at its beginning, and that there are none behind
-    /// the last.
+    /// Calls `tell` with the bytes a second of each window, at its beginning, and with 0 after the last.
     pub(super) fn each(
         &self,
         mut tell: impl FnMut(u64, u64) -> io::Result<()>,

@@ -15,6 +15,7 @@ fn place() -> (tempfile::TempDir, PathBuf) {
 fn fib(path: &Path, more: &[&str]) -> std::process::Output {
     let words =
         ["study", "fib", "12", "--bytes", "100", "--durability", "none", "-o", word(path)];
+    let words = [&words[..], &["--force"]].concat();
     run(words.iter().chain(more).copied())
 }
 

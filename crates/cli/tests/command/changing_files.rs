@@ -58,7 +58,7 @@ fn read_through_a_map_never_ends_by_a_signal() {
 #[test]
 fn a_file_that_grows_is_an_error_unless_its_first_length_is_wanted() {
     let (_folder, path) = file_of(&vec![1; 4 << 20]);
-    // Slow enough that it grows meanwhile.
+    // Slow enough that it grows during the read.
     let slow = ["sum", "--engine", "serial", "--rate", "4MiB/s", "--chunk-size", "64KiB"];
     for (follow, wanted) in [("strict", 2), ("first", 0)] {
         let sum = swath_reference::sum(&std::fs::read(&path).expect("there"));

@@ -75,3 +75,86 @@ fn a_hash_is_not_computed_from_a_map() {
         assert!(stderr(&output).contains("try: leave out --engine map"), "{output:?}");
     }
 }
+
+/// A folder with files, and their list as `sum` prints it.
+fn listed(hash: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [("a", "first"), ("b\nc", "second"), ("d", "third")] {
+        std::fs::write(folder.path().join(name), text).expect("room");
+    }
+    let output = within(&folder, &["sum", "--hash", hash, "a", "b\nc", "d"], "");
+    (folder, stdout(&output))
+}
+
+/// Runs in a folder, with `input` as standard input.
+fn within(folder: &tempfile::TempDir, words: &[&str], input: &str) -> std::process::Output {
+    let path = folder.path().join(".input");
+    std::fs::write(&path, input).expect("room");
+    let mut command = crate::child::swath();
+    command.args(words).current_dir(folder.path());
+    command.stdin(std::fs::File::open(&path).expect("there")).output().expect("it starts")
+}
+
+#[test]
+fn a_list_is_checked_as_it_was_printed() {
+    for hash in ["xxh3", "crc32c", "blake3"] {
+        let (folder, list) = listed(hash);
+        std::fs::write(folder.path().join("sums"), &list).expect("room");
+        for words in
+            [&["sum", "--check", "sums"][..], &["sum", "-c", "-"], &["sum", "-c", "sums"]]
+        {
+            let output = within(&folder, words, &list);
+            assert_eq!(
+                (code(&output), stderr(&output).as_str()),
+                (0, ""),
+                "{hash}: {output:?}"
+            );
+            assert_eq!(stdout(&output), "a: OK\n\\b\\nc: OK\nd: OK\n", "{hash}");
+        }
+        let quiet = within(&folder, &["sum", "--check", "sums", "--quiet"], "");
+        assert_eq!((code(&quiet), stdout(&quiet).as_str()), (0, ""), "{hash}");
+        std::fs::write(folder.path().join("a"), "first!").expect("room");
+        std::fs::remove_file(folder.path().join("d")).expect("there");
+        let output = within(&folder, &["sum", "--check", "sums"], "");
+        assert_eq!(code(&output), 1, "{hash}: {output:?}");
+        let wanted = "a: FAILED\n\\b\\nc: OK\nd: FAILED (cannot be read)\n";
+        assert_eq!(stdout(&output), wanted, "{hash}");
+        let said = stderr(&output);
+        assert!(said.contains("swath: cannot open d: No such file"), "{said}");
+        assert!(said.contains("swath: sums: of 3 files, 1 differ\n"), "{said}");
+        assert!(said.contains("swath: sums: of 3 files, 1 cannot be read\n"), "{said}");
+        let quiet = within(&folder, &["sum", "--check", "sums", "--quiet"], "");
+        assert_eq!(stdout(&quiet), "a: FAILED\nd: FAILED (cannot be read)\n", "{hash}");
+    }
+}
+
+#[test]
+fn a_list_of_ingest_is_checked_too() {
+    let (folder, _) = listed("xxh3");
+    let list = stdout(&within(&folder, &["ingest", "--hash", "xxh3", "a", "d"], ""));
+    let output = within(&folder, &["sum", "--check", "-"], &list);
+    assert_eq!((code(&output), stdout(&output).as_str()), (0, "a: OK\nd: OK\n"), "{output:?}");
+}
+
+#[test]
+fn a_malformed_line_is_2_with_its_number_and_nothing_is_read() {
+    let (folder, list) = listed("crc32c");
+    for (line, why) in [
+        ("nothing", "line 4: there is no path after the checksum; try: write"),
+        (
+            "12345  a",
+            "line 4: a checksum has 8 (crc32c), 16 (xxh3) or 64 (blake3) digits, not 5",
+        ),
+        ("zzzzzzzz  a", "line 4: `zzzzzzzz` is not a checksum"),
+    ] {
+        let output = within(&folder, &["sum", "--check", "-"], &format!("{list}{line}\n"));
+        assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{output:?}");
+        assert!(stderr(&output).contains(why), "{}", stderr(&output));
+    }
+    let output = within(&folder, &["sum", "--check", "-", "--hash", "xxh3"], &list);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("line 1: a checksum has 16 (xxh3) digits, not 8"));
+    for words in [&["sum", "--check", "-", "a"][..], &["sum", "--quiet", "a"]] {
+        assert_eq!(code(&within(&folder, words, &list)), 2, "{words:?}");
+    }
+}

@@ -10,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 /// The command, without a terminal.
 pub(crate) fn swath() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_swath"));
-    // Whoever runs the tests may have profiles.
+    // The user who runs the tests may have profiles.
     command.stdin(Stdio::null()).env("XDG_CONFIG_HOME", "/nonexistent");
     command
 }

@@ -1,4 +1,4 @@
-//! A reader that has read enough is no error.
+//! A reader that has read enough is not an error.
 
 use std::process::Stdio;
 

@@ -34,7 +34,7 @@ fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).expect("it is there")
 }
 
-fn behind(path: &Path, extension: &str) -> PathBuf {
+fn packed_as(path: &Path, extension: &str) -> PathBuf {
     PathBuf::from(format!("{}.{extension}", word(path)))
 }
 
@@ -44,7 +44,7 @@ fn each_format_goes_there_and_back_beside_the_input() {
         let (_folder, path, bytes) = setting(500_000);
         let output = run(["compress", "--format", format, word(&path)]);
         assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
-        let packed = behind(&path, extension);
+        let packed = packed_as(&path, extension);
         let says = format!("{}: 488.3 KiB (500000 bytes) to ", packed.display());
         assert!(stdout(&output).starts_with(&says), "{}", stdout(&output));
         assert_eq!(read(&path), bytes, "the input is kept");
@@ -52,7 +52,7 @@ fn each_format_goes_there_and_back_beside_the_input() {
 
         let output = run(["decompress", word(&packed)]);
         assert_eq!(code(&output), 2, "the input is still there");
-        assert!(stderr(&output).contains("there is such a file; try: --force"), "{output:?}");
+        assert!(stderr(&output).contains("it exists; try: pass --force"), "{output:?}");
         std::fs::remove_file(&path).expect("removed");
         let output = run(["decompress", word(&packed)]);
         assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
@@ -95,12 +95,12 @@ fn the_output_is_the_same_for_every_worker_count_and_from_a_pipe() {
 #[test]
 fn an_existing_file_is_replaced_only_by_force() {
     let (_folder, path, _) = setting(1000);
-    let packed = behind(&path, "zst");
+    let packed = packed_as(&path, "zst");
     std::fs::write(&packed, "old").expect("written");
     let output = run(["compress", word(&path)]);
     assert_eq!(code(&output), 2);
     let says =
-        format!("swath: cannot write {}: there is such a file; try: --force", packed.display());
+        format!("swath: cannot write {}: it exists; try: pass --force", packed.display());
     assert!(stderr(&output).starts_with(&says), "{}", stderr(&output));
     assert_eq!(read(&packed), b"old");
     assert_eq!(code(&run(["compress", "--force", word(&path)])), 0);
@@ -171,7 +171,7 @@ fn cat_counts_decompressed_bytes_only_if_asked_to_decompress() {
         let words =
             ["compress", "-f", "--format", format, "--block-size", "16KiB", word(&path)];
         assert_eq!(code(&run(words)), 0);
-        let packed = behind(&path, extension);
+        let packed = packed_as(&path, extension);
         let raw = run(["cat", "--offset", "3", "--length", "5", word(&packed)]);
         assert_eq!(raw.stdout, read(&packed)[3..8]);
         let all = run(["cat", "--decompress", word(&packed)]);
@@ -191,7 +191,7 @@ fn json_has_every_number_and_goes_where_the_bytes_do_not() {
     let (_folder, path, bytes) = setting(100_000);
     let output = run(["compress", "--json", "--level", "7", word(&path)]);
     let value: Value = serde_json::from_str(&stdout(&output)).expect("one line of JSON");
-    let packed = behind(&path, "zst");
+    let packed = packed_as(&path, "zst");
     assert_eq!(value["path"], word(&packed));
     assert_eq!(value["source"]["path"], word(&path));
     assert_eq!((&value["bytes_in"], &value["level"]), (&100_000.into(), &7.into()));
@@ -214,7 +214,7 @@ fn json_has_every_number_and_goes_where_the_bytes_do_not() {
 fn what_is_damaged_or_unknown_is_2_and_leaves_no_file() {
     let (folder, path, _) = setting(100_000);
     assert_eq!(code(&run(["compress", "--format", "gzip", word(&path)])), 0);
-    let mut bytes = read(&behind(&path, "gz"));
+    let mut bytes = read(&packed_as(&path, "gz"));
     let whole = bytes.clone();
     bytes[5_000] ^= 1;
     let packed = folder.path().join("damaged.gz");
@@ -253,7 +253,7 @@ fn what_follows_the_end_is_skipped_with_a_note_and_1() {
     let (folder, path, bytes) = setting(1000);
     assert_eq!(code(&run(["compress", "--format", "gzip", word(&path)])), 0);
     let packed = folder.path().join("longer.gz");
-    let whole = read(&behind(&path, "gz"));
+    let whole = read(&packed_as(&path, "gz"));
     std::fs::write(&packed, [&whole[..], b"garbage"].concat()).expect("written");
     let output = run(["decompress", word(&packed)]);
     assert_eq!(code(&output), 1, "{output:?}");
@@ -272,7 +272,7 @@ fn what_follows_the_end_is_skipped_with_a_note_and_1() {
 #[test]
 fn a_closed_pipe_is_no_error() {
     let (_folder, path, _) = setting(4_000_000);
-    let packed = behind(&path, "gz");
+    let packed = packed_as(&path, "gz");
     assert_eq!(code(&run(["compress", word(&path), word(&packed)])), 0);
     for words in [
         &["compress", "--workers", "3", word(&path), "-"][..],

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::child::{code, run, shell, stderr, stdout, word};
+use crate::child::{code, run, run_with_input, shell, stderr, stdout, word};
 
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n\
     % a comment\n\
@@ -221,7 +221,7 @@ fn info_lists_the_tensors_of_a_file_and_of_an_index() {
         let tensor = &facts["tensors"][0];
         assert_eq!((&tensor["name"], &tensor["dtype"]), (&"a.weight".into(), &"F32".into()));
         assert_eq!((&tensor["shape"][1], &tensor["bytes"]), (&3.into(), &24.into()));
-        assert_eq!(tensor["offset"], 8 + header.len());
+        assert_eq!(tensor["offset_bytes"], 8 + header.len());
     }
     assert_eq!(facts[2]["tensors"][1]["shard"], "model.safetensors");
     let output = run(["info", word(&named)]);
@@ -379,7 +379,7 @@ fn compressed_text_is_converted_as_it_is() {
         assert_eq!(facts["kind"], "compressed", "{facts}");
     }
     let told = setting.refused("table.csv", "new.csv.gz", &["--force"]);
-    assert!(told.contains("says no format"), "{told}");
+    assert!(told.contains("cannot tell the format of the output"), "{told}");
     let output = run(["info", "--format", "csv", word(&setting.path("table.csv.gz"))]);
     assert!(stdout(&output).contains("rows: 3"), "{output:?}");
 }
@@ -413,7 +413,7 @@ fn a_text_that_is_no_list_of_edges_says_that_its_name_was_believed() {
     let told = stderr(&output);
     assert_eq!(code(&output), 2, "{output:?}");
     assert!(told.contains("a name that ends in .txt is taken for a list of edges"), "{told}");
-    assert!(told.contains("try: --format csv if it is a table, or `swath scan`"), "{told}");
+    assert!(told.contains("try: pass --format csv for a table, or use `swath scan`"), "{told}");
     let edges = setting.file("edges.txt", "0 1\n1 2\n");
     assert!(stdout(&run(["info", word(&edges)])).contains("edge list"));
 }
@@ -430,18 +430,45 @@ fn columns_that_spaces_align_are_counted_as_they_are_read() {
 }
 
 #[test]
-fn a_matrix_without_entries_comes_back_and_a_stream_is_no_file() {
+fn a_matrix_without_entries_comes_back_and_a_stream_needs_its_format() {
     let setting = Setting::new();
     setting.file("none.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n");
     setting.convert("none.mtx", "none.csv", &[]);
     let back = setting.convert("none.csv", "back.mtx", &[]);
     assert!(text(&back).ends_with("\n0 0 0\n"), "{}", text(&back));
-    for words in [["convert", "-", "a.csv"], ["convert", word(&back), "-"]] {
-        let output = run(words);
-        assert_eq!(code(&output), 2, "{output:?}");
-        assert!(stderr(&output).contains("standard input or output"), "{output:?}");
-    }
+    let output = run_with_input(&["convert", "-", "-o", "a.csv"], b"1 2\n");
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("input from the name <stdin>; try: pass --from"));
+    let output = run(["convert", word(&back), "-"]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("output from the name <stdout>; try: pass --to"));
     assert!(!Path::new("-").exists());
+}
+
+#[test]
+fn streams_are_converted_as_files_are() {
+    let setting = Setting::new();
+    let graph = setting.file("graph.mtx", GRAPH);
+    for to in ["npz", "csv", "arrow", "edges", "mtx"] {
+        let name = if to == "edges" { "a.el".to_owned() } else { format!("a.{to}") };
+        let wanted = fs::read(setting.convert("graph.mtx", &name, &[])).expect("there");
+        let piped = run_with_input(&["convert", "--to", to], GRAPH.as_bytes());
+        assert_eq!(code(&piped), 0, "{to}: {piped:?}");
+        assert!(piped.stdout == wanted, "{to}");
+        let written = run(["convert", word(&graph), "-", "--to", to]);
+        assert!(written.stdout == wanted, "{to}: {}", stderr(&written));
+    }
+    // By their first bytes, or by the flag.
+    let npz = fs::read(setting.path("a.npz")).expect("there");
+    let back = run_with_input(&["convert", "--to", "mtx"], &npz);
+    assert_eq!(code(&back), 0, "{back:?}");
+    assert!(stdout(&back).ends_with("2 3 0.1\n3 4 0.5\n"), "{}", stdout(&back));
+    let table = run_with_input(&["convert", "--from", "csv", "--to", "tsv"], TABLE.as_bytes());
+    assert!(stdout(&table).starts_with("x\ty\tz\n1\t2.5\t-3\n"), "{table:?}");
+    let facts = run_with_input(&["info", "--json"], GRAPH.as_bytes());
+    let facts: Value = serde_json::from_str(&stdout(&facts)).expect("JSON");
+    assert_eq!((&facts["kind"], &facts["path"]), (&"Matrix Market".into(), &"-".into()));
+    assert_eq!(facts["bytes"], GRAPH.len());
 }
 
 #[test]
@@ -461,6 +488,6 @@ fn names_of_archives_say_what_to_do_first() {
     for (name, hint) in [("t.csv.xz", "xz -d"), ("t.zip", "unzip")] {
         setting.file(name, "anything");
         let told = setting.refused(name, "a.npy", &[]);
-        assert!(told.contains("says no format") && told.contains(hint), "{told}");
+        assert!(told.contains("cannot tell the format") && told.contains(hint), "{told}");
     }
 }

@@ -116,7 +116,7 @@ fn standard_input_is_copied_by_its_name_and_standard_output_is_for_cat() {
     assert!(read(&copy) == bytes);
     let output = run(["cp", word(&path), "-"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("try: `swath cat`"), "{output:?}");
+    assert!(stderr(&output).contains("try: use `swath cat`"), "{output:?}");
 }
 
 #[test]

@@ -125,7 +125,11 @@ fn a_file_that_is_shorter_than_asked_for_is_2() {
 #[test]
 fn words_that_make_no_sense_are_2() {
     for (words, wanted) in [
-        (&["read"][..], "required"),
+        (&["heal"][..], "required"),
+        (&["cp", "x"], "required"),
+        (&["read", "--workers", "x", "y"], "expected a whole number, such as 4"),
+        (&["read", "a", "b"], "use 'swath ingest'"),
+        (&["-v"], "use 'swath -V'"),
         (&["read", "--engine", "warp", "x"], "auto, serial, pool, ring, map"),
         (&["read", "--chunk-size", "64q", "x"], "use B, K or KiB, M or MiB"),
         (&["read", "--chunk-size", "-1", "x"], "cannot be negative"),
@@ -182,7 +186,11 @@ fn without_a_standard_output_only_what_was_to_go_there_is_2() {
     }
     let copy = folder.path().join("copy");
     let output = shell("\"$0\" cp \"$1\" \"$2\" >&-", &[path.as_os_str(), copy.as_os_str()]);
-    assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "nobody wants a report");
+    assert_eq!(
+        (code(&output), stderr(&output).as_str()),
+        (0, ""),
+        "without a standard output there is no report"
+    );
     assert_eq!(std::fs::read(copy).expect("copied"), b"text");
 }
 

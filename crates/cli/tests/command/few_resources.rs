@@ -1,4 +1,4 @@
-//! Too few descriptors or too little memory: an error or a fall-back that is told, never a signal.
+//! Too few descriptors or too little memory: an error or a reported fall-back, never a signal.
 
 use std::ffi::OsStr;
 

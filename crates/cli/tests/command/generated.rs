@@ -8,7 +8,7 @@ fn the_same_seed_makes_the_same_bytes_at_every_worker_count() {
     for kind in ["bytes", "letters", "csv-numbers", "csv"] {
         let made = |name: &str, seed: &str, workers: &str| {
             let path = folder.path().join(name);
-            let words = ["gen", kind, "2500001", "-o", word(&path), "--seed", seed];
+            let words = ["gen", kind, "2500001", "-o", word(&path), "--force", "--seed", seed];
             let output = run(words.into_iter().chain(["--workers", workers]));
             assert_eq!(code(&output), 0, "{output:?}");
             std::fs::read(&path).expect("made")
@@ -58,5 +58,5 @@ fn there_is_a_manual_page_for_every_command() {
     }
     let output = run(["man", "fly"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("try: swath help"), "{output:?}");
+    assert!(stderr(&output).contains("try: run `swath help`"), "{output:?}");
 }

@@ -1,4 +1,4 @@
-//! Help has examples, and no colours where nobody can see them.
+//! Help has examples, and no colours without a terminal.
 
 use crate::child::{code, run, stdout};
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::child::{code, run, run_with_input, shell, stderr, stdout, swath, word};
 use crate::trees::files_below;
 
-/// A tree of so many files.
+/// A tree of this many files.
 fn tree_of(files: u64) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("tree");

@@ -38,7 +38,7 @@ fn a_generator_that_is_killed_leaves_the_old_file_and_the_next_one_nothing_else(
     for (kind, wait) in KINDS.into_iter().zip([5, 20, 40, 60]) {
         for signal in SIGNALS {
             std::fs::write(&path, "old").expect("written");
-            let mut child = start(&["gen", kind, "48MiB", "-o", word(&path)]);
+            let mut child = start(&["gen", kind, "48MiB", "--force", "-o", word(&path)]);
             std::thread::sleep(Duration::from_millis(wait));
             send(signal, &child);
             let ended = child.wait().expect("it ends");
@@ -49,7 +49,7 @@ fn a_generator_that_is_killed_leaves_the_old_file_and_the_next_one_nothing_else(
                 assert!(ended.signal().is_some(), "{kind} {signal}: {ended}");
                 assert!(bytes == b"old" || bytes.len() > 40 << 20, "{kind} {signal}");
             }
-            let next = run(["gen", kind, "100kB", "-o", word(&path)]);
+            let next = run(["gen", kind, "100kB", "--force", "-o", word(&path)]);
             assert_eq!(code(&next), 0, "{kind} {signal}: {next:?}");
             assert_eq!(names(folder.path()), ["out"], "{kind} {signal}");
         }
@@ -68,7 +68,7 @@ fn what_is_generated_takes_the_place_of_a_file_as_any_output_does() {
     }
     let before = path.metadata().expect("there");
     for kind in KINDS {
-        let made = run(["gen", kind, "100kB", "-o", word(&link)]);
+        let made = run(["gen", kind, "100kB", "--force", "-o", word(&link)]);
         assert_eq!(code(&made), 0, "{made:?}");
         let after = path.metadata().expect("there");
         assert!(after.len() > 90_000 && link.is_symlink(), "{kind}");
@@ -78,7 +78,7 @@ fn what_is_generated_takes_the_place_of_a_file_as_any_output_does() {
     std::fs::hard_link(&path, folder.path().join("other")).expect("linked");
     let old = std::fs::read(&path).expect("there");
     for kind in KINDS {
-        let refused = run(["gen", kind, "1kB", "-o", word(&path)]);
+        let refused = run(["gen", kind, "1kB", "--force", "-o", word(&path)]);
         assert_eq!(code(&refused), 2, "{refused:?}");
         let said = stderr(&refused);
         assert!(said.contains(word(&path)) && said.contains("try: "), "{said}");

@@ -63,7 +63,7 @@ fn copies_go_to_the_folders_in_turn_and_beside_the_file_under_further_names() {
     }
     let output = run(["mirror", word(&path), "--into", "/no such folder"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("it is no folder; try: make it first"), "{output:?}");
+    assert!(stderr(&output).contains("it does not exist; try: create it first"), "{output:?}");
 }
 
 #[test]

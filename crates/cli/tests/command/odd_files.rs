@@ -1,4 +1,4 @@
-//! Files of 0 and 1 byte, of the kernel's, and what is no file: pipes.
+//! Files of 0 and 1 byte, files of the kernel, and pipes.
 
 use crate::child::{code, file_of, run, run_with_input, shell, stderr, stdout, word};
 

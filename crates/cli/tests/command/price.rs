@@ -63,7 +63,7 @@ fn json_has_the_phases_and_the_differences() {
     let sum: f64 = shares.iter().filter_map(|share| json[share].as_f64()).sum();
     assert!((sum - 1.0).abs() < 1e-9, "{json}");
     assert!(json["largest_difference"].as_f64().is_some_and(|it| it > 1.5e-4), "{json}");
-    // Without --check that is no failure.
+    // Without --check that is not a failure.
     let words = ["price", word(&path), "-o", word(&prices), "--force"];
     assert_eq!(code(&run(words)), 0);
 }
@@ -78,7 +78,7 @@ fn faulty_contracts_are_2_with_line_and_byte_and_leave_nothing() {
     assert!(!prices.exists());
     std::fs::write(&prices, "old").expect("written");
     let output = run(["price", word(&path), "-o", word(&prices)]);
-    assert!(stderr(&output).contains("there is such a file; try: --force"), "{output:?}");
+    assert!(stderr(&output).contains("it exists; try: pass --force"), "{output:?}");
     let output = run(["price", word(&path), "-o", word(&path), "--force"]);
     assert!(stderr(&output).contains("it is the input"), "{output:?}");
 }

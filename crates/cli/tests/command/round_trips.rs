@@ -146,7 +146,7 @@ const MATRICES: [(&str, &str); 6] = [
     ("a.arrow", "arrow"),
 ];
 
-/// The words after `sign` of what was said, up to the end of its line.
+/// The words after `sign` in the output, up to the end of its line.
 fn said_after(output: &Output, sign: &str) -> Option<String> {
     let said = stderr(output);
     let (_, rest) = said.split_once(sign)?;
@@ -178,15 +178,15 @@ fn through(bench: &Bench, text: &str, ways: &[(&str, &str)]) -> Option<Matrix> {
             assert!(is_told.contains(&true), "{from} to {name}: {said}\n{text}");
             return None;
         }
-        if let Some(wanted) = said_after(&output, "unless with --shape ") {
+        if let Some(wanted) = said_after(&output, "to keep the size, pass --shape ") {
             shape = vec![String::from("--shape"), wanted];
         }
-        had_no_values |= stderr(&output).contains("have no values");
+        had_no_values |= stderr(&output).contains("without values became ones");
         (from, kind) = (name, to);
     }
     let mut back = Matrix::parse(&bench.text(&from));
     if had_no_values {
-        // As was said: ones.
+        // As the note says: ones.
         assert!(back.entries.iter().all(|entry| entry.2 == [bits(1.0)]), "{back:?}");
         back.field = "pattern".to_owned();
         back.entries.iter_mut().for_each(|entry| entry.2.clear());

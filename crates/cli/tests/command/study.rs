@@ -53,7 +53,7 @@ const SCHEMA_1: &str = r#"{"schema": 1, "version": "0", "started": 0, "machine":
      "absent": [], "finding": {"verdict": "no", "because": "1.8", "of_limit": null},
      "noise": null, "runs": [RUNS]}]}"#;
 
-fn earlier_study(folder: &std::path::Path, slowest: f64) {
+pub(crate) fn earlier_study(folder: &std::path::Path, slowest: f64) {
     let mut runs = Vec::new();
     for round in 0..5 {
         for (x, seconds) in [(100.0, 1.0), (500.0, (1.0 + slowest) / 2.0), (1000.0, slowest)] {
@@ -114,7 +114,7 @@ fn the_page_of_a_study_that_is_kept_compressed_is_that_of_the_study() {
     assert_eq!(code(&output.expect("started")), 0);
     fs::remove_file(&file).expect("there");
     assert_eq!(page("kept"), plain);
-    // Cut off, it is no study.
+    // Cut off, it is not a study.
     let kept = study.join("study.json.zst");
     let bytes = fs::read(&kept).expect("there");
     fs::write(&kept, &bytes[..bytes.len() - 1]).expect("room");
@@ -132,7 +132,8 @@ fn verdicts_that_changed_come_first_when_two_are_compared() {
     let compare = |right: &std::path::Path, words: &[&str]| {
         let mut command = swath();
         command.args(["study", "compare"]).arg(&before).arg(right).args(words);
-        command.arg("--out").arg(folder.path().join("both.html")).output().expect("started")
+        command.arg("--force").arg("--out").arg(folder.path().join("both.html"));
+        command.output().expect("started")
     };
     let text = stdout(&compare(&after, &[]));
     let (verdict, ratios) = (text.find("does not hold"), text.find("B as fast as A"));
@@ -164,8 +165,8 @@ fn a_small_study_leaves_its_rows_and_says_what_holds() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let text = stdout(&output);
     assert!(text.contains("a-threads") && text.contains("undecided"), "{text}");
-    assert_eq!(fs::read_dir(data.path()).expect("there").count(), 0, "left behind");
-    assert!(text.contains("verdicts: "), "the counts are told: {text}");
+    assert_eq!(fs::read_dir(data.path()).expect("there").count(), 0, "files are left");
+    assert!(text.contains("verdicts: "), "the counts: {text}");
     assert!(out.path().join("summary.md").exists());
     let page = fs::read_to_string(out.path().join("report.html")).expect("left");
     assert!(page.contains("a-threads") && page.contains("</html>"));
@@ -200,10 +201,13 @@ fn the_first_signal_ends_it_soon_and_says_what_a_second_one_does() {
     assert!(sent.success());
     let output = child.wait_with_output().expect("ended");
     assert_eq!(code(&output), 1, "{}", stderr(&output));
-    for said in ["Ctrl-C again ends it at once", "what was finished is kept; try: --resume"] {
+    for said in [
+        "Ctrl-C again ends it at once",
+        "what was finished is kept; try: continue with --resume",
+    ] {
         assert!(stderr(&output).contains(said), "{}", stderr(&output));
     }
-    assert_eq!(left(), 0, "left behind");
+    assert_eq!(left(), 0, "files are left");
     assert!(out.path().join("study.json").exists());
 }
 
@@ -275,7 +279,7 @@ fn two_studies_are_put_side_by_side() {
     let compare = |words: &[&str]| {
         let mut command = swath();
         command.args(["study", "compare"]).arg(&before).arg(after.join("study.json"));
-        command.args(words).arg("--out").arg(&page).output().expect("started")
+        command.args(words).arg("--force").arg("--out").arg(&page).output().expect("started")
     };
     let output = compare(&[]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
@@ -288,7 +292,7 @@ fn two_studies_are_put_side_by_side() {
     assert!(
         rows.iter().any(|row| row["series"] == "all cores" && row["ratio"]["lower"].is_f64())
     );
-    // The page replaces none of the studies.
+    // The page must not replace a study.
     let study = before.join("study.json");
     let output = swath()
         .args(["study", "compare"])
@@ -300,13 +304,13 @@ fn two_studies_are_put_side_by_side() {
     let output = output.expect("started");
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("would replace"), "{}", stderr(&output));
-    // What is no study is refused, and the page stays as it was.
+    // A file that is not a study is refused, and the page is unchanged.
     fs::write(folder.path().join("other.json"), "{}").expect("room");
     let output = swath()
         .args(["study", "compare"])
         .arg(&before)
         .arg(folder.path().join("other.json"))
-        .arg("--out")
+        .args(["--force", "--out"])
         .arg(&page)
         .output()
         .expect("started");

@@ -47,7 +47,7 @@ fn len_of(path: impl AsRef<Path>) -> u64 {
     std::fs::metadata(path).expect("it is there").len()
 }
 
-/// Nanoseconds, of microseconds with digits behind the point.
+/// Nanoseconds, from microseconds with digits after the point.
 fn nanos(value: &Value) -> u64 {
     let micros = value.as_f64().expect("a number");
     assert!(micros >= 0.0, "{value}");
@@ -126,7 +126,7 @@ fn check_rates(rates: &[(u64, u64)], moved: u64) {
     assert!(apart < 2.0 + sum / 1e4, "{sum} of {moved} bytes are in {rates:?}");
 }
 
-/// Spans of one lane lie in each other or behind each other.
+/// Spans of one lane are nested, or follow each other.
 fn check_lane(spans: &mut [(u64, u64)]) {
     spans.sort_unstable_by_key(|&(start, end)| (start, std::cmp::Reverse(end)));
     let mut around: Vec<u64> = Vec::new();
@@ -347,7 +347,7 @@ fn nothing_but_an_earlier_trace_is_replaced() {
             .output();
         let output = output.expect("started");
         assert_eq!(code(&output), 2, "{}", stderr(&output));
-        assert!(stderr(&output).contains("no timeline"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("is not a timeline"), "{}", stderr(&output));
         assert_eq!(std::fs::read_to_string(path).expect("still there"), "not to be lost");
     }
     let trace = folder.path().join("trace.json");
@@ -378,7 +378,7 @@ fn a_trace_is_not_there_before_the_command_has_ended() {
     // A name that the command gives by itself: what was asked for is there, and nothing else.
     let output = run(&["compress", "one", "--timeline", "one.zst"]);
     assert_eq!(code(&output), 2, "{}", stderr(&output));
-    assert!(stderr(&output).contains("no timeline"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("is not a timeline"), "{}", stderr(&output));
     let output = run(&["decompress", "one.zst", "two"]);
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     assert_eq!(std::fs::read(at("two")).expect("there"), vec![1; 100_000]);

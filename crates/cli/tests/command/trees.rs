@@ -93,7 +93,7 @@ fn a_folder_that_holds_something_is_2_and_stays_as_it_is() {
         |path: &Path| run(["gen", "tree", "--files", "3", "--size", "1", "-o", word(path)]);
     let output = make(folder.path());
     assert_eq!(code(&output), 2, "{output:?}");
-    assert!(stderr(&output).contains("; try: a new folder with -o"), "{output:?}");
+    assert!(stderr(&output).contains("; try: choose a new folder with -o"), "{output:?}");
     let files = files_below(folder.path());
     assert_eq!(files, BTreeMap::from([("mine".into(), b"mine".to_vec())]));
     let missing = make(&folder.path().join("no/such"));

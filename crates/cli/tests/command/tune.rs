@@ -93,7 +93,7 @@ fn what_was_measured_is_kept_shown_used_named_and_cleared() {
     let measured = json["measured"].as_array().expect("every setting");
     assert_eq!(measured.len(), 13, "{json}");
     assert!(measured.iter().all(|one| one["because"].is_string()));
-    assert_eq!(entries(&home.data), 0, "left behind");
+    assert_eq!(entries(&home.data), 0, "files are left");
     let shown = parsed(&home.tune(&["--show", "--json"]));
     assert_eq!((&shown["key"], &shown["settings"]), (&json["key"], &json["settings"]));
     let text = stdout(&home.tune(&["--show"]));
@@ -118,13 +118,13 @@ fn what_was_measured_is_kept_shown_used_named_and_cleared() {
     assert_eq!(home.report(&[]).0["profile"], Value::Null);
     let output = home.tune(&["--show"]);
     assert_eq!(code(&output), 1);
-    assert!(stderr(&output).contains("try: swath tune --path"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("try: run `swath tune --path"), "{}", stderr(&output));
     let (_, path) = home.tuned();
     assert_eq!((code(&home.tune(&["--clear", "--all"])), path.exists()), (0, false));
 }
 
 #[test]
-fn a_profile_decides_where_nobody_else_does() {
+fn a_profile_decides_where_no_flag_does() {
     let home = Home::new();
     home.with_settings("warm_workers = 1\nwarm_chunk_size_bytes = 262144");
     home.report(&[]);
@@ -160,7 +160,7 @@ fn what_is_wrong_with_a_profile_is_one_line_and_the_defaults() {
         assert_eq!(report["profile"], Value::Null);
         assert!(said.contains(word(&path)) && said.contains("the defaults are used"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
-        assert_eq!(home.report(&["--no-profile"]).1, "", "nobody asked");
+        assert_eq!(home.report(&["--no-profile"]).1, "", "without the profile");
         let output = home.tune(&["--show"]);
         assert_eq!(code(&output), 2);
         assert!(stderr(&output).contains("try: swath tune"), "{}", stderr(&output));
@@ -216,7 +216,7 @@ fn where_nothing_can_be_kept_or_made_nothing_is_measured() {
         let output = home.run(&["tune", "--budget", "60", "--path", place]);
         assert_eq!(code(&output), 2);
         let said = stderr(&output);
-        assert!(said.contains(place) && said.contains("try: --path"), "{said}");
+        assert!(said.contains(place) && said.contains("try: name a"), "{said}");
     }
     assert_eq!(entries(&home.config.join("swath/profiles")), 0);
 }
@@ -234,7 +234,7 @@ fn ctrl_c_leaves_no_file_and_no_half_profile() {
     assert!(kill.expect("kill").success());
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(code(&output), 2, "{output:?}");
-    assert!(stderr(&output).contains("nothing is kept"), "{}", stderr(&output));
-    assert_eq!(entries(&home.data), 0, "left behind");
+    assert!(stderr(&output).contains("nothing is saved"), "{}", stderr(&output));
+    assert_eq!(entries(&home.data), 0, "files are left");
     assert_eq!(entries(&home.config.join("swath/profiles")), 0);
 }

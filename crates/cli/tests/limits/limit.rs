@@ -11,7 +11,7 @@ pub(crate) enum Limit<'l> {
     None,
     /// The thread that runs the command must be one that cannot start threads.
     NoThreads,
-    /// So many descriptors beside the standard streams.
+    /// This many descriptors in addition to the standard streams.
     Descriptors(usize),
     /// No file may be longer than some kilobytes, standard output among them.
     FileSize,
@@ -51,7 +51,7 @@ impl Limit<'_> {
 pub(crate) struct Group(PathBuf);
 
 impl Group {
-    /// One that has so many bytes.
+    /// One that has this many bytes.
     pub(crate) fn of_memory(bytes: u64) -> Option<Self> {
         let files = ["memory.limit_in_bytes", "memory.max"];
         Self::of("memory", files, &bytes.to_string())

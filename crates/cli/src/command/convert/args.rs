@@ -1,11 +1,11 @@
-//! What `swath convert` takes, and the options it stands for.
+//! The flags of `swath convert`, and the library's options for them.
 
 use clap::{Args, ValueHint};
 use std::convert::Infallible;
-use std::path::PathBuf;
 
 use super::format::{FORMATS, Format};
-use crate::args::{OutputArgs, parse_extent, words};
+use crate::args::{OutputArgs, count, input, parse_extent, whole, words};
+use crate::input::Input;
 use swath::{Extent, OutputOptions, ReadOptions};
 use swath_formats::matrix::{
     Base, Duplicates, EntryOrder, MatrixFormat, MatrixOptions, MatrixWriteOptions, Strictness,
@@ -28,52 +28,57 @@ Examples:
   swath convert --columns id,score customers.csv.gz scores.npy
   swath convert --decimals 6 table.npy table.csv
 
-Text that is compressed (.gz .zst .bz2 after the other end) is decompressed on the way. The ends of the
-names tell the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow. A .tsv holds
-edges if the other end is a matrix, else a table. A matrix becomes a table with a row for each
-entry; a table with such a header, or any other one, becomes a matrix of what is not zero.")]
+  curl -s https://example.org/g.mtx | swath convert --to npz -o graph.npz
+
+Compressed text (.gz .zst .bz2 after the other ending) is decompressed on the way. The endings of the
+names give the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow. A .tsv holds edges if the other
+file is a matrix, else a table. A matrix becomes a table with a row for each entry. A table with such a
+header becomes that matrix; any other table becomes a matrix of its values that are not zero.")]
 pub struct Convert {
-    /// The file to convert
-    #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]
-    pub input: PathBuf,
+    /// The file to convert; `-` is standard input
+    #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub from: Input,
 
-    /// What it becomes; it appears in one step when all of it is there
-    #[arg(value_name = "OUT", value_hint = ValueHint::FilePath)]
-    pub to: PathBuf,
+    /// The converted file, a folder for it, or `-` for standard output [default: IN with the ending of
+    /// --to; standard output if IN is standard input]
+    ///
+    /// The file appears in one step, once it is complete.
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub to: Option<Input>,
 
-    /// What IN is [default: what its name ends with]
+    /// The format of IN [default: by its first bytes and the end of its name]
     #[arg(long = "from", value_name = "FORMAT", value_parser = words(FORMATS))]
     pub from_format: Option<Format>,
 
-    /// What OUT shall be [default: what its name ends with]
+    /// The format of OUT [default: by the end of its name]
     #[arg(long = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
     pub to_format: Option<Format>,
 
-    /// What a matrix is read as.
+    /// Flags for matrices.
     #[command(flatten)]
     pub matrix: MatrixArgs,
 
-    /// What a table is read as, and how numbers are written.
+    /// Flags for tables.
     #[command(flatten)]
     pub table: TableArgs,
 
     /// Take only the rows or entries that begin in these bytes of text, the last one to its end
     ///
-    /// Of extents that together are all of a file, each begins in one. The header is read all the
-    /// same.
+    /// If extents cover a file without overlap, each row begins in exactly one of them. The header is
+    /// always read.
     #[arg(long, value_name = "FROM..TO", value_parser = parse_extent)]
     pub starting_in: Option<Extent>,
 
     /// Threads; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
-    /// Where to leave it.
+    /// Where to write it.
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-/// What a matrix is read as.
+/// Flags for matrices.
 #[derive(Debug, Args)]
 pub struct MatrixArgs {
     /// The half of a symmetric matrix that is not in the file: add it, or leave it out
@@ -96,41 +101,39 @@ pub struct MatrixArgs {
     #[arg(long, value_name = "TYPE", value_parser = words(ValueKind::WORDS), default_value = "auto")]
     pub values: ValueKind,
 
-    /// How large a matrix is that edges or a table become, where their entries do not tell: 3x5 has 3
-    /// rows and 5 columns [default: what a comment or the metadata of an .arrow file says, else as
-    /// large as the entries ask for]
+    /// The size of a matrix that is made from edges or a table: 3x5 has 3 rows and 5 columns [default:
+    /// from a comment or the metadata of an .arrow file, else large enough for all entries]
     #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = shape)]
     pub shape: Option<(u64, u64)>,
 
-    /// Refuse what is common but not in the format: a banner with one %, comments between entries
+    /// Refuse common deviations from the format: a banner with one %, comments between entries
     #[arg(long)]
     pub strict: bool,
 }
 
-/// What a table is read as, and how numbers are written.
+/// Flags for tables.
 #[derive(Debug, Args)]
 pub struct TableArgs {
     /// Whether the first line of a table has names
     #[arg(long, value_name = "WHEN", value_parser = words(HeaderLine::WORDS), default_value = "auto")]
     pub header: HeaderLine,
 
-    /// What stands between the numbers of a table that is read: one ASCII character, or `blanks` for
-    /// spaces and tabs, of which many count as one [default: a tab in a .tsv, else the first of tab , ;
-    /// and | that the first line has, else blanks]
+    /// The delimiter of a table that is read: one ASCII character, or `blanks` for runs of spaces and
+    /// tabs [default: a tab in a .tsv, else the first of tab , ; and | in the first line, else blanks]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<Delimiter>,
 
-    /// The columns of a table that are read, in this order: names of the header, or numbers from 0 on,
-    /// by which a name with a comma in it is meant, too. In the others may stand any text
+    /// Read only these columns of a table, in this order: names from the header, or numbers from 0 (also
+    /// for names that contain a comma). Other columns may hold any text
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = column)]
     pub columns: Option<Vec<ColumnKey>>,
 
-    /// Words that stand for missing values, beside an empty field [default: NA, N/A and null]
+    /// Words for missing values, in addition to an empty field [default: NA, N/A and null]
     #[arg(long, value_name = "WORD,...", value_delimiter = ',')]
     pub missing_words: Option<Vec<String>>,
 
-    /// Digits behind the point of what is written [default: as many as tell doubles apart]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=60))]
+    /// Digits after the decimal point [default: the fewest that read back as the same number]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(0..=60))]
     pub decimals: Option<u16>,
 }
 
@@ -139,7 +142,7 @@ fn column(word: &str) -> Result<ColumnKey, Infallible> {
     Ok(word.parse().map_or_else(|_| ColumnKey::from(word), ColumnKey::Index))
 }
 
-/// What may stand between numbers.
+/// Parses a delimiter.
 fn delimiter(word: &str) -> Result<Delimiter, String> {
     match word.as_bytes() {
         [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => {
@@ -147,20 +150,22 @@ fn delimiter(word: &str) -> Result<Delimiter, String> {
         }
         b"\\t" => Ok(Delimiter::Byte(b'\t')),
         b"blanks" => Ok(Delimiter::Blanks),
-        _ => Err("one ASCII character that is no letter and no digit, or `blanks`".to_owned()),
+        _ => {
+            Err("use one ASCII character that is not a letter or digit, or `blanks`".to_owned())
+        }
     }
 }
 
-/// Rows and columns.
+/// Parses rows and columns.
 fn shape(word: &str) -> Result<(u64, u64), String> {
     let parts = word.split_once(['x', 'X', '×']);
     let size =
         parts.and_then(|(rows, columns)| Some((rows.parse().ok()?, columns.parse().ok()?)));
-    size.ok_or_else(|| "rows and columns, with an x between them: 3x5".to_owned())
+    size.ok_or_else(|| "write rows and columns with an x between them: 3x5".to_owned())
 }
 
 impl Convert {
-    /// A flag that was given and means nothing between these formats, and what it is for.
+    /// Returns a flag that was given and has no effect between these formats, and what it is for.
     pub fn idle_flag(&self, from: Format, to: Format) -> Option<(&'static str, &'static str)> {
         let (matrix, table) = (&self.matrix, &self.table);
         let is_parsed = matches!(from, Format::Mtx | Format::Edges);

@@ -5,15 +5,14 @@
 //! 0,1,0.5
 //! ```
 //!
-//! How large the matrix is, entries alone cannot say. An `.arrow` file says it in its metadata; where
-//! text does not, a note does.
+//! Entries alone do not give the size of the matrix. An `.arrow` file has it in its metadata; for text, a
+//! note says what is lost.
 
-use super::args::Convert;
 use super::format::Format;
 use super::matrix::{made_ones, npz_options};
 use super::size::{NAMES, SIZE, Size, above, copied, is_listed, lost_size, numbers, size_in};
 use super::table::{arrow_options, columns, exact, leave};
-use super::{Converted, matrix_options};
+use super::{Converted, Job, matrix_options};
 use crate::failure::Refused;
 use anyhow::{Result, bail, ensure};
 use std::time::Instant;
@@ -25,20 +24,21 @@ const VALUE: &str = "value";
 const PARTS: [&str; 2] = ["real", "imaginary"];
 
 /// A row for each entry.
-pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
+pub(super) fn of_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
     if to == Format::Npy {
         let what = "cannot convert a sparse matrix to .npy: it holds dense arrays";
-        bail!(Refused::new(what, "the name of an .npz, .csv or .arrow file"));
+        let hint = "choose .npz, .csv or .arrow, or pass --from csv if the input is a table";
+        bail!(Refused::new(what, hint));
     }
     let (table, size) = match from {
-        Format::Npz => of_rows(npz_options(args).read(&args.input)?)?,
+        Format::Npz => of_rows(npz_options(job).read(&job.input)?)?,
         _ => {
-            let (options, bar) = matrix_options(args, from);
-            let matrix = options.read(&args.input)?;
+            let (options, bar) = matrix_options(job, from);
+            let matrix = options.read(&job.input)?;
             drop(bar);
             let (rows, columns) = matrix.size();
             let size = Size::of_matrix(rows, columns, matrix.entry_count());
-            check_whole(args, &matrix)?;
+            check_whole(job, &matrix)?;
             (
                 match matrix {
                     AnyCoo::U32(it) => table(&it.rows, &it.columns, it.values)?,
@@ -54,27 +54,27 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         Format::Arrow => {
             let told = SIZE.map(String::from).into_iter().zip([size.rows, size.columns]);
             let told = told.map(|(name, count)| (name, count.to_string())).collect();
-            arrow_options(args).with_metadata(told).write(&args.to, &table)?;
+            done.bytes = arrow_options(job).with_metadata(told).write(&job.file, &table)?;
         }
         _ => {
-            leave(args, to, &table)?;
-            done.notes.extend(lost_size(args, &table, size.rows, size.columns)?);
+            done.bytes = leave(job, to, &table)?;
+            done.notes.extend(lost_size(job, &table, size.rows, size.columns)?);
         }
     }
     Ok(done)
 }
 
-/// Half of a matrix would be read as all of it.
-fn check_whole(args: &Convert, matrix: &AnyCoo) -> Result<()> {
+/// Refuses half of a symmetric matrix, which would be read as all of it.
+fn check_whole(job: &Job<'_>, matrix: &AnyCoo) -> Result<()> {
     let symmetry = match matrix {
         AnyCoo::U32(matrix) => matrix.symmetry,
         AnyCoo::U64(matrix) => matrix.symmetry,
     };
     let what = format!(
-        "cannot convert {}: a table cannot say that half of a symmetric matrix is left out",
-        args.input.display()
+        "cannot convert {}: a table cannot mark half of a symmetric matrix as left out",
+        job.input.name().display()
     );
-    ensure!(symmetry == Symmetry::General, Refused::new(what, "without --symmetric keep"));
+    ensure!(symmetry == Symmetry::General, Refused::new(what, "leave out --symmetric keep"));
     Ok(())
 }
 
@@ -127,7 +127,7 @@ fn ids<I: Id>(ids: &[I]) -> Result<Column> {
     for (value, id) in values.iter_mut().zip(ids) {
         *value = i64::try_from(id.to_u64()).map_err(|_| {
             let what = format!("cannot make a table: {} needs more than 63 bits", id.to_u64());
-            Refused::new(what, "an .mtx file")
+            Refused::new(what, "choose .mtx")
         })?;
     }
     Ok(Column::of_i64(values))
@@ -141,71 +141,76 @@ fn doubles(from: impl Iterator<Item = f64>, len: usize) -> Result<Column> {
     Ok(Column::of_f64(values))
 }
 
-/// A table of entries as what it stands for; of any other one, what is not zero.
-pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Converted> {
-    let (table, metadata) = columns(args, from)?;
+/// Converts a table of entries to the matrix that it lists; of any other table, takes what is not zero.
+pub(super) fn of_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
+    let (table, metadata) = columns(job, from)?;
     if let Some(missing) = table.columns.iter().position(|column| column.nulls() > 0) {
         let what = format!(
             "cannot make a matrix of {}: values of column {} are missing",
-            args.input.display(),
+            job.input.name().display(),
             missing + 1
         );
-        bail!(Refused::new(what, "a table without gaps"));
+        bail!(Refused::new(what, "fill the missing values first"));
     }
     let is_listed = is_listed(&table);
     let told = size_in(&metadata).filter(|_| is_listed);
-    let matrix = if is_listed { listed(args, &table)? } else { not_zero(args, &table)? };
+    let matrix = if is_listed { listed(job, &table)? } else { not_zero(job, &table)? };
     drop(table);
-    let matrix = sized(args, matrix, told)?;
+    let matrix = sized(job, matrix, told)?;
     let read = Instant::now();
     let size = Size::of_matrix(matrix.row_count, matrix.column_count, matrix.entry_count());
     let mut done = Converted::new(size, read);
     match to {
         Format::Npz => {
-            check_rows(args, &matrix)?;
+            check_rows(job, &matrix)?;
             let rows = AnyCsr::U64(matrix.to_rows()?);
-            npz_options(args).write(&args.to, &rows)?;
-            done.notes.extend(made_ones(args, &rows));
+            done.bytes = npz_options(job).write(&job.file, &rows)?;
+            done.notes.extend(made_ones(job, &rows));
         }
-        _ => drop(args.matrix_write_options(to).write(&args.to, &matrix)?),
+        _ => {
+            let options = job.words.matrix_write_options(to);
+            done.bytes = options.write(job.text()?, &matrix)?.bytes;
+        }
     }
     Ok(done)
 }
 
-/// Refuses rows out of proportion to the entries: each takes eight bytes, whoever said so.
-fn check_rows(args: &Convert, matrix: &Coo<u64>) -> Result<()> {
+/// Refuses rows out of proportion to the entries, because each row takes eight bytes.
+fn check_rows(job: &Job<'_>, matrix: &Coo<u64>) -> Result<()> {
     const FEW: u64 = 8 << 20;
     let rows = matrix.row_count;
     let is_odd = rows > FEW && rows / 256 > matrix.entry_count() as u64;
     let what = format!(
         "cannot convert {}: {rows} rows for {} entries are out of proportion in .npz",
-        args.input.display(),
+        job.input.name().display(),
         matrix.entry_count()
     );
-    ensure!(!is_odd, Refused::new(what, "an .mtx file, which has entries only"));
+    ensure!(!is_odd, Refused::new(what, "choose .mtx, which stores entries only"));
     Ok(())
 }
 
-/// The matrix as large as the words say, or else the file.
-fn sized(args: &Convert, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Coo<u64>> {
-    let Some((row_count, column_count)) = args.matrix.shape.or(told) else { return Ok(matrix) };
+/// Returns the matrix with the size that the flags give, or else the file.
+fn sized(job: &Job<'_>, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Coo<u64>> {
+    let Some((row_count, column_count)) = job.words.matrix.shape.or(told) else {
+        return Ok(matrix);
+    };
     let needed = [above(&matrix.rows), above(&matrix.columns)];
     let counts = [row_count, column_count];
     for ((what, needed), count) in NAMES.iter().zip(needed).zip(counts) {
         if needed > count {
             let refused = format!(
                 "cannot make a matrix of {}: {what} {} is out of range: there are {count}",
-                args.input.display(),
+                job.input.name().display(),
                 needed - 1
             );
-            bail!(Refused::new(refused, "--shape with room for every entry"));
+            bail!(Refused::new(refused, "pass a --shape that has room for every entry"));
         }
     }
     Ok(Coo { row_count, column_count, ..matrix })
 }
 
-fn listed(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
-    let (rows, columns) = (numbers(args, table, 0)?, numbers(args, table, 1)?);
+fn listed(job: &Job<'_>, table: &Columns) -> Result<Coo<u64>> {
+    let (rows, columns) = (numbers(job, table, 0)?, numbers(job, table, 1)?);
     let names = table.names.as_deref().unwrap_or_default();
     let values = match (names.get(2..).unwrap_or_default(), table.columns.get(2..)) {
         ([], _) => Values::None,
@@ -220,7 +225,7 @@ fn listed(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
         }
         _ => {
             let what = "cannot make a matrix: columns after `row` and `column` are not `value`";
-            bail!(Refused::new(what, "a table with the columns row, column and value"));
+            bail!(Refused::new(what, "name the columns row, column and value"));
         }
     };
     let (row_count, column_count) = (above(&rows), above(&columns));
@@ -229,8 +234,8 @@ fn listed(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
 
 fn complex(first: &Column, second: &Column) -> Result<Values> {
     let (Cells::F64(real), Cells::F64(imaginary)) = (first.values(), second.values()) else {
-        let what = "cannot make a matrix: its complex values are no doubles";
-        bail!(Refused::new(what, "decimal points in every value"));
+        let what = "cannot make a matrix: its complex values are not doubles";
+        bail!(Refused::new(what, "write every value with a decimal point"));
     };
     let mut values = Array::<Complex>::zeroed(real.len())?;
     for (value, parts) in values.iter_mut().zip(real.iter().zip(imaginary)) {
@@ -239,8 +244,8 @@ fn complex(first: &Column, second: &Column) -> Result<Values> {
     Ok(Values::Complex(values))
 }
 
-/// What is not zero of a table: integers where all columns are of one kind of them, else doubles.
-fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
+/// Returns what is not zero in a table: integers if all columns have one kind of them, else doubles.
+fn not_zero(job: &Job<'_>, table: &Columns) -> Result<Coo<u64>> {
     let all: Vec<Cells<'_>> = table.columns.iter().map(Column::values).collect();
     let signed: Option<Vec<_>> = all.iter().copied().map(signed).collect();
     let unsigned: Option<Vec<_>> = all.iter().copied().map(unsigned).collect();
@@ -251,8 +256,8 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
         _ => {
             let double = |cells: &Cells<'_>, row: usize| match cells {
                 Cells::F64(values) => Ok(values[row]),
-                Cells::I64(values) => exact(args, values[row].into()),
-                Cells::U64(values) => exact(args, values[row].into()),
+                Cells::I64(values) => exact(job, values[row].into()),
+                Cells::U64(values) => exact(job, values[row].into()),
                 _ => Ok(0.0),
             };
             Values::F64(picked(table.rows, &all, double, &mut rows, &mut columns)?)
@@ -268,7 +273,7 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
     })
 }
 
-/// Never refused, as cells of other columns may be.
+/// Returns a cell as it is; other kinds of columns may refuse theirs.
 fn cell<T: Copy>(column: &&[T], row: usize) -> Result<T> {
     Ok(column[row])
 }
@@ -281,7 +286,7 @@ const fn unsigned(cells: Cells<'_>) -> Option<&[u64]> {
     if let Cells::U64(values) = cells { Some(values) } else { None }
 }
 
-/// The values that are not zero, row after row; notes where they are.
+/// Returns the values that are not zero, row after row, and notes their places.
 fn picked<C, T: bytemuck::Pod + PartialEq>(
     row_count: usize,
     all: &[C],

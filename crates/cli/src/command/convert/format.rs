@@ -1,9 +1,9 @@
-//! What a file of numbers holds: its formats by their words, and by the ends of names.
+//! The formats of files of numbers, by their words and by the ends of names.
 
 use std::fmt;
 use std::path::Path;
 
-/// What a file holds, and how.
+/// The format of a file of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Matrix Market.
@@ -39,7 +39,7 @@ impl fmt::Display for Format {
 }
 
 impl Format {
-    /// What people call it.
+    /// Returns its name.
     pub fn word(self) -> &'static str {
         FORMATS.iter().find(|&&(_, format)| format == self).map_or("", |&(word, _)| word)
     }
@@ -49,7 +49,7 @@ impl Format {
         matches!(self, Self::Mtx | Self::Edges | Self::Npz)
     }
 
-    /// What the end of a name says of a file that is read, which may be compressed text.
+    /// Returns the format by the end of a name, for a file that is read, which may be compressed text.
     pub fn of_input(path: &Path, beside: Option<Self>) -> Option<Self> {
         if swath_formats::compressed::Format::of_name(path).is_none() {
             return Self::of(path, beside);
@@ -59,7 +59,7 @@ impl Format {
         Self::of(&path.with_extension(""), beside).filter(is_text)
     }
 
-    /// What the end of a name says; a `.tsv` holds edges if it is `beside` a matrix.
+    /// Returns the format by the end of a name; a `.tsv` holds edges if the other end is a matrix.
     pub fn of(path: &Path, beside: Option<Self>) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         Some(match extension.as_str() {

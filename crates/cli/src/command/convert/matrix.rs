@@ -1,4 +1,4 @@
-//! A matrix into another format for matrices.
+//! Converts a matrix to another format for matrices.
 
 use std::time::Instant;
 
@@ -6,58 +6,59 @@ use anyhow::Result;
 use swath_formats::matrix::npz::NpzOptions;
 use swath_formats::matrix::{AnyCsr, Values};
 
-use super::args::Convert;
 use super::format::Format;
 use super::size::Size;
-use super::{Converted, matrix_options};
+use super::{Converted, Job, matrix_options};
 
-pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
+pub(super) fn to_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
     if from != Format::Npz && to != Format::Npz {
-        let (options, bar) = matrix_options(args, from);
-        let matrix = options.read(&args.input)?;
+        let (options, bar) = matrix_options(job, from);
+        let matrix = options.read(&job.input)?;
         drop(bar);
         let read = Instant::now();
-        args.matrix_write_options(to).write(&args.to, &matrix)?;
+        let written = job.words.matrix_write_options(to).write(job.text()?, &matrix)?;
         let (rows, columns) = matrix.size();
         let size = Size::of_matrix(rows, columns, matrix.entry_count());
-        return Ok(Converted::new(size, read));
+        return Ok(Converted { bytes: written.bytes, ..Converted::new(size, read) });
     }
-    let rows = rows(args, from)?;
+    let rows = rows(job, from)?;
     let read = Instant::now();
-    match to {
-        Format::Npz => drop(npz_options(args).write(&args.to, &rows)?),
-        _ => drop(args.matrix_write_options(to).write(&args.to, &rows)?),
-    }
+    let bytes = match to {
+        Format::Npz => npz_options(job).write(&job.file, &rows)?,
+        _ => job.words.matrix_write_options(to).write(job.text()?, &rows)?.bytes,
+    };
     let (row_count, column_count) = rows.size();
     let size = Size::of_matrix(row_count, column_count, rows.entry_count());
-    let mut done = Converted::new(size, read);
+    let mut done = Converted { bytes, ..Converted::new(size, read) };
     if to == Format::Npz {
-        done.notes.extend(made_ones(args, &rows));
+        done.notes.extend(made_ones(job, &rows));
     }
     Ok(done)
 }
 
-/// What is said where values are made up, as SciPy has no matrix without any.
-pub(super) fn made_ones(args: &Convert, rows: &AnyCsr) -> Option<String> {
+/// Returns a note if values were made up, because SciPy has no matrix without values.
+pub(super) fn made_ones(job: &Job<'_>, rows: &AnyCsr) -> Option<String> {
     let values = match rows {
         AnyCsr::U32(rows) => &rows.values,
         AnyCsr::U64(rows) => &rows.values,
     };
     let is_odd = *values == Values::None && rows.entry_count() > 0;
-    is_odd.then(|| format!("{}: entries that have no values are ones there", args.to.display()))
+    is_odd.then(|| format!("{}: entries without values became ones", job.name().display()))
 }
 
 /// The library's options for `.npz`, read or written.
-pub(super) fn npz_options(args: &Convert) -> NpzOptions {
-    NpzOptions::new().with_read(args.output.read_options()).with_output(args.output_options())
+pub(super) fn npz_options(job: &Job<'_>) -> NpzOptions {
+    NpzOptions::new()
+        .with_read(job.words.output.read_options())
+        .with_output(job.words.output_options())
 }
 
-fn rows(args: &Convert, from: Format) -> Result<AnyCsr> {
+fn rows(job: &Job<'_>, from: Format) -> Result<AnyCsr> {
     Ok(match from {
-        Format::Npz => npz_options(args).read(&args.input)?,
+        Format::Npz => npz_options(job).read(&job.input)?,
         _ => {
-            let (options, _bar) = matrix_options(args, from);
-            options.read_rows(&args.input)?
+            let (options, _bar) = matrix_options(job, from);
+            options.read_rows(&job.input)?
         }
     })
 }

@@ -1,4 +1,4 @@
-//! How large a matrix is, and what a table of its entries says of it.
+//! The size of a matrix, and what a table of its entries says about it.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 use swath::Array;
 use swath_formats::table::{Columns, Values as Cells};
 
-use super::args::Convert;
+use super::Job;
 use crate::failure::Refused;
 
-/// How large what was converted is.
+/// The size of what was converted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Size {
     pub(super) rows: u64,
@@ -28,31 +28,31 @@ pub(super) const NAMES: [&str; 2] = ["row", "column"];
 /// Rows and columns, in the metadata of an `.arrow` file.
 pub(super) const SIZE: [&str; 2] = ["swath.rows", "swath.columns"];
 
-/// What is lost of what the metadata of a list of entries says, if anything is.
+/// Returns a note if the new format loses the size in the metadata of a list of entries.
 pub(super) fn lost_with(
-    args: &Convert,
+    job: &Job<'_>,
     table: &Columns,
     metadata: &BTreeMap<String, String>,
 ) -> Result<Option<String>> {
     match size_in(metadata).filter(|_| is_listed(table)) {
-        Some((rows, columns)) => lost_size(args, table, rows, columns),
+        Some((rows, columns)) => lost_size(job, table, rows, columns),
         None => Ok(None),
     }
 }
 
-/// What is lost of the size, if anything is.
+/// Returns a note if the new format loses the size.
 pub(super) fn lost_size(
-    args: &Convert,
+    job: &Job<'_>,
     table: &Columns,
     rows: u64,
     columns: u64,
 ) -> Result<Option<String>> {
-    let left = (above(&numbers(args, table, 0)?), above(&numbers(args, table, 1)?));
+    let left = (above(&numbers(job, table, 0)?), above(&numbers(job, table, 1)?));
     Ok((left != (rows, columns)).then(|| {
         format!(
-            "{} does not say that the matrix is {rows} × {columns}: it will be read as {} × {}, unless \
-             with --shape {rows}x{columns}",
-            args.to.display(),
+            "{} does not say that the matrix is {rows} × {columns}: it will be read as {} × {}; to keep \
+             the size, pass --shape {rows}x{columns}",
+            job.name().display(),
             left.0,
             left.1
         )
@@ -76,17 +76,17 @@ pub(in crate::command) fn size_in(metadata: &BTreeMap<String, String>) -> Option
     rows.zip(columns)
 }
 
-pub(super) fn numbers(args: &Convert, table: &Columns, at: usize) -> Result<Array<u64>> {
+pub(super) fn numbers(job: &Job<'_>, table: &Columns, at: usize) -> Result<Array<u64>> {
     let refused = |found: &str| {
         let what = format!(
             "cannot make a matrix of {}: `{}` has {found}",
-            args.input.display(),
+            job.input.name().display(),
             NAMES[at]
         );
-        Refused::new(what, "whole numbers that count from 0")
+        Refused::new(what, "write whole numbers, counted from 0")
     };
     let mut ids = Array::<u64>::zeroed(table.rows)?;
-    // Of nothing, the type is anything.
+    // Without rows, any type will do.
     if table.rows == 0 {
         return Ok(ids);
     }

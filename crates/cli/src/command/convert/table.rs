@@ -1,4 +1,4 @@
-//! A table into another format for tables.
+//! Converts a table to another format for tables.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -9,68 +9,67 @@ use swath_formats::table::arrow::ArrowOptions;
 use swath_formats::table::npy::{self, Dense, NpyOptions};
 use swath_formats::table::{Column, Columns, Value, Values};
 
-use super::args::Convert;
 use super::format::Format;
 use super::size::{Size, lost_with};
-use super::{Converted, table_options};
+use super::{Converted, Job, table_options};
 use crate::failure::Refused;
 
-/// What is done with an array of whatever type it is.
+/// Runs an expression on a dense array, whatever its type is.
 macro_rules! with_dense {
-    ($args:expr, $dense:ident => $done:expr) => {{
-        let npy::NpyInfo { descr, shape, .. } = npy::info(&$args.input)?;
+    ($job:expr, $dense:ident => $done:expr) => {{
+        let npy::NpyInfo { descr, shape, .. } = npy::info(&$job.input)?;
         size_of_dense(&shape)?;
-        with_dense!($args, descr, $dense => $done,
+        with_dense!($job, descr, $dense => $done,
             "f4" f32, "i8" i64, "i4" i32, "i2" i16, "i1" i8, "u8" u64, "u4" u32, "u2" u16, "u1" u8)
     }};
-    ($args:expr, $descr:ident, $dense:ident => $done:expr, $($name:literal $type:ty),+) => {
+    ($job:expr, $descr:ident, $dense:ident => $done:expr, $($name:literal $type:ty),+) => {
         match $descr.trim_start_matches(['<', '|', '=']) {
             $($name => {
-                let $dense = read::<$type>($args)?;
+                let $dense = read::<$type>($job)?;
                 $done
             })+
-            // Or what it says is none of them.
+            // Any other type: reading it as doubles says what is wrong.
             _ => {
-                let $dense = read::<f64>($args)?;
+                let $dense = read::<f64>($job)?;
                 $done
             }
         }
     };
 }
 
-pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Converted> {
+pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
     match (from, to) {
         // Text and arrays keep the type, whatever it is.
         (Format::Npy, Format::Csv | Format::Tsv) => {
-            with_dense!(args, dense => text(args, to, &dense))
+            with_dense!(job, dense => text(job, to, &dense))
         }
-        (Format::Npy, Format::Npy) => with_dense!(args, dense => {
+        (Format::Npy, Format::Npy) => with_dense!(job, dense => {
             let read = Instant::now();
-            npy_options(args).write(&args.to, &dense.shape, &dense.values)?;
-            Ok(Converted::new(size_of_dense(&dense.shape)?, read))
+            let bytes = npy_options(job).write(&job.file, &dense.shape, &dense.values)?;
+            Ok(Converted { bytes, ..Converted::new(size_of_dense(&dense.shape)?, read) })
         }),
         (Format::Csv | Format::Tsv, Format::Npy) => {
-            let (options, bar) = table_options(args, from);
-            let table = options.read::<f64>(&args.input)?;
+            let (options, bar) = table_options(job, from);
+            let table = options.read::<f64>(&job.input)?;
             drop(bar);
             if table.may_be_rounded {
                 // An integer that no double is would be another number.
-                row_major(args, &columns(args, from)?.0)?;
+                row_major(job, &columns(job, from)?.0)?;
             }
             let read = Instant::now();
             let shape = [table.rows, table.columns];
-            npy_options(args).write(&args.to, &shape, &table.values)?;
-            Ok(Converted::new(size_of_dense(&shape)?, read))
+            let bytes = npy_options(job).write(&job.file, &shape, &table.values)?;
+            Ok(Converted { bytes, ..Converted::new(size_of_dense(&shape)?, read) })
         }
         _ => {
-            let (columns, metadata) = columns(args, from)?;
+            let (columns, metadata) = columns(job, from)?;
             let mut done = Converted::new(size_of(&columns), Instant::now());
             if to == Format::Arrow {
-                let options = arrow_options(args).with_metadata(metadata);
-                options.write(&args.to, &columns)?;
+                let options = arrow_options(job).with_metadata(metadata);
+                done.bytes = options.write(&job.file, &columns)?;
             } else {
-                leave(args, to, &columns)?;
-                done.notes.extend(lost_with(args, &columns, &metadata)?);
+                done.bytes = leave(job, to, &columns)?;
+                done.notes.extend(lost_with(job, &columns, &metadata)?);
             }
             Ok(done)
         }
@@ -78,55 +77,50 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
 }
 
 /// The library's options for `.npy`, read or written.
-fn npy_options(args: &Convert) -> NpyOptions {
+fn npy_options(job: &Job<'_>) -> NpyOptions {
     NpyOptions::new()
-        .with_read(args.output.read_options().with_workers(args.workers))
-        .with_output(args.output_options())
+        .with_read(job.words.output.read_options().with_workers(job.words.workers))
+        .with_output(job.words.output_options())
 }
 
 /// The library's options for `.arrow`, read or written.
-pub(super) fn arrow_options(args: &Convert) -> ArrowOptions {
+pub(super) fn arrow_options(job: &Job<'_>) -> ArrowOptions {
     ArrowOptions::new()
-        .with_read(args.output.read_options().with_workers(args.workers))
-        .with_output(args.output_options())
+        .with_read(job.words.output.read_options().with_workers(job.words.workers))
+        .with_output(job.words.output_options())
 }
 
-/// Reads a table as columns, and what it says of itself, by names.
+/// Reads a table as columns, and its metadata.
 pub(super) fn columns(
-    args: &Convert,
+    job: &Job<'_>,
     from: Format,
 ) -> Result<(Columns, BTreeMap<String, String>)> {
     let columns = match from {
         Format::Arrow => {
-            let read = arrow_options(args).read_with_metadata(&args.input)?;
+            let read = arrow_options(job).read_with_metadata(&job.input)?;
             return Ok((read.columns, read.metadata));
         }
-        Format::Npy => with_dense!(args, dense => of_dense(&dense))?,
+        Format::Npy => with_dense!(job, dense => of_dense(&dense))?,
         _ => {
-            let (options, _bar) = table_options(args, from);
-            options.read_columns(&args.input)?
+            let (options, _bar) = table_options(job, from);
+            options.read_columns(&job.input)?
         }
     };
     Ok((columns, BTreeMap::new()))
 }
 
-/// Leaves columns in a format for tables.
-pub(super) fn leave(args: &Convert, to: Format, columns: &Columns) -> Result<()> {
-    match to {
-        Format::Arrow => {
-            arrow_options(args).write(&args.to, columns)?;
-        }
+/// Writes columns in a format for tables; returns the bytes written.
+pub(super) fn leave(job: &Job<'_>, to: Format, columns: &Columns) -> Result<u64> {
+    Ok(match to {
+        Format::Arrow => arrow_options(job).write(&job.file, columns)?,
         Format::Npy => {
-            check_gaps(args, columns)?;
-            let values = row_major(args, columns)?;
+            check_gaps(job, columns)?;
+            let values = row_major(job, columns)?;
             let shape = [columns.rows, columns.columns.len()];
-            npy_options(args).write(&args.to, &shape, &values)?;
+            npy_options(job).write(&job.file, &shape, &values)?
         }
-        _ => {
-            args.table_write_options(to).write_columns(&args.to, columns)?;
-        }
-    }
-    Ok(())
+        _ => job.words.table_write_options(to).write_columns(job.text()?, columns)?,
+    })
 }
 
 pub(super) fn size_of(columns: &Columns) -> Size {
@@ -134,25 +128,25 @@ pub(super) fn size_of(columns: &Columns) -> Size {
     Size { rows, columns, values: rows * columns }
 }
 
-/// A vector is one column.
+/// Returns the size of a dense array. A vector is one column.
 fn size_of_dense(shape: &[usize]) -> Result<Size> {
     let (rows, columns) = match *shape {
         [rows] => (rows as u64, 1),
         [rows, columns] => (rows as u64, columns as u64),
         _ => {
             let what = format!("cannot convert an array of {} dimensions", shape.len());
-            bail!(Refused::new(what, "an array of one or two"));
+            bail!(Refused::new(what, "reshape it to one or two"));
         }
     };
     Ok(Size { rows, columns, values: rows * columns })
 }
 
-/// A dense array of one type.
-fn read<T: Value>(args: &Convert) -> Result<Dense<T>> {
-    Ok(npy_options(args).read(&args.input)?)
+/// Reads a dense array of one type.
+fn read<T: Value>(job: &Job<'_>) -> Result<Dense<T>> {
+    Ok(npy_options(job).read(&job.input)?)
 }
 
-/// What a number becomes in a column.
+/// The type of a number's column.
 trait Cell: Value {
     type Wide: bytemuck::Pod;
 
@@ -181,24 +175,25 @@ cells!(of_f64 f64: f64, f32);
 cells!(of_i64 i64: i64, i32, i16, i8, u32, u16, u8);
 cells!(of_u64 u64: u64);
 
-/// An integer as the double that is that number.
-pub(super) fn exact(args: &Convert, value: i128) -> Result<f64> {
+/// Returns an integer as a double, if that is exact.
+pub(super) fn exact(job: &Job<'_>, value: i128) -> Result<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "compared")]
     let (double, back) = (value as f64, value as f64 as i128);
     if back != value {
-        let path = args.input.display();
+        let path = job.input.name().display();
         let what = format!("cannot convert {value} in {path}: no double is that number");
-        bail!(Refused::new(what, "choose .csv or .arrow, which take integers as they are"));
+        bail!(Refused::new(what, "choose .csv or .arrow, which keep integers as they are"));
     }
     Ok(double)
 }
 
-fn text<T: Value>(args: &Convert, to: Format, dense: &Dense<T>) -> Result<Converted> {
+fn text<T: Value>(job: &Job<'_>, to: Format, dense: &Dense<T>) -> Result<Converted> {
     let read = Instant::now();
     let size = size_of_dense(&dense.shape)?;
     let columns = usize::try_from(size.columns)?;
-    args.table_write_options(to).write(&args.to, columns, &dense.values)?;
-    Ok(Converted::new(size, read))
+    let options = job.words.table_write_options(to);
+    let bytes = options.write(job.text()?, columns, &dense.values)?;
+    Ok(Converted { bytes, ..Converted::new(size, read) })
 }
 
 fn of_dense<T: Cell>(dense: &Dense<T>) -> Result<Columns> {
@@ -206,7 +201,7 @@ fn of_dense<T: Cell>(dense: &Dense<T>) -> Result<Columns> {
     let (rows, width) = (usize::try_from(size.rows)?, usize::try_from(size.columns)?);
     if width == 0 && rows > 0 {
         let what = format!("cannot make columns of {rows} rows without any");
-        bail!(Refused::new(what, "an array with columns"));
+        bail!(Refused::new(what, "choose an array with columns"));
     }
     let column = |at: usize| -> Result<Column> {
         let mut values = Array::<T::Wide>::zeroed(rows)?;
@@ -219,21 +214,21 @@ fn of_dense<T: Cell>(dense: &Dense<T>) -> Result<Columns> {
     Columns::new(None, columns).ok_or_else(|| unreachable!("columns of one length"))
 }
 
-/// An array has no gaps: one that had a type of its own would become a number among others.
-fn check_gaps(args: &Convert, columns: &Columns) -> Result<()> {
+/// Refuses missing values: in an array they would become ordinary numbers.
+fn check_gaps(job: &Job<'_>, columns: &Columns) -> Result<()> {
     let Some(at) = columns.columns.iter().position(|column| column.nulls() > 0) else {
         return Ok(());
     };
     let what = format!(
         "cannot convert {}: values of column `{}` are missing, and .npy has nothing for them",
-        args.input.display(),
+        job.input.name().display(),
         columns.labels()[at]
     );
     bail!(Refused::new(what, "choose .csv or .arrow, or fill them first"))
 }
 
-/// Row after row, as doubles; what is missing is NaN.
-fn row_major(args: &Convert, columns: &Columns) -> Result<Array<f64>> {
+/// Returns doubles, row after row; missing values are NaN.
+fn row_major(job: &Job<'_>, columns: &Columns) -> Result<Array<f64>> {
     let width = columns.columns.len();
     let mut values = Array::<f64>::zeroed(columns.rows * width)?;
     for (at, column) in columns.columns.iter().enumerate() {
@@ -241,8 +236,8 @@ fn row_major(args: &Convert, columns: &Columns) -> Result<Array<f64>> {
             row[at] = match (column.is_valid(index), column.values()) {
                 (false, _) => f64::NAN,
                 (true, Values::F64(values)) => values[index],
-                (true, Values::I64(values)) => exact(args, values[index].into())?,
-                (true, Values::U64(values)) => exact(args, values[index].into())?,
+                (true, Values::I64(values)) => exact(job, values[index].into())?,
+                (true, Values::U64(values)) => exact(job, values[index].into())?,
                 (true, _) => f64::NAN,
             };
         }

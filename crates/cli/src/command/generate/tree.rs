@@ -1,9 +1,9 @@
 //! `swath gen tree`: many files in one folder.
 //!
-//! They are made in a hidden folder beside it, or in it if it is there and empty, and moved when all
-//! of them are whole. What a killed run has left goes with the next one there.
+//! They are made in a hidden folder next to it, or in it if it exists and is empty, and moved once all
+//! of them are complete. The next run removes what a killed run has left there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 use std::{fs, io};
 
@@ -13,10 +13,12 @@ use swath::sink::FileKind;
 use swath_study::hidden::Hidden;
 use swath_study::many::tree::{self, Made, Spread};
 
-use crate::args::{parse_size, words};
+use crate::args::{OutFlag, count, input, parse_size, whole, words};
+use crate::command::target::needs_file;
 use crate::command::{Command, Outcome};
 use crate::door::{above, stands};
 use crate::failure::Refused;
+use crate::input::Input;
 use crate::output::{tell, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 use crate::signal::remove_on_signal;
@@ -25,10 +27,10 @@ use crate::signal::remove_on_signal;
 #[derive(Debug, Args)]
 pub struct Tree {
     /// How many files
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
     pub files: u64,
 
-    /// How long each is; with a power law, the mean
+    /// The size of each; with a power law, the mean
     #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
     pub size: u64,
 
@@ -36,16 +38,20 @@ pub struct Tree {
     #[arg(long, value_name = "SPREAD", value_parser = words(Spread::WORDS), default_value = "even")]
     pub spread: Spread,
 
-    /// The folder; made if it is not there, refused if it holds something
-    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub output: PathBuf,
+    /// The folder; created if it does not exist, refused if it holds anything
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::DirPath, required_unless_present = "output")]
+    pub to: Option<Input>,
+
+    /// The same as a flag.
+    #[command(flatten)]
+    pub flag: OutFlag,
 
     /// Another seed makes other files
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX), default_value_t = 0)]
     pub seed: u64,
 
     /// Threads; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
     /// Print JSON, with units in its keys
@@ -61,16 +67,19 @@ impl Command for Tree {
             spread: self.spread,
             seed: self.seed,
         };
+        let Some(Input::Path(path)) = self.flag.or(&self.to) else {
+            return Err(needs_file("gen tree").into());
+        };
         let start = Instant::now();
-        let made = make(&recipe, self).map_err(|error| {
-            let what = format!("cannot make {}", self.output.display());
+        let made = make(&recipe, path, self.workers).map_err(|error| {
+            let what = format!("cannot make {}", path.display());
             Refused::new(what, hint(&error)).with_source(error)
         })?;
         let elapsed = start.elapsed();
         let speed = bytes_per_s(made.bytes, elapsed);
         let json = object! {
             #[serde(flatten)]
-            path: PathJson::from(&self.output),
+            path: PathJson::from(path),
             files: made.files,
             folders: made.folders,
             bytes: made.bytes,
@@ -82,9 +91,9 @@ impl Command for Tree {
             elapsed_s: elapsed.as_secs_f64(),
             bytes_per_s: speed,
         };
-        let (path, time) = (self.output.display(), time_text(elapsed));
-        let text = format!("{path}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
-        wrote(&self.output, tell(self.json, &json, text))?;
+        let (name, time) = (path.display(), time_text(elapsed));
+        let text = format!("{name}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
+        wrote(path, tell(self.json, &json, text))?;
         Ok(Outcome::Done)
     }
 }
@@ -92,15 +101,14 @@ impl Command for Tree {
 /// How the names of hidden folders begin.
 const KIND: &str = ".swath-tree";
 
-fn make(recipe: &tree::Tree, args: &Tree) -> io::Result<Made> {
-    let output = &args.output;
+fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<Made> {
     let is_new = is_free(output)?;
     let parent = if is_new { above(output) } else { output };
     let hidden = Hidden::make(parent, KIND)
         .map_err(|error| error.downcast().unwrap_or_else(io::Error::other))?;
     remove_on_signal(hidden.path());
     let tree = hidden.path().join("tree");
-    let made = tree::make(recipe, &tree, args.workers)?;
+    let made = tree::make(recipe, &tree, workers)?;
     match is_new {
         true => fs::rename(&tree, output)?,
         false => move_all(&tree, output)?,
@@ -108,7 +116,7 @@ fn make(recipe: &tree::Tree, args: &Tree) -> io::Result<Made> {
     Ok(made)
 }
 
-/// Whether nothing stands there. An empty folder may, and in it what killed runs have left.
+/// Whether nothing exists there. An empty folder may, also with leftovers of killed runs in it.
 fn is_free(output: &Path) -> io::Result<bool> {
     match stands(output)? {
         None => fs::metadata(above(output)).map(|_| true),
@@ -131,7 +139,7 @@ fn move_all(from: &Path, to: &Path) -> io::Result<()> {
         let entry = entry?;
         let path = to.join(entry.file_name());
         if let Err(error) = fs::rename(entry.path(), &path) {
-            // The error is on its way; nobody is left to tell another.
+            // The first error is returned; another one would only hide it.
             moved.iter().for_each(|path| drop(fs::remove_dir_all(path)));
             return Err(error);
         }
@@ -159,10 +167,10 @@ fn text(made: &Made) -> String {
 fn hint(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "make the folder above it first",
-        io::ErrorKind::DirectoryNotEmpty => "a new folder with -o, or empty this one",
+        io::ErrorKind::DirectoryNotEmpty => "choose a new folder with -o, or empty this one",
         io::ErrorKind::PermissionDenied
         | io::ErrorKind::ReadOnlyFilesystem
-        | io::ErrorKind::NotADirectory => "another folder with -o",
-        _ => "fewer files, or smaller ones",
+        | io::ErrorKind::NotADirectory => "choose another folder with -o",
+        _ => "make fewer files, or smaller ones",
     }
 }

@@ -1,4 +1,4 @@
-//! What `swath info` says of files of tensors: every tensor, and not a byte of the data is read.
+//! What `swath info` reports about files of tensors: every tensor. No data is read.
 
 use std::path::Path;
 
@@ -14,8 +14,8 @@ use crate::report::size_text;
 /// The end of a file's name, and of that of a model's index.
 const ENDS: [&str; 2] = [".safetensors", ".safetensors.index.json"];
 
-/// Whether it is one, by its name, or by how it begins: a length that can be, then `{\"`, perhaps
-/// after white space.
+/// Whether a file holds tensors, by its name, or by its first bytes: a plausible length, then `{\"`,
+/// perhaps after white space.
 pub(super) fn are_in(path: &Path, head: &[u8]) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let is_named = |name: &String| ENDS.iter().any(|end| name.ends_with(end));
@@ -25,13 +25,13 @@ pub(super) fn are_in(path: &Path, head: &[u8]) -> bool {
     name.as_ref().is_some_and(is_named) || begins
 }
 
-pub(super) fn of(path: &Path) -> Result<Known> {
-    let shards = safetensors::shards([path])?;
+pub(super) fn of(file: &swath::Input) -> Result<Known> {
+    let shards = safetensors::shards([file])?;
     let headers = || shards.iter().map(Shard::header);
     let count: usize = headers().map(|header| header.tensors().len()).sum();
     let bytes: u64 = headers().map(|header| header.data_len()).sum();
     let mut known = Known::new("tensors").with("count", count as u64).with("data_bytes", bytes);
-    let is_index = shards.iter().any(|shard| shard.path() != path);
+    let is_index = shards.iter().any(|shard| shard.path() != file.name());
     if is_index {
         known = known.with("shards", shards.len() as u64);
     }
@@ -46,7 +46,7 @@ pub(super) fn of(path: &Path) -> Result<Known> {
     Ok(known)
 }
 
-/// The tensors of some files, told one after the other: there may be millions.
+/// The tensors of some files, listed one after the other: there may be millions.
 pub(super) struct Listing {
     shards: Vec<Shard>,
     is_index: bool,
@@ -57,9 +57,9 @@ struct Listed<'s> {
     name: &'s str,
     dtype: &'s str,
     shape: &'s [u64],
-    offset: u64,
+    offset_bytes: u64,
     bytes: u64,
-    /// Which of several files it is in.
+    /// The file that holds it, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<&'s str>,
 }
@@ -81,7 +81,7 @@ impl Listing {
                     name: &tensor.name,
                     dtype: tensor.dtype.word(),
                     shape: &tensor.shape,
-                    offset: extent.start,
+                    offset_bytes: extent.start,
                     bytes: extent.end - extent.start,
                     shard: file.filter(|_| self.is_index),
                 }
@@ -97,7 +97,7 @@ impl Listing {
         for tensor in self.each() {
             let shape = format!("{:?}", tensor.shape);
             let size = size_text(tensor.bytes);
-            // A name may have anything in it, also what a terminal would obey.
+            // A name may contain anything, also control sequences for the terminal.
             let (name, dtype) = (tensor.name.escape_debug(), tensor.dtype);
             text.push_str(&format!("    {name}: {dtype} {shape}, {size}"));
             if let Some(shard) = tensor.shard {

@@ -1,4 +1,4 @@
-//! A checksum of each file, a line each, while the next ones are read.
+//! A checksum of each file, one a line, while the next files are read.
 
 use std::mem;
 
@@ -12,7 +12,7 @@ use crate::failure::describe_error;
 use crate::output::{complain, print};
 use crate::report::{PathJson, object};
 
-/// Lines are printed so many bytes at one time.
+/// Lines are printed this many bytes at one time.
 const FULL: usize = 64 << 10;
 
 /// Prints a line for each of `files`.
@@ -27,7 +27,7 @@ pub(super) fn checksums(
     Ok(report)
 }
 
-/// Lines that are not printed yet, and the file that is between two parts.
+/// Lines that are not printed yet, and the state of a file of which more parts will come.
 struct Lines {
     json: bool,
     text: Vec<u8>,
@@ -49,7 +49,7 @@ impl Lines {
             return self.flush_if_full();
         }
         let digest = match (part.offset, part.is_last) {
-            // Most files are one part: no state is worth keeping for them.
+            // Most files are one part and need no state.
             (0, true) => xxh3_64(part.bytes),
             (offset, is_last) => {
                 if offset == 0 {

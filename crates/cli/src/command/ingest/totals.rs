@@ -5,7 +5,7 @@ use swath::ingest::{IngestReport, OrderGain};
 
 use crate::report::{bytes_per_s, counted, object, size_text, texts, time_text};
 
-/// Every number of the report, with its unit in the key.
+/// Returns every number of the report, with its unit in the key.
 pub(super) fn json(report: &IngestReport) -> impl Serialize {
     let calls = report.calls;
     object! {
@@ -25,7 +25,7 @@ pub(super) fn json(report: &IngestReport) -> impl Serialize {
         large_files: report.large_files,
         checked_twice: report.checked_twice,
         reason: &report.reason,
-        // `null`: none was used.
+        // `null` without one.
         profile: &report.profile,
         open_calls: calls.open,
         read_calls: calls.read,
@@ -50,12 +50,12 @@ fn order_json(gain: &OrderGain) -> impl Serialize {
         given_s: gain.given.elapsed.as_secs_f64(),
         ordered_files: gain.ordered.files,
         ordered_s: gain.ordered.elapsed.as_secs_f64(),
-        // `null`: too few files to tell.
+        // `null`: there were too few files to measure it.
         gain: gain.ratio(),
     }
 }
 
-/// Returns what is said where nothing else is printed.
+/// Returns the report for people.
 pub(super) fn text(report: &IngestReport) -> String {
     let mut text = format!(
         "{}, {} in {}, {:.2} GB/s, {:.0} files/s\n  {}\n",
@@ -84,8 +84,8 @@ pub(super) fn text(report: &IngestReport) -> String {
     text
 }
 
-/// Returns what is worth saying even beside other results: what was not read, what was done
-/// instead of what was asked for, and what an order gained.
+/// Returns the lines that are printed even beside other results: what was not read, what was done in
+/// another way than requested, and what an order gained.
 pub(super) fn trouble(report: &IngestReport) -> Vec<String> {
     let mut lines = Vec::new();
     let (failed, skipped) = (report.failed, report.skipped);
@@ -97,7 +97,7 @@ pub(super) fn trouble(report: &IngestReport) -> Vec<String> {
         ));
     }
     if report.left_out > 0 {
-        lines.push(format!("left out: {} that are no files, or links", report.left_out));
+        lines.push(format!("left out: {} that are not files, or are links", report.left_out));
     }
     lines.extend(report.order.as_ref().map(order_text));
     lines.extend(report.fallbacks.iter().map(|fallback| format!("instead: {fallback}")));
@@ -109,7 +109,7 @@ fn order_text(gain: &OrderGain) -> String {
     match gain.ratio() {
         Some(ratio) => format!(
             "order {order}: {ratio:.2} times as many files a second as in the order given, \
-             the {sorting} of finding it out included"
+             including the {sorting} to find it"
         ),
         None => format!("order {order}: too few files to tell what it gained"),
     }

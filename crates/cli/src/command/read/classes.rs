@@ -1,45 +1,46 @@
-//! `swath read --classes`: by priority, and when each class was there.
+//! `swath read --classes`: reads by priority, and reports when each class was complete.
 
 use std::time::Duration;
 
-use clap::{Args, value_parser};
+use clap::Args;
 use serde::Serialize;
 use swath::classes::{ClassPlan, ClassReport};
 
+use crate::args::{count, whole};
 use crate::report::{counted, details, headline, object, report_json, time_text};
 
-/// What is needed first.
+/// Priorities.
 #[derive(Clone, Copy, Debug, Default, Args)]
-#[command(next_help_heading = "What is needed first")]
+#[command(next_help_heading = "Priorities")]
 pub struct ClassArgs {
-    /// Read by priority, in so many classes of neighbouring chunks, and say when each is there
-    #[arg(long, value_name = "P", value_parser = value_parser!(u32).range(1..))]
+    /// Read by priority, in this many classes of adjacent chunks, and report when each was complete
+    #[arg(long, value_name = "P", value_parser = whole::<u32>(1..=u32::MAX.into()))]
     pub classes: Option<u32>,
 
-    /// Chunks of one size that the classes consist of [default: one for each class]
-    #[arg(long, value_name = "N", requires = "classes", value_parser = value_parser!(u64).range(1..))]
+    /// Number of chunks, of one size, that the classes divide among them [default: one for each class]
+    #[arg(long, value_name = "N", requires = "classes", value_parser = whole::<u64>(1..=u64::MAX))]
     pub chunks: Option<u64>,
 
-    /// Begin no class before the one before it is complete: --window 1
+    /// Begin a class only when the previous one is complete: the same as --window 1
     #[arg(long, requires = "classes", conflicts_with = "window")]
     pub strict: bool,
 
-    /// At most so many classes in flight; 0 chooses
-    #[arg(long, value_name = "W", requires = "classes", default_value_t = 0)]
+    /// At most this many classes in flight; 0 chooses
+    #[arg(long, value_name = "W", requires = "classes", value_parser = count(), default_value_t = 0)]
     pub window: usize,
 }
 
 /// How a file is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Cut {
-    /// Chunks of one size.
+    /// Number of chunks, of one size.
     chunks: u64,
-    /// Classes of neighbouring chunks.
+    /// Number of classes of adjacent chunks.
     classes: u32,
 }
 
 impl ClassArgs {
-    /// Returns how the file is cut; `None` if nobody asked for classes.
+    /// Returns how the file is cut; `None` without --classes.
     pub(super) fn cut(&self) -> Option<Cut> {
         let classes = self.classes?;
         Some(Cut { chunks: self.chunks.unwrap_or(u64::from(classes)), classes })
@@ -52,7 +53,7 @@ impl ClassArgs {
     }
 }
 
-/// How one run went, for programs.
+/// Returns the report of one run, for programs.
 pub(super) fn json(report: &ClassReport) -> impl Serialize + use<> {
     let times = report.classes.iter().map(|time| time.elapsed.as_secs_f64());
     let [first, median, last] = first_median_last(report).map(|time| time.as_secs_f64());
@@ -62,11 +63,11 @@ pub(super) fn json(report: &ClassReport) -> impl Serialize + use<> {
         first_class_s: first,
         median_class_s: median,
         last_class_s: last,
-        // Each class, by its number.
+        // One for each class, by its number.
         class_elapsed_s: times.collect::<Vec<_>>(),
-        // Classes that might be in flight.
+        // Classes that were allowed in flight.
         window: report.window,
-        // The most that were.
+        // The most that were in flight.
         max_skew: report.max_skew,
         report: report_json(&report.read),
     }

@@ -1,18 +1,25 @@
 //! `swath study compare`: two studies side by side.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
+use swath::sink::FileKind;
+use swath::{OutputOptions, WriteOptions};
 use swath_study::page::{self, Changed, Compared, Differs};
 use swath_study::results::{Holds, Results};
 use swath_study::session::{file_of, judged_anew, load};
 
 use super::pool;
+use crate::args::{ForceFlag, OutFlag, input};
+use crate::command::target::{Target, exists, refused};
 use crate::command::{Command, Outcome};
+use crate::door::stands;
 use crate::failure::Refused;
-use crate::output::{tell, wrote};
+use crate::input::Input;
+use crate::output::OutputError;
 use crate::report::{object, table};
 use crate::same_file::is_same_file;
 
@@ -23,32 +30,33 @@ pub struct Compare {
     #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
     pub left: PathBuf,
 
-    /// B: how many times as fast it is as A is what is told
+    /// B: the report says how many times as fast it is as A
     #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
     pub right: PathBuf,
 
-    /// Where to leave the page of both
-    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
-    #[arg(default_value = "compared.html")]
-    pub out: PathBuf,
+    /// The page of both, or `-` for standard output [default: compared.html]
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub to: Option<Input>,
 
-    /// Print JSON: a row for each series at each place
+    /// The same as a flag.
+    #[command(flatten)]
+    pub flag: OutFlag,
+
+    /// Whether it may exist.
+    #[command(flatten)]
+    pub existing: ForceFlag,
+
+    /// Print JSON, with units in its keys: a row for each series at each place
     #[arg(long)]
     pub json: bool,
 }
 
 impl Command for Compare {
     fn run(&self) -> Result<Outcome> {
-        for input in [&self.left, &self.right] {
-            let file = file_of(input);
-            if is_same_file(&file, &self.out) {
-                let what = format!("the page would replace {}", file.display());
-                return Err(Refused::new(what, "--out with another name").into());
-            }
-        }
+        let target = self.target()?;
         let study = |path| {
-            let hint = "the study.json that swath study leaves, or the folder that it is in";
-            // By the same rules, so that nothing but what was measured can differ.
+            let hint = "name a study.json of `swath study`, or the folder that it is in";
+            // Both by the same rules, so that only the measurements can differ.
             load(path).map(judged_anew).map_err(|error| Refused::hinted(error, hint))
         };
         let (left, right) = (study(&self.left)?, study(&self.right)?);
@@ -56,24 +64,60 @@ impl Command for Compare {
         if before != after {
             let what =
                 format!("one study is {before}, the other {after}: their files differ in size");
-            return Err(Refused::new(what, "two of the same extent").into());
+            return Err(Refused::new(what, "compare two studies of the same extent").into());
         }
         let (pool, _) = pool(0)?;
         let rows = pool.install(|| page::compare(&left, &right));
         if rows.is_empty() {
             let (left, right) = (self.left.display(), self.right.display());
             let what = format!("{left} and {right} have no experiment in common");
-            return Err(Refused::new(what, "two studies of the same experiments").into());
+            return Err(
+                Refused::new(what, "compare two studies of the same experiments").into()
+            );
         }
         let html = page::render_comparison(&left, &right)?;
-        swath::write(&self.out, html)?;
+        write(&target, &html, self.existing)?;
         let verdicts = page::changed(&left, &right);
+        let label = target.label();
+        let page = Path::new(&label).display();
         let (left, right) = (side(&left), side(&right));
         let json = object! { left, right, verdicts: &verdicts, rows: &rows };
-        let text =
-            format!("{}{}{}\n", verdicts_text(&verdicts), text(&rows), self.out.display());
-        wrote(&self.out, tell(self.json, &json, text))?;
+        let text = format!("{}{}{page}\n", verdicts_text(&verdicts), text(&rows));
+        target.tell(self.json, &json, &text)?;
         Ok(Outcome::Done)
+    }
+}
+
+impl Compare {
+    /// Returns where the page goes: to none of the studies, and in place of no file unless by force.
+    fn target(&self) -> Result<Target> {
+        let path = match self.flag.or(&self.to) {
+            Some(Input::Stdin) => return Ok(Target::Stdout),
+            Some(Input::Path(path)) => path.clone(),
+            None => PathBuf::from("compared.html"),
+        };
+        for input in [&self.left, &self.right] {
+            let file = file_of(input);
+            if is_same_file(&file, &path) {
+                let what = format!("the page would replace {}", file.display());
+                return Err(Refused::new(what, "choose another name with -o").into());
+            }
+        }
+        if !self.existing.force && matches!(stands(&path), Ok(Some(FileKind::File))) {
+            return Err(exists(&path).into());
+        }
+        Ok(Target::Path(path))
+    }
+}
+
+fn write(target: &Target, html: &str, existing: ForceFlag) -> Result<()> {
+    match target {
+        Target::Path(path) if !target.is_stream() => {
+            let output = OutputOptions::new().with_replace(existing.replace());
+            let written = WriteOptions::new().with_output(output).write(path, html);
+            written.map(drop).map_err(|error| refused(error.into(), path))
+        }
+        _ => Ok(target.stream()?.0.write_all(html.as_bytes()).map_err(OutputError::from)?),
     }
 }
 
@@ -82,7 +126,7 @@ fn side(results: &Results) -> impl Serialize {
     object! { version, started, machine }
 }
 
-/// What changed first: that is what two machines are compared for.
+/// Returns the changed verdicts, which come first: two machines are compared to find them.
 fn verdicts_text(verdicts: &[Changed]) -> String {
     if verdicts.is_empty() {
         return "no verdict changed\n".to_owned();
@@ -102,7 +146,7 @@ fn verdicts_text(verdicts: &[Changed]) -> String {
     format!("{changed}\n")
 }
 
-/// A line for each experiment: the range of its ratios, and on which side they are.
+/// Returns a line for each experiment: the range of its ratios, and how many are on which side.
 fn text(rows: &[Compared]) -> String {
     let mut found = table([
         "experiment",

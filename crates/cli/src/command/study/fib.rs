@@ -1,25 +1,30 @@
-//! `swath study fib`: study E's benchmark. A Fibonacci tree whose every call writes.
+//! `swath study fib`: study E's benchmark, a Fibonacci tree in which every call writes.
 
+use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
 use rayon::ThreadPool;
 use serde::Serialize;
-use swath::OutputOptions;
 use swath::append::{self, AppendOptions, Committed, Mode, OrderedOptions};
-use swath::sink::{Durability, HardLinks};
+use swath::sink::FileKind;
 use swath_study::cheerio;
 use swath_study::fib::{Fib as Tree, fill};
 use swath_study::forks::branch;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool;
-use crate::args::{Files, TimelineArgs, parse_memory_size, parse_size, words};
+use crate::args::{
+    Files, OutputArgs, count, input, parse_memory_size, parse_size, whole, words,
+};
+use crate::command::target::{exists, needs_file, refused};
 use crate::command::{Command, Outcome};
+use crate::door::stands;
 use crate::failure::Refused;
+use crate::input::Input;
 use crate::output::{complain, print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 
@@ -27,27 +32,27 @@ use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  swath study fib 23 --bytes 10KiB -o fib.bin
+  swath study fib 23 fib.bin --bytes 10KiB
   swath study fib 23 --bytes 10KiB --mode segments --workers 4 -o fib.segments
   swath study fib 17 --verify -o fib.bin    compares with the serial program")]
 pub struct Fib {
     /// Which Fibonacci number: 23 makes 92,735 calls
-    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(..=60))]
+    #[arg(value_name = "N", value_parser = whole::<u32>(0..=60))]
     pub n: u32,
 
-    /// Bytes that every call writes when it begins
+    /// Bytes that each call writes when it begins
     #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "10KiB", allow_negative_numbers = true)]
     pub bytes: usize,
 
-    /// Where to write; replaced when all is written
-    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    pub output: PathBuf,
+    /// The file, or the folder of segments; it appears in one step, once it is complete
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath, required_unless_present = "output")]
+    pub to: Option<Input>,
 
-    /// Where the bytes of parallel strands go: plain, segments, or without an order
+    /// Where the bytes of parallel strands go: a plain file, segments, or outputs without an order
     #[arg(long, value_name = "MODE", value_parser = words(FIB_MODES), default_value = "plain")]
     pub mode: FibMode,
 
-    /// Bytes of stolen strands that may wait in memory for their place; 0 chooses
+    /// Bytes of stolen strands that may wait in memory for their place in the file; 0 chooses
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub memory: u64,
 
@@ -55,25 +60,13 @@ pub struct Fib {
     #[arg(long)]
     pub verify: bool,
 
-    /// Wait until the device has it, so that a power cut does not undo it
-    #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
-    pub durability: Durability,
-
-    /// An existing file with further names: refuse, or break away from them
-    #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
-    pub hard_links: HardLinks,
-
     /// Threads; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
-    /// Print JSON, with units in its keys
-    #[arg(long)]
-    pub json: bool,
-
-    /// What to record.
+    /// Where to write it.
     #[command(flatten)]
-    pub timeline: TimelineArgs,
+    pub output: OutputArgs,
 }
 
 /// Where the bytes of parallel strands go.
@@ -87,7 +80,7 @@ pub enum FibMode {
     LocalFiles,
 }
 
-/// Local mode is left out: every call would write the same place.
+/// Local mode is left out, because all calls would write to the same place.
 const FIB_MODES: &[(&str, FibMode)] = &[
     ("plain", FibMode::Ordered(Mode::Plain)),
     ("segments", FibMode::Ordered(Mode::Segments)),
@@ -99,39 +92,53 @@ impl Command for Fib {
     fn run(&self) -> Result<Outcome> {
         let Some(tree) = Tree::new(self.n, self.bytes as u64) else {
             let text = format!("cannot count the bytes of fib({})", self.n);
-            return Err(Refused::new(text, "a smaller number").into());
+            return Err(Refused::new(text, "choose a smaller number").into());
         };
+        let path = self.path()?;
         let (pool, fallbacks) = pool(self.workers)?;
         let workers = pool.current_num_threads();
         let begun = Instant::now();
-        let (committed, written) = leave(self, &tree, &pool)?;
+        let (committed, written) =
+            leave(self, path, &tree, &pool).map_err(|error| refused(error, path))?;
         let (elapsed, written) = (begun.elapsed(), written - begun);
         let ran = Ran { committed, elapsed, commit: elapsed - written, workers, fallbacks };
-        let difference = if self.verify { Some(first_difference(self, &tree)?) } else { None };
-        wrote(&self.output, report(self, &tree, ran, difference))?;
+        let difference =
+            if self.verify { Some(first_difference(self, path, &tree)?) } else { None };
+        wrote(path, report(self, &tree, ran, difference))?;
         let Some(Some(offset)) = difference else { return Ok(Outcome::Done) };
-        let path = self.output.display();
+        let path = path.display();
         complain(format!("{path} is not what the serial program writes from byte {offset} on"));
         Ok(Outcome::Differs)
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.timeline).path(&self.output))
+        Some(Files::of_output(&self.output, &self.to))
     }
 }
 
 impl Fib {
     /// Returns the library's options for these words.
     pub fn options(&self) -> AppendOptions {
-        AppendOptions::new().with_output(self.output_options()).with_memory(self.memory)
+        AppendOptions::new().with_output(self.output.output_options()).with_memory(self.memory)
     }
 
-    /// Returns the library's options for what is left.
-    pub fn output_options(&self) -> OutputOptions {
-        OutputOptions::new()
-            .with_durability(self.durability)
-            .with_hard_links(self.hard_links)
-            .with_timeline(self.timeline.handle())
+    /// Returns its name in reports.
+    fn label(&self) -> &OsStr {
+        self.output.flag.or(&self.to).map_or(OsStr::new("-"), Input::label)
+    }
+
+    /// Returns the output, which must not exist unless by force: the commit would find that out too, but
+    /// only after the whole tree has run.
+    fn path(&self) -> Result<&Path> {
+        let Some(Input::Path(path)) = self.output.flag.or(&self.to) else {
+            return Err(needs_file("study fib").into());
+        };
+        let found = stands(path).ok().flatten();
+        ensure!(
+            self.output.existing.force || matches!(found, None | Some(FileKind::Special)),
+            exists(path)
+        );
+        Ok(path)
     }
 }
 
@@ -144,20 +151,25 @@ struct Ran {
     fallbacks: Vec<String>,
 }
 
-/// Runs the tree and leaves what it wrote; also when all was written and the commit began.
-fn leave(args: &Fib, tree: &Tree, pool: &ThreadPool) -> Result<(Committed, Instant)> {
+/// Runs the tree and commits its output; also returns when the commit began.
+fn leave(
+    args: &Fib,
+    path: &Path,
+    tree: &Tree,
+    pool: &ThreadPool,
+) -> Result<(Committed, Instant)> {
     let out = match args.mode {
         FibMode::Ordered(mode) => {
-            let out = args.options().with_mode(mode).create(&args.output)?;
+            let out = args.options().with_mode(mode).create(path)?;
             out.scope(|w| pool.install(|| branch(tree, tree.root(), w)))?;
             let written = Instant::now();
             return Ok((pool.install(|| out.commit())?, written));
         }
         FibMode::Global => cheerio::global(
-            &args.output,
-            OrderedOptions::new().with_output(args.output_options()),
+            path,
+            OrderedOptions::new().with_output(args.output.output_options()),
         )?,
-        FibMode::LocalFiles => cheerio::local_files(&args.output, args.options())?,
+        FibMode::LocalFiles => cheerio::local_files(path, args.options())?,
     };
     let mut w = out.writer();
     pool.install(|| branch(tree, tree.root(), &mut w))?;
@@ -168,7 +180,7 @@ fn leave(args: &Fib, tree: &Tree, pool: &ThreadPool) -> Result<(Committed, Insta
 
 /// Prints how it went, and where the output differs if it was compared.
 fn report(args: &Fib, tree: &Tree, ran: Ran, difference: Option<Option<u64>>) -> Result<()> {
-    if args.json {
+    if args.output.json {
         let is_serial = difference.map(|difference| difference.is_none());
         return print_json(&json(args, tree, ran, is_serial));
     }
@@ -182,10 +194,10 @@ fn report(args: &Fib, tree: &Tree, ran: Ran, difference: Option<Option<u64>>) ->
     Ok(print(lines)?)
 }
 
-/// Where the output differs from the serial program's, if it does. Without an order it is the
-/// calls' records that are compared, and where they end that is told.
-fn first_difference(args: &Fib, tree: &Tree) -> io::Result<Option<u64>> {
-    let mut back = append::open(&args.output)?;
+/// Returns where the output first differs from that of the serial program, if it does. Without an order,
+/// the records of the calls are compared, and the offset is that of their end.
+fn first_difference(args: &Fib, path: &Path, tree: &Tree) -> io::Result<Option<u64>> {
+    let mut back = append::open(path)?;
     if matches!(args.mode, FibMode::Ordered(_)) {
         return tree.first_difference(back);
     }
@@ -213,7 +225,7 @@ fn json(args: &Fib, tree: &Tree, ran: Ran, is_serial: Option<bool>) -> impl Seri
     let Ran { committed, elapsed, commit, workers, fallbacks } = ran;
     object! {
         #[serde(flatten)]
-        path: PathJson::from(&args.output),
+        path: PathJson::from(args.label()),
         bytes: committed.bytes,
         elapsed_s: elapsed.as_secs_f64(),
         commit_s: commit.as_secs_f64(),
@@ -240,7 +252,7 @@ fn text(args: &Fib, tree: &Tree, ran: &Ran) -> String {
     let speed = bytes_per_s(committed.bytes, elapsed) / 1e9;
     let mut text = format!(
         "{}: {} in {}, {speed:.2} GB/s\n  {}, the commit took {}\n",
-        args.output.display(),
+        Path::new(args.label()).display(),
         size_text(committed.bytes),
         time_text(elapsed),
         counted(workers as u64, "worker"),

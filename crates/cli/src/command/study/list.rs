@@ -1,4 +1,4 @@
-//! `swath study --list`: the experiments, what the studies say, and the rules.
+//! `swath study --list`: the experiments, the claims of the studies, and the rules.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use crate::command::Outcome;
 use crate::output::tell;
 use crate::report::{object, table};
 
-/// An experiment for programs.
+/// Returns an experiment, for programs.
 fn listed(one: &Experiment) -> impl Serialize {
     let claims = one.claims.iter();
     let claims =

@@ -1,32 +1,44 @@
-//! `swath study report`: a study judged anew, and its page and summary made again.
+//! `swath study report`: judges a study again, and rewrites its page and summary.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath_study::results::{Counts, Results};
-use swath_study::session::{PAGE, SUMMARY, judged_anew, load, report};
+use swath_study::session::{FILE, PAGE, SUMMARY, judged_anew, load, report};
 
+use crate::args::{ForceFlag, OutFlag, input};
+use crate::command::target::{exists, needs_file};
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
+use crate::input::Input;
 use crate::output::tell;
 use crate::report::object;
+use crate::same_file::is_same_file;
 
 /// `swath study report`
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The folder of the study; its study.json, report.html and summary.md are replaced. It may have
-    /// been kept as study.json.zst
-    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    /// The folder of the study, which has study.json or study.json.zst
+    #[arg(value_name = "IN", value_hint = ValueHint::DirPath)]
     pub study: PathBuf,
 
-    /// Leave them in another folder
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub out: Option<PathBuf>,
+    /// The folder for study.json, report.html and summary.md [default: that of the study, where they
+    /// are replaced]
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::DirPath)]
+    pub to: Option<Input>,
 
-    /// Print JSON: the claims, the rules and the verdicts
+    /// The same as a flag.
+    #[command(flatten)]
+    pub flag: OutFlag,
+
+    /// Whether they may exist.
+    #[command(flatten)]
+    pub existing: ForceFlag,
+
+    /// Print JSON, with units in its keys: the claims, the rules and the verdicts
     #[arg(long)]
     pub json: bool,
 }
@@ -35,16 +47,16 @@ impl Command for Report {
     fn run(&self) -> Result<Outcome> {
         if !self.study.is_dir() {
             let what = format!("cannot report on {}", self.study.display());
-            let refused = Refused::new(what, "the folder that swath study left");
+            let refused = Refused::new(what, "name the output folder of `swath study`");
             return Err(refused.with_source(io::ErrorKind::NotADirectory.into()).into());
         }
-        let hint = "the folder that swath study left";
+        let hint = "name the output folder of `swath study`";
         let results = load(&self.study).map_err(|error| Refused::hinted(error, hint))?;
         let results = judged_anew(results);
-        let out = self.out.as_ref().unwrap_or(&self.study);
+        let out = self.folder()?;
         fs::create_dir_all(out).map_err(|error| {
-            let what = format!("cannot leave a report in {}", out.display());
-            Refused::new(what, "another --out").with_source(error)
+            let what = format!("cannot write a report to {}", out.display());
+            Refused::new(what, "choose another folder with -o").with_source(error)
         })?;
         report(&results, out)?;
         let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
@@ -55,7 +67,25 @@ impl Command for Report {
     }
 }
 
-/// What is printed for programs.
+impl Report {
+    /// Returns the folder for the files. Those of another folder are replaced only by force.
+    fn folder(&self) -> Result<&Path> {
+        let out = match self.flag.or(&self.to) {
+            Some(Input::Path(path)) => path,
+            Some(Input::Stdin) => return Err(needs_file("study report").into()),
+            None => &self.study,
+        };
+        if is_same_file(out, &self.study) || self.existing.force {
+            return Ok(out);
+        }
+        match [FILE, PAGE, SUMMARY].map(|name| out.join(name)).iter().find(|it| it.exists()) {
+            Some(path) => Err(exists(path).into()),
+            None => Ok(out),
+        }
+    }
+}
+
+/// Returns the report, for programs.
 fn json(results: &Results) -> impl Serialize {
     let judged = results.experiments.iter();
     let judged =

@@ -1,0 +1,317 @@
+//! `swath sum --check`: compares files with the checksums of a list.
+//!
+//! ```text
+//! XXH3_2d06800538d394c2  a.bin     as `swath sum --hash` and `xxhsum` print it
+//! 4f9f…  *b.bin                    as `b3sum` and the like do, the algorithm by the number of digits
+//! BLAKE3 (c.bin) = 4f9f…           with the algorithm by its name
+//! \\4f9f…  odd\\nname              a path with escapes
+//! ```
+//!
+//! The whole list is parsed before a file is read: a malformed line is an error with its number.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use anyhow::{Context, Result, ensure};
+use swath_formats::checksum::{Algorithm, ChecksumOptions};
+
+use super::Sum;
+use crate::command::Outcome;
+use crate::command::several::{escape, must_escape};
+use crate::failure::{Refused, describe};
+use crate::input::Input;
+use crate::output::{complain, print, print_json};
+use crate::profile::Profiles;
+use crate::progress::Bar;
+use crate::report::{PathJson, counted, object};
+
+/// One line of a list.
+#[derive(Debug, PartialEq, Eq)]
+struct Entry {
+    algorithm: Algorithm,
+    /// In small digits.
+    digest: String,
+    path: OsString,
+}
+
+/// Files by how they compare.
+#[derive(Default)]
+struct Totals {
+    differ: u64,
+    unreadable: u64,
+}
+
+/// Compares the files of `list` with its checksums.
+pub(super) fn check(args: &Sum, list: &Input) -> Result<Outcome> {
+    let mut bytes = Vec::new();
+    let read = list.open().and_then(|mut file| file.read_to_end(&mut bytes));
+    read.with_context(|| format!("cannot read the list {list}"))?;
+    let entries = parsed(&bytes, list, args.hash)?;
+    let from_stdin = entries.iter().any(|entry| entry.path == "-");
+    ensure!(
+        *list != Input::Stdin || !from_stdin,
+        Refused::new(
+            "cannot check standard input against a list that is standard input itself",
+            "save the list to a file first"
+        )
+    );
+    let (profiles, mut totals) = (Profiles::new(args.how.flow.profile), Totals::default());
+    for entry in &entries {
+        compare(args, entry, &profiles, &mut totals)?;
+    }
+    let all = counted(entries.len() as u64, "file");
+    for (count, what) in [(totals.differ, "differ"), (totals.unreadable, "cannot be read")] {
+        if count > 0 {
+            complain(format!("{list}: of {all}, {count} {what}"));
+        }
+    }
+    let is_same = totals.differ + totals.unreadable == 0;
+    Ok(if is_same { Outcome::Done } else { Outcome::Differs })
+}
+
+fn compare(args: &Sum, entry: &Entry, profiles: &Profiles, totals: &mut Totals) -> Result<()> {
+    let found = digest(args, entry, profiles);
+    let error = found.as_ref().err().map(describe);
+    let actual = found.ok();
+    let verified = actual.as_deref() == Some(entry.digest.as_str());
+    match (&error, verified) {
+        (Some(error), _) => {
+            complain(error);
+            totals.unreadable += 1;
+        }
+        (None, false) => totals.differ += 1,
+        (None, true) => {}
+    }
+    if args.json {
+        return print_json(&object! {
+            #[serde(flatten)]
+            path: PathJson::from(&entry.path),
+            algorithm: word(entry.algorithm),
+            verified,
+            expected: &entry.digest,
+            // `null`: the file cannot be read.
+            actual,
+            #[serde(flatten)]
+            error: error.map(|error| object! { error }),
+        });
+    }
+    if verified && args.quiet {
+        return Ok(());
+    }
+    let verdict = match (verified, error.is_some()) {
+        (true, _) => ": OK\n",
+        (_, true) => ": FAILED (cannot be read)\n",
+        _ => ": FAILED\n",
+    };
+    let mut line = Vec::new();
+    if must_escape(&entry.path) {
+        line.push(b'\\');
+    }
+    escape(&entry.path, &mut line);
+    line.extend_from_slice(verdict.as_bytes());
+    Ok(print(line)?)
+}
+
+/// Computes the checksum of one file, in small digits.
+fn digest(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<String> {
+    // A name in a list is a path, never a URI.
+    let input = match entry.path.as_bytes() {
+        b"-" => Input::Stdin,
+        _ => Input::Path(entry.path.clone().into()),
+    };
+    let options = profiles.apply(args.how.options(), &input);
+    let (options, _bar) = Bar::attach(options, !args.json);
+    let options = ChecksumOptions::new().with_read(options);
+    Ok(options.checksum(input.source()?, entry.algorithm)?.hex())
+}
+
+/// Parses a whole list.
+fn parsed(bytes: &[u8], list: &Input, wanted: Option<Algorithm>) -> Result<Vec<Entry>> {
+    let mut entries = Vec::new();
+    for (number, line) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if line.is_empty() || line.starts_with(b"#") {
+            continue;
+        }
+        let entry = entry(line, wanted).map_err(|(why, hint)| {
+            Refused::new(format!("cannot check {list}: line {number}: {why}"), hint)
+        })?;
+        entries.push(entry);
+    }
+    let nothing = format!("cannot check {list}: it has no checksums");
+    ensure!(
+        !entries.is_empty(),
+        Refused::new(nothing, "name a list that `swath sum --hash` has printed")
+    );
+    Ok(entries)
+}
+
+/// Why a line is malformed, and a hint.
+type Malformed = (String, &'static str);
+
+fn entry(line: &[u8], wanted: Option<Algorithm>) -> Result<Entry, Malformed> {
+    const FORM: &str = "write `HASH  PATH`, as `swath sum --hash` prints it";
+    let (line, is_escaped) = match line.strip_prefix(b"\\") {
+        Some(rest) => (rest, true),
+        None => (line, false),
+    };
+    let tagged = tagged(line);
+    let (tag, digest, path) = match tagged {
+        Some((tag, digest, path)) => (Some(tag), digest, path),
+        None => {
+            let space = line.iter().position(|&byte| byte == b' ');
+            let (digest, rest) = space
+                .map(|at| line.split_at(at))
+                .ok_or_else(|| (String::from("there is no path after the checksum"), FORM))?;
+            // Two spaces, or a space and the mark of binary files.
+            let path = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *"));
+            let path = path.ok_or_else(|| {
+                (String::from("there are not two spaces after the checksum"), FORM)
+            })?;
+            (None, digest, path)
+        }
+    };
+    let digest = String::from_utf8_lossy(digest).to_ascii_lowercase();
+    let (digest, tag) = match digest.strip_prefix("xxh3_") {
+        Some(rest) => (rest.to_owned(), Some(Algorithm::Xxh3)),
+        None => (digest, tag),
+    };
+    let is_hex = !digest.is_empty() && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_hex {
+        return Err((format!("`{digest}` is not a checksum in hexadecimal digits"), FORM));
+    }
+    let algorithm = algorithm(&digest, tag, wanted)?;
+    if path.is_empty() {
+        return Err((String::from("there is no path after the checksum"), FORM));
+    }
+    let path = if is_escaped { unescaped(path) } else { Some(path.to_vec()) };
+    let path =
+        path.ok_or_else(|| (String::from("an escape in the path is not known"), FORM))?;
+    Ok(Entry { algorithm, digest, path: OsString::from_vec(path) })
+}
+
+/// Splits `NAME (path) = digest`.
+fn tagged(line: &[u8]) -> Option<(Algorithm, &[u8], &[u8])> {
+    let open = line.windows(2).position(|pair| pair == b" (")?;
+    let name = std::str::from_utf8(&line[..open]).ok()?.to_ascii_lowercase();
+    let algorithm = Algorithm::WORDS.iter().find(|(word, _)| *word == name)?.1;
+    let rest = &line[open + 2..];
+    let close = rest.windows(4).rposition(|part| part == b") = ")?;
+    Some((algorithm, &rest[close + 4..], &rest[..close]))
+}
+
+/// Returns the algorithm that the line names, or --hash, or that has this many digits.
+fn algorithm(
+    digest: &str,
+    tag: Option<Algorithm>,
+    wanted: Option<Algorithm>,
+) -> Result<Algorithm, Malformed> {
+    if let (Some(tag), Some(wanted)) = (tag, wanted)
+        && tag != wanted
+    {
+        let why = format!("it is a checksum of {}, not {}", word(tag), word(wanted));
+        return Err((why, "leave out --hash, or pass the one of the list"));
+    }
+    let all = Algorithm::WORDS.iter().map(|&(_, algorithm)| algorithm);
+    let by_len = || all.into_iter().find(|&it| digits(it) == digest.len());
+    let found = tag.or(wanted).or_else(by_len).filter(|&it| digits(it) == digest.len());
+    found.ok_or_else(|| {
+        let wanted = tag.or(wanted).map_or_else(
+            || String::from("8 (crc32c), 16 (xxh3) or 64 (blake3)"),
+            |it| format!("{} ({})", digits(it), word(it)),
+        );
+        let why = format!("a checksum has {wanted} digits, not {}", digest.len());
+        (why, "check the list with the tool that has made it")
+    })
+}
+
+fn digits(algorithm: Algorithm) -> usize {
+    match algorithm {
+        Algorithm::Crc32c => 8,
+        Algorithm::Xxh3 => 16,
+        _ => 64,
+    }
+}
+
+fn word(algorithm: Algorithm) -> &'static str {
+    Algorithm::WORDS.iter().find(|&&(_, it)| it == algorithm).map_or("", |&(word, _)| word)
+}
+
+/// Undoes the escapes of a path; `None` for one that is not known.
+fn unescaped(path: &[u8]) -> Option<Vec<u8>> {
+    let (mut plain, mut rest) = (Vec::with_capacity(path.len()), path.iter());
+    while let Some(&byte) = rest.next() {
+        plain.push(match byte {
+            b'\\' => match rest.next()? {
+                b'n' => b'\n',
+                b'r' => b'\r',
+                b'\\' => b'\\',
+                _ => return None,
+            },
+            byte => byte,
+        });
+    }
+    Some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+
+    const CRC: &str = "e3069283";
+    const XXH3: &str = "2d06800538d394c2";
+
+    fn one(line: &str, wanted: Option<Algorithm>) -> Result<Entry, String> {
+        entry(line.as_bytes(), wanted).map_err(|(why, _)| why)
+    }
+
+    #[test]
+    fn lines_of_the_usual_tools_are_understood() {
+        let blake3 = "42214739f095a406f3fc83deb889744ac00df831c10daa55189b5d121c855af7";
+        for (line, algorithm, path) in [
+            (format!("{CRC}  a b"), Algorithm::Crc32c, "a b"),
+            (format!("{CRC} *a"), Algorithm::Crc32c, "a"),
+            (format!("{}  a", CRC.to_uppercase()), Algorithm::Crc32c, "a"),
+            (format!("{XXH3}  a"), Algorithm::Xxh3, "a"),
+            (format!("XXH3_{XXH3}  a"), Algorithm::Xxh3, "a"),
+            (format!("XXH3 (a) (b) = {XXH3}"), Algorithm::Xxh3, "a) (b"),
+            (format!("{blake3}  a"), Algorithm::Blake3, "a"),
+            (format!("BLAKE3 (a) = {blake3}"), Algorithm::Blake3, "a"),
+            (format!("\\{CRC}  a\\nb\\\\c"), Algorithm::Crc32c, "a\nb\\c"),
+            (format!("{CRC}  a\\nb"), Algorithm::Crc32c, "a\\nb"),
+        ] {
+            let found = one(&line, None).expect("a line");
+            assert_eq!(
+                (found.algorithm, found.path.as_os_str()),
+                (algorithm, OsStr::new(path))
+            );
+            assert!(found.digest.bytes().all(|byte| !byte.is_ascii_uppercase()), "{line}");
+        }
+    }
+
+    #[test]
+    fn malformed_lines_are_refused_with_the_reason() {
+        for (line, wanted, why) in [
+            ("e3069283", None, "no path"),
+            ("e3069283  ", None, "no path"),
+            ("e3069283 a", None, "two spaces"),
+            ("e306928x  a", None, "not a checksum"),
+            ("e30692  a", None, "8 (crc32c), 16 (xxh3) or 64 (blake3) digits, not 6"),
+            ("e3069283  a", Some(Algorithm::Xxh3), "16 (xxh3) digits, not 8"),
+            ("XXH3_2d06800538d394c2  a", Some(Algorithm::Blake3), "of xxh3, not blake3"),
+            ("BLAKE3 (a) = e3069283", None, "64 (blake3) digits, not 8"),
+            ("\\e3069283  a\\tb", None, "escape"),
+        ] {
+            let error = one(line, wanted).expect_err(line);
+            assert!(error.contains(why), "{line}: {error}");
+        }
+        let list = Input::Path("list".into());
+        let error = parsed(b"# made today\n\ne3069283  a\nnothing\n", &list, None);
+        let error = describe(&error.expect_err("its last line"));
+        assert!(error.starts_with("cannot check list: line 4: "), "{error}");
+        let error = describe(&parsed(b"\n", &list, None).expect_err("empty"));
+        assert!(error.contains("it has no checksums"), "{error}");
+    }
+}

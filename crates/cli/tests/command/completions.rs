@@ -1,0 +1,54 @@
+//! Completions know the commands, the pages of `man`, the experiments of `study`, and the words of
+//! flags: as bash asks for them, and in the scripts of the other shells.
+
+use std::process::Command;
+
+use crate::child::{run, stdout};
+
+/// What bash offers after these words; the last one is incomplete.
+fn offered(words: &[&str]) -> Option<Vec<String>> {
+    let script = r#"
+        source <("$0" completions bash)
+        COMP_WORDS=(swath "$@")
+        COMP_CWORD=$#
+        _swath swath "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+        printf '%s\n' "${COMPREPLY[@]}"
+    "#;
+    let mut bash = Command::new("bash");
+    bash.args(["--norc", "-c", script, env!("CARGO_BIN_EXE_swath")]).args(words);
+    let Ok(output) = bash.output() else {
+        swath_reference::skip("bash", "it cannot be started");
+        return None;
+    };
+    assert!(output.status.success(), "{output:?}");
+    Some(stdout(&output).lines().map(String::from).collect())
+}
+
+#[test]
+fn bash_completes_commands_pages_experiments_and_words() {
+    for (words, yes, no) in [
+        (&["de"][..], "decompress", "read"),
+        (&["man", ""], "gen-bytes", "a-threads"),
+        (&["man", "stu"], "study-fib", "read"),
+        (&["study", "--only", ""], "a-threads", "read"),
+        (&["study", "--only", "d-"], "d-advice", "a-threads"),
+        (&["study", "f"], "fib", "compare"),
+        (&["compress", "--format", ""], "bgzf", "read"),
+        (&["sum", "--"], "--check", "--classes"),
+        (&["gen", "mtx", "--"], "--output", "--check"),
+    ] {
+        let Some(offered) = offered(words) else { return };
+        assert!(offered.iter().any(|it| it == yes), "{words:?}: {offered:?}");
+        assert!(!offered.iter().any(|it| it == no), "{words:?}: {offered:?}");
+    }
+}
+
+#[test]
+fn zsh_and_fish_know_the_same() {
+    for shell in ["zsh", "fish"] {
+        let script = stdout(&run(["completions", shell]));
+        for word in ["gen-bytes", "study-fib", "a-threads", "bgzf", "decompress"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! `cargo xtask install`: the command where a shell finds it, with its completions and manual pages.
+//!
+//! ```text
+//! PREFIX/bin/swath
+//! PREFIX/share/bash-completion/completions/swath
+//! PREFIX/share/zsh/site-functions/_swath
+//! PREFIX/share/fish/vendor_completions.d/swath.fish
+//! PREFIX/share/man/man1/swath.1, swath-read.1, …
+//! ```
+//!
+//! The completions and the pages are printed by the command itself, so that they always match it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::install_c::replace;
+use crate::process;
+use crate::workspace::Workspace;
+
+/// What the words after `install` ask for.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Wish {
+    /// Default: `~/.local`.
+    prefix: Option<PathBuf>,
+    /// Default: the release build, which is made first.
+    binary: Option<PathBuf>,
+    uninstall: bool,
+}
+
+/// Completions: the shell, and the file below the prefix.
+const SHELLS: [(&str, &str); 3] = [
+    ("bash", "share/bash-completion/completions/swath"),
+    ("zsh", "share/zsh/site-functions/_swath"),
+    ("fish", "share/fish/vendor_completions.d/swath.fish"),
+];
+
+const PAGES: &str = "share/man/man1";
+
+impl Wish {
+    /// Parses `--prefix DIR`, `--binary PATH` and `--uninstall`; `None` for anything else.
+    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
+        let (mut wish, mut words) = (Wish::default(), words.iter());
+        while let Some(&word) = words.next() {
+            match word {
+                "--uninstall" => wish.uninstall = true,
+                "--prefix" => wish.prefix = Some(words.next()?.into()),
+                "--binary" => wish.binary = Some(words.next()?.into()),
+                _ => return None,
+            }
+        }
+        let is_useful = !wish.uninstall || wish.binary.is_none();
+        is_useful.then_some(wish)
+    }
+
+    fn prefix(&self) -> Result<PathBuf> {
+        if let Some(prefix) = &self.prefix {
+            return Ok(std::path::absolute(prefix)?);
+        }
+        let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+        let home = home.context("there is no home folder: set HOME, or pass --prefix DIR")?;
+        Ok(Path::new(&home).join(".local"))
+    }
+}
+
+/// Installs or removes, and prints which files.
+pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+    let prefix = wish.prefix()?;
+    if wish.uninstall {
+        let removed = uninstall(&prefix)?;
+        ensure!(!removed.is_empty(), "nothing is installed below {}", prefix.display());
+        removed.iter().for_each(|path| println!("removed {}", path.display()));
+        return Ok(());
+    }
+    let binary = match &wish.binary {
+        Some(path) => std::path::absolute(path)?,
+        None => {
+            process::run(&mut workspace.cargo(&[
+                "build",
+                "--release",
+                "--package",
+                "swath-cli",
+            ]))?;
+            workspace.target().join("release/swath")
+        }
+    };
+    for path in install(&binary, &prefix)? {
+        println!("installed {}", path.display());
+    }
+    print!("{}", advice(&prefix, std::env::var_os("PATH").as_deref()));
+    Ok(())
+}
+
+/// Installs a binary and what it prints about itself; returns the files.
+fn install(binary: &Path, prefix: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = vec![prefix.join("bin/swath")];
+    replace(&files[0], |path| {
+        fs::copy(binary, path)?;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+    })?;
+    let printed = |words: &[&str]| process::output(Command::new(binary).args(words));
+    let mut put = |name: &str, text: String| -> Result<()> {
+        let file = prefix.join(name);
+        replace(&file, |path| fs::write(path, text))?;
+        files.push(file);
+        Ok(())
+    };
+    for (shell, name) in SHELLS {
+        put(name, printed(&["completions", shell])?)?;
+    }
+    put(&format!("{PAGES}/swath.1"), printed(&["man"])?)?;
+    for page in printed(&["man", "--list"])?.lines() {
+        put(&format!("{PAGES}/swath-{page}.1"), printed(&["man", page])?)?;
+    }
+    Ok(files)
+}
+
+/// Removes everything that [`install`] makes, also of an older version; returns the files.
+fn uninstall(prefix: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = vec![prefix.join("bin/swath")];
+    files.extend(SHELLS.map(|(_, name)| prefix.join(name)));
+    let pages = prefix.join(PAGES);
+    if pages.is_dir() {
+        for entry in fs::read_dir(&pages)? {
+            let name = entry?.file_name();
+            let text = name.to_string_lossy();
+            let is_ours = text == "swath.1" || text.starts_with("swath-");
+            files.extend((is_ours && text.ends_with(".1")).then(|| pages.join(&name)));
+        }
+    }
+    files.retain(|file| file.symlink_metadata().is_ok());
+    files.sort();
+    for file in &files {
+        fs::remove_file(file).with_context(|| format!("cannot remove {}", file.display()))?;
+    }
+    Ok(files)
+}
+
+/// What is left to do for the shells.
+fn advice(prefix: &Path, path: Option<&std::ffi::OsStr>) -> String {
+    let bin = prefix.join("bin");
+    let is_on_path = path.is_some_and(|path| std::env::split_paths(path).any(|it| it == bin));
+    let bin = bin.display();
+    let first = if is_on_path {
+        format!("{bin} is on PATH\n")
+    } else {
+        format!("{bin} is not on PATH: add `export PATH={bin}:$PATH` to your shell's profile\n")
+    };
+    let zsh = prefix.join("share/zsh/site-functions");
+    first + &format!("zsh: add `fpath+=({})` to .zshrc, before compinit\n", zsh.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_understood_in_any_order() {
+        let wish = |line: &str| Wish::parse(&line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(wish(""), Some(Wish::default()));
+        let both = wish("--binary b --prefix p").expect("two flags");
+        assert_eq!((both.prefix, both.binary), (Some("p".into()), Some("b".into())));
+        assert!(wish("--prefix p --uninstall").expect("two flags").uninstall);
+        for wrong in ["--prefix", "p", "--uninstall --binary b", "--prefix p more"] {
+            assert_eq!(wish(wrong), None, "{wrong}");
+        }
+    }
+
+    /// A command that prints its words, and two names of pages.
+    const COMMAND: &str = "#!/bin/sh\ncase \"$*\" in 'man --list') echo read; echo gen-bytes;; *) echo \"$*\";; esac\n";
+
+    #[test]
+    fn what_is_installed_is_removed_again_and_nothing_else() {
+        let folder = std::env::temp_dir().join(format!("swath-command-{}", std::process::id()));
+        let prefix = folder.join("prefix");
+        fs::create_dir_all(prefix.join(PAGES)).expect("the temporary folder is writable");
+        let other = prefix.join(PAGES).join("other.1");
+        fs::write(&other, "of another package").expect("room");
+        let binary = folder.join("swath");
+        fs::write(&binary, COMMAND).expect("room");
+        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).expect("ours");
+        let mut installed = install(&binary, &prefix).expect("installed");
+        let text = |name: &str| fs::read_to_string(prefix.join(name)).expect(name);
+        for (name, words) in [
+            ("share/bash-completion/completions/swath", "completions bash"),
+            ("share/zsh/site-functions/_swath", "completions zsh"),
+            ("share/fish/vendor_completions.d/swath.fish", "completions fish"),
+            ("share/man/man1/swath.1", "man"),
+            ("share/man/man1/swath-read.1", "man read"),
+            ("share/man/man1/swath-gen-bytes.1", "man gen-bytes"),
+        ] {
+            assert_eq!(text(name).trim(), words);
+        }
+        let mode = fs::metadata(prefix.join("bin/swath")).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o755);
+        installed.sort();
+        assert_eq!(uninstall(&prefix).expect("removed"), installed);
+        assert!(other.exists() && !prefix.join("bin/swath").exists());
+        assert_eq!(uninstall(&prefix).expect("nothing is left"), Vec::<PathBuf>::new());
+        fs::remove_dir_all(&folder).expect("ours");
+    }
+
+    #[test]
+    fn the_advice_says_whether_the_command_is_found() {
+        let of = |path: &str| advice(Path::new("/p"), Some(path.as_ref()));
+        assert!(of("/usr/bin:/p/bin").starts_with("/p/bin is on PATH\n"));
+        assert!(of("/usr/bin:/p/bin2").contains("add `export PATH=/p/bin:$PATH`"));
+        assert!(of("").contains("fpath+=(/p/share/zsh/site-functions)"));
+    }
+}
