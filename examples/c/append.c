@@ -1,4 +1,6 @@
-/* Two threads write at one time, and the file is the one that the serial program would leave. */
+/* Two threads write at once, and the file is the one that the serial program would write.
+ *
+ * cc append.c -o append -pthread $(pkg-config --cflags --libs swath) */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,11 +20,11 @@ static swath_status numbers(const swath_fork *fork, int from, int to) {
 }
 
 static void *first_half(void *fork) {
-    return (void *)(uintptr_t)numbers(fork, 0, 500);
+    return (void *)(uintptr_t)numbers((const swath_fork *)fork, 0, 500);
 }
 
 static void *second_half(void *fork) {
-    return (void *)(uintptr_t)numbers(fork, 500, 1000);
+    return (void *)(uintptr_t)numbers((const swath_fork *)fork, 500, 1000);
 }
 
 int main(void) {

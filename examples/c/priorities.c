@@ -1,4 +1,6 @@
-/* The first class of a file is worked on by all cores (OpenMP) while the others are being read. */
+/* The first class of a file is worked on by all cores (OpenMP) while the others are being read.
+ *
+ * cc priorities.c -o priorities -fopenmp $(pkg-config --cflags --libs swath) */
 #include <inttypes.h>
 #include <stdio.h>
 #include <swath.h>
