@@ -1,7 +1,6 @@
-/* Two threads write at the same time, and the file equals that of the serial program.
+/* Two threads write at once, and the file is the one that the serial program would write.
  *
- *   cc -pthread append.c $(pkg-config --cflags --libs swath) -o append && ./append
- */
+ * cc append.c -o append -pthread $(pkg-config --cflags --libs swath) */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,11 +20,11 @@ static swath_status numbers(const swath_fork *fork, int from, int to) {
 }
 
 static void *first_half(void *fork) {
-    return (void *)(uintptr_t)numbers(fork, 0, 500);
+    return (void *)(uintptr_t)numbers((const swath_fork *)fork, 0, 500);
 }
 
 static void *second_half(void *fork) {
-    return (void *)(uintptr_t)numbers(fork, 500, 1000);
+    return (void *)(uintptr_t)numbers((const swath_fork *)fork, 500, 1000);
 }
 
 int main(void) {
@@ -36,7 +35,7 @@ int main(void) {
     uint64_t bytes = 0;
     swath_status status = swath_append_create("numbers.txt", NULL, &append);
     for (int index = 0; index < 2 && status == SWATH_STATUS_OK; index++) {
-        status = swath_append_fork(append, &forks[index]); /* takes its place in the order */
+        status = swath_append_fork(append, &forks[index]); /* takes the place in the order */
     }
     for (int index = 0; index < 2 && status == SWATH_STATUS_OK; index++) {
         if (pthread_create(&threads[index], NULL, halves[index], forks[index]) != 0) {

@@ -1,7 +1,6 @@
-/* Works on the first class of a file on all cores (OpenMP) while the others are still being read.
+/* The first class of a file is worked on by all cores (OpenMP) while the others are being read.
  *
- *   cc -fopenmp priorities.c $(pkg-config --cflags --libs swath) -o priorities && ./priorities [FILE]
- */
+ * cc priorities.c -o priorities -fopenmp $(pkg-config --cflags --libs swath) */
 #include <inttypes.h>
 #include <stdio.h>
 #include <swath.h>

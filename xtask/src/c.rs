@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! header current? → each of its functions exported, and called by a test?
-//!                 → install into a prefix → header alone: C11, C++17, each compiler
+//!                 → install into a prefix → header alone: C99, C11, C++17, each compiler
 //! tests/c/*.c     plain; with address and undefined-behaviour sanitizers; under valgrind
 //! consumer/       found by CMake: shared, static, C++        by pkg-config: everything else
-//! examples/c/*.c  compiled and run
+//! examples/c/*.c  compiled and run, as are the examples in the header
+//! ignored/*.c     ignores a status: the compiler must warn
 //! ```
 //!
 //! Everything is built with the debug build of the library, whose assertions are on.
+
+mod examples;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -25,6 +28,19 @@ use crate::{header, skips};
 
 const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 const SANITIZERS: &str = "-fsanitize=address,undefined";
+/// Beside C11: the oldest C and the C++ that the header serves in full.
+const STANDARDS: [Standard; 2] = [
+    Standard { compiler: "cc", name: "c99", language: "c" },
+    Standard { compiler: "c++", name: "c++17", language: "c++" },
+];
+
+/// A language that programs are written in.
+#[derive(Clone, Copy)]
+struct Standard {
+    compiler: &'static str,
+    name: &'static str,
+    language: &'static str,
+}
 
 /// A C library installed for tests, and where they are built.
 struct Bench<'w> {
@@ -52,6 +68,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     bench.under_valgrind(&tests)?;
     bench.by_cmake()?;
     bench.wholly_static()?;
+    bench.ignored()?;
     bench.examples()
 }
 
@@ -91,7 +108,8 @@ impl Bench<'_> {
     /// The header alone, as the first thing that a program includes.
     fn compile_header(&self) -> Result<()> {
         let header = self.prefix.join("include/swath.h");
-        let compilers = [("cc", "c11", "c"), ("gcc", "c11", "c"), ("clang", "c11", "c")];
+        let compilers =
+            [("cc", "c99", "c"), ("cc", "c11", "c"), ("gcc", "c11", "c"), ("clang", "c11", "c")];
         let plus =
             [("c++", "c++17", "c++"), ("g++", "c++17", "c++"), ("clang++", "c++17", "c++")];
         for (compiler, standard, language) in compilers.into_iter().chain(plus) {
@@ -114,7 +132,7 @@ impl Bench<'_> {
         self.workspace.sources("crates/capi/tests/c", "c")
     }
 
-    /// What `pkg-config` says of the library.
+    /// The flags that `pkg-config` prints for the library.
     fn flags(&self) -> Result<Vec<String>> {
         let mut command = self.workspace.command("pkg-config");
         command.env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
@@ -142,17 +160,30 @@ impl Bench<'_> {
             fs::remove_dir_all(&scratch)?;
         }
         fs::create_dir_all(&scratch)?;
-        let mut command = prepare(self.workspace.command(program));
+        let mut command = self.workspace.command(program);
         command.current_dir(&scratch).env("LD_LIBRARY_PATH", self.prefix.join("lib"));
         // What this user has tuned does not belong to what is checked.
         command.env("XDG_CONFIG_HOME", scratch.join("config"));
-        run(&mut command)?;
+        run(&mut prepare(command))?;
         fs::remove_dir_all(&scratch)?;
         Ok(())
     }
 
+    /// Checks that a source has no warning in another standard.
+    fn check_as(&self, source: &Path, standard: Standard) -> Result<()> {
+        if !self.workspace.has(standard.compiler) {
+            return skips::note(self.workspace, standard.compiler, "not installed");
+        }
+        let mut command = self.workspace.command(standard.compiler);
+        command.args(WARNINGS).arg(format!("-std={}", standard.name)).arg("-D_GNU_SOURCE");
+        command.args(["-fopenmp", "-c", "-o", "/dev/null", "-I"]);
+        command.arg(self.prefix.join("include"));
+        run(command.args(["-x", standard.language]).arg(source))
+    }
+
     fn plain(&self, tests: &[PathBuf]) -> Result<()> {
         for test in tests {
+            self.check_as(test, STANDARDS[0])?;
             self.run(&self.compile(test, "plain", &[])?, |command| command)?;
         }
         Ok(())
@@ -167,9 +198,9 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// valgrind knows no `io_uring` and would have to take for given what the kernel writes behind
-    /// its back. It answers those calls with `ENOSYS`, and the library falls back to threads; so it
-    /// does for `cachestat`, with a warning of valgrind's that cannot be turned off.
+    /// valgrind does not support `io_uring`, whose writes it cannot see. It answers those calls with
+    /// `ENOSYS`, and the library falls back to threads. The same holds for `cachestat`, with a warning
+    /// of valgrind that cannot be turned off.
     fn under_valgrind(&self, tests: &[PathBuf]) -> Result<()> {
         if !self.workspace.has("valgrind") {
             return skips::note(self.workspace, "valgrind", "not installed");
@@ -235,19 +266,9 @@ impl Bench<'_> {
             command
         })
     }
-
-    fn examples(&self) -> Result<()> {
-        for source in self.workspace.sources("examples/c", "c")? {
-            let program = self.compile(&source, "examples", &["-fopenmp"])?;
-            println!("example {}", source.display());
-            self.run(&program, |command| command)?;
-        }
-        Ok(())
-    }
 }
 
-/// The functions that a header declares: names behind which a parenthesis opens, in what is no
-/// comment.
+/// The functions that a header declares: names before an opening parenthesis, outside comments.
 fn declared(header: &str) -> BTreeSet<&str> {
     let is_comment = |line: &&str| !line.trim_start().starts_with(['/', '*']);
     let code = header.lines().filter(is_comment);

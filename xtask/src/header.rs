@@ -1,13 +1,19 @@
 //! `swath.h`: made from the crate `capi`, committed, and compared with what is made.
 //!
 //! ```text
-//! crates/capi/src, cbindgen.toml → cbindgen → text → crates/capi/include/swath.h
-//!                                   cargo xtask test: equal to the committed one?
+//! crates/capi/src, cbindgen.toml → cbindgen → text → sections → crates/capi/include/swath.h
+//! introduction.txt, groups.txt ─────────────────────────┘       cargo xtask test: as committed?
 //! ```
+
+mod groups;
+mod items;
+mod layout;
 
 use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
+
+pub(crate) use groups::Group;
 
 const CRATE: &str = "crates/capi";
 const HEADER: &str = "crates/capi/include/swath.h";
@@ -38,13 +44,17 @@ fn generate(workspace: &Workspace) -> Result<String> {
     let root = workspace.root().join(CRATE);
     let config = cbindgen::Config::from_file(root.join("cbindgen.toml"))
         .map_err(|error| anyhow::anyhow!("{CRATE}/cbindgen.toml: {error}"))?;
-    let introduction = std::fs::read_to_string(root.join("introduction.txt"))
-        .with_context(|| format!("cannot read {CRATE}/introduction.txt"))?;
-    let config = cbindgen::Config { header: Some(introduction), ..config };
     let bindings = cbindgen::Builder::new().with_crate(&root).with_config(config).generate();
     let mut text = Vec::new();
     bindings.with_context(|| format!("cannot make {HEADER}"))?.write(&mut text);
-    Ok(tidied(&String::from_utf8(text)?))
+    let introduction = workspace.read(&format!("{CRATE}/introduction.txt"))?;
+    let text = layout::arranged(&tidied(&String::from_utf8(text)?), &introduction, &groups(workspace)?)?;
+    Ok(tidied(&text))
+}
+
+/// The sections of the header, with their examples.
+pub(crate) fn groups(workspace: &Workspace) -> Result<Vec<Group>> {
+    groups::parse(&workspace.read(&format!("{CRATE}/groups.txt"))?)
 }
 
 /// White space as the rest of the repository has it.

@@ -1,69 +1,133 @@
 /*
  * Swath: parallel file I/O for Linux.
  *
- * What holds for everything in here:
+ * Contents: search for the bracketed number.
  *
- * - Functions that can fail return a `swath_status`, results come last. What went wrong with which
- *   bytes of which file is told by `swath_last_error_message`, for each thread.
- * - Handles are opaque. One function makes a handle, the one whose name ends in `_free` frees it,
- *   exactly once, whatever happened to it before; NULL is nothing to free. A handle that has been
- *   freed must not be used: C cannot see that it was. When a function that makes one fails, NULL
- *   is left in its place.
- * - A pointer is NULL, which is an error unless its comment allows it, or leads to what its type
- *   says; results are written only through pointers that do not lead to the same place.
- * - Paths end with NUL and are bytes in no encoding. They are copied where they are kept.
- * - A path that leads to a pipe is opened and read as any program does: `swath_read` and the other
- *   calls that read one file from front to back wait for whoever writes it, and meanwhile see no
- *   cancelling. Calls that need a file refuse a pipe at once.
- * - Offsets, lengths and sizes are in bytes. `offset` is counted from the start of a file.
- * - Handles given as `const` may be used by any number of threads at one time; the others by one
- *   thread at a time. Different handles are independent. No handle survives `fork(2)`:
- *   a child makes its own, and may, if no thread was in a call of Swath when it was made.
- * - Callbacks must not throw, must not `longjmp`, must not end their thread (`pthread_exit`), and
- *   must not free what the call uses. A thread in a call must not be cancelled by `pthread_cancel`:
- *   there are tokens for that. Each of these ends the program.
- * - Callbacks run on the calling thread and on threads of the library, which have 2 MiB of stack
- *   (the environment variable RUST_MIN_STACK, in bytes, sets another size): leave it at 1 MiB for
- *   each. Threads that call the library need 256 KiB of stack.
- * - What callbacks and results point to is valid as long as the comment there says.
- * - Structures may get more fields at their end. They are only handed out, never taken, so programs
- *   that were compiled before run with later libraries.
- * - A fault in the library never ends the program: it is SWATH_STATUS_PANIC, and a line on stderr.
- *   Memory whose size the caller's numbers decide is SWATH_STATUS_OUT_OF_MEMORY where there is none;
- *   if not even a few bytes can be had (`ulimit -v`), the program ends, as in Rust.
- * - Before C23 and C++ an enumeration other than `swath_status` is a `uint32_t` in C: compilers do
- *   not tell one from another there. Numbers that mean nothing are SWATH_STATUS_INVALID_ARGUMENT.
- * - No signal handler is installed and no signal mask changed.
+ *      [1]  Version
+ *      [2]  Errors and status
+ *      [3]  Buffers
+ *      [4]  Cancelling and progress
+ *      [5]  Reading options
+ *      [6]  Reports
+ *      [7]  Read
+ *      [8]  Scan, sum, count, hash
+ *      [9]  Records
+ *     [10]  Ingest: many files
+ *     [11]  Priorities
+ *     [12]  Mirrors
+ *     [13]  Profiles
+ *     [14]  Write
+ *     [15]  Append and forks
+ *     [16]  Committed outputs
+ *     [17]  Ordered output and tickets
+ *
+ * Who frees what: whatever happened to a handle, free it exactly once. Freeing NULL does nothing.
+ *
+ *     handle                  made by                     freed by
+ *     swath_buffer            swath_read                  swath_buffer_free
+ *     swath_cancel_token      swath_cancel_token_new      swath_cancel_token_free
+ *     swath_read_options      swath_read_options_new      swath_read_options_free
+ *     swath_report            swath_read                  swath_report_free
+ *                             swath_read_into
+ *                             swath_scan
+ *                             swath_sum
+ *                             swath_count
+ *                             swath_records
+ *                             swath_prioritised_finish
+ *     swath_record_options    swath_record_options_new    swath_record_options_free
+ *     swath_files             swath_files_new             swath_files_free
+ *     swath_ingest_options    swath_ingest_options_new    swath_ingest_options_free
+ *     swath_ingested          swath_ingest                swath_ingested_free
+ *     swath_class_plan        swath_class_plan_new        swath_class_plan_free
+ *                             swath_class_plan_of_whole
+ *     swath_prioritised       swath_read_prioritised      swath_prioritised_free
+ *     swath_class             swath_prioritised_wait      swath_class_free
+ *     swath_output_options    swath_output_options_new    swath_output_options_free
+ *     swath_append            swath_append_create         swath_append_free
+ *                             swath_append_to_existing
+ *     swath_append_options    swath_append_options_new    swath_append_options_free
+ *     swath_fork              swath_append_fork           swath_fork_free
+ *                             swath_fork_fork
+ *     swath_appended          swath_appended_open         swath_appended_free
+ *     swath_ordered           swath_ordered_create        swath_ordered_free
+ *     swath_ordered_options   swath_ordered_options_new   swath_ordered_options_free
+ *     swath_ticket            swath_ordered_ticket        swath_ticket_free
+ *
+ * Everything else that a function returns or passes to a callback belongs to the library; its
+ * comment says how long it is valid. Memory that you pass stays yours.
+ *
+ * What holds for every function:
+ *
+ * - A function that can fail returns a `swath_status` and puts its results last. Compilers warn if
+ *   the status is ignored (SWATH_MUST_CHECK). `swath_last_error_message` says what failed, on which
+ *   bytes of which file; it is kept per thread.
+ * - Handles are opaque. When a function that makes a handle fails, it sets the handle to NULL. Do
+ *   not use a handle after freeing it: C cannot detect that.
+ * - A pointer must not be NULL unless its comment allows it. Result pointers must not overlap.
+ * - Paths are bytes in no encoding, ending with NUL. They are copied where they are kept.
+ * - A pipe is opened and read as in any program: `swath_read` and the other calls that read one
+ *   file from front to back wait for its writer, and notice no cancelling while they wait. Calls
+ *   that need a file refuse a pipe at once.
+ * - Offsets, lengths and sizes are in bytes. `offset` counts from the start of the file.
+ * - Any number of threads may use a `const` handle at once; any other handle belongs to one thread
+ *   at a time. Different handles are independent. No handle survives `fork(2)`: a child makes its
+ *   own, and may do so if no thread was in a call of Swath when it was forked.
+ * - Callbacks must not throw, `longjmp`, end their thread (`pthread_exit`), or free anything the
+ *   call uses. Do not cancel a thread in a call with `pthread_cancel`; use a token. Each of these
+ *   ends the program.
+ * - Callbacks run on the calling thread and on threads of the library. Use at most 1 MiB of stack
+ *   in a callback: threads of the library have 2 MiB in all (the environment variable
+ *   RUST_MIN_STACK sets another size, in bytes). A thread that calls the library needs 256 KiB.
+ * - Structures may gain fields at their end. They are only returned, never passed in, so a program
+ *   that was compiled earlier runs with later libraries.
+ * - A bug in the library does not end the program: the call returns SWATH_STATUS_PANIC, and a line
+ *   is written to stderr. If memory whose size your numbers determine is not available, the call
+ *   returns SWATH_STATUS_OUT_OF_MEMORY; if not even a few bytes are available (`ulimit -v`), the
+ *   program ends, as any Rust program does.
+ * - In C before C23, an enumeration other than `swath_status` is a `uint32_t`, so compilers do not
+ *   tell one from another. Undefined values are SWATH_STATUS_INVALID_ARGUMENT.
+ * - The library installs no signal handler and changes no signal mask.
+ *
+ * The examples below are function bodies. Their tests add <stdio.h>, <stdlib.h>, <string.h> and the
+ * function `check` of [2], and run them in a folder with the files that they read.
  */
-
 
 #ifndef SWATH_H
 #define SWATH_H
 
-/* Generated by `cargo xtask header` from crates/capi/src. Change it there. */
+/* Generated by `cargo xtask header` from crates/capi/src and groups.txt. Change it there. */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /**
- * Bytes of the longest digest.
+ * Makes the compiler warn if the result of a function is ignored. GCC and Clang also warn of a
+ * result that is cast to void: look at it.
  */
-#define SWATH_HASH_MAX_LEN 32
+#if (defined(__cplusplus) && __cplusplus >= 201703L) \
+    || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
+#define SWATH_MUST_CHECK [[nodiscard]]
+#elif defined(__GNUC__)
+#define SWATH_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define SWATH_MUST_CHECK
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==========================================================================================
+ * [1] Version
+ *
+ *     printf("compiled with %d.%d, running %s\n", SWATH_VERSION_MAJOR, SWATH_VERSION_MINOR,
+ *            swath_version());
+ * ========================================================================================== */
 
 /**
- * As a length: to the end of the file. As a total: not known.
- */
-#define SWATH_TO_END 18446744073709551615ull
-
-/**
- * As a number of milliseconds: however long it takes.
- */
-#define SWATH_FOREVER 18446744073709551615ull
-
-/**
- * The version that this header belongs to, as MAJOR.MINOR.PATCH. What a program runs with is told
- * by `swath_version`.
+ * Version of this header: MAJOR.MINOR.PATCH. `swath_version` returns the version of the library
+ * that the program runs with.
  */
 #define SWATH_VERSION_MAJOR 0
 
@@ -78,250 +142,273 @@
 #define SWATH_VERSION_PATCH 0
 
 /**
- * What became of a call. Numbers keep their meaning; new ones may be added, so treat one that you
- * do not know as a failure.
+ * Returns the version of the library that the program runs with, such as "0.1.0". Never NULL;
+ * valid for the life of the program. May be called anywhere, at any time.
+ */
+const char *swath_version(void);
+
+/* ==========================================================================================
+ * [2] Errors and status
+ *
+ * A status says what kind of failure it was; the last error says the rest, per thread. The texts
+ * belong to the library.
+ *
+ *     static void check(swath_status status) {
+ *         if (status != SWATH_STATUS_OK) {
+ *             fprintf(stderr, "%s\n", swath_last_error_message());
+ *             exit(EXIT_FAILURE);
+ *         }
+ *     }
+ *     swath_buffer *buffer = NULL;
+ *     if (swath_read("missing.bin", NULL, &buffer, NULL) == SWATH_STATUS_NOT_FOUND) {
+ *         printf("%s: errno %d\n", swath_last_error_path(), swath_last_error_errno());
+ *     }
+ * ========================================================================================== */
+
+/**
+ * Result of a call. Values keep their meaning. New ones may be added, so treat a value you do
+ * not know as a failure.
  */
 typedef enum {
     /**
-     * Done.
+     * Success.
      */
     SWATH_STATUS_OK = 0,
     /**
-     * A pointer was NULL that must not be, a number means nothing, options contradict each other
-     * or the file, or a handle was used after its end.
+     * A required pointer is NULL, a number is undefined or out of range, options contradict each
+     * other or the file, or the handle has ended.
      */
     SWATH_STATUS_INVALID_ARGUMENT = 1,
     /**
-     * There is no such file or folder.
+     * No such file or folder.
      */
     SWATH_STATUS_NOT_FOUND = 2,
     /**
-     * It may not be read or written by this user.
+     * This user may not read or write it.
      */
     SWATH_STATUS_PERMISSION_DENIED = 3,
     /**
-     * The kernel or the device said so; see `swath_last_error_errno`.
+     * The kernel or the device reported an error; see `swath_last_error_errno`.
      */
     SWATH_STATUS_IO = 4,
     /**
-     * The file ended before the bytes that were to be read.
+     * The file ends before the requested bytes do.
      */
     SWATH_STATUS_TRUNCATED = 5,
     /**
-     * The file changed, or was replaced, while it was read.
+     * The file was changed or replaced while it was read.
      */
     SWATH_STATUS_CHANGED = 6,
     /**
-     * A token cancelled it.
+     * The call was cancelled by a token.
      */
     SWATH_STATUS_CANCELLED = 7,
     /**
-     * Not enough memory at hand.
+     * Not enough memory available.
      */
     SWATH_STATUS_OUT_OF_MEMORY = 8,
     /**
-     * Somebody else is writing the same target, another thread is using the same handle, or forks
-     * or tickets are open. It changes nothing, but for the commit of an output with open forks or
-     * tickets: that gives up what was written.
+     * Another process or thread is writing the same target, another thread is using the same
+     * handle, or forks or tickets are open. Nothing has changed, with one exception: committing
+     * an output with open forks or tickets discards what was written.
      */
     SWATH_STATUS_BUSY = 9,
     /**
-     * Part of the output was abandoned, so what follows it has no place.
+     * Part of the output was abandoned, so the bytes after it have no place.
      */
     SWATH_STATUS_POISONED = 10,
     /**
-     * The name was changed, but whether that survives a power cut is not known.
+     * The name was changed, but it is not known whether the change survives a power cut.
      */
     SWATH_STATUS_OUTCOME_UNKNOWN = 11,
     /**
-     * A manifest, a segment, a file of checksums or a record is damaged, or was made to harm; or
-     * copies of a file are, so that none has the right bytes, or too few agree.
+     * A manifest, a segment, a file of checksums or a record is damaged or malicious; or no copy
+     * of a file has the right bytes, or too few copies agree.
      */
     SWATH_STATUS_CORRUPT = 12,
     /**
-     * A callback returned something else than 0.
+     * A callback returned a value other than 0.
      */
     SWATH_STATUS_STOPPED = 13,
     /**
-     * It was not there in time. Nothing is wrong, and it goes on.
+     * The bytes did not arrive in time. This is not a failure: the read goes on.
      */
     SWATH_STATUS_TIMED_OUT = 14,
     /**
-     * A fault in the library, which has been caught, after a line on stderr. Please report it, with
-     * its message.
+     * A bug in the library. It was caught, and a line was written to stderr. Please report it
+     * with the message.
      */
     SWATH_STATUS_PANIC = 15,
     /**
-     * There is such a file, and it must not be replaced.
+     * The file exists and must not be replaced.
      */
     SWATH_STATUS_ALREADY_EXISTS = 16,
 } swath_status;
 
 /**
- * Where the bytes of parallel strands are left.
+ * Returns a short description of `status`, such as "not found"; for an unknown value, "unknown
+ * status". Never NULL; valid for the life of the program. For what failed on which file, see
+ * `swath_last_error_message`.
  */
-enum swath_mode
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * One ordinary file, byte for byte the one that the serial program would leave.
-     */
-    SWATH_MODE_PLAIN = 0,
-    /**
-     * A folder of segments and a manifest with their serial order: nothing is moved at commit.
-     * `swath_appended_open`, `swath cat` and `swath cp` read it.
-     */
-    SWATH_MODE_SEGMENTS = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_mode swath_mode;
-#else
-typedef uint32_t swath_mode;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+const char *swath_status_text(swath_status status);
 
 /**
- * Whether the bytes of segments are checksummed.
+ * Returns what the last call on this thread could not do: to which file, at which bytes, why,
+ * and what to try. One line of UTF-8; bytes of names that are not UTF-8 are replaced, control
+ * characters are escaped. Never NULL; "" if the call succeeded. Valid until this thread ends or
+ * next calls a function that returns a `swath_status`: copy it to keep it.
  */
-enum swath_checksums
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Each extent has one (CRC-32C), for `swath_appended_verify`.
-     */
-    SWATH_CHECKSUMS_EXTENTS = 0,
-    /**
-     * None.
-     */
-    SWATH_CHECKSUMS_NONE = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_checksums swath_checksums;
-#else
-typedef uint32_t swath_checksums;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+const char *swath_last_error_message(void);
 
 /**
- * Whether ordered writes go past the page cache.
+ * Returns the `errno` of the last failure on this thread; 0 if there was no failure or it did
+ * not come from the kernel.
  */
-enum swath_direct_writes
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Through it.
-     */
-    SWATH_DIRECT_WRITES_NO = 0,
-    /**
-     * Past it (O_DIRECT), where the file system allows it.
-     */
-    SWATH_DIRECT_WRITES_YES = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_direct_writes swath_direct_writes;
-#else
-typedef uint32_t swath_direct_writes;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+int32_t swath_last_error_errno(void);
 
 /**
- * A checksum that a standard tool knows too.
+ * Returns the path that the last failure on this thread is about, byte for byte as it was given
+ * or found. A folder that was walked ends with a slash; something that is not a file has a name
+ * in angle brackets, such as `<plan>`. Never NULL; "" if the failure is not about a path. Valid
+ * as long as `swath_last_error_message`.
  */
-enum swath_hash_kind
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * 8 bytes, as `xxhsum -H3`.
-     */
-    SWATH_HASH_KIND_XXH3 = 0,
-    /**
-     * 4 bytes: CRC-32C (Castagnoli), by all workers.
-     */
-    SWATH_HASH_KIND_CRC32C = 1,
-    /**
-     * 32 bytes, as `b3sum`.
-     */
-    SWATH_HASH_KIND_BLAKE3 = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_hash_kind swath_hash_kind;
-#else
-typedef uint32_t swath_hash_kind;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+const char *swath_last_error_path(void);
 
 /**
- * What happens when a file cannot be read.
+ * Returns whether the last failure on this thread is about certain bytes of the file, and sets
+ * `offset` and `len` to them, in bytes. Either may be NULL. Without such bytes both stay
+ * unchanged.
  */
-enum swath_failures
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * The call fails, with the first failure in input order.
-     */
-    SWATH_FAILURES_FAIL = 0,
-    /**
-     * The file is left out, and counted.
-     */
-    SWATH_FAILURES_SKIP = 1,
-    /**
-     * The file keeps its place, with its error.
-     */
-    SWATH_FAILURES_COLLECT = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_failures swath_failures;
-#else
-typedef uint32_t swath_failures;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+bool swath_last_error_extent(uint64_t *offset, uint64_t *len);
+
+/* ==========================================================================================
+ * [3] Buffers
+ *
+ * `swath_read` makes a buffer; its bytes are valid until `swath_buffer_free` frees it.
+ *
+ *     swath_buffer *buffer = NULL;
+ *     check(swath_read("data.bin", NULL, &buffer, NULL));
+ *     const uint8_t *bytes = swath_buffer_bytes(buffer);
+ *     size_t len = swath_buffer_len(buffer);
+ *     printf("%zu bytes, the last is %d\n", len, len > 0 ? bytes[len - 1] : -1);
+ *     swath_buffer_free(buffer);
+ * ========================================================================================== */
 
 /**
- * What a walk through folders does with symbolic links. What is named is always followed.
+ * Bytes that were read. They belong to the caller, who may change them. One thread at a time may
+ * write.
  */
-enum swath_symlinks
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Reads the files that links lead to, and enters no folder through a link.
-     */
-    SWATH_SYMLINKS_FILES = 0,
-    /**
-     * Leaves them out.
-     */
-    SWATH_SYMLINKS_SKIP = 1,
-    /**
-     * Reads files and enters folders; a link to a folder that it is in is an error.
-     */
-    SWATH_SYMLINKS_FOLLOW = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_symlinks swath_symlinks;
-#else
-typedef uint32_t swath_symlinks;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
+typedef struct swath_buffer swath_buffer;
 
 /**
- * Who moves the bytes.
+ * Returns the first byte of a buffer; NULL for NULL only. Do not dereference it if the buffer is
+ * empty. Valid until the buffer is freed.
+ *
+ * It is aligned to 64 bytes if the offset in the file was. In a buffer of more than 64 KiB it is
+ * at the same place in its page as in the page of the file: at the start of a page if the offset
+ * was 0.
+ */
+uint8_t *swath_buffer_data(swath_buffer *buffer);
+
+/**
+ * Returns the first byte of a buffer, read-only: `swath_buffer_data` for a `const` buffer.
+ */
+const uint8_t *swath_buffer_bytes(const swath_buffer *buffer);
+
+/**
+ * Returns the length of a buffer in bytes; 0 for NULL.
+ */
+size_t swath_buffer_len(const swath_buffer *buffer);
+
+/**
+ * Frees a buffer; NULL is ignored. Up to 64 MiB of freed memory is kept for later reads.
+ */
+void swath_buffer_free(swath_buffer *buffer);
+
+/* ==========================================================================================
+ * [4] Cancelling and progress
+ *
+ * Both are set in options. A token may be freed once the options have it.
+ *
+ *     static void halfway(uint64_t bytes, uint64_t total, void *token) {
+ *         if (bytes < total / 2) { return; }
+ *         check(swath_cancel_token_cancel((const swath_cancel_token *)token));
+ *     }
+ *     swath_cancel_token *token = NULL;
+ *     swath_read_options *options = NULL;
+ *     check(swath_cancel_token_new(&token));
+ *     check(swath_read_options_new(&options));
+ *     check(swath_read_options_set_cancel(options, token));
+ *     check(swath_read_options_set_progress(options, halfway, token));
+ *     swath_read_options_free(options);
+ *     swath_cancel_token_free(token);
+ * ========================================================================================== */
+
+/**
+ * Cancels running calls from another thread or a callback. Any number of threads may use it at
+ * once. Options keep what they need of a token, so it may be freed before them.
+ */
+typedef struct swath_cancel_token swath_cancel_token;
+
+/**
+ * Makes a token that is not cancelled. Free it with `swath_cancel_token_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_cancel_token_new(swath_cancel_token **token);
+
+/**
+ * Cancels every call whose options have this token, including later ones. They return
+ * SWATH_STATUS_CANCELLED once the requests in flight have ended. May be called from any thread
+ * and from callbacks, but not from a signal handler. A signal handler can wake a thread that
+ * cancels: by `sem_post`, by writing a byte to a pipe, or by blocking the signal and letting a
+ * thread `sigwait` for it.
+ *
+ * A call that waits for another process to write to a pipe does not notice it.
+ */
+SWATH_MUST_CHECK
+swath_status swath_cancel_token_cancel(const swath_cancel_token *token);
+
+/**
+ * Returns whether the token was cancelled; false for NULL.
+ */
+bool swath_cancel_token_is_cancelled(const swath_cancel_token *token);
+
+/**
+ * Frees a token; NULL is ignored.
+ */
+void swath_cancel_token_free(swath_cancel_token *token);
+
+/**
+ * Receives the progress of a call: bytes done so far, and the total, or SWATH_TO_END if it is
+ * not known. Called about once per MiB by the thread that moved the bytes, so by several at
+ * once; calls of different threads may overtake each other. It must be quick, must not throw or
+ * `longjmp`, and must not free anything the call uses.
+ */
+typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_data);
+
+/**
+ * As a length: up to the end of the file. As a total: not known.
+ */
+#define SWATH_TO_END 18446744073709551615ull
+
+/* ==========================================================================================
+ * [5] Reading options
+ *
+ * Made and freed by the caller. One set serves any number of calls.
+ *
+ *     swath_read_options *options = NULL;
+ *     swath_buffer *buffer = NULL;
+ *     check(swath_read_options_new(&options));
+ *     check(swath_read_options_set_offset(options, 16));
+ *     check(swath_read_options_set_len(options, 64));
+ *     check(swath_read_options_set_page_cache(options, SWATH_PAGE_CACHE_DROP));
+ *     check(swath_read("data.bin", options, &buffer, NULL));
+ *     swath_buffer_free(buffer);
+ *     swath_read_options_free(options);
+ * ========================================================================================== */
+
+/**
+ * What moves the bytes.
  */
 enum swath_engine
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -329,7 +416,7 @@ enum swath_engine
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The best for this file right now.
+     * The best engine for this file at this moment.
      */
     SWATH_ENGINE_AUTO = 0,
     /**
@@ -337,15 +424,15 @@ enum swath_engine
      */
     SWATH_ENGINE_SERIAL = 1,
     /**
-     * Several threads, each with its own position.
+     * Several threads, each at its own position.
      */
     SWATH_ENGINE_POOL = 2,
     /**
-     * One thread with many reads in flight through io_uring; where that is refused, threads.
+     * One thread with many reads in flight through io_uring; threads if io_uring is refused.
      */
     SWATH_ENGINE_RING = 3,
     /**
-     * Several threads copying from a map; see `swath_read_options_promise_frozen`.
+     * Several threads that copy from a map; see `swath_read_options_promise_frozen`.
      */
     SWATH_ENGINE_MAP = 4,
 };
@@ -358,7 +445,7 @@ typedef uint32_t swath_engine;
 #endif // __cplusplus
 
 /**
- * What happens to the page cache.
+ * How a read treats the page cache.
  */
 enum swath_page_cache
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -366,19 +453,19 @@ enum swath_page_cache
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Keep, but bypass for files above a quarter of the memory at hand, or read once.
+     * Keep; but bypass for files larger than a quarter of the available memory, or read once.
      */
     SWATH_PAGE_CACHE_AUTO = 0,
     /**
-     * Reads warm it: the next read of the file is fast.
+     * Reads fill it, so the next read of the file is fast.
      */
     SWATH_PAGE_CACHE_KEEP = 1,
     /**
-     * Reads go through it, and what they brought is dropped behind them.
+     * Reads go through it and drop what they added once it is read.
      */
     SWATH_PAGE_CACHE_DROP = 2,
     /**
-     * Reads go past it (O_DIRECT); what it holds already may still be taken from it.
+     * Reads bypass it (O_DIRECT); bytes that are already cached may still be taken from it.
      */
     SWATH_PAGE_CACHE_BYPASS = 3,
 };
@@ -399,11 +486,11 @@ enum swath_reuse
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Not known: reads warm the page cache.
+     * Not known: reads fill the page cache.
      */
     SWATH_REUSE_UNKNOWN = 0,
     /**
-     * No: warming the page cache would be waste.
+     * No: filling the page cache would be a waste.
      */
     SWATH_REUSE_ONCE = 1,
 };
@@ -416,7 +503,7 @@ typedef uint32_t swath_reuse;
 #endif // __cplusplus
 
 /**
- * What a file may do while it is read.
+ * Whether a file may grow while it is read.
  */
 enum swath_growth
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -424,11 +511,11 @@ enum swath_growth
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Stay as it is; growth is an error, as any other change.
+     * No: growth is an error, as any other change.
      */
     SWATH_GROWTH_REFUSED = 0,
     /**
-     * Grow: the length seen first is read. For logs that are being written.
+     * Yes: the length seen first is read. For logs that are being written.
      */
     SWATH_GROWTH_IGNORED = 1,
 };
@@ -441,34 +528,1161 @@ typedef uint32_t swath_growth;
 #endif // __cplusplus
 
 /**
- * Whose measurements count.
+ * How to read. Setters may be called again; the last call counts. A call that reads uses what is
+ * set when it begins. One thread at a time may set options, and no thread while a call reads
+ * with them; any number of calls may read with them at once. NULL means defaults.
  */
-enum swath_profile
+typedef struct swath_read_options swath_read_options;
+
+/**
+ * Makes options with the defaults. Free them with `swath_read_options_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_new(swath_read_options **options);
+
+/**
+ * Frees options; NULL is ignored.
+ */
+void swath_read_options_free(swath_read_options *options);
+
+/**
+ * Sets how many threads read, including the calling one. More than 1024 is taken as 1024, and
+ * the report says so. Default 0: one per core, or more if the device wants more reads in flight.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_workers(swath_read_options *options,
+                                            size_t workers);
+
+/**
+ * Sets the bytes of one read; for `swath_scan`, of one chunk. Default 0: 1 MiB; for a scan 512
+ * KiB.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_chunk_size(swath_read_options *options, size_t chunk_size);
+
+/**
+ * Sets how many direct reads are in flight; more than 1024 is taken as 1024, and the report says
+ * so. Default 0: 16; on spinning disks and network file systems 2.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_queue_depth(swath_read_options *options,
+                                                size_t queue_depth);
+
+/**
+ * Sets the engine that moves the bytes. Default: SWATH_ENGINE_AUTO. SWATH_ENGINE_MAP also needs
+ * `swath_read_options_promise_frozen`.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if the value is not an engine; the options stay unchanged.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_engine(swath_read_options *options, swath_engine engine);
+
+/**
+ * Sets how the read treats the page cache. Default: SWATH_PAGE_CACHE_AUTO.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_page_cache(swath_read_options *options,
+                                               swath_page_cache page_cache);
+
+/**
+ * Sets whether the file will be read again. Default: SWATH_REUSE_UNKNOWN.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_reuse(swath_read_options *options, swath_reuse reuse);
+
+/**
+ * Sets whether the file may grow while it is read. Default: SWATH_GROWTH_REFUSED.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_growth(swath_read_options *options, swath_growth growth);
+
+/**
+ * Sets the maximum rate of all workers together, in bytes per second. Default 0: no limit.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_rate(swath_read_options *options, uint64_t bytes_per_s);
+
+/**
+ * Sets where in the file to begin, in bytes. Default 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_offset(swath_read_options *options, uint64_t offset);
+
+/**
+ * Sets how many bytes to read. If the file has fewer bytes after the offset, the call returns
+ * SWATH_STATUS_TRUNCATED. Default SWATH_TO_END: all of them.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_len(swath_read_options *options, uint64_t len);
+
+/**
+ * Sets the function that receives progress, and the pointer passed to it. Default NULL: no
+ * function.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_progress(swath_read_options *options,
+                                             swath_progress_fn progress,
+                                             void *user_data);
+
+/**
+ * Sets the token that cancels calls with these options. Default NULL: no token. The options keep
+ * what they need of it.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_cancel(swath_read_options *options,
+                                           const swath_cancel_token *token);
+
+/**
+ * Promises that until a call with these options returns, no process writes to the file or
+ * truncates it. The file may then be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
+ * `swath_sum`, `swath_count` and `swath_records` wherever that is faster. Other calls never map;
+ * those that use the engine return SWATH_STATUS_INVALID_ARGUMENT for SWATH_ENGINE_MAP.
+ *
+ * Breaking the promise is undefined behaviour: if a mapped file is truncated, SIGBUS ends the
+ * process. Without the promise this cannot happen. It applies to calls that read one file
+ * without mirrors; other calls read as usual.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_promise_frozen(swath_read_options *options);
+
+/* ==========================================================================================
+ * [6] Reports
+ *
+ * A call that reads makes one if you pass a pointer for it. Free it with `swath_report_free`.
+ *
+ *     swath_report *report = NULL;
+ *     uint64_t sum = 0;
+ *     check(swath_sum("data.bin", NULL, &sum, &report));
+ *     double seconds = (double)swath_report_elapsed_ns(report) / 1e9;
+ *     printf("%g s: %s\n", seconds, swath_report_reason(report));
+ *     for (size_t index = 0; index < swath_report_fallback_count(report); index++) {
+ *         printf("note: %s\n", swath_report_fallback(report, index));
+ *     }
+ *     swath_report_free(report);
+ * ========================================================================================== */
+
+/**
+ * How a read went: facts that never change. Any number of threads may use it at once. Its texts
+ * and structures are valid until it is freed.
+ */
+typedef struct swath_report swath_report;
+
+/**
+ * Returns the bytes that were delivered.
+ */
+uint64_t swath_report_bytes(const swath_report *report);
+
+/**
+ * Returns the nanoseconds from the call to the last byte, including opening and checking.
+ */
+uint64_t swath_report_elapsed_ns(const swath_report *report);
+
+/**
+ * Returns the engine that ran; SWATH_ENGINE_AUTO for NULL only.
+ */
+swath_engine swath_report_engine(const swath_report *report);
+
+/**
+ * Returns how the page cache was treated; SWATH_PAGE_CACHE_AUTO for NULL only.
+ */
+swath_page_cache swath_report_page_cache(const swath_report *report);
+
+/**
+ * Returns how many threads read, including the calling one.
+ */
+uint64_t swath_report_workers(const swath_report *report);
+
+/**
+ * Returns how many reads could be in flight at once.
+ */
+uint64_t swath_report_queue_depth(const swath_report *report);
+
+/**
+ * Returns the bytes of one chunk.
+ */
+uint64_t swath_report_chunk_size(const swath_report *report);
+
+/**
+ * Returns how many read calls were made, or ring entries submitted.
+ */
+uint64_t swath_report_calls(const swath_report *report);
+
+/**
+ * Returns how many reads were repeated: after a transient failure, an interrupt or a short read.
+ */
+uint64_t swath_report_retries(const swath_report *report);
+
+/**
+ * Returns the bytes that were read past the page cache.
+ */
+uint64_t swath_report_direct_bytes(const swath_report *report);
+
+/**
+ * Returns why this engine and this treatment of the page cache were chosen, in one sentence;
+ * NULL for NULL only.
+ */
+const char *swath_report_reason(const swath_report *report);
+
+/**
+ * Returns how many requested settings could not be applied.
+ */
+size_t swath_report_fallback_count(const swath_report *report);
+
+/**
+ * Returns which requested setting could not be applied, and what was done instead; NULL if
+ * `index` is not below the count.
+ */
+const char *swath_report_fallback(const swath_report *report, size_t index);
+
+/**
+ * Frees a report; NULL is ignored.
+ */
+void swath_report_free(swath_report *report);
+
+/* ==========================================================================================
+ * [7] Read
+ *
+ * Into new memory, which you free with `swath_buffer_free`, or into memory of your own.
+ *
+ *     char head[64];
+ *     check(swath_read_into("data.bin", NULL, head, sizeof head, NULL));
+ * ========================================================================================== */
+
+/**
+ * Reads a file, or the part that `options` select, into new memory, in the fastest way for this
+ * file at this moment. Free `buffer` with `swath_buffer_free`. `report`, which may be NULL, says
+ * how the read went; free it with `swath_report_free`. After a failure both are NULL.
+ *
+ * SWATH_STATUS_NOT_FOUND, SWATH_STATUS_PERMISSION_DENIED or SWATH_STATUS_IO if it cannot be
+ * read; SWATH_STATUS_CHANGED if it changed while it was read; SWATH_STATUS_TRUNCATED if it has
+ * fewer bytes than the options select; SWATH_STATUS_OUT_OF_MEMORY, SWATH_STATUS_CANCELLED,
+ * SWATH_STATUS_INVALID_ARGUMENT.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read(const char *path,
+                        const swath_read_options *options,
+                        swath_buffer **buffer,
+                        swath_report **report);
+
+/**
+ * Reads `len` bytes of a file, from the offset of `options`, into the caller's memory. The
+ * length in `options` is ignored. Once this returns, nothing writes to `target` any more,
+ * whatever happened; after a failure its contents are unspecified. `report` may be NULL; free it
+ * with `swath_report_free`.
+ *
+ * Errors as for `swath_read`; SWATH_STATUS_TRUNCATED if the file has fewer bytes.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_into(const char *path,
+                             const swath_read_options *options,
+                             void *target,
+                             size_t len,
+                             swath_report **report);
+
+/* ==========================================================================================
+ * [8] Scan, sum, count, hash
+ *
+ * One pass over a file in bounded memory. Chunks belong to the library.
+ *
+ *     static int32_t see(const swath_chunk *chunk, void *user_data) {
+ *         const uint8_t *found = (const uint8_t *)memchr(chunk->data, 0, chunk->len);
+ *         return user_data == NULL && found == NULL ? 0 : 1; // anything but 0 stops
+ *     }
+ *     uint64_t lines = 0;
+ *     uint8_t digest[SWATH_HASH_MAX_LEN];
+ *     check(swath_count("points.csv", NULL, '\n', &lines, NULL));
+ *     check(swath_scan("points.csv", NULL, see, NULL, NULL));
+ *     check(swath_hash("points.csv", NULL, SWATH_HASH_KIND_BLAKE3, digest, sizeof digest));
+ * ========================================================================================== */
+
+/**
+ * Adjacent bytes of a file during a scan. Valid until the callback returns. Fields may be added
+ * at the end.
+ */
+typedef struct {
+    /**
+     * Number of the chunk, from 0 where the read begins.
+     */
+    uint64_t index;
+    /**
+     * Offset of the first byte in the file.
+     */
+    uint64_t offset;
+    /**
+     * The bytes.
+     */
+    const uint8_t *data;
+    /**
+     * Length in bytes: the chunk size; the last chunk may be shorter.
+     */
+    size_t len;
+} swath_chunk;
+
+/**
+ * Receives a chunk. Returns 0 to go on, any other value to stop. Called by several threads at
+ * once, in any order; the calling thread is one of them. It must not throw or `longjmp`.
+ */
+typedef int32_t (*swath_chunk_fn)(const swath_chunk *chunk, void *user_data);
+
+/**
+ * Reads a file, or the part that `options` select, chunk by chunk in bounded memory, and calls
+ * `callback` for each chunk. Chunk boundaries are counted from where the read begins and do not
+ * depend on the number of threads. `report` may be NULL; free it with `swath_report_free`.
+ *
+ * If the callback returns a value other than 0, no further call begins, and this function
+ * returns SWATH_STATUS_STOPPED once the running ones have ended. Chunks after that one may have
+ * been passed already. Whether the file changed is checked at the end.
+ *
+ * Errors as for `swath_read`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_scan(const char *path,
+                        const swath_read_options *options,
+                        swath_chunk_fn callback,
+                        void *user_data,
+                        swath_report **report);
+
+/**
+ * Computes the sum of all bytes of a file, or of the part that `options` select: each byte
+ * counts 0 to 255, modulo 2^64. `report` may be NULL; free it with `swath_report_free`.
+ *
+ * Errors as for `swath_read`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_sum(const char *path,
+                       const swath_read_options *options,
+                       uint64_t *sum,
+                       swath_report **report);
+
+/**
+ * Counts how often `byte` occurs in a file, or in the part that `options` select: newlines, for
+ * example. `report` may be NULL; free it with `swath_report_free`.
+ *
+ * Errors as for `swath_read`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_count(const char *path,
+                         const swath_read_options *options,
+                         uint8_t byte,
+                         uint64_t *count,
+                         swath_report **report);
+
+/**
+ * Length of the longest digest, in bytes.
+ */
+#define SWATH_HASH_MAX_LEN 32
+
+/**
+ * A checksum that standard tools also compute.
+ */
+enum swath_hash_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * Nobody's: the defaults.
+     * 8 bytes, as `xxhsum -H3`.
      */
-    SWATH_PROFILE_NONE = 0,
+    SWATH_HASH_KIND_XXH3 = 0,
     /**
-     * The user's: what `swath tune` has kept for the file system that the file is on, if it has.
-     * It is looked for with every call; one that is damaged is left aside, and a fall-back of the
-     * report says so. It changes how bytes come, never which.
+     * 4 bytes: CRC-32C (Castagnoli), computed by all workers.
      */
-    SWATH_PROFILE_OF_USER = 1,
+    SWATH_HASH_KIND_CRC32C = 1,
+    /**
+     * 32 bytes, as `b3sum`.
+     */
+    SWATH_HASH_KIND_BLAKE3 = 2,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum swath_profile swath_profile;
+typedef enum swath_hash_kind swath_hash_kind;
 #else
-typedef uint32_t swath_profile;
+typedef uint32_t swath_hash_kind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
 /**
- * What each chunk of a copy is compared with before it is taken.
+ * Computes the checksum of a file, or of the part that `options` select, and writes it to
+ * `digest`, most significant byte first, as tools print it. `size` is the room at `digest` in
+ * bytes: at least `swath_hash_len(kind)`.
+ *
+ * Errors as for `swath_read`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_hash(const char *path,
+                        const swath_read_options *options,
+                        swath_hash_kind kind,
+                        uint8_t *digest,
+                        size_t size);
+
+/**
+ * Returns the length of a digest of this kind in bytes; 0 for an undefined value.
+ */
+size_t swath_hash_len(swath_hash_kind kind);
+
+/* ==========================================================================================
+ * [9] Records
+ *
+ * Whole lines, CSV rows or fixed widths, on several threads. Blocks belong to the library.
+ *
+ *     static int32_t rows(swath_block *block, void *user_data) {
+ *         const uint8_t *record = NULL;
+ *         size_t len = 0;
+ *         while (swath_block_next(block, &record, &len)) {
+ *             if (len == 0) {
+ *                 return 1; // an empty line: stop
+ *             }
+ *         }
+ *         return user_data == NULL ? 0 : 1;
+ *     }
+ *     check(swath_records("points.csv", NULL, NULL, rows, NULL, NULL));
+ * ========================================================================================== */
+
+/**
+ * Where records end, and how long they may be. One thread at a time may set options, and no
+ * thread while a call uses them. NULL means defaults: lines.
+ */
+typedef struct swath_record_options swath_record_options;
+
+/**
+ * Makes options for lines. Free them with `swath_record_options_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_record_options_new(swath_record_options **options);
+
+/**
+ * Frees options; NULL is ignored.
+ */
+void swath_record_options_free(swath_record_options *options);
+
+/**
+ * Ends a record after each byte of this value. What follows the last one is a record too, unless
+ * it is empty. Default: a newline.
+ */
+SWATH_MUST_CHECK
+swath_status swath_record_options_set_delimiter(swath_record_options *options,
+                                                uint8_t delimiter);
+
+/**
+ * Ends a record every `width` bytes. A shorter last record is an error of the call that reads,
+ * and so is a width of 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_record_options_set_fixed(swath_record_options *options, uint64_t width);
+
+/**
+ * Ends a record after each `delimiter` that is not inside quotes: CSV, where a field may contain
+ * a newline. A quote inside quotes is doubled. A quote that is never closed is an error of the
+ * call that reads.
+ */
+SWATH_MUST_CHECK
+swath_status swath_record_options_set_quoted(swath_record_options *options,
+                                             uint8_t quote,
+                                             uint8_t delimiter);
+
+/**
+ * Sets the bytes of a block. Default 0: the chunk size of the read options, or 1 MiB.
+ */
+SWATH_MUST_CHECK
+swath_status swath_record_options_set_block_size(swath_record_options *options, uint64_t bytes);
+
+/**
+ * Sets the length of the longest accepted record in bytes; a longer one is an error of the call
+ * that reads. Default 0: as much as fits into the available memory.
+ */
+SWATH_MUST_CHECK
+swath_status swath_record_options_set_record_limit(swath_record_options *options,
+                                                   uint64_t bytes);
+
+/**
+ * Takes only the records that begin in the `len` bytes from `offset`; the last one is taken to
+ * its end, wherever that is. If extents cover a file without overlap, each record begins in
+ * exactly one of them. SWATH_TO_END stands for all bytes after the offset. Default: all records.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that is read in
+ * order, such as a pipe, has no extents: the call that reads it fails.
+ */
+SWATH_MUST_CHECK
+swath_status swath_record_options_set_starting_in(swath_record_options *options,
+                                                  uint64_t offset,
+                                                  uint64_t len);
+
+/**
+ * Adjacent records, each whole. Valid until the callback returns, on the thread that runs it.
+ */
+typedef struct swath_block swath_block;
+
+/**
+ * Receives a block. Returns 0 to go on, any other value to stop. Called by several threads at
+ * once, in any order; the calling thread is one of them. It must not throw or `longjmp`.
+ */
+typedef int32_t (*swath_block_fn)(swath_block *block, void *user_data);
+
+/**
+ * Splits a file, or the part that `options` select, into records and calls `callback` for each
+ * block of them. No record is ever split. `records` says where records end; NULL means lines.
+ * `report` may be NULL; free it with `swath_report_free`.
+ *
+ * If the callback returns a value other than 0, no further block begins, and this function
+ * returns SWATH_STATUS_STOPPED once the running ones have ended. Blocks after that one may have
+ * been passed already.
+ *
+ * Errors as for `swath_read`; SWATH_STATUS_CORRUPT, with the bytes of the record, if the last
+ * one has no end; SWATH_STATUS_INVALID_ARGUMENT if a record is longer than the limit or the
+ * record options are impossible.
+ */
+SWATH_MUST_CHECK
+swath_status swath_records(const char *path,
+                           const swath_read_options *options,
+                           const swath_record_options *records,
+                           swath_block_fn callback,
+                           void *user_data,
+                           swath_report **report);
+
+/**
+ * Returns the number of a block, counted from where the read began: the same in every run with
+ * the same block size. Numbers of blocks in which no record begins are left out.
+ */
+uint64_t swath_block_index(const swath_block *block);
+
+/**
+ * Returns the offset of a block in the file.
+ */
+uint64_t swath_block_offset(const swath_block *block);
+
+/**
+ * Returns the first byte of a block: whole records, each with its delimiter if it has one.
+ */
+const uint8_t *swath_block_data(const swath_block *block);
+
+/**
+ * Returns the length of a block in bytes.
+ */
+size_t swath_block_len(const swath_block *block);
+
+/**
+ * Moves to the next record of a block, at first to the first one: points `record` at its first
+ * byte and sets `len` to its length without the delimiter. Returns false, and sets neither, if
+ * there is no further record or a pointer is NULL.
+ */
+bool swath_block_next(swath_block *block, const uint8_t **record, size_t *len);
+
+/* ==========================================================================================
+ * [10] Ingest: many files
+ *
+ * You free the list, the options and what was read; paths and bytes live as long as what was read.
+ *
+ *     swath_files *files = NULL;
+ *     swath_ingested *ingested = NULL;
+ *     check(swath_files_new(&files));
+ *     check(swath_files_add_folder(files, "images"));
+ *     check(swath_ingest(files, NULL, &ingested));
+ *     for (size_t index = 0; index < swath_ingested_count(ingested); index++) {
+ *         const swath_file *file = swath_ingested_file(ingested, index);
+ *         printf("%s: %zu bytes\n", file->path, file->len);
+ *     }
+ *     swath_ingested_free(ingested);
+ *     swath_files_free(files);
+ * ========================================================================================== */
+
+/**
+ * Which files to read, in which order: a list of files, folders and patterns. Nothing is looked
+ * up until a call uses the list. One thread at a time may add to it.
+ */
+typedef struct swath_files swath_files;
+
+/**
+ * Makes an empty list. Free it with `swath_files_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_files_new(swath_files **files);
+
+/**
+ * Frees a list; NULL is ignored.
+ */
+void swath_files_free(swath_files *files);
+
+/**
+ * Adds one file. If the path is a folder, reading that file is an error.
+ *
+ * SWATH_STATUS_OUT_OF_MEMORY if the list cannot grow; it then stays unchanged.
+ */
+SWATH_MUST_CHECK
+swath_status swath_files_add_path(swath_files *files, const char *path);
+
+/**
+ * Adds `count` files, each as `swath_files_add_path` does, in time that does not depend on the
+ * length of the list. Adds nothing if one of the pointers is NULL or the list cannot grow.
+ */
+SWATH_MUST_CHECK
+swath_status swath_files_add_paths(swath_files *files, const char *const *paths, size_t count);
+
+/**
+ * Adds every file in a folder and in the folders below it, ordered by name; a folder's own files
+ * come before those of its subfolders.
+ */
+SWATH_MUST_CHECK
+swath_status swath_files_add_folder(swath_files *files,
+                                    const char *path);
+
+/**
+ * Adds the files that match a pattern: `*`, `?`, `[a-c]`, `{jpg,png}`, and `**` for any number
+ * of folders. The pattern is UTF-8. A malformed pattern is an error of the call that reads.
+ */
+SWATH_MUST_CHECK
+swath_status swath_files_add_glob(swath_files *files, const char *pattern);
+
+/**
+ * What to do when a file cannot be read.
+ */
+enum swath_failures
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The call fails, with the first failure in input order.
+     */
+    SWATH_FAILURES_FAIL = 0,
+    /**
+     * The file is left out and counted.
+     */
+    SWATH_FAILURES_SKIP = 1,
+    /**
+     * The file keeps its place, with its error.
+     */
+    SWATH_FAILURES_COLLECT = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_failures swath_failures;
+#else
+typedef uint32_t swath_failures;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a walk through folders does with symbolic links. A path that is given by name is always
+ * followed.
+ */
+enum swath_symlinks
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Reads files that links point to, but enters no folder through a link.
+     */
+    SWATH_SYMLINKS_FILES = 0,
+    /**
+     * Ignores links.
+     */
+    SWATH_SYMLINKS_SKIP = 1,
+    /**
+     * Reads files and enters folders; a link to a folder that contains it is an error.
+     */
+    SWATH_SYMLINKS_FOLLOW = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_symlinks swath_symlinks;
+#else
+typedef uint32_t swath_symlinks;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How to read many files. One thread at a time may set options, and no thread while a call uses
+ * them. NULL means defaults.
+ */
+typedef struct swath_ingest_options swath_ingest_options;
+
+/**
+ * Makes options with the defaults. Free them with `swath_ingest_options_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingest_options_new(swath_ingest_options **options);
+
+/**
+ * Frees options; NULL is ignored.
+ */
+void swath_ingest_options_free(swath_ingest_options *options);
+
+/**
+ * Sets how the files are read. These settings of `read` apply: workers (default: one per core,
+ * and for files outside the page cache as many as keep the device busy), queue depth (files
+ * waiting for the device at once; default: 128 with a ring, 64 threads), progress (called on the
+ * calling thread, total not known), token, and profile (of the file system of the first file
+ * named). NULL restores the defaults. Later changes to `read` have no effect.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if `read` has mirrors or verification, which are for calls that
+ * read one file.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingest_options_set_read(swath_ingest_options *options,
+                                           const swath_read_options *read);
+
+/**
+ * Sets what to do when a file cannot be read. Default: SWATH_FAILURES_FAIL.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingest_options_set_failures(swath_ingest_options *options,
+                                               swath_failures failures);
+
+/**
+ * Sets what a walk does with symbolic links. Default: SWATH_SYMLINKS_FILES.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingest_options_set_symlinks(swath_ingest_options *options,
+                                               swath_symlinks symlinks);
+
+/**
+ * Sets how many bytes `swath_ingest` may keep, or `swath_ingest_each` may hold at once. Default
+ * 0: the memory available; for `swath_ingest_each`, 64 MiB.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingest_options_set_memory_limit(swath_ingest_options *options,
+                                                   uint64_t bytes);
+
+/**
+ * Sets how many bytes of a large file one worker reads at once, which is also the most that
+ * `swath_ingest_each` passes in one call; at least 4096. Default 0: 1 MiB.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingest_options_set_part_size(swath_ingest_options *options, uint64_t bytes);
+
+/**
+ * One of many files. Fields may be added at the end.
+ */
+typedef struct {
+    /**
+     * Its path, as given or found.
+     */
+    const char *path;
+    /**
+     * Its bytes; no bytes if it could not be read.
+     */
+    const uint8_t *data;
+    /**
+     * Length in bytes.
+     */
+    size_t len;
+    /**
+     * Offset of `data` in the bytes of all files.
+     */
+    uint64_t offset;
+    /**
+     * SWATH_STATUS_OK if it was read; otherwise see `swath_ingested_error`.
+     */
+    swath_status status;
+} swath_file;
+
+/**
+ * Many files, read into one block of memory. Any number of threads may use it at once.
+ */
+typedef struct swath_ingested swath_ingested;
+
+/**
+ * Reads all files of a list into one block of memory. Free `ingested` with
+ * `swath_ingested_free`; after a failure it is NULL.
+ *
+ * Fails with the first failure in input order, unless `options` say otherwise. Errors of each
+ * file as for `swath_read`; SWATH_STATUS_OUT_OF_MEMORY if not all of them fit.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingest(const swath_files *files,
+                          const swath_ingest_options *options,
+                          swath_ingested **ingested);
+
+/**
+ * Returns the number of files, including those with an error.
+ */
+size_t swath_ingested_count(const swath_ingested *ingested);
+
+/**
+ * Returns a file by its index in input order; NULL if `index` is not below the count. Valid
+ * until `ingested` is freed.
+ */
+const swath_file *swath_ingested_file(const swath_ingested *ingested, size_t index);
+
+/**
+ * Returns why a file was not read, as if its call had just failed: it sets the message, errno
+ * and path of the last failure. SWATH_STATUS_OK for a file that was read.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingested_error(const swath_ingested *ingested, size_t index);
+
+/**
+ * Returns the bytes of all files, in input order; NULL for NULL only. There may be bytes between
+ * them that belong to no file.
+ */
+const uint8_t *swath_ingested_data(const swath_ingested *ingested);
+
+/**
+ * Returns the length of `swath_ingested_data` in bytes.
+ */
+size_t swath_ingested_len(const swath_ingested *ingested);
+
+/**
+ * Returns how many files could not be read and kept their place, with an error.
+ */
+uint64_t swath_ingested_failed(const swath_ingested *ingested);
+
+/**
+ * Returns how many files could not be read and were left out.
+ */
+uint64_t swath_ingested_skipped(const swath_ingested *ingested);
+
+/**
+ * Returns how many requested settings could not be applied.
+ */
+size_t swath_ingested_fallback_count(const swath_ingested *ingested);
+
+/**
+ * Returns which requested setting could not be applied, and what was done instead; NULL if
+ * `index` is not below the count. Valid until `ingested` is freed.
+ */
+const char *swath_ingested_fallback(const swath_ingested *ingested, size_t index);
+
+/**
+ * Frees the files and their bytes; NULL is ignored.
+ */
+void swath_ingested_free(swath_ingested *ingested);
+
+/**
+ * Some bytes of one of many files. Valid until the callback returns. Fields may be added at the
+ * end.
+ */
+typedef struct {
+    /**
+     * Index of the file in input order.
+     */
+    size_t index;
+    /**
+     * Path of the file, as given or found.
+     */
+    const char *path;
+    /**
+     * Offset of the bytes in the file.
+     */
+    uint64_t offset;
+    /**
+     * The bytes; no bytes for a file that is empty or has failed.
+     */
+    const uint8_t *data;
+    /**
+     * Length in bytes.
+     */
+    size_t len;
+    /**
+     * Whether this is the last part of the file.
+     */
+    bool is_last;
+    /**
+     * SWATH_STATUS_OK if the file could be read up to here.
+     */
+    swath_status status;
+} swath_file_part;
+
+/**
+ * Receives a part of a file. Returns 0 to go on, any other value to stop. Called only on the
+ * calling thread. It must not throw or `longjmp`.
+ */
+typedef int32_t (*swath_file_part_fn)(const swath_file_part *part, void *user_data);
+
+/**
+ * Reads the files of a list and passes them one after another, on the calling thread, in input
+ * order and in bounded memory: small files whole, larger ones in parts.
+ *
+ * If the callback returns a value other than 0, nothing more is passed, and this function
+ * returns SWATH_STATUS_STOPPED. A file can still fail after some of its parts were passed: its
+ * last part then has no bytes and a status other than SWATH_STATUS_OK.
+ *
+ * Errors as for `swath_ingest`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ingest_each(const swath_files *files,
+                               const swath_ingest_options *options,
+                               swath_file_part_fn callback,
+                               void *user_data);
+
+/* ==========================================================================================
+ * [11] Priorities
+ *
+ * The urgent bytes first. A class and its chunk table are freed apart from the bytes, which live as
+ * long as the read.
+ *
+ *     const char *path = "data.bin";
+ *     swath_class_plan *plan = NULL;
+ *     swath_prioritised *reading = NULL;
+ *     swath_class *first = NULL;
+ *     check(swath_class_plan_of_whole(64, 4, &plan)); // 64 chunks in 4 classes
+ *     check(swath_read_prioritised(&path, 1, NULL, plan, &reading));
+ *     check(swath_prioritised_wait(reading, 0, SWATH_FOREVER, &first));
+ *     printf("%zu chunks are there\n", swath_class_chunk_count(first));
+ *     swath_class_free(first);
+ *     swath_prioritised_free(reading);
+ *     swath_class_plan_free(plan);
+ * ========================================================================================== */
+
+/**
+ * As a timeout in milliseconds: no limit.
+ */
+#define SWATH_FOREVER 18446744073709551615ull
+
+/**
+ * A list of chunks, each with its class: class 0 is needed first. Chunks may come in any order,
+ * leave gaps, overlap, and belong to several files. One thread at a time may change it.
+ */
+typedef struct swath_class_plan swath_class_plan;
+
+/**
+ * A chunk of a plan that has been read. Fields may be added at the end.
+ */
+typedef struct {
+    /**
+     * Index of the chunk in the plan, from 0.
+     */
+    size_t index;
+    /**
+     * Index of the file.
+     */
+    size_t file;
+    /**
+     * Offset in the file.
+     */
+    uint64_t offset;
+    /**
+     * Its bytes.
+     */
+    const uint8_t *data;
+    /**
+     * Length in bytes.
+     */
+    size_t len;
+    /**
+     * Number of its class in the plan.
+     */
+    uint32_t class_number;
+} swath_class_chunk;
+
+/**
+ * A complete class: its chunks, in the order of the plan. Any number of threads may use it at
+ * once.
+ */
+typedef struct swath_class swath_class;
+
+/**
+ * Receives a complete class: on a thread of the library, one call at a time, in the order of
+ * completion. `complete` is valid until the callback returns; do not free it. It must be quick,
+ * must not wait for another class, and must not throw or `longjmp`.
+ */
+typedef void (*swath_class_fn)(const swath_class *complete, void *user_data);
+
+/**
+ * Receives a complete chunk before its class is complete: on threads of the library, several at
+ * once. `chunk` is valid until the callback returns. It must not throw or `longjmp`.
+ */
+typedef void (*swath_class_chunk_fn)(const swath_class_chunk *chunk, void *user_data);
+
+/**
+ * Makes an empty plan. Free it with `swath_class_plan_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_class_plan_new(swath_class_plan **plan);
+
+/**
+ * Makes a plan that divides each file by the length it turns out to have: `chunks` chunks of
+ * equal size, the last one with the remainder, in `classes` classes of adjacent chunks, from
+ * front to back; at most one chunk per byte and one class per chunk. Free it with
+ * `swath_class_plan_free`. The chunks are not known before the files are opened, so
+ * `swath_class_plan_len` does not count them; chunks pushed to such a plan are read as well.
+ */
+SWATH_MUST_CHECK
+swath_status swath_class_plan_of_whole(uint64_t chunks,
+                                       uint32_t classes,
+                                       swath_class_plan **plan);
+
+/**
+ * Adds `len` bytes from `offset` of the file with index `file` among those that are read.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if they end beyond 2^64; SWATH_STATUS_OUT_OF_MEMORY if the list
+ * cannot grow. After a failure the plan is unchanged.
+ */
+SWATH_MUST_CHECK
+swath_status swath_class_plan_push(swath_class_plan *plan,
+                                   size_t file,
+                                   uint64_t offset,
+                                   uint64_t len,
+                                   uint32_t class_number);
+
+/**
+ * Returns how many chunks were pushed to a plan.
+ */
+size_t swath_class_plan_len(const swath_class_plan *plan);
+
+/**
+ * Sets how many classes may be in flight: a class begins only when the class `window` places
+ * before it is complete. 1 reads one class at a time. Default 0: as many as keep all workers
+ * busy, at least 2.
+ */
+SWATH_MUST_CHECK
+swath_status swath_class_plan_set_window(swath_class_plan *plan, size_t window);
+
+/**
+ * Sets the function that receives each complete class. It cannot be removed: NULL is
+ * SWATH_STATUS_INVALID_ARGUMENT.
+ */
+SWATH_MUST_CHECK
+swath_status swath_class_plan_set_class_callback(swath_class_plan *plan,
+                                                 swath_class_fn callback,
+                                                 void *user_data);
+
+/**
+ * Sets the function that receives each complete chunk that is not empty. It cannot be removed:
+ * NULL is SWATH_STATUS_INVALID_ARGUMENT.
+ */
+SWATH_MUST_CHECK
+swath_status swath_class_plan_set_chunk_callback(swath_class_plan *plan,
+                                                 swath_class_chunk_fn callback,
+                                                 void *user_data);
+
+/**
+ * Frees a plan; NULL is ignored. Reads that were started with it go on.
+ */
+void swath_class_plan_free(swath_class_plan *plan);
+
+/**
+ * A read by classes, running or complete, with the memory that holds its bytes. Any number of
+ * threads may use it at once, except for `swath_prioritised_finish` and
+ * `swath_prioritised_free`: no other thread may use it during or after them.
+ */
+typedef struct swath_prioritised swath_prioritised;
+
+/**
+ * Starts reading what `plan` lists of `count` files, the most urgent class first, and returns at
+ * once; threads of the library do the reading. The plan names files by their index in `paths`.
+ * Free the read with `swath_prioritised_free`. The plan may be freed at once or used again.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if the plan names a file that is not in `paths`, or the options
+ * have an offset or length that does not fit it; SWATH_STATUS_TRUNCATED if a file ends before
+ * the plan does; other errors as for `swath_read`. Later failures are reported by
+ * `swath_prioritised_wait` and `swath_prioritised_finish`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_prioritised(const char *const *paths,
+                                    size_t count,
+                                    const swath_read_options *options,
+                                    const swath_class_plan *plan,
+                                    swath_prioritised **reading);
+
+/**
+ * Waits until a class is complete and checked, for at most `timeout_ms` (SWATH_FOREVER: no
+ * limit), and returns it. `number` is its number in the plan. Free the class with
+ * `swath_class_free`; its bytes stay valid as long as those of the read.
+ *
+ * SWATH_STATUS_TIMED_OUT if it takes longer; the error that ended the read, if one did;
+ * SWATH_STATUS_BUSY from a callback; SWATH_STATUS_INVALID_ARGUMENT if the plan has no such
+ * class.
+ */
+SWATH_MUST_CHECK
+swath_status swath_prioritised_wait(const swath_prioritised *reading,
+                                    uint32_t number,
+                                    uint64_t timeout_ms,
+                                    swath_class **complete);
+
+/**
+ * Points `data` at `len` bytes of a file from `offset`, if they are already there. Only complete
+ * classes are checked for changes to the file. The bytes belong to the read.
+ *
+ * SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; the error that ended
+ * the read, if one did; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
+ */
+SWATH_MUST_CHECK
+swath_status swath_prioritised_bytes(const swath_prioritised *reading,
+                                     size_t file,
+                                     uint64_t offset,
+                                     uint64_t len,
+                                     const uint8_t **data);
+
+/**
+ * Makes a class the next one to begin. Classes that have begun are read to their end first. A
+ * class that has begun, or that is not in the plan, changes nothing. To move several forward,
+ * name the most urgent last.
+ */
+SWATH_MUST_CHECK
+swath_status swath_prioritised_prioritise(const swath_prioritised *reading, uint32_t number);
+
+/**
+ * Ends the read without waiting for requests in flight. Complete classes stay readable.
+ */
+SWATH_MUST_CHECK
+swath_status swath_prioritised_cancel(const swath_prioritised *reading);
+
+/**
+ * Waits for everything. The bytes stay in place until the read is freed; after a failure they
+ * are gone, including those of complete classes. `report` may be NULL; free it with
+ * `swath_report_free`.
+ *
+ * The first error, or SWATH_STATUS_CHANGED if a file changed while it was read;
+ * SWATH_STATUS_INVALID_ARGUMENT if it was finished before.
+ */
+SWATH_MUST_CHECK
+swath_status swath_prioritised_finish(swath_prioritised *reading, swath_report **report);
+
+/**
+ * Frees a read and its bytes; NULL is ignored. A running read is cancelled and waited for.
+ */
+void swath_prioritised_free(swath_prioritised *reading);
+
+/**
+ * Returns the number of a class in the plan.
+ */
+uint32_t swath_class_number(const swath_class *complete);
+
+/**
+ * Returns the nanoseconds from the start of the read until the whole class was read and checked.
+ */
+uint64_t swath_class_elapsed_ns(const swath_class *complete);
+
+/**
+ * Returns how many bytes of the files a class has, each counted once.
+ */
+uint64_t swath_class_len(const swath_class *complete);
+
+/**
+ * Returns the number of chunks in a class.
+ */
+size_t swath_class_chunk_count(const swath_class *complete);
+
+/**
+ * Returns a chunk; NULL if `index` is not below the count. The structure is valid until the
+ * class is freed; its bytes are valid until the read is freed or `swath_prioritised_finish` has
+ * failed.
+ */
+const swath_class_chunk *swath_class_chunk_at(const swath_class *complete, size_t index);
+
+/**
+ * Frees a class returned by `swath_prioritised_wait`, but not its bytes; NULL is ignored. It may
+ * be freed before or after the read.
+ */
+void swath_class_free(swath_class *complete);
+
+/* ==========================================================================================
+ * [12] Mirrors
+ *
+ * Copies of one file, read side by side and past damage. The structures belong to the report.
+ *
+ *     swath_read_options *options = NULL;
+ *     uint64_t sum = 0;
+ *     check(swath_read_options_new(&options));
+ *     check(swath_read_options_add_mirror(options, "copy.bin"));
+ *     check(swath_sum("data.bin", options, &sum, NULL));
+ *     swath_read_options_free(options);
+ * ========================================================================================== */
+
+/**
+ * What each chunk of a copy is compared with before it is used.
  */
 enum swath_verification
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -480,7 +1694,7 @@ enum swath_verification
      */
     SWATH_VERIFICATION_NONE = 0,
     /**
-     * The other copies: more than half of all must have the same bytes.
+     * The other copies: more than half of all copies must have the same bytes.
      */
     SWATH_VERIFICATION_VOTE = 1,
 };
@@ -493,7 +1707,204 @@ typedef uint32_t swath_verification;
 #endif // __cplusplus
 
 /**
- * How sure to be, at commit, that a power cut does not undo it.
+ * Adds a copy of the file. It is read alongside the file, and replaces it chunk by chunk where
+ * the file cannot be read. At most 63 copies, then SWATH_STATUS_INVALID_ARGUMENT. The path is
+ * copied.
+ *
+ * Copies are assumed to be equal unless `swath_read_options_set_verification` or
+ * `swath_read_options_set_manifest` sets a check. Without a check, if copies differ in length,
+ * the longest is read and shorter ones are left out, including the file itself; only the report
+ * says so.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_add_mirror(swath_read_options *options, const char *path);
+
+/**
+ * Removes all mirrors.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_clear_mirrors(swath_read_options *options);
+
+/**
+ * Sets what each chunk of the file and its mirrors is compared with. Default:
+ * SWATH_VERIFICATION_NONE. Replaces the manifest set by `swath_read_options_set_manifest`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_verification(swath_read_options *options,
+                                                 swath_verification verification);
+
+/**
+ * Compares each chunk of the file, and of its mirrors, with the checksums that `swath manifest`
+ * saved at `path`. The manifest is read now.
+ *
+ * SWATH_STATUS_CORRUPT if it is damaged or is not a manifest.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_manifest(swath_read_options *options, const char *path);
+
+/**
+ * Sets how many of 1000 reads may be repeated from another copy because they are slow; the first
+ * answer is used. Default 0: no repeats. More than 1000 is SWATH_STATUS_INVALID_ARGUMENT.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_hedging(swath_read_options *options,
+                                            uint32_t permille);
+
+/**
+ * What happened to a copy of a file.
+ */
+enum swath_mirror_state
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It was read.
+     */
+    SWATH_MIRROR_STATE_READ = 0,
+    /**
+     * Another copy on its device was read instead.
+     */
+    SWATH_MIRROR_STATE_SPARE = 1,
+    /**
+     * It failed several times in a row, and was then used only for what no other copy had.
+     */
+    SWATH_MIRROR_STATE_GIVEN_UP = 2,
+    /**
+     * It could not be read, or is no longer the file that was opened.
+     */
+    SWATH_MIRROR_STATE_UNUSABLE = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_mirror_state swath_mirror_state;
+#else
+typedef uint32_t swath_mirror_state;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What one copy of a file contributed. Fields may be added at the end.
+ */
+typedef struct {
+    /**
+     * Its path.
+     */
+    const char *path;
+    /**
+     * What happened to it.
+     */
+    swath_mirror_state state;
+    /**
+     * Its last problem, or NULL.
+     */
+    const char *trouble;
+    /**
+     * Bytes that were taken from it.
+     */
+    uint64_t bytes;
+    /**
+     * Chunks that were taken from it.
+     */
+    uint64_t chunks;
+    /**
+     * Chunks that it failed to deliver.
+     */
+    uint64_t errors;
+    /**
+     * How many of these came from another copy.
+     */
+    uint64_t fail_overs;
+    /**
+     * Repeated reads of it that came first and were used.
+     */
+    uint64_t hedges_won;
+    /**
+     * Repeated reads of it that were not needed.
+     */
+    uint64_t hedges_lost;
+} swath_mirror_report;
+
+/**
+ * Returns how many copies the file had; 0 for a file without mirrors.
+ */
+size_t swath_report_mirror_count(const swath_report *report);
+
+/**
+ * Returns what one copy contributed, the file itself being the first; NULL if `index` is not
+ * below the count.
+ */
+const swath_mirror_report *swath_report_mirror(const swath_report *report, size_t index);
+
+/* ==========================================================================================
+ * [13] Profiles
+ *
+ *     swath_read_options *options = NULL;
+ *     swath_report *report = NULL;
+ *     char bytes[16];
+ *     check(swath_read_options_new(&options));
+ *     check(swath_read_options_set_profile(options, SWATH_PROFILE_OF_USER));
+ *     check(swath_read_into("data.bin", options, bytes, sizeof bytes, &report));
+ *     const char *name = swath_report_profile(report);
+ *     printf("profile: %s\n", name != NULL ? name : "defaults");
+ *     swath_report_free(report);
+ *     swath_read_options_free(options);
+ * ========================================================================================== */
+
+/**
+ * Whose measured settings apply.
+ */
+enum swath_profile
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * No profile: the defaults.
+     */
+    SWATH_PROFILE_NONE = 0,
+    /**
+     * The user's: settings that `swath tune` saved for the file system of the file, if there are
+     * any. Every call looks for them. A damaged profile is ignored, and a fallback in the report
+     * says so. A profile changes how bytes are read, never which.
+     */
+    SWATH_PROFILE_OF_USER = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_profile swath_profile;
+#else
+typedef uint32_t swath_profile;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Sets whether SWATH_ENGINE_AUTO uses the settings that `swath tune` saved for the file system.
+ * Default: SWATH_PROFILE_NONE.
+ */
+SWATH_MUST_CHECK
+swath_status swath_read_options_set_profile(swath_read_options *options, swath_profile profile);
+
+/**
+ * Returns the name of the profile that was used, or NULL if there was none.
+ */
+const char *swath_report_profile(const swath_report *report);
+
+/* ==========================================================================================
+ * [14] Write
+ *
+ * Complete under its name, or unchanged. Output options also serve the next two groups.
+ *
+ *     swath_output_options *options = NULL;
+ *     const char text[] = "complete, or as before\n";
+ *     check(swath_output_options_new(&options));
+ *     check(swath_output_options_set_replace(options, SWATH_REPLACE_REFUSED));
+ *     check(swath_write("result.txt", options, text, sizeof text - 1));
+ *     swath_output_options_free(options);
+ * ========================================================================================== */
+
+/**
+ * How safe a commit is from a power cut.
  */
 enum swath_durability
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -501,12 +1912,12 @@ enum swath_durability
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The device has bytes and name when commit returns.
+     * When commit returns, the bytes and the name are on the device.
      */
     SWATH_DURABILITY_FULL = 0,
     /**
-     * The kernel has them, and will write them when it likes: readers see all or nothing, but
-     * after a power cut the target may be old, empty or damaged.
+     * The kernel has them and writes them later. Readers see all or nothing, but after a power
+     * cut the target may be old, empty or damaged.
      */
     SWATH_DURABILITY_NONE = 1,
 };
@@ -527,11 +1938,11 @@ enum swath_replace
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * It is replaced in one step; mode, owner (where allowed) and attributes are kept.
+     * Replace it in one step; its mode, owner (where allowed) and attributes are kept.
      */
     SWATH_REPLACE_ALLOWED = 0,
     /**
-     * The call fails, and the file is never touched.
+     * Fail; the file is never touched.
      */
     SWATH_REPLACE_REFUSED = 1,
 };
@@ -544,7 +1955,7 @@ typedef uint32_t swath_replace;
 #endif // __cplusplus
 
 /**
- * What to do if the target has further names (hard links), which would keep the old bytes.
+ * What to do if the target has other names (hard links), which would keep the old bytes.
  */
 enum swath_hard_links
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -552,11 +1963,11 @@ enum swath_hard_links
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
     /**
-     * The call fails.
+     * Fail.
      */
     SWATH_HARD_LINKS_REFUSED = 0,
     /**
-     * This name gets the new bytes; the others keep the old ones.
+     * Give this name the new bytes; the other names keep the old ones.
      */
     SWATH_HARD_LINKS_BROKEN = 1,
 };
@@ -569,471 +1980,370 @@ typedef uint32_t swath_hard_links;
 #endif // __cplusplus
 
 /**
- * What became of a copy of a file.
- */
-enum swath_mirror_state
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * It was read.
-     */
-    SWATH_MIRROR_STATE_READ = 0,
-    /**
-     * Another copy of its device was read instead.
-     */
-    SWATH_MIRROR_STATE_SPARE = 1,
-    /**
-     * It failed several times in a row, and was asked only for what no other copy had.
-     */
-    SWATH_MIRROR_STATE_GIVEN_UP = 2,
-    /**
-     * It could not be read, or is not the file any more that was opened.
-     */
-    SWATH_MIRROR_STATE_UNUSABLE = 3,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_mirror_state swath_mirror_state;
-#else
-typedef uint32_t swath_mirror_state;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * An output that is being written; nothing of it is visible before the commit. Freed before that,
- * it leaves nothing behind.
- */
-typedef struct swath_append swath_append;
-
-/**
- * How to append. The caller's threads write; a commit that has much to move, and
- * `swath_appended_verify`, take one thread for each core as long as they run. One thread sets at a
- * time; a call takes what is set when it begins. Wherever it is wanted, NULL stands for defaults.
- */
-typedef struct swath_append_options swath_append_options;
-
-/**
- * A committed output: a plain file, or a folder of segments that is read as one stream. Used by
- * any number of threads at one time.
- */
-typedef struct swath_appended swath_appended;
-
-/**
- * Some neighbouring records, each whole: valid until the callback returns, for the thread that it
- * was called by.
- */
-typedef struct swath_block swath_block;
-
-/**
- * Bytes that were read: the caller's, who may change them. One thread writes at a time.
- */
-typedef struct swath_buffer swath_buffer;
-
-/**
- * Cancels calls that are running, from another thread or a callback. Used by any number of
- * threads at one time. Options that were given it keep what they need of it: it may be freed
- * before them.
- */
-typedef struct swath_cancel_token swath_cancel_token;
-
-/**
- * A class that is complete: its chunks, in the order in which the plan lists them. Used by any
- * number of threads at one time.
- */
-typedef struct swath_class swath_class;
-
-/**
- * A list of chunks, each with the class of bytes that it belongs to: class 0 is needed first.
- * Chunks may come in any order, leave holes, overlap, and be of several files. One thread changes
- * it at a time.
- */
-typedef struct swath_class_plan swath_class_plan;
-
-/**
- * Which files to read, in which order: a list of files, folders and patterns, nothing of which is
- * looked at before a call uses it. One thread adds at a time.
- */
-typedef struct swath_files swath_files;
-
-/**
- * A place in the serial order of an output. May go to any thread; one uses it at a time, another
- * one gets SWATH_STATUS_BUSY.
- */
-typedef struct swath_fork swath_fork;
-
-/**
- * How to read many files. One thread sets at a time, and none while a call reads with it. Wherever
- * it is wanted, NULL stands for defaults.
- */
-typedef struct swath_ingest_options swath_ingest_options;
-
-/**
- * Many files, read into one memory. Used by any number of threads at one time.
- */
-typedef struct swath_ingested swath_ingested;
-
-/**
- * A file that threads write chunk by chunk in serial order, in bounded memory; nothing of it is
- * visible before the commit. Freed before that, it leaves nothing behind.
- */
-typedef struct swath_ordered swath_ordered;
-
-/**
- * How to write in the order of tickets. One thread sets at a time; a call takes what is set when it
- * begins. Wherever it is wanted, NULL stands for defaults.
- */
-typedef struct swath_ordered_options swath_ordered_options;
-
-/**
- * How to write: one set of choices for every call that leaves a file. One thread sets at a time, and
- * none while a call writes with it. Wherever it is wanted, NULL stands for defaults.
+ * How to write: one set of options for every call that writes a file. One thread at a time may
+ * set options, and no thread while a call writes with them. NULL means defaults.
  */
 typedef struct swath_output_options swath_output_options;
 
 /**
- * A read by classes that goes on, and later the memory with all of it. Used by any number of
- * threads at one time, but for `swath_prioritised_finish` and `swath_prioritised_free`, during and
- * after which no other thread uses it.
+ * Makes options with the defaults. Free them with `swath_output_options_free`.
  */
-typedef struct swath_prioritised swath_prioritised;
+SWATH_MUST_CHECK
+swath_status swath_output_options_new(swath_output_options **options);
 
 /**
- * How to read. Every setter can be called again, the last call counts; a call that reads takes
- * what is set when it begins. One thread sets at a time, and none while a call reads with it;
- * any number of calls may read with it at one time. Wherever it is wanted, NULL stands for
- * defaults.
+ * Frees options; NULL is ignored.
  */
-typedef struct swath_read_options swath_read_options;
+void swath_output_options_free(swath_output_options *options);
 
 /**
- * Where records end, and how long they may be. One thread sets at a time, and none while a call
- * uses it. Wherever it is wanted, NULL stands for defaults: lines.
+ * Sets whether a commit waits for the device. Default: SWATH_DURABILITY_FULL.
  */
-typedef struct swath_record_options swath_record_options;
+SWATH_MUST_CHECK
+swath_status swath_output_options_set_durability(swath_output_options *options,
+                                                 swath_durability durability);
 
 /**
- * How a read went: plain facts, which never change. Used by any number of threads at one time.
+ * Sets what happens if the target exists. Default: SWATH_REPLACE_ALLOWED.
  */
-typedef struct swath_report swath_report;
+SWATH_MUST_CHECK
+swath_status swath_output_options_set_replace(swath_output_options *options,
+                                              swath_replace replace);
 
 /**
- * A place in the serial order, and the chunk that goes there. May go to any thread; one uses it at
- * a time, another one gets SWATH_STATUS_BUSY.
+ * Sets what happens if the target has other names. Default: SWATH_HARD_LINKS_REFUSED.
  */
-typedef struct swath_ticket swath_ticket;
+SWATH_MUST_CHECK
+swath_status swath_output_options_set_hard_links(swath_output_options *options,
+                                                 swath_hard_links hard_links);
 
 /**
- * Some bytes of one file of many: valid until the callback returns. Fields may be added at the
- * end.
+ * Sets how many threads write, including the calling one; at most 1024. Only `swath_write`
+ * starts threads; forks and tickets are written by the caller's threads. Default 0: one; over a
+ * network or FUSE up to 4.
  */
-typedef struct {
-    /**
-     * Which file, in input order.
-     */
-    size_t index;
-    /**
-     * Its path, as it was given or found.
-     */
-    const char *path;
-    /**
-     * Where the bytes are in the file.
-     */
-    uint64_t offset;
-    /**
-     * The bytes; of an empty file, and of one that failed, none.
-     */
-    const uint8_t *data;
-    /**
-     * How many.
-     */
-    size_t len;
-    /**
-     * Whether nothing of this file follows.
-     */
-    bool is_last;
-    /**
-     * Whether it can be read to here.
-     */
-    swath_status status;
-} swath_file_part;
+SWATH_MUST_CHECK
+swath_status swath_output_options_set_workers(swath_output_options *options, size_t workers);
 
 /**
- * Looks at a part of a file; 0 to go on, anything else to stop. Called by the calling thread
- * alone. It must not throw or `longjmp`.
+ * Sets the function that receives the bytes written so far, and the pointer passed to it.
+ * Default NULL: no function.
  */
-typedef int32_t (*swath_file_part_fn)(const swath_file_part *part, void *user_data);
+SWATH_MUST_CHECK
+swath_status swath_output_options_set_progress(swath_output_options *options,
+                                               swath_progress_fn progress,
+                                               void *user_data);
 
 /**
- * One file of many. Fields may be added at the end.
+ * Sets the token that cancels calls with these options until their commit begins. Default NULL:
+ * no token. The options keep what they need of it.
  */
-typedef struct {
-    /**
-     * Its path, as it was given or found.
-     */
-    const char *path;
-    /**
-     * Its bytes; none if it could not be read.
-     */
-    const uint8_t *data;
-    /**
-     * How many.
-     */
-    size_t len;
-    /**
-     * Where `data` is in the bytes of all files.
-     */
-    uint64_t offset;
-    /**
-     * Whether it was read; else see `swath_ingested_error`.
-     */
-    swath_status status;
-} swath_file;
+SWATH_MUST_CHECK
+swath_status swath_output_options_set_cancel(swath_output_options *options,
+                                             const swath_cancel_token *token);
 
 /**
- * Is told how far a call is: bytes so far, and how many there will be, or SWATH_TO_END where that
- * is not known. Called about once for each MiB, by whichever thread has read it, several at one
- * time; calls of different threads may overtake each other. It must be quick, must not throw or
- * `longjmp`, and must not free what the call uses.
+ * Writes `len` bytes to `path`, replacing what is there. On success the file is complete under
+ * its name, and durable unless the options say otherwise; after a failure the old file is
+ * unchanged. `options` may be NULL for defaults.
  */
-typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_data);
-
-/**
- * A chunk of a plan that is there. Fields may be added at the end.
- */
-typedef struct {
-    /**
-     * Which line of the plan it is, from 0.
-     */
-    size_t index;
-    /**
-     * Which file.
-     */
-    size_t file;
-    /**
-     * Where in the file.
-     */
-    uint64_t offset;
-    /**
-     * Its bytes.
-     */
-    const uint8_t *data;
-    /**
-     * How many.
-     */
-    size_t len;
-    /**
-     * The number of the class that the plan puts it in.
-     */
-    uint32_t class_number;
-} swath_class_chunk;
-
-/**
- * Is told that a class is complete: by a thread of the library, one call at a time, in the order
- * in which classes are completed. `complete` is valid until it returns. It must be quick, must not
- * wait for another class, and must not throw or `longjmp`.
- */
-typedef void (*swath_class_fn)(const swath_class *complete, void *user_data);
-
-/**
- * Is told that a chunk is complete, before its class is: by threads of the library, several at a
- * time. `chunk` is valid until it returns. It must not throw or `longjmp`.
- */
-typedef void (*swath_class_chunk_fn)(const swath_class_chunk *chunk, void *user_data);
-
-/**
- * Looks at a block; 0 to go on, anything else to stop. Called by several threads at one time, in
- * any order, one of which is the calling one. It must not throw or `longjmp`.
- */
-typedef int32_t (*swath_block_fn)(swath_block *block, void *user_data);
-
-/**
- * What one copy of a file did. Fields may be added at the end.
- */
-typedef struct {
-    /**
-     * Its path.
-     */
-    const char *path;
-    /**
-     * What became of it.
-     */
-    swath_mirror_state state;
-    /**
-     * What was last wrong with it, or NULL.
-     */
-    const char *trouble;
-    /**
-     * Bytes that were taken from it.
-     */
-    uint64_t bytes;
-    /**
-     * Chunks that were taken from it.
-     */
-    uint64_t chunks;
-    /**
-     * Chunks that it failed at.
-     */
-    uint64_t errors;
-    /**
-     * Of these, those that another copy had.
-     */
-    uint64_t fail_overs;
-    /**
-     * Second reads of it that came first, and were taken.
-     */
-    uint64_t hedges_won;
-    /**
-     * Second reads of it that were not needed.
-     */
-    uint64_t hedges_lost;
-} swath_mirror_report;
-
-/**
- * Some neighbouring bytes of a file, as they pass: valid until the callback returns. Fields may
- * be added at the end.
- */
-typedef struct {
-    /**
-     * Counted from where the read began.
-     */
-    uint64_t index;
-    /**
-     * Of the first byte, in the file.
-     */
-    uint64_t offset;
-    /**
-     * The bytes.
-     */
-    const uint8_t *data;
-    /**
-     * How many: a chunk's size; the last chunk may have fewer.
-     */
-    size_t len;
-} swath_chunk;
-
-/**
- * Looks at a chunk; 0 to go on, anything else to stop. Called by several threads at one time, in
- * any order, one of which is the calling one. It must not throw or `longjmp`.
- */
-typedef int32_t (*swath_chunk_fn)(const swath_chunk *chunk, void *user_data);
-
-#ifdef __cplusplus
-extern "C" {
-#endif // __cplusplus
-
-/**
- * Begins an output that replaces what is at `path`, if anything, when it is committed. To be freed
- * by `swath_append_free`, also after the commit.
- *
- * SWATH_STATUS_BUSY if somebody else is writing it; SWATH_STATUS_IO and others if the folder
- * cannot be written, or `path` names something that cannot be replaced.
- */
-swath_status swath_append_create(const char *path,
-                                 const swath_append_options *options,
-                                 swath_append **append);
-
-/**
- * Begins an output whose first bytes are those of what is at `path`; new ones come behind them.
- * Until the commit `path` stays what it is. Without anything there, as `swath_append_create`.
- *
- * If another program has changed a file meanwhile, the commit or checkpoint is
- * SWATH_STATUS_CHANGED and nothing is replaced; a lock keeps only writers of Swath out. It is found
- * by the file's number, length and time, up to the moment of the commit.
- */
-swath_status swath_append_to_existing(const char *path,
-                                      const swath_append_options *options,
-                                      swath_append **append);
-
-/**
- * Writes behind everything that was written to this handle before, forks included. Copies the
- * bytes.
- *
- * SWATH_STATUS_BUSY if another thread is just writing to this handle: let each thread write to a
- * fork of its own. What leaving bytes somewhere fails with may be told by a later call.
- */
-swath_status swath_append_write(const swath_append *append,
-                                const void *data,
-                                size_t len);
-
-/**
- * Takes a place in the output, here: what is written to the fork comes behind everything that was
- * written to `append` before this call, and before everything written to it after, whenever that
- * happens. The fork may go to any thread. To be freed by `swath_fork_free`, also after
- * `swath_fork_finish`.
- */
-swath_status swath_append_fork(const swath_append *append,
-                               swath_fork **fork);
-
-/**
- * Makes everything written so far durable under the output's name, and goes on behind it. All
- * forks must be finished.
- *
- * SWATH_STATUS_BUSY if one is not, or another call with the handle is running: both leave
- * everything as it is.
- */
-swath_status swath_append_checkpoint(const swath_append *append);
-
-/**
- * Ends writing: the output is complete under its name, and durable unless the options say
- * otherwise; or, after a failure, what was there before is still there and what was written is
- * given up. `bytes`, which may be NULL, is how long the output is. The handle is still to be
- * freed; everything else that is done with it is SWATH_STATUS_INVALID_ARGUMENT.
- *
- * SWATH_STATUS_BUSY if another call with the handle is running, which leaves everything as it is;
- * SWATH_STATUS_BUSY too if a fork is not finished, and then what was written is given up: finish
- * all forks, and let no other thread use the handle, before this. SWATH_STATUS_POISONED if a fork
- * was freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was changed and the device
- * did not confirm it.
- */
-swath_status swath_append_commit(const swath_append *append,
-                                 uint64_t *bytes);
-
-/**
- * Gives up what was written; what was at the path before is still there. The handle is still to be
- * freed, and so are forks: what is done with them from now on is SWATH_STATUS_POISONED.
- */
-swath_status swath_append_abort(const swath_append *append);
-
-/**
- * Frees the handle, and gives up what was written and not committed; NULL is nothing to free.
- * Forks of it are still to be freed; writing to one, or finishing it, is SWATH_STATUS_POISONED.
- */
-void swath_append_free(swath_append *append);
-
-/**
- * Writes `len` bytes to `path` in place of what is there, if anything: complete under its name, and
- * durable unless the options say otherwise, or, after a failure, as before. `options`: NULL for
- * defaults.
- */
+SWATH_MUST_CHECK
 swath_status swath_write(const char *path,
                          const swath_output_options *options,
                          const void *data,
                          size_t len);
 
-/**
- * Opens a committed output. To be freed by `swath_appended_free`.
+/* ==========================================================================================
+ * [15] Append and forks
  *
- * SWATH_STATUS_NOT_FOUND if there is none, SWATH_STATUS_CORRUPT for a manifest that is damaged,
- * SWATH_STATUS_TRUNCATED for a segment that is shorter than the manifest says.
+ * Threads write at once; the file is the one that the serial program would write. Free the output
+ * and every fork, after `commit` and `finish` too.
+ *
+ *     swath_append *append = NULL;
+ *     swath_fork *fork = NULL;
+ *     check(swath_append_create("out.txt", NULL, &append));
+ *     check(swath_append_fork(append, &fork));         // a place for another thread
+ *     check(swath_append_write(append, "second\n", 7)); // goes after it
+ *     check(swath_fork_write(fork, "first\n", 6));
+ *     check(swath_fork_finish(fork));
+ *     check(swath_append_commit(append, NULL));
+ *     swath_fork_free(fork);
+ *     swath_append_free(append);
+ * ========================================================================================== */
+
+/**
+ * How the bytes of parallel strands are stored.
  */
+enum swath_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * One ordinary file, byte for byte the one that the serial program would write.
+     */
+    SWATH_MODE_PLAIN = 0,
+    /**
+     * A folder of segments with a manifest of their serial order: nothing is moved at commit.
+     * `swath_appended_open`, `swath cat` and `swath cp` read it.
+     */
+    SWATH_MODE_SEGMENTS = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_mode swath_mode;
+#else
+typedef uint32_t swath_mode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whether segments have checksums.
+ */
+enum swath_checksums
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Each extent has one (CRC-32C), for `swath_appended_verify`.
+     */
+    SWATH_CHECKSUMS_EXTENTS = 0,
+    /**
+     * No checksums.
+     */
+    SWATH_CHECKSUMS_NONE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_checksums swath_checksums;
+#else
+typedef uint32_t swath_checksums;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How to append. The caller's threads write; a commit that has much to move, and
+ * `swath_appended_verify`, use one thread per core while they run. One thread at a time may set
+ * options; a call uses what is set when it begins. NULL means defaults.
+ */
+typedef struct swath_append_options swath_append_options;
+
+/**
+ * An output that is being written. Nothing of it is visible before the commit. If it is freed
+ * before that, nothing of it remains.
+ */
+typedef struct swath_append swath_append;
+
+/**
+ * A place in the serial order of an output. It may be passed to any thread, but only one may use
+ * it at a time; another gets SWATH_STATUS_BUSY.
+ */
+typedef struct swath_fork swath_fork;
+
+/**
+ * Begins an output that replaces `path`, or creates it, when it is committed. Free it with
+ * `swath_append_free`, after the commit too.
+ *
+ * SWATH_STATUS_BUSY if another process or thread is writing it; SWATH_STATUS_IO and others if
+ * the folder cannot be written or `path` names something that cannot be replaced.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_create(const char *path,
+                                 const swath_append_options *options,
+                                 swath_append **append);
+
+/**
+ * Begins an output that starts with the bytes of the existing file; new bytes follow them.
+ * `path` stays unchanged until the commit. If there is no file, this is `swath_append_create`.
+ *
+ * If another program changes the file before the commit or checkpoint, that call returns
+ * SWATH_STATUS_CHANGED and nothing is replaced; the lock keeps out only other writers that use
+ * Swath. The change is detected by the file's inode number, length and time, up to the moment of
+ * the commit.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_to_existing(const char *path,
+                                      const swath_append_options *options,
+                                      swath_append **append);
+
+/**
+ * Writes after everything written to this handle before, forks included. The bytes are copied.
+ *
+ * SWATH_STATUS_BUSY if another thread is writing to this handle: let each thread write to its
+ * own fork. A failure to store the bytes may be reported by a later call.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_write(const swath_append *append, const void *data, size_t len);
+
+/**
+ * Reserves a place in the output: what is written to the fork comes after everything written to
+ * `append` before this call and before everything written to it afterwards, whenever that
+ * happens. The fork may be passed to any thread. Free it with `swath_fork_free`, after
+ * `swath_fork_finish` too.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_fork(const swath_append *append, swath_fork **fork);
+
+/**
+ * Makes everything written so far durable under the output's name, then goes on after it. All
+ * forks must be finished.
+ *
+ * SWATH_STATUS_BUSY if a fork is open or another call on the handle is running; both leave
+ * everything unchanged.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_checkpoint(const swath_append *append);
+
+/**
+ * Ends writing. The output is complete under its name, and durable unless the options say
+ * otherwise; after a failure, the old file is still there and the new bytes are discarded.
+ * `bytes`, which may be NULL, is set to the length of the output. Free the handle afterwards;
+ * any other use of it is SWATH_STATUS_INVALID_ARGUMENT.
+ *
+ * SWATH_STATUS_BUSY if another call on the handle is running, which leaves everything unchanged.
+ * SWATH_STATUS_BUSY also if a fork is open, and then what was written is discarded: finish all
+ * forks, and let no other thread use the handle, before this call. SWATH_STATUS_POISONED if a
+ * fork was freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the
+ * name was changed but the device did not confirm it.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_commit(const swath_append *append,
+                                 uint64_t *bytes);
+
+/**
+ * Discards what was written; the old file is still there. Free the handle and the forks
+ * afterwards; using a fork is SWATH_STATUS_POISONED from now on.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_abort(const swath_append *append);
+
+/**
+ * Frees the handle and discards what was written but not committed; NULL is ignored. Its forks
+ * must still be freed; writing to one or finishing it is SWATH_STATUS_POISONED.
+ */
+void swath_append_free(swath_append *append);
+
+/**
+ * Makes options with the defaults. Free them with `swath_append_options_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_options_new(swath_append_options **options);
+
+/**
+ * Frees options; NULL is ignored.
+ */
+void swath_append_options_free(swath_append_options *options);
+
+/**
+ * Sets how the bytes are stored. Default: SWATH_MODE_PLAIN.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_options_set_mode(swath_append_options *options, swath_mode mode);
+
+/**
+ * Sets how the output is written. Default NULL: the defaults. Later changes to `output` have no
+ * effect.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_options_set_output(swath_append_options *options,
+                                             const swath_output_options *output);
+
+/**
+ * Sets how many bytes of forks may wait in memory for their place before they are spilled to
+ * disk. Default 0: an eighth of the available memory, at most 2 GiB.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_options_set_memory(swath_append_options *options, uint64_t bytes);
+
+/**
+ * Sets how many bytes a strand collects before it stores them. Default 0: 256 KiB.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_options_set_buffer_size(swath_append_options *options,
+                                                  uint64_t bytes);
+
+/**
+ * Sets whether segments have checksums. Default: SWATH_CHECKSUMS_EXTENTS.
+ */
+SWATH_MUST_CHECK
+swath_status swath_append_options_set_checksums(swath_append_options *options,
+                                                swath_checksums checksums);
+
+/**
+ * Writes after everything written to this fork before. The bytes are copied, and the call never
+ * waits for another strand. SWATH_STATUS_POISONED once the output was aborted or freed, or a
+ * write to it or its commit failed: what was written here is then discarded.
+ */
+SWATH_MUST_CHECK
+swath_status swath_fork_write(const swath_fork *fork, const void *data, size_t len);
+
+/**
+ * Reserves a place in this fork's own order, as `swath_append_fork` does in the output's. Free
+ * `child` with `swath_fork_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_fork_fork(const swath_fork *fork, swath_fork **child);
+
+/**
+ * Declares that everything is written: the join. Free the handle afterwards; any other use of it
+ * is SWATH_STATUS_INVALID_ARGUMENT.
+ *
+ * SWATH_STATUS_BUSY if a fork of this fork is open, which leaves everything unchanged: finish
+ * that one and call again. SWATH_STATUS_POISONED if one was freed before it was finished, or the
+ * output is gone: it then cannot be committed.
+ */
+SWATH_MUST_CHECK
+swath_status swath_fork_finish(const swath_fork *fork);
+
+/**
+ * Frees the handle; NULL is ignored. Freeing a fork that was not finished poisons the output:
+ * what follows it has no place, so the commit fails.
+ */
+void swath_fork_free(swath_fork *fork);
+
+/* ==========================================================================================
+ * [16] Committed outputs
+ *
+ *     swath_appended *appended = NULL;
+ *     char bytes[16];
+ *     size_t count = 0;
+ *     check(swath_appended_open("data.bin", &appended));
+ *     check(swath_appended_pread(appended, bytes, sizeof bytes, 0, &count));
+ *     printf("%zu of %llu bytes\n", count, (unsigned long long)swath_appended_len(appended));
+ *     swath_appended_free(appended);
+ * ========================================================================================== */
+
+/**
+ * A committed output: a plain file, or a folder of segments that reads as one stream. Any number
+ * of threads may use it at once.
+ */
+typedef struct swath_appended swath_appended;
+
+/**
+ * Opens a committed output. Free it with `swath_appended_free`.
+ *
+ * SWATH_STATUS_NOT_FOUND if there is no such output, SWATH_STATUS_CORRUPT if its manifest is
+ * damaged, SWATH_STATUS_TRUNCATED if a segment is shorter than the manifest says.
+ */
+SWATH_MUST_CHECK
 swath_status swath_appended_open(const char *path, swath_appended **appended);
 
 /**
- * Returns the bytes of the output.
+ * Returns the length of the output in bytes; 0 for NULL.
  */
 uint64_t swath_appended_len(const swath_appended *appended);
 
 /**
- * Returns how many extents it consists of; 1 for a file.
+ * Returns how many extents the output consists of; 1 for a plain file, 0 for NULL.
  */
 size_t swath_appended_extents(const swath_appended *appended);
 
 /**
- * Reads up to `len` bytes at `offset` into memory of the caller and sets `count` to how many there
- * were: fewer than `len` at the end only, and none from there on.
+ * Reads up to `len` bytes at `offset` into the caller's memory and sets `count` to the number
+ * read: fewer than `len` only at the end, and 0 beyond it.
  */
+SWATH_MUST_CHECK
 swath_status swath_appended_pread(const swath_appended *appended,
                                   void *target,
                                   size_t len,
@@ -1041,1082 +2351,193 @@ swath_status swath_appended_pread(const swath_appended *appended,
                                   size_t *count);
 
 /**
- * Compares every extent with its checksum. Reads a plain file, which has none, to its end.
+ * Compares every extent with its checksum. A plain file has no checksums and is read to its end.
  *
- * SWATH_STATUS_CORRUPT with the segment and the bytes of an extent that does not match.
+ * SWATH_STATUS_CORRUPT, with the segment and the bytes, if an extent does not match.
  */
+SWATH_MUST_CHECK
 swath_status swath_appended_verify(const swath_appended *appended);
 
 /**
- * Frees the handle; NULL is nothing to free.
+ * Frees the handle; NULL is ignored.
  */
 void swath_appended_free(swath_appended *appended);
 
-/**
- * Writes behind everything that was written to this fork before. Copies the bytes, and never waits
- * for another strand. SWATH_STATUS_POISONED once the output was aborted or freed, its commit failed,
- * or a write to it did: what was written here is given up then.
- */
-swath_status swath_fork_write(const swath_fork *fork,
-                              const void *data,
-                              size_t len);
-
-/**
- * Takes a place in this fork's own order, as `swath_append_fork` does in the output's.
- */
-swath_status swath_fork_fork(const swath_fork *fork, swath_fork **child);
-
-/**
- * Says that everything is written: the join. The handle is still to be freed; everything else that
- * is done with it is SWATH_STATUS_INVALID_ARGUMENT.
+/* ==========================================================================================
+ * [17] Ordered output and tickets
  *
- * SWATH_STATUS_BUSY if a fork of it is not finished, which leaves everything as it is: finish that
- * one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished, or the output
- * is gone: it cannot be committed then.
- */
-swath_status swath_fork_finish(const swath_fork *fork);
-
-/**
- * Frees the handle; NULL is nothing to free. One that was not finished poisons the output: what
- * follows it has no place, so the commit fails.
- */
-void swath_fork_free(swath_fork *fork);
-
-/**
- * Makes options with everything as it is best for most. To be freed by `swath_append_options_free`.
- */
-swath_status swath_append_options_new(swath_append_options **options);
-
-/**
- * Frees options; NULL is nothing to free.
- */
-void swath_append_options_free(swath_append_options *options);
-
-/**
- * Sets where bytes are left. Default: SWATH_MODE_PLAIN.
- */
-swath_status swath_append_options_set_mode(swath_append_options *options, swath_mode mode);
-
-/**
- * Sets how the output is written; NULL: as it is best for most, which is the default. What is set in
- * `output` later does not count.
- */
-swath_status swath_append_options_set_output(swath_append_options *options,
-                                             const swath_output_options *output);
-
-/**
- * Sets the bytes of forks that may wait in memory for their place before they are spilled.
- * Default 0: an eighth of the memory at hand, at most 2 GiB.
- */
-swath_status swath_append_options_set_memory(swath_append_options *options, uint64_t bytes);
-
-/**
- * Sets the bytes that a strand collects before it leaves them somewhere. Default 0: 256 KiB.
- */
-swath_status swath_append_options_set_buffer_size(swath_append_options *options,
-                                                  uint64_t bytes);
-
-/**
- * Sets whether segments are checksummed. Default: SWATH_CHECKSUMS_EXTENTS.
- */
-swath_status swath_append_options_set_checksums(swath_append_options *options,
-                                                swath_checksums checksums);
-
-/**
- * Begins a file that is written in the order of tickets. To be freed by `swath_ordered_free`, also
- * after the commit.
+ * Chunks in the order of their tickets, in bounded memory. Free the output and every ticket.
  *
- * As `swath_append_create`.
+ *     swath_ordered *ordered = NULL;
+ *     swath_ticket *ticket = NULL;
+ *     check(swath_ordered_create("ordered.txt", NULL, &ordered));
+ *     check(swath_ordered_ticket(ordered, &ticket)); // the next place; pass it to any thread
+ *     check(swath_ticket_write(ticket, "one\n", 4));
+ *     check(swath_ticket_done(ticket));
+ *     swath_ticket_free(ticket);
+ *     check(swath_ordered_commit(ordered, NULL));
+ *     swath_ordered_free(ordered);
+ * ========================================================================================== */
+
+/**
+ * Whether ordered writes bypass the page cache.
  */
+enum swath_direct_writes
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * They go through it.
+     */
+    SWATH_DIRECT_WRITES_NO = 0,
+    /**
+     * They bypass it (O_DIRECT) where the file system allows it.
+     */
+    SWATH_DIRECT_WRITES_YES = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_direct_writes swath_direct_writes;
+#else
+typedef uint32_t swath_direct_writes;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How to write in the order of tickets. One thread at a time may set options; a call uses what
+ * is set when it begins. NULL means defaults.
+ */
+typedef struct swath_ordered_options swath_ordered_options;
+
+/**
+ * A file that threads write chunk by chunk in serial order, in bounded memory. Nothing of it is
+ * visible before the commit. If it is freed before that, nothing of it remains.
+ */
+typedef struct swath_ordered swath_ordered;
+
+/**
+ * A place in the serial order, and the chunk that goes there. It may be passed to any thread,
+ * but only one may use it at a time; another gets SWATH_STATUS_BUSY.
+ */
+typedef struct swath_ticket swath_ticket;
+
+/**
+ * Begins a file that is written in the order of its tickets. Free it with `swath_ordered_free`,
+ * after the commit too.
+ *
+ * Errors as for `swath_append_create`.
+ */
+SWATH_MUST_CHECK
 swath_status swath_ordered_create(const char *path,
                                   const swath_ordered_options *options,
                                   swath_ordered **ordered);
 
 /**
- * Takes the next place in serial order; waits while the window is full. The waiting thread must
- * not be the one that has to finish the open tickets. To be freed by `swath_ticket_free`, also
- * after `swath_ticket_done`.
+ * Takes the next place in the serial order; waits while the window is full. The waiting thread
+ * must not be the one that has to finish the open tickets. Free the ticket with
+ * `swath_ticket_free`, after `swath_ticket_done` too.
  *
- * SWATH_STATUS_POISONED once a ticket was freed before it was done; the first failed write, again
- * for everybody; SWATH_STATUS_CANCELLED.
+ * SWATH_STATUS_POISONED once a ticket was freed before it was done. A failed write is reported
+ * by every later call. SWATH_STATUS_CANCELLED if a token cancelled it.
  */
-swath_status swath_ordered_ticket(const swath_ordered *ordered,
-                                  swath_ticket **ticket);
+SWATH_MUST_CHECK
+swath_status swath_ordered_ticket(const swath_ordered *ordered, swath_ticket **ticket);
 
 /**
- * Writes what is left and gives the file its name. `bytes`, which may be NULL, is how long it is.
- * The handle is still to be freed.
+ * Writes what is left and gives the file its name. `bytes`, which may be NULL, is set to its
+ * length. Free the handle afterwards.
  *
- * SWATH_STATUS_BUSY if another call with the handle is running, which leaves everything as it is;
- * SWATH_STATUS_BUSY too if tickets are open, whose bytes would be missing, and then what was
- * written is given up: let all tickets be done, and no other thread use the handle, before this.
+ * SWATH_STATUS_BUSY if another call on the handle is running, which leaves everything unchanged.
+ * SWATH_STATUS_BUSY also if tickets are open, whose bytes would be missing, and then what was
+ * written is discarded: finish all tickets, and let no other thread use the handle, before this
+ * call.
  */
+SWATH_MUST_CHECK
 swath_status swath_ordered_commit(const swath_ordered *ordered,
                                   uint64_t *bytes);
 
 /**
- * Gives up what was written. The handle is still to be freed, and so are tickets, which get
+ * Discards what was written. Free the handle and the tickets afterwards; using a ticket is
  * SWATH_STATUS_POISONED from now on.
  */
+SWATH_MUST_CHECK
 swath_status swath_ordered_abort(const swath_ordered *ordered);
 
 /**
- * Frees the handle, and gives up what was written and not committed; NULL is nothing to free.
- * Tickets of it stay valid, and are still to be freed.
+ * Frees the handle and discards what was written but not committed; NULL is ignored. Its tickets
+ * stay valid and must still be freed.
  */
 void swath_ordered_free(swath_ordered *ordered);
 
 /**
- * Returns the number of a ticket in serial order, from 0.
+ * Makes options with the defaults. Free them with `swath_ordered_options_free`.
  */
-uint64_t swath_ticket_index(const swath_ticket *ticket);
-
-/**
- * Writes behind everything that was written to this ticket before. Copies the bytes into memory.
- */
-swath_status swath_ticket_write(const swath_ticket *ticket,
-                                const void *data,
-                                size_t len);
-
-/**
- * Gives the chunk back to be written; never waits for another ticket. The handle is still to be
- * freed.
- *
- * As `swath_ordered_ticket`.
- */
-swath_status swath_ticket_done(const swath_ticket *ticket);
-
-/**
- * Frees the handle; NULL is nothing to free. One that was not done poisons the file: what follows
- * it has no place.
- */
-void swath_ticket_free(swath_ticket *ticket);
-
-/**
- * Makes options with everything as it is best for most. To be freed by
- * `swath_ordered_options_free`.
- */
+SWATH_MUST_CHECK
 swath_status swath_ordered_options_new(swath_ordered_options **options);
 
 /**
- * Frees options; NULL is nothing to free.
+ * Frees options; NULL is ignored.
  */
 void swath_ordered_options_free(swath_ordered_options *options);
 
 /**
- * Sets how the output is written; NULL: as it is best for most, which is the default. What is set in
- * `output` later does not count.
+ * Sets how the output is written. Default NULL: the defaults. Later changes to `output` have no
+ * effect.
  */
+SWATH_MUST_CHECK
 swath_status swath_ordered_options_set_output(swath_ordered_options *options,
                                               const swath_output_options *output);
 
 /**
- * Sets how many chunks may exist at one time: open tickets, and chunks not written yet. Default 0: two
- * for each core.
+ * Sets how many chunks may exist at once: open tickets, and chunks not yet written. Default 0:
+ * two per core.
  */
-swath_status swath_ordered_options_set_window(swath_ordered_options *options,
-                                              size_t window);
+SWATH_MUST_CHECK
+swath_status swath_ordered_options_set_window(swath_ordered_options *options, size_t window);
 
 /**
- * Sets the bytes that a chunk usually holds. Default 0: 64 KiB, then as the longest chunk so far.
+ * Sets how many bytes a chunk usually holds. Default 0: 64 KiB, then the longest chunk so far.
  */
+SWATH_MUST_CHECK
 swath_status swath_ordered_options_set_chunk_size(swath_ordered_options *options,
                                                   uint64_t bytes);
 
 /**
- * Sets whether writes go past the page cache. Default: SWATH_DIRECT_WRITES_NO.
+ * Sets whether writes bypass the page cache. Default: SWATH_DIRECT_WRITES_NO.
  */
+SWATH_MUST_CHECK
 swath_status swath_ordered_options_set_direct(swath_ordered_options *options,
                                               swath_direct_writes direct);
 
 /**
- * Returns the first byte of a buffer, NULL for NULL. Never NULL else, but not to be followed if
- * the buffer is empty. Valid until the buffer is freed.
+ * Returns the position of a ticket in the serial order, from 0.
+ */
+uint64_t swath_ticket_index(const swath_ticket *ticket);
+
+/**
+ * Writes after everything written to this ticket before. The bytes are copied into memory.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ticket_write(const swath_ticket *ticket, const void *data, size_t len);
+
+/**
+ * Hands the chunk over to be written; never waits for another ticket. Free the handle
+ * afterwards.
  *
- * It is at a multiple of 64 bytes if the offset in the file was; for more than 64 KiB, where in
- * its page the first byte is in the file's: at the start of one if the offset was 0.
+ * Errors as for `swath_ordered_ticket`.
  */
-uint8_t *swath_buffer_data(swath_buffer *buffer);
+SWATH_MUST_CHECK
+swath_status swath_ticket_done(const swath_ticket *ticket);
 
 /**
- * Returns the first byte of a buffer, to look at: as `swath_buffer_data`, for a buffer that was
- * handed on as `const`.
+ * Frees the handle; NULL is ignored. Freeing a ticket that was not done poisons the file: what
+ * follows it has no place.
  */
-const uint8_t *swath_buffer_bytes(const swath_buffer *buffer);
-
-/**
- * Returns how many bytes are in a buffer; 0 for NULL.
- */
-size_t swath_buffer_len(const swath_buffer *buffer);
-
-/**
- * Frees a buffer; NULL is nothing to free. Its memory is kept for the next read, up to 64 MiB of
- * all together.
- */
-void swath_buffer_free(swath_buffer *buffer);
-
-/**
- * Makes a token that nobody has cancelled. To be freed by `swath_cancel_token_free`.
- */
-swath_status swath_cancel_token_new(swath_cancel_token **token);
-
-/**
- * Cancels every call whose options have this token, those that come later too. They return
- * SWATH_STATUS_CANCELLED once what is in flight has ended. May be called by any thread, and from
- * callbacks; not from a signal handler, which may wake a thread that does: by `sem_post`, by a byte
- * into a pipe, or with the signal blocked and a thread in `sigwait`.
- *
- * A call that waits for whoever writes a pipe does not see it.
- */
-swath_status swath_cancel_token_cancel(const swath_cancel_token *token);
-
-/**
- * Returns whether somebody cancelled; false for NULL.
- */
-bool swath_cancel_token_is_cancelled(const swath_cancel_token *token);
-
-/**
- * Frees a token; NULL is nothing to free.
- */
-void swath_cancel_token_free(swath_cancel_token *token);
-
-/**
- * Returns what the last call of a Swath function on this thread could not do, to which file, at
- * which bytes, why, and what to try: one line of UTF-8, in which bytes of names that are none are
- * replaced and control characters escaped. Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
- * `swath_status` on this thread, or the thread's end: copy it to keep it.
- */
-const char *swath_last_error_message(void);
-
-/**
- * Returns the `errno` of the kernel behind the last failure on this thread, or 0 if there was no
- * failure, or it was not the kernel's.
- */
-int32_t swath_last_error_errno(void);
-
-/**
- * Returns the path that the last failure on this thread is about, byte for byte as it was given or
- * found; a folder that was walked with a slash behind it; a name in angle brackets, such as
- * `<plan>`, for what is no file. Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
- */
-const char *swath_last_error_path(void);
-
-/**
- * Returns whether the last failure on this thread is about certain bytes of the file, and if so
- * which: `offset` and `len` in bytes, each of which may be NULL. Else both stay as they are.
- */
-bool swath_last_error_extent(uint64_t *offset, uint64_t *len);
-
-/**
- * Makes a list without files. To be freed by `swath_files_free`.
- */
-swath_status swath_files_new(swath_files **files);
-
-/**
- * Frees a list; NULL is nothing to free.
- */
-void swath_files_free(swath_files *files);
-
-/**
- * Adds one file: a folder is an error of that file.
- *
- * SWATH_STATUS_OUT_OF_MEMORY if the list cannot grow; it stays as it is then.
- */
-swath_status swath_files_add_path(swath_files *files, const char *path);
-
-/**
- * Adds several files, as `swath_files_add_path` does each, in a time that does not grow with how
- * many there are already. None is added if one of the pointers is NULL, or the list cannot grow.
- */
-swath_status swath_files_add_paths(swath_files *files,
-                                   const char *const *paths,
-                                   size_t count);
-
-/**
- * Adds every file in a folder and in the folders below it, in the order of their names, a
- * folder's own files before those of the folders in it.
- */
-swath_status swath_files_add_folder(swath_files *files, const char *path);
-
-/**
- * Adds the files that a pattern matches: `*`, `?`, `[a-c]`, `{jpg,png}`, `**` for any number of
- * folders. The pattern is UTF-8. One that is wrong is an error of the call that reads.
- */
-swath_status swath_files_add_glob(swath_files *files, const char *pattern);
-
-/**
- * Returns how many bytes a digest of this kind has; 0 for a number that is no kind.
- */
-size_t swath_hash_len(swath_hash_kind kind);
-
-/**
- * Computes the checksum of a file, or of the part of it that `options` name, and writes it to
- * `digest`, the most significant byte of a number first, as tools print it. `size` is how many
- * bytes `digest` has room for: at least `swath_hash_len(kind)`.
- *
- * As `swath_read`.
- */
-swath_status swath_hash(const char *path,
-                        const swath_read_options *options,
-                        swath_hash_kind kind,
-                        uint8_t *digest,
-                        size_t size);
-
-/**
- * Makes options that leave everything to the library. To be freed by `swath_ingest_options_free`.
- */
-swath_status swath_ingest_options_new(swath_ingest_options **options);
-
-/**
- * Frees options; NULL is nothing to free.
- */
-void swath_ingest_options_free(swath_ingest_options *options);
-
-/**
- * Sets how the files are read, of which count: workers (default: one for each core, and where files
- * are not in the page cache as many as keep the device busy), the queue depth (files that wait for the
- * device at one time; default: 128 in rings, 64 threads), progress (told on the calling thread; the
- * total is not known), the token, and the profile (that of the file system of the first file that is
- * named). NULL: all as it is best for most, which is the default. What is set in `read` later does
- * not count.
- *
- * SWATH_STATUS_INVALID_ARGUMENT for mirrors and checks, which are for calls that read one file.
- */
-swath_status swath_ingest_options_set_read(swath_ingest_options *options,
-                                           const swath_read_options *read);
-
-/**
- * Sets what happens when a file cannot be read. Default: SWATH_FAILURES_FAIL.
- */
-swath_status swath_ingest_options_set_failures(swath_ingest_options *options,
-                                               swath_failures failures);
-
-/**
- * Sets what a walk does with symbolic links. Default: SWATH_SYMLINKS_FILES.
- */
-swath_status swath_ingest_options_set_symlinks(swath_ingest_options *options,
-                                               swath_symlinks symlinks);
-
-/**
- * Sets the bytes that `swath_ingest` may keep, or `swath_ingest_each` hold at one time. Default 0:
- * what memory is at hand; one after the other 64 MiB.
- */
-swath_status swath_ingest_options_set_memory_limit(swath_ingest_options *options,
-                                                   uint64_t bytes);
-
-/**
- * Sets the bytes that one worker reads of a large file at one time, and the most that
- * `swath_ingest_each` hands over at once; at least 4096. Default 0: 1 MiB.
- */
-swath_status swath_ingest_options_set_part_size(swath_ingest_options *options, uint64_t bytes);
-
-/**
- * Reads all files of a list into one memory. `ingested` is to be freed by `swath_ingested_free`;
- * after a failure it is NULL.
- *
- * The first failure in input order, unless `options` say otherwise: as `swath_read` for each file,
- * and SWATH_STATUS_OUT_OF_MEMORY if there is none for all of them.
- */
-swath_status swath_ingest(const swath_files *files,
-                          const swath_ingest_options *options,
-                          swath_ingested **ingested);
-
-/**
- * Reads the files of a list and hands them over one after the other, on the calling thread, in
- * bounded memory and in input order: small files whole, larger ones in parts.
- *
- * If a call returns something else than 0, nothing is handed over any more, and this returns
- * SWATH_STATUS_STOPPED. A file of which parts have been handed over may still fail: then its last
- * part has no bytes and a status that is not SWATH_STATUS_OK.
- *
- * As `swath_ingest`.
- */
-swath_status swath_ingest_each(const swath_files *files,
-                               const swath_ingest_options *options,
-                               swath_file_part_fn callback,
-                               void *user_data);
-
-/**
- * Returns how many files there are, those with an error included.
- */
-size_t swath_ingested_count(const swath_ingested *ingested);
-
-/**
- * Returns a file by its place in input order; NULL from the count on. Valid until `ingested` is
- * freed.
- */
-const swath_file *swath_ingested_file(const swath_ingested *ingested, size_t index);
-
-/**
- * Returns why a file was not read, as if the call for it had failed just now: message, errno and
- * path are those of the last failure. SWATH_STATUS_OK for a file that was read.
- */
-swath_status swath_ingested_error(const swath_ingested *ingested,
-                                  size_t index);
-
-/**
- * Returns the bytes of all files, one behind the other in input order; NULL for NULL only.
- * Between them may be bytes that belong to none.
- */
-const uint8_t *swath_ingested_data(const swath_ingested *ingested);
-
-/**
- * Returns how many bytes `swath_ingested_data` has.
- */
-size_t swath_ingested_len(const swath_ingested *ingested);
-
-/**
- * Returns how many files could not be read and kept their place, with an error.
- */
-uint64_t swath_ingested_failed(const swath_ingested *ingested);
-
-/**
- * Returns how many files could not be read and were left out.
- */
-uint64_t swath_ingested_skipped(const swath_ingested *ingested);
-
-/**
- * Returns how many wishes could not be granted.
- */
-size_t swath_ingested_fallback_count(const swath_ingested *ingested);
-
-/**
- * Returns a wish that could not be granted, and what was done instead; NULL from the count on.
- * Valid until `ingested` is freed.
- */
-const char *swath_ingested_fallback(const swath_ingested *ingested, size_t index);
-
-/**
- * Frees what was read; NULL is nothing to free.
- */
-void swath_ingested_free(swath_ingested *ingested);
-
-/**
- * Makes options that leave everything to the library. To be freed by `swath_read_options_free`.
- */
-swath_status swath_read_options_new(swath_read_options **options);
-
-/**
- * Frees options; NULL is nothing to free.
- */
-void swath_read_options_free(swath_read_options *options);
-
-/**
- * Sets how many threads read, the calling one included; at most 1024, and where more are wished
- * the report says that they were not had. Default 0: one for each
- * core, or more where the device wants more reads in flight.
- */
-swath_status swath_read_options_set_workers(swath_read_options *options, size_t workers);
-
-/**
- * Sets the bytes of one read; for `swath_scan`, of one chunk. Default 0: 1 MiB; for a scan
- * 512 KiB.
- */
-swath_status swath_read_options_set_chunk_size(swath_read_options *options, size_t chunk_size);
-
-/**
- * Sets how many direct reads are in flight; at most 1024, as for workers. Default 0: 16, on spinning disks and
- * networks 2.
- */
-swath_status swath_read_options_set_queue_depth(swath_read_options *options,
-                                                size_t queue_depth);
-
-/**
- * Sets who moves the bytes. Default: SWATH_ENGINE_AUTO. SWATH_ENGINE_MAP also needs
- * `swath_read_options_promise_frozen`.
- *
- * SWATH_STATUS_INVALID_ARGUMENT for a number that is no engine; the options stay as they are.
- */
-swath_status swath_read_options_set_engine(swath_read_options *options, swath_engine engine);
-
-/**
- * Sets what happens to the page cache. Default: SWATH_PAGE_CACHE_AUTO.
- */
-swath_status swath_read_options_set_page_cache(swath_read_options *options,
-                                               swath_page_cache page_cache);
-
-/**
- * Says whether the file will be read again. Default: SWATH_REUSE_UNKNOWN.
- */
-swath_status swath_read_options_set_reuse(swath_read_options *options, swath_reuse reuse);
-
-/**
- * Sets what the file may do while it is read. Default: SWATH_GROWTH_REFUSED.
- */
-swath_status swath_read_options_set_growth(swath_read_options *options, swath_growth growth);
-
-/**
- * Sets the most bytes a second, all workers together. Default 0: no limit.
- */
-swath_status swath_read_options_set_rate(swath_read_options *options, uint64_t bytes_per_s);
-
-/**
- * Sets where in the file to begin, in bytes. Default 0.
- */
-swath_status swath_read_options_set_offset(swath_read_options *options, uint64_t offset);
-
-/**
- * Sets how many bytes to read. A file that has fewer behind the offset is an error,
- * SWATH_STATUS_TRUNCATED. Default SWATH_TO_END: all of them.
- */
-swath_status swath_read_options_set_len(swath_read_options *options, uint64_t len);
-
-/**
- * Sets a function that is told how far a read is, and what it is given with every call. NULL:
- * none, which is the default.
- */
-swath_status swath_read_options_set_progress(swath_read_options *options,
-                                             swath_progress_fn progress,
-                                             void *user_data);
-
-/**
- * Sets the token that cancels calls with these options; NULL: none, which is the default. The
- * options keep what they need of it.
- */
-swath_status swath_read_options_set_cancel(swath_read_options *options,
-                                           const swath_cancel_token *token);
-
-/**
- * Says whether SWATH_ENGINE_AUTO goes by what `swath tune` has measured for the file system.
- * Default: SWATH_PROFILE_NONE.
- */
-swath_status swath_read_options_set_profile(swath_read_options *options, swath_profile profile);
-
-/**
- * Promises that until a call with these options has returned nobody, in any process, writes to the
- * file or makes it shorter. Then it may be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
- * `swath_sum`, `swath_count` and `swath_records` wherever that is faster. The other calls never map:
- * with SWATH_ENGINE_MAP those that look at the engine are SWATH_STATUS_INVALID_ARGUMENT.
- *
- * A promise that is not kept is undefined behaviour: a map of a file that gets shorter ends the
- * process with SIGBUS. Without the promise nothing of the kind can happen. It counts for calls
- * that read one file without mirrors; the others read.
- */
-swath_status swath_read_options_promise_frozen(swath_read_options *options);
-
-/**
- * Adds a copy of the file: it is read beside the file, and in place of it where the file cannot
- * be read, chunk by chunk. At most 63, then SWATH_STATUS_INVALID_ARGUMENT. The path is copied.
- *
- * Copies are taken to be equal unless `swath_read_options_set_verification` or
- * `swath_read_options_set_manifest` says how to find out. Without that, of copies of different
- * lengths the longest is read and the shorter ones are left out, the file itself too: only the
- * report says so.
- */
-swath_status swath_read_options_add_mirror(swath_read_options *options, const char *path);
-
-/**
- * Forgets all mirrors.
- */
-swath_status swath_read_options_clear_mirrors(swath_read_options *options);
-
-/**
- * Sets what each chunk of the file and its mirrors is compared with. Default:
- * SWATH_VERIFICATION_NONE. Takes the place of what `swath_read_options_set_manifest` has set.
- */
-swath_status swath_read_options_set_verification(swath_read_options *options,
-                                                 swath_verification verification);
-
-/**
- * Compares each chunk with the checksums that `swath manifest` has kept at `path`: of the file
- * alone, and of its mirrors. The manifest is read now.
- *
- * SWATH_STATUS_CORRUPT if it is damaged, or something else.
- */
-swath_status swath_read_options_set_manifest(swath_read_options *options, const char *path);
-
-/**
- * Sets how many of 1000 reads may be made again from another copy because they take long;
- * whichever comes first is taken. Default 0: none. More than 1000 is SWATH_STATUS_INVALID_ARGUMENT.
- */
-swath_status swath_read_options_set_hedging(swath_read_options *options,
-                                            uint32_t permille);
-
-/**
- * Makes options with everything as it is best for most. To be freed by `swath_output_options_free`.
- */
-swath_status swath_output_options_new(swath_output_options **options);
-
-/**
- * Frees options; NULL is nothing to free.
- */
-void swath_output_options_free(swath_output_options *options);
-
-/**
- * Sets whether a commit waits for the device. Default: SWATH_DURABILITY_FULL.
- */
-swath_status swath_output_options_set_durability(swath_output_options *options,
-                                                 swath_durability durability);
-
-/**
- * Sets what happens if the target exists. Default: SWATH_REPLACE_ALLOWED.
- */
-swath_status swath_output_options_set_replace(swath_output_options *options,
-                                              swath_replace replace);
-
-/**
- * Sets what happens if the target has further names. Default: SWATH_HARD_LINKS_REFUSED.
- */
-swath_status swath_output_options_set_hard_links(swath_output_options *options,
-                                                 swath_hard_links hard_links);
-
-/**
- * Sets how many threads write, the calling one included; at most 1024. Only `swath_write` starts
- * threads: forks and tickets are written by the caller's. Default 0: one; over a network or FUSE up
- * to 4.
- */
-swath_status swath_output_options_set_workers(swath_output_options *options,
-                                              size_t workers);
-
-/**
- * Sets a function that is told how many bytes were written. NULL: none, which is the default.
- */
-swath_status swath_output_options_set_progress(swath_output_options *options,
-                                               swath_progress_fn progress,
-                                               void *user_data);
-
-/**
- * Sets the token that cancels calls with these options until their commit begins; NULL: none, which
- * is the default. The options keep what they need of it.
- */
-swath_status swath_output_options_set_cancel(swath_output_options *options,
-                                             const swath_cancel_token *token);
-
-/**
- * Starts to read what `plan` lists of some files, the most urgent class first, and returns at
- * once; threads of the library go on. The plan calls the files by their index in `paths`. The read
- * is to be freed by `swath_prioritised_free`. The plan may be freed at once, or used again.
- *
- * SWATH_STATUS_INVALID_ARGUMENT if the plan names a file that is not there, or the options have an
- * offset or a length that does not fit it; SWATH_STATUS_TRUNCATED if a file ends before the plan
- * does; as `swath_read`. What fails later is told by `swath_prioritised_wait` and
- * `swath_prioritised_finish`.
- */
-swath_status swath_read_prioritised(const char *const *paths,
-                                    size_t count,
-                                    const swath_read_options *options,
-                                    const swath_class_plan *plan,
-                                    swath_prioritised **reading);
-
-/**
- * Waits until all of a class is there and checked, for `timeout_ms` at most (SWATH_FOREVER: however
- * long it takes), and returns it. It is to be freed by `swath_class_free`; its bytes are valid as
- * those of the read. `number` is the one that the plan gives the class.
- *
- * SWATH_STATUS_TIMED_OUT if it takes longer; what ended the read before; SWATH_STATUS_BUSY from a
- * callback; SWATH_STATUS_INVALID_ARGUMENT if the plan has no such class.
- */
-swath_status swath_prioritised_wait(const swath_prioritised *reading,
-                                    uint32_t number,
-                                    uint64_t timeout_ms,
-                                    swath_class **complete);
-
-/**
- * Leads `data` to `len` bytes of a file from `offset` on, if they are there already. Whether the
- * file has changed is only known of complete classes.
- *
- * SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; what ended the read
- * before; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
- */
-swath_status swath_prioritised_bytes(const swath_prioritised *reading,
-                                     size_t file,
-                                     uint64_t offset,
-                                     uint64_t len,
-                                     const uint8_t **data);
-
-/**
- * Makes a class the next one to begin. Classes that have begun are read to their end first. One
- * that has begun, or that the plan does not have, changes nothing. To bring several forward, name
- * the most urgent last.
- */
-swath_status swath_prioritised_prioritise(const swath_prioritised *reading,
-                                          uint32_t number);
-
-/**
- * Ends the read; what is in flight is not waited for here. Complete classes stay readable.
- */
-swath_status swath_prioritised_cancel(const swath_prioritised *reading);
-
-/**
- * Waits for everything. The bytes stay where they are, until the read is freed; after a failure
- * they are gone, those of complete classes too. `report` may be NULL.
- *
- * The first thing that went wrong, and SWATH_STATUS_CHANGED if a file changed while it was read;
- * SWATH_STATUS_INVALID_ARGUMENT if it was finished before.
- */
-swath_status swath_prioritised_finish(swath_prioritised *reading,
-                                      swath_report **report);
-
-/**
- * Frees a read; NULL is nothing to free. One that goes on is cancelled and waited for.
- */
-void swath_prioritised_free(swath_prioritised *reading);
-
-/**
- * Returns the number that the plan gives a class.
- */
-uint32_t swath_class_number(const swath_class *complete);
-
-/**
- * Returns the nanoseconds from the start of the read until all of the class was there and checked.
- */
-uint64_t swath_class_elapsed_ns(const swath_class *complete);
-
-/**
- * Returns the bytes of the file in a class, each counted once.
- */
-uint64_t swath_class_len(const swath_class *complete);
-
-/**
- * Returns how many chunks a class has.
- */
-size_t swath_class_chunk_count(const swath_class *complete);
-
-/**
- * Returns a chunk; NULL from the count on. The structure is valid until the class is freed, its
- * bytes until the read is, or `swath_prioritised_finish` has failed.
- */
-const swath_class_chunk *swath_class_chunk_at(const swath_class *complete, size_t index);
-
-/**
- * Frees a class that `swath_prioritised_wait` has returned, not its bytes; NULL is nothing to free.
- * To be freed before or after the read.
- */
-void swath_class_free(swath_class *complete);
-
-/**
- * Makes a plan without chunks. To be freed by `swath_class_plan_free`.
- */
-swath_status swath_class_plan_new(swath_class_plan **plan);
-
-/**
- * Makes a plan for each file that is read, by the length that it is found to have: `chunks` chunks
- * of one size, the last one with what is left over, in `classes` classes of neighbouring chunks,
- * from front to back. At most one chunk for each byte, and one class for each chunk. They are not
- * known before the files are, so `swath_class_plan_len` does not count them; what is pushed to such a
- * plan is read beside them.
- */
-swath_status swath_class_plan_of_whole(uint64_t chunks,
-                                       uint32_t classes,
-                                       swath_class_plan **plan);
-
-/**
- * Adds `len` bytes from `offset` on of the file with this index among those that are read.
- *
- * SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64; SWATH_STATUS_OUT_OF_MEMORY if the
- * list cannot grow. After a failure the plan is what it was.
- */
-swath_status swath_class_plan_push(swath_class_plan *plan,
-                                   size_t file,
-                                   uint64_t offset,
-                                   uint64_t len,
-                                   uint32_t class_number);
-
-/**
- * Returns how many chunks were pushed to a plan.
- */
-size_t swath_class_plan_len(const swath_class_plan *plan);
-
-/**
- * Sets how many classes may be in flight: a class begins only when the one `window` before it is
- * complete. 1: one after the other. Default 0: as many as keep all workers busy, at least 2.
- */
-swath_status swath_class_plan_set_window(swath_class_plan *plan,
-                                         size_t window);
-
-/**
- * Sets a function that is told of each class that is complete. It cannot be taken back: NULL is
- * SWATH_STATUS_INVALID_ARGUMENT.
- */
-swath_status swath_class_plan_set_class_callback(swath_class_plan *plan,
-                                                 swath_class_fn callback,
-                                                 void *user_data);
-
-/**
- * Sets a function that is told of each chunk that is complete and not empty. It cannot be taken
- * back: NULL is SWATH_STATUS_INVALID_ARGUMENT.
- */
-swath_status swath_class_plan_set_chunk_callback(swath_class_plan *plan,
-                                                 swath_class_chunk_fn callback,
-                                                 void *user_data);
-
-/**
- * Frees a plan; NULL is nothing to free. Reads that were started with it go on.
- */
-void swath_class_plan_free(swath_class_plan *plan);
-
-/**
- * Reads a file, or the part of it that `options` name, into new memory by the best way there is
- * for it right now. `buffer` is to be freed by `swath_buffer_free`; `report`, which may be NULL,
- * says how it went and is to be freed by `swath_report_free`. After a failure both are NULL.
- *
- * SWATH_STATUS_NOT_FOUND, SWATH_STATUS_PERMISSION_DENIED, SWATH_STATUS_IO if it cannot be read;
- * SWATH_STATUS_CHANGED if it changed while it was read, SWATH_STATUS_TRUNCATED if it has fewer
- * bytes than the options say, SWATH_STATUS_OUT_OF_MEMORY, SWATH_STATUS_CANCELLED,
- * SWATH_STATUS_INVALID_ARGUMENT.
- */
-swath_status swath_read(const char *path,
-                        const swath_read_options *options,
-                        swath_buffer **buffer,
-                        swath_report **report);
-
-/**
- * Reads `len` bytes of a file, from the offset of `options` on, into memory of the caller. The
- * length of the options does not count. Whatever happens, nothing writes to `target` any more
- * when this returns; after a failure its contents are unspecified.
- *
- * As `swath_read`; SWATH_STATUS_TRUNCATED if the file has fewer bytes.
- */
-swath_status swath_read_into(const char *path,
-                             const swath_read_options *options,
-                             void *target,
-                             size_t len,
-                             swath_report **report);
-
-/**
- * Makes options for lines. To be freed by `swath_record_options_free`.
- */
-swath_status swath_record_options_new(swath_record_options **options);
-
-/**
- * Frees options; NULL is nothing to free.
- */
-void swath_record_options_free(swath_record_options *options);
-
-/**
- * Ends records behind each byte of this value. What follows the last one is a record too, if it
- * is not empty. Default: a newline.
- */
-swath_status swath_record_options_set_delimiter(swath_record_options *options,
-                                                uint8_t delimiter);
-
-/**
- * Ends records every `width` bytes. A last record that is shorter is an error of the call that
- * reads, and so is a width of 0.
- */
-swath_status swath_record_options_set_fixed(swath_record_options *options, uint64_t width);
-
-/**
- * Ends records behind each `delimiter` that is not between two quotes: CSV, where a newline may
- * stand in a field. A quote inside quotes is doubled. A quote that is never closed is an error of
- * the call that reads.
- */
-swath_status swath_record_options_set_quoted(swath_record_options *options,
-                                             uint8_t quote,
-                                             uint8_t delimiter);
-
-/**
- * Sets the bytes of a block. Default 0: the chunk size of the options, or 1 MiB.
- */
-swath_status swath_record_options_set_block_size(swath_record_options *options, uint64_t bytes);
-
-/**
- * Sets the bytes of the longest record that is accepted; a longer one is an error of the call
- * that reads. Default 0: as much as fits into the memory at hand.
- */
-swath_status swath_record_options_set_record_limit(swath_record_options *options,
-                                                   uint64_t bytes);
-
-/**
- * Takes only the records that begin in the `len` bytes from `offset` on, the last one to its end,
- * wherever that is: of extents that together are all of a file, each record begins in one.
- * SWATH_TO_END stands for all bytes after the offset. Default: all records.
- *
- * SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that is read in order has
- * no extents: the call that reads it fails.
- */
-swath_status swath_record_options_set_starting_in(swath_record_options *options,
-                                                  uint64_t offset,
-                                                  uint64_t len);
-
-/**
- * Takes a file, or the part of it that `options` name, apart into records and calls `callback`
- * for each block of them. No record is ever split. `records` says where records end, NULL: lines.
- *
- * If a call returns something else than 0, no further block is begun, and this returns
- * SWATH_STATUS_STOPPED once those that are running have ended. Blocks behind that one may have
- * been given out before.
- *
- * As `swath_read`; SWATH_STATUS_CORRUPT with the bytes of the record if the last one has no end;
- * SWATH_STATUS_INVALID_ARGUMENT if one is longer than the limit, and for records that cannot be.
- */
-swath_status swath_records(const char *path,
-                           const swath_read_options *options,
-                           const swath_record_options *records,
-                           swath_block_fn callback,
-                           void *user_data,
-                           swath_report **report);
-
-/**
- * Returns the number of a block, counted from where the read began: the same in every run with
- * the same block size. Numbers in which no record begins are left out.
- */
-uint64_t swath_block_index(const swath_block *block);
-
-/**
- * Returns where in the file a block begins.
- */
-uint64_t swath_block_offset(const swath_block *block);
-
-/**
- * Returns the first byte of a block: whole records, each with its delimiter, if it has one.
- */
-const uint8_t *swath_block_data(const swath_block *block);
-
-/**
- * Returns how many bytes are in a block.
- */
-size_t swath_block_len(const swath_block *block);
-
-/**
- * Goes on to the next record of a block, the first one at first: leads `record` to its first
- * byte and sets `len` to its length, the delimiter not counted. Returns false, and sets neither,
- * when there is none left, or a pointer is NULL.
- */
-bool swath_block_next(swath_block *block,
-                      const uint8_t **record,
-                      size_t *len);
-
-/**
- * Returns the bytes that were delivered.
- */
-uint64_t swath_report_bytes(const swath_report *report);
-
-/**
- * Returns the nanoseconds from the call to the last byte, opening and checking included.
- */
-uint64_t swath_report_elapsed_ns(const swath_report *report);
-
-/**
- * Returns the engine that ran; SWATH_ENGINE_AUTO for NULL only.
- */
-swath_engine swath_report_engine(const swath_report *report);
-
-/**
- * Returns the way through or past the page cache; SWATH_PAGE_CACHE_AUTO for NULL only.
- */
-swath_page_cache swath_report_page_cache(const swath_report *report);
-
-/**
- * Returns how many threads read, the calling one included.
- */
-uint64_t swath_report_workers(const swath_report *report);
-
-/**
- * Returns how many places for reads in flight there were.
- */
-uint64_t swath_report_queue_depth(const swath_report *report);
-
-/**
- * Returns the bytes of one chunk.
- */
-uint64_t swath_report_chunk_size(const swath_report *report);
-
-/**
- * Returns how many read calls were made, or ring entries submitted.
- */
-uint64_t swath_report_calls(const swath_report *report);
-
-/**
- * Returns how many reads were made again: after a passing failure, an interrupt, a short answer.
- */
-uint64_t swath_report_retries(const swath_report *report);
-
-/**
- * Returns the bytes that were read past the page cache.
- */
-uint64_t swath_report_direct_bytes(const swath_report *report);
-
-/**
- * Returns why this engine and way, in one sentence; NULL for NULL only. Texts and structures of a
- * report are valid until it is freed.
- */
-const char *swath_report_reason(const swath_report *report);
-
-/**
- * Returns the name of the profile that this was decided by, or NULL if there was none.
- */
-const char *swath_report_profile(const swath_report *report);
-
-/**
- * Returns how many wishes could not be granted.
- */
-size_t swath_report_fallback_count(const swath_report *report);
-
-/**
- * Returns a wish that could not be granted, and what was done instead; NULL from the count on.
- */
-const char *swath_report_fallback(const swath_report *report, size_t index);
-
-/**
- * Returns how many copies the file had that was read; 0 for one without mirrors.
- */
-size_t swath_report_mirror_count(const swath_report *report);
-
-/**
- * Returns what a copy did, the file itself being the first; NULL from the count on.
- */
-const swath_mirror_report *swath_report_mirror(const swath_report *report, size_t index);
-
-/**
- * Frees a report; NULL is nothing to free.
- */
-void swath_report_free(swath_report *report);
-
-/**
- * Reads a file, or the part of it that `options` name, chunk by chunk, in bounded memory, and
- * calls `callback` for each. Chunks are cut from where the read begins, whoever reads them.
- *
- * If a call returns something else than 0, no further call begins, and this returns
- * SWATH_STATUS_STOPPED once those that are running have ended. Chunks behind that one may have
- * been given out before. Whether the file changed is found out at the end.
- *
- * As `swath_read`.
- */
-swath_status swath_scan(const char *path,
-                        const swath_read_options *options,
-                        swath_chunk_fn callback,
-                        void *user_data,
-                        swath_report **report);
-
-/**
- * Returns the meaning of `status` in few words, never NULL: for a number that is none,
- * "unknown status". The text lives as long as the program. For what went wrong with which file
- * see `swath_last_error_message`.
- */
-const char *swath_status_text(swath_status status);
-
-/**
- * Computes the sum of all bytes of a file, or of the part of it that `options` name, each from 0
- * to 255, modulo 2^64.
- *
- * As `swath_read`.
- */
-swath_status swath_sum(const char *path,
-                       const swath_read_options *options,
-                       uint64_t *sum,
-                       swath_report **report);
-
-/**
- * Counts how often `byte` occurs in a file, or in the part of it that `options` name: newlines,
- * for example.
- *
- * As `swath_read`.
- */
-swath_status swath_count(const char *path,
-                         const swath_read_options *options,
-                         uint8_t byte,
-                         uint64_t *count,
-                         swath_report **report);
-
-/**
- * Returns the version of the library that the program runs with, such as "0.1.0"; never NULL. The
- * text lives as long as the program. To be called from anywhere, at any time.
- */
-const char *swath_version(void);
+void swath_ticket_free(swath_ticket *ticket);
 
 #ifdef __cplusplus
-}  // extern "C"
-#endif  // __cplusplus
+} // extern "C"
+#endif
 
-#endif  /* SWATH_H */
+#endif /* SWATH_H */

@@ -23,18 +23,18 @@ use fork::Fork;
 use options::AppendOptions;
 use owned::Shared;
 
-/// An output that is being written; nothing of it is visible before the commit. Freed before that,
-/// it leaves nothing behind.
+/// An output that is being written. Nothing of it is visible before the commit. If it is freed
+/// before that, nothing of it remains.
 #[derive(Debug)]
 pub struct Append {
     output: Shared<swath::append::Append>,
 }
 
-/// Begins an output that replaces what is at `path`, if anything, when it is committed. To be freed
-/// by `swath_append_free`, also after the commit.
+/// Begins an output that replaces `path`, or creates it, when it is committed. Free it with
+/// `swath_append_free`, after the commit too.
 ///
-/// SWATH_STATUS_BUSY if somebody else is writing it; SWATH_STATUS_IO and others if the folder
-/// cannot be written, or `path` names something that cannot be replaced.
+/// SWATH_STATUS_BUSY if another process or thread is writing it; SWATH_STATUS_IO and others if
+/// the folder cannot be written or `path` names something that cannot be replaced.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_append_create(
     path: *const c_char,
@@ -46,12 +46,13 @@ pub unsafe extern "C" fn swath_append_create(
     begin(append, || Ok(AppendOptions::of(options).create(path?)?))
 }
 
-/// Begins an output whose first bytes are those of what is at `path`; new ones come behind them.
-/// Until the commit `path` stays what it is. Without anything there, as `swath_append_create`.
+/// Begins an output that starts with the bytes of the existing file; new bytes follow them.
+/// `path` stays unchanged until the commit. If there is no file, this is `swath_append_create`.
 ///
-/// If another program has changed a file meanwhile, the commit or checkpoint is
-/// SWATH_STATUS_CHANGED and nothing is replaced; a lock keeps only writers of Swath out. It is found
-/// by the file's number, length and time, up to the moment of the commit.
+/// If another program changes the file before the commit or checkpoint, that call returns
+/// SWATH_STATUS_CHANGED and nothing is replaced; the lock keeps out only other writers that use
+/// Swath. The change is detected by the file's inode number, length and time, up to the moment of
+/// the commit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_append_to_existing(
     path: *const c_char,
@@ -74,11 +75,10 @@ fn begin(
     })
 }
 
-/// Writes behind everything that was written to this handle before, forks included. Copies the
-/// bytes.
+/// Writes after everything written to this handle before, forks included. The bytes are copied.
 ///
-/// SWATH_STATUS_BUSY if another thread is just writing to this handle: let each thread write to a
-/// fork of its own. What leaving bytes somewhere fails with may be told by a later call.
+/// SWATH_STATUS_BUSY if another thread is writing to this handle: let each thread write to its
+/// own fork. A failure to store the bytes may be reported by a later call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_append_write(
     append: Option<&Append>,
@@ -93,10 +93,10 @@ pub unsafe extern "C" fn swath_append_write(
     })
 }
 
-/// Takes a place in the output, here: what is written to the fork comes behind everything that was
-/// written to `append` before this call, and before everything written to it after, whenever that
-/// happens. The fork may go to any thread. To be freed by `swath_fork_free`, also after
-/// `swath_fork_finish`.
+/// Reserves a place in the output: what is written to the fork comes after everything written to
+/// `append` before this call and before everything written to it afterwards, whenever that
+/// happens. The fork may be passed to any thread. Free it with `swath_fork_free`, after
+/// `swath_fork_finish` too.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_fork(
     append: Option<&Append>,
@@ -110,11 +110,11 @@ pub extern "C" fn swath_append_fork(
     })
 }
 
-/// Makes everything written so far durable under the output's name, and goes on behind it. All
+/// Makes everything written so far durable under the output's name, then goes on after it. All
 /// forks must be finished.
 ///
-/// SWATH_STATUS_BUSY if one is not, or another call with the handle is running: both leave
-/// everything as it is.
+/// SWATH_STATUS_BUSY if a fork is open or another call on the handle is running; both leave
+/// everything unchanged.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_checkpoint(append: Option<&Append>) -> Status {
     guard(|| {
@@ -123,16 +123,16 @@ pub extern "C" fn swath_append_checkpoint(append: Option<&Append>) -> Status {
     })
 }
 
-/// Ends writing: the output is complete under its name, and durable unless the options say
-/// otherwise; or, after a failure, what was there before is still there and what was written is
-/// given up. `bytes`, which may be NULL, is how long the output is. The handle is still to be
-/// freed; everything else that is done with it is SWATH_STATUS_INVALID_ARGUMENT.
+/// Ends writing. The output is complete under its name, and durable unless the options say
+/// otherwise; after a failure, the old file is still there and the new bytes are discarded.
+/// `bytes`, which may be NULL, is set to the length of the output. Free the handle afterwards;
+/// any other use of it is SWATH_STATUS_INVALID_ARGUMENT.
 ///
-/// SWATH_STATUS_BUSY if another call with the handle is running, which leaves everything as it is;
-/// SWATH_STATUS_BUSY too if a fork is not finished, and then what was written is given up: finish
-/// all forks, and let no other thread use the handle, before this. SWATH_STATUS_POISONED if a fork
-/// was freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was changed and the device
-/// did not confirm it.
+/// SWATH_STATUS_BUSY if another call on the handle is running, which leaves everything unchanged.
+/// SWATH_STATUS_BUSY also if a fork is open, and then what was written is discarded: finish all
+/// forks, and let no other thread use the handle, before this call. SWATH_STATUS_POISONED if a
+/// fork was freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the
+/// name was changed but the device did not confirm it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_commit(
     append: Option<&Append>,
@@ -145,8 +145,8 @@ pub extern "C" fn swath_append_commit(
     })
 }
 
-/// Gives up what was written; what was at the path before is still there. The handle is still to be
-/// freed, and so are forks: what is done with them from now on is SWATH_STATUS_POISONED.
+/// Discards what was written; the old file is still there. Free the handle and the forks
+/// afterwards; using a fork is SWATH_STATUS_POISONED from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_abort(append: Option<&Append>) -> Status {
     guard(|| {
@@ -155,16 +155,16 @@ pub extern "C" fn swath_append_abort(append: Option<&Append>) -> Status {
     })
 }
 
-/// Frees the handle, and gives up what was written and not committed; NULL is nothing to free.
-/// Forks of it are still to be freed; writing to one, or finishing it, is SWATH_STATUS_POISONED.
+/// Frees the handle and discards what was written but not committed; NULL is ignored. Its forks
+/// must still be freed; writing to one or finishing it is SWATH_STATUS_POISONED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_free(append: Option<Box<Append>>) {
     quietly(|| drop(append));
 }
 
-/// Writes `len` bytes to `path` in place of what is there, if anything: complete under its name, and
-/// durable unless the options say otherwise, or, after a failure, as before. `options`: NULL for
-/// defaults.
+/// Writes `len` bytes to `path`, replacing what is there. On success the file is complete under
+/// its name, and durable unless the options say otherwise; after a failure the old file is
+/// unchanged. `options` may be NULL for defaults.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_write(
     path: *const c_char,

@@ -6,13 +6,12 @@ use crate::guard::{guard, quietly};
 use crate::pointer::{given, handle};
 use crate::status::Status;
 
-/// Cancels calls that are running, from another thread or a callback. Used by any number of
-/// threads at one time. Options that were given it keep what they need of it: it may be freed
-/// before them.
+/// Cancels running calls from another thread or a callback. Any number of threads may use it at
+/// once. Options keep what they need of a token, so it may be freed before them.
 #[derive(Debug)]
 pub struct CancelToken(pub(crate) swath::CancelToken);
 
-/// Makes a token that nobody has cancelled. To be freed by `swath_cancel_token_free`.
+/// Makes a token that is not cancelled. Free it with `swath_cancel_token_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_cancel_token_new(
     token: Option<&mut MaybeUninit<Option<Box<CancelToken>>>>,
@@ -23,12 +22,13 @@ pub extern "C" fn swath_cancel_token_new(
     })
 }
 
-/// Cancels every call whose options have this token, those that come later too. They return
-/// SWATH_STATUS_CANCELLED once what is in flight has ended. May be called by any thread, and from
-/// callbacks; not from a signal handler, which may wake a thread that does: by `sem_post`, by a byte
-/// into a pipe, or with the signal blocked and a thread in `sigwait`.
+/// Cancels every call whose options have this token, including later ones. They return
+/// SWATH_STATUS_CANCELLED once the requests in flight have ended. May be called from any thread
+/// and from callbacks, but not from a signal handler. A signal handler can wake a thread that
+/// cancels: by `sem_post`, by writing a byte to a pipe, or by blocking the signal and letting a
+/// thread `sigwait` for it.
 ///
-/// A call that waits for whoever writes a pipe does not see it.
+/// A call that waits for another process to write to a pipe does not notice it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_cancel_token_cancel(token: Option<&CancelToken>) -> Status {
     guard(|| {
@@ -37,13 +37,13 @@ pub extern "C" fn swath_cancel_token_cancel(token: Option<&CancelToken>) -> Stat
     })
 }
 
-/// Returns whether somebody cancelled; false for NULL.
+/// Returns whether the token was cancelled; false for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_cancel_token_is_cancelled(token: Option<&CancelToken>) -> bool {
     token.is_some_and(|token| token.0.is_cancelled())
 }
 
-/// Frees a token; NULL is nothing to free.
+/// Frees a token; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_cancel_token_free(token: Option<Box<CancelToken>>) {
     quietly(|| drop(token));

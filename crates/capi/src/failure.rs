@@ -11,7 +11,7 @@ use swath::Extent;
 
 use crate::status::Status;
 
-/// Why a call was not done, with everything that C may ask about it.
+/// Why a call failed, with everything that C can ask about it.
 #[derive(Debug)]
 pub(crate) struct Failure {
     status: Status,
@@ -19,7 +19,7 @@ pub(crate) struct Failure {
     errno: i32,
     path: Vec<u8>,
     extent: Option<Extent>,
-    /// The library was asked to map, and does not.
+    /// A map was requested, and the library refused it.
     is_unmapped: bool,
 }
 
@@ -32,7 +32,7 @@ impl Failure {
         Self { status, message, errno: 0, path, extent: None, is_unmapped: false }
     }
 
-    /// Something that the caller may not hand over.
+    /// An argument that the caller must not pass.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(Status::InvalidArgument, message)
     }
@@ -50,7 +50,7 @@ impl Failure {
         }
     }
 
-    /// Whether it is that SWATH_ENGINE_MAP cannot be had for this call.
+    /// Whether SWATH_ENGINE_MAP is not available for this call.
     pub(crate) fn is_unmapped(&self) -> bool {
         self.is_unmapped
     }
@@ -114,7 +114,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// The last failure as C asks for it.
+/// The last failure, as the functions of the header return it.
 struct Kept {
     message: CString,
     path: CString,
@@ -153,32 +153,34 @@ fn look<T>(get: impl FnOnce(&Kept) -> T) -> Option<T> {
     looked.ok().flatten()
 }
 
-/// Returns what the last call of a Swath function on this thread could not do, to which file, at
-/// which bytes, why, and what to try: one line of UTF-8, in which bytes of names that are none are
-/// replaced and control characters escaped. Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
-/// `swath_status` on this thread, or the thread's end: copy it to keep it.
+/// Returns what the last call on this thread could not do: to which file, at which bytes, why,
+/// and what to try. One line of UTF-8; bytes of names that are not UTF-8 are replaced, control
+/// characters are escaped. Never NULL; "" if the call succeeded. Valid until this thread ends or
+/// next calls a function that returns a `swath_status`: copy it to keep it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_last_error_message() -> *const c_char {
     look(|kept| kept.message.as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Returns the `errno` of the kernel behind the last failure on this thread, or 0 if there was no
-/// failure, or it was not the kernel's.
+/// Returns the `errno` of the last failure on this thread; 0 if there was no failure or it did
+/// not come from the kernel.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_last_error_errno() -> i32 {
     look(|kept| kept.errno).unwrap_or(0)
 }
 
-/// Returns the path that the last failure on this thread is about, byte for byte as it was given or
-/// found; a folder that was walked with a slash behind it; a name in angle brackets, such as
-/// `<plan>`, for what is no file. Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
+/// Returns the path that the last failure on this thread is about, byte for byte as it was given
+/// or found. A folder that was walked ends with a slash; something that is not a file has a name
+/// in angle brackets, such as `<plan>`. Never NULL; "" if the failure is not about a path. Valid
+/// as long as `swath_last_error_message`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_last_error_path() -> *const c_char {
     look(|kept| kept.path.as_ptr()).unwrap_or(c"".as_ptr())
 }
 
-/// Returns whether the last failure on this thread is about certain bytes of the file, and if so
-/// which: `offset` and `len` in bytes, each of which may be NULL. Else both stay as they are.
+/// Returns whether the last failure on this thread is about certain bytes of the file, and sets
+/// `offset` and `len` to them, in bytes. Either may be NULL. Without such bytes both stay
+/// unchanged.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_last_error_extent(
     offset: Option<&mut MaybeUninit<u64>>,

@@ -10,16 +10,16 @@ use crate::pointer::{self, given};
 use crate::setter::made;
 use crate::status::Status;
 
-/// Which files to read, in which order: a list of files, folders and patterns, nothing of which is
-/// looked at before a call uses it. One thread adds at a time.
+/// Which files to read, in which order: a list of files, folders and patterns. Nothing is looked
+/// up until a call uses the list. One thread at a time may add to it.
 #[derive(Debug, Default)]
 pub struct Files {
     pub(crate) files: swath::ingest::Files,
-    /// Whose profile is looked for.
+    /// The path whose profile applies.
     pub(crate) first: Option<PathBuf>,
 }
 
-/// Makes a list without files. To be freed by `swath_files_free`.
+/// Makes an empty list. Free it with `swath_files_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_files_new(
     files: Option<&mut MaybeUninit<Option<Box<Files>>>>,
@@ -27,7 +27,7 @@ pub extern "C" fn swath_files_new(
     made(files, "files")
 }
 
-/// Frees a list; NULL is nothing to free.
+/// Frees a list; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_files_free(files: Option<Box<Files>>) {
     quietly(|| drop(files));
@@ -41,7 +41,7 @@ impl Files {
 
     fn add_paths(&mut self, paths: &[&Path]) -> Result<()> {
         self.files.try_add_paths(paths).map_err(|error| {
-            let text = format!("cannot add {} more to a list of files: {error}", paths.len());
+            let text = format!("cannot add {} paths to a list of files: {error}", paths.len());
             Failure::new(Status::OutOfMemory, text)
         })?;
         self.begin_with(paths.first().copied());
@@ -67,9 +67,9 @@ fn add(
     })
 }
 
-/// Adds one file: a folder is an error of that file.
+/// Adds one file. If the path is a folder, reading that file is an error.
 ///
-/// SWATH_STATUS_OUT_OF_MEMORY if the list cannot grow; it stays as it is then.
+/// SWATH_STATUS_OUT_OF_MEMORY if the list cannot grow; it then stays unchanged.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_files_add_path(
     files: Option<&mut Files>,
@@ -82,8 +82,8 @@ pub unsafe extern "C" fn swath_files_add_path(
     })
 }
 
-/// Adds several files, as `swath_files_add_path` does each, in a time that does not grow with how
-/// many there are already. None is added if one of the pointers is NULL, or the list cannot grow.
+/// Adds `count` files, each as `swath_files_add_path` does, in time that does not depend on the
+/// length of the list. Adds nothing if one of the pointers is NULL or the list cannot grow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_files_add_paths(
     files: Option<&mut Files>,
@@ -98,8 +98,8 @@ pub unsafe extern "C" fn swath_files_add_paths(
     })
 }
 
-/// Adds every file in a folder and in the folders below it, in the order of their names, a
-/// folder's own files before those of the folders in it.
+/// Adds every file in a folder and in the folders below it, ordered by name; a folder's own files
+/// come before those of its subfolders.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_files_add_folder(
     files: Option<&mut Files>,
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn swath_files_add_folder(
     add(files, path, |path| swath::ingest::Files::folder(path))
 }
 
-/// Adds the files that a pattern matches: `*`, `?`, `[a-c]`, `{jpg,png}`, `**` for any number of
-/// folders. The pattern is UTF-8. One that is wrong is an error of the call that reads.
+/// Adds the files that match a pattern: `*`, `?`, `[a-c]`, `{jpg,png}`, and `**` for any number
+/// of folders. The pattern is UTF-8. A malformed pattern is an error of the call that reads.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_files_add_glob(
     files: Option<&mut Files>,
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn swath_files_add_glob(
         // SAFETY: the contract of the header.
         let pattern = unsafe { pointer::text(pattern, "pattern") }?;
         let pattern = str::from_utf8(pattern)
-            .map_err(|error| Failure::invalid(format!("`pattern` is no UTF-8: {error}")))?;
+            .map_err(|error| Failure::invalid(format!("`pattern` is not UTF-8: {error}")))?;
         files.add(swath::ingest::Files::glob(pattern), None);
         Ok(())
     })

@@ -9,10 +9,10 @@ use crate::status::Status;
 /// Does the work of a C function.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
     failure::forget();
-    // What the work has changed is behind handles, whose types stay whole when they unwind.
+    // The work changes only handles, whose types stay consistent when they unwind.
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => {
-            // What a callback has called on this thread may have failed.
+            // A call that a callback made on this thread may have failed.
             failure::forget();
             Status::Ok
         }
@@ -21,9 +21,9 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
     }
 }
 
-/// Does work that cannot fail, such as freeing; what was kept stays.
+/// Does work that cannot fail, such as freeing; the last failure stays.
 pub(crate) fn quietly(work: impl FnOnce()) {
-    // Whoever frees something is not told: the panic has been printed, and nothing depends on it.
+    // Freeing reports nothing: the panic has been printed, and nothing depends on it.
     let _ = catch_unwind(AssertUnwindSafe(work));
 }
 
@@ -31,7 +31,7 @@ fn words(panic: &(dyn Any + Send)) -> String {
     let said = panic.downcast_ref::<&str>().copied();
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!(
-        "a fault in Swath: {}; please report it with what was called",
+        "a bug in Swath: {}; try: report it, with the call that caused it",
         said.unwrap_or("no message")
     )
 }

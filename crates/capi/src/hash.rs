@@ -12,20 +12,20 @@ use crate::options::{Maps, ReadOptions, resolve, told};
 use crate::pointer::{self, given, value};
 use crate::status::Status;
 
-/// A checksum that a standard tool knows too.
+/// A checksum that standard tools also compute.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hash {
     /// 8 bytes, as `xxhsum -H3`.
     Xxh3 = 0,
-    /// 4 bytes: CRC-32C (Castagnoli), by all workers.
+    /// 4 bytes: CRC-32C (Castagnoli), computed by all workers.
     Crc32c = 1,
     /// 32 bytes, as `b3sum`.
     Blake3 = 2,
 }
 numbers!(Hash, "swath_hash_kind", [Xxh3, Crc32c, Blake3] -> checksum::Algorithm);
 
-/// Bytes of the longest digest.
+/// Length of the longest digest, in bytes.
 pub const SWATH_HASH_MAX_LEN: usize = 32;
 
 impl Hash {
@@ -38,17 +38,17 @@ impl Hash {
     }
 }
 
-/// Returns how many bytes a digest of this kind has; 0 for a number that is no kind.
+/// Returns the length of a digest of this kind in bytes; 0 for an undefined value.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_hash_len(kind: MaybeUninit<Hash>) -> usize {
     value(kind).map_or(0, Hash::len)
 }
 
-/// Computes the checksum of a file, or of the part of it that `options` name, and writes it to
-/// `digest`, the most significant byte of a number first, as tools print it. `size` is how many
-/// bytes `digest` has room for: at least `swath_hash_len(kind)`.
+/// Computes the checksum of a file, or of the part that `options` select, and writes it to
+/// `digest`, most significant byte first, as tools print it. `size` is the room at `digest` in
+/// bytes: at least `swath_hash_len(kind)`.
 ///
-/// As `swath_read`.
+/// Errors as for `swath_read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_hash(
     path: *const c_char,
@@ -65,7 +65,10 @@ pub unsafe extern "C" fn swath_hash(
         // SAFETY: as above.
         let target = unsafe { pointer::bytes_mut(digest, size.min(kind.len()), "digest") }?;
         if target.len() < kind.len() {
-            let text = format!("`size` is {size}, and the digest has {} bytes", kind.len());
+            let text = format!(
+                "`size` is {size}, but the digest has {} bytes; try: pass a larger buffer",
+                kind.len()
+            );
             return Err(Failure::invalid(text));
         }
         let call = resolve(options, path)?;

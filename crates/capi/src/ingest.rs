@@ -16,34 +16,35 @@ use crate::status::Status;
 
 pub use ingested::{File, FilePart, FilePartFn, Ingested};
 
-/// What happens when a file cannot be read.
+/// What to do when a file cannot be read.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failures {
     /// The call fails, with the first failure in input order.
     Fail = 0,
-    /// The file is left out, and counted.
+    /// The file is left out and counted.
     Skip = 1,
     /// The file keeps its place, with its error.
     Collect = 2,
 }
 numbers!(Failures, "swath_failures", [Fail, Skip, Collect] -> swath::ingest::Failures);
 
-/// What a walk through folders does with symbolic links. What is named is always followed.
+/// What a walk through folders does with symbolic links. A path that is given by name is always
+/// followed.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symlinks {
-    /// Reads the files that links lead to, and enters no folder through a link.
+    /// Reads files that links point to, but enters no folder through a link.
     Files = 0,
-    /// Leaves them out.
+    /// Ignores links.
     Skip = 1,
-    /// Reads files and enters folders; a link to a folder that it is in is an error.
+    /// Reads files and enters folders; a link to a folder that contains it is an error.
     Follow = 2,
 }
 numbers!(Symlinks, "swath_symlinks", [Files, Skip, Follow] -> swath::ingest::Symlinks);
 
-/// How to read many files. One thread sets at a time, and none while a call reads with it. Wherever
-/// it is wanted, NULL stands for defaults.
+/// How to read many files. One thread at a time may set options, and no thread while a call uses
+/// them. NULL means defaults.
 #[derive(Debug, Default)]
 pub struct IngestOptions {
     options: swath::ingest::IngestOptions,
@@ -58,7 +59,7 @@ impl Holds for IngestOptions {
     }
 }
 
-/// Makes options that leave everything to the library. To be freed by `swath_ingest_options_free`.
+/// Makes options with the defaults. Free them with `swath_ingest_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_options_new(
     options: Option<&mut MaybeUninit<Option<Box<IngestOptions>>>>,
@@ -66,20 +67,20 @@ pub extern "C" fn swath_ingest_options_new(
     made(options, "options")
 }
 
-/// Frees options; NULL is nothing to free.
+/// Frees options; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_options_free(options: Option<Box<IngestOptions>>) {
     quietly(|| drop(options));
 }
 
-/// Sets how the files are read, of which count: workers (default: one for each core, and where files
-/// are not in the page cache as many as keep the device busy), the queue depth (files that wait for the
-/// device at one time; default: 128 in rings, 64 threads), progress (told on the calling thread; the
-/// total is not known), the token, and the profile (that of the file system of the first file that is
-/// named). NULL: all as it is best for most, which is the default. What is set in `read` later does
-/// not count.
+/// Sets how the files are read. These settings of `read` apply: workers (default: one per core,
+/// and for files outside the page cache as many as keep the device busy), queue depth (files
+/// waiting for the device at once; default: 128 with a ring, 64 threads), progress (called on the
+/// calling thread, total not known), token, and profile (of the file system of the first file
+/// named). NULL restores the defaults. Later changes to `read` have no effect.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT for mirrors and checks, which are for calls that read one file.
+/// SWATH_STATUS_INVALID_ARGUMENT if `read` has mirrors or verification, which are for calls that
+/// read one file.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_options_set_read(
     options: Option<&mut IngestOptions>,
@@ -91,7 +92,7 @@ pub extern "C" fn swath_ingest_options_set_read(
     })
 }
 
-/// Sets what happens when a file cannot be read. Default: SWATH_FAILURES_FAIL.
+/// Sets what to do when a file cannot be read. Default: SWATH_FAILURES_FAIL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_options_set_failures(
     options: Option<&mut IngestOptions>,
@@ -109,8 +110,8 @@ pub extern "C" fn swath_ingest_options_set_symlinks(
     set(options, |options| Ok(options.with_symlinks(value(symlinks)?.into())))
 }
 
-/// Sets the bytes that `swath_ingest` may keep, or `swath_ingest_each` hold at one time. Default 0:
-/// what memory is at hand; one after the other 64 MiB.
+/// Sets how many bytes `swath_ingest` may keep, or `swath_ingest_each` may hold at once. Default
+/// 0: the memory available; for `swath_ingest_each`, 64 MiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_options_set_memory_limit(
     options: Option<&mut IngestOptions>,
@@ -119,8 +120,8 @@ pub extern "C" fn swath_ingest_options_set_memory_limit(
     set(options, |options| Ok(options.with_memory_limit(bytes)))
 }
 
-/// Sets the bytes that one worker reads of a large file at one time, and the most that
-/// `swath_ingest_each` hands over at once; at least 4096. Default 0: 1 MiB.
+/// Sets how many bytes of a large file one worker reads at once, which is also the most that
+/// `swath_ingest_each` passes in one call; at least 4096. Default 0: 1 MiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_options_set_part_size(
     options: Option<&mut IngestOptions>,
@@ -129,7 +130,7 @@ pub extern "C" fn swath_ingest_options_set_part_size(
     set(options, |options| Ok(options.with_part_size(bytes)))
 }
 
-/// What a call goes by.
+/// The options of a call.
 fn resolve(options: Option<&IngestOptions>, files: &Files) -> swath::ingest::IngestOptions {
     let Some(set) = options else { return swath::ingest::IngestOptions::new() };
     let options = set.options.clone();
@@ -139,11 +140,11 @@ fn resolve(options: Option<&IngestOptions>, files: &Files) -> swath::ingest::Ing
     }
 }
 
-/// Reads all files of a list into one memory. `ingested` is to be freed by `swath_ingested_free`;
-/// after a failure it is NULL.
+/// Reads all files of a list into one block of memory. Free `ingested` with
+/// `swath_ingested_free`; after a failure it is NULL.
 ///
-/// The first failure in input order, unless `options` say otherwise: as `swath_read` for each file,
-/// and SWATH_STATUS_OUT_OF_MEMORY if there is none for all of them.
+/// Fails with the first failure in input order, unless `options` say otherwise. Errors of each
+/// file as for `swath_read`; SWATH_STATUS_OUT_OF_MEMORY if not all of them fit.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest(
     files: Option<&Files>,
@@ -159,14 +160,14 @@ pub extern "C" fn swath_ingest(
     })
 }
 
-/// Reads the files of a list and hands them over one after the other, on the calling thread, in
-/// bounded memory and in input order: small files whole, larger ones in parts.
+/// Reads the files of a list and passes them one after another, on the calling thread, in input
+/// order and in bounded memory: small files whole, larger ones in parts.
 ///
-/// If a call returns something else than 0, nothing is handed over any more, and this returns
-/// SWATH_STATUS_STOPPED. A file of which parts have been handed over may still fail: then its last
-/// part has no bytes and a status that is not SWATH_STATUS_OK.
+/// If the callback returns a value other than 0, nothing more is passed, and this function
+/// returns SWATH_STATUS_STOPPED. A file can still fail after some of its parts were passed: its
+/// last part then has no bytes and a status other than SWATH_STATUS_OK.
 ///
-/// As `swath_ingest`.
+/// Errors as for `swath_ingest`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_each(
     files: Option<&Files>,

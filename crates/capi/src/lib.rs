@@ -6,24 +6,24 @@
 //! ```
 //!
 //! It translates and decides nothing. `include/swath.h` is generated from the comments and
-//! signatures in here by `cargo xtask header`, and is what a user reads: so comments on exported
-//! items say what a C programmer needs. How the rooms share the work:
+//! signatures in here by `cargo xtask header`, in the order and with the examples of `groups.txt`.
+//! It is what a user reads, so comments on exported items say what a C programmer needs. The rooms:
 //!
 //! - `status` and `failure`: what went wrong, as a number and in words;
 //! - `guard`: no panic crosses;
-//! - `pointer` and `number`: what a C program may hand over, and what it must not;
+//! - `pointer` and `number`: checks of what a C program passes;
 //! - `setter`: how it sets options;
-//! - `version`: what a program runs with;
+//! - `version`: the version of the library that a program runs with;
 //! - one room for each verb.
 //!
 //! A handle is a `Box` in C's hands: made by one function, freed by exactly one other. Shared
-//! handles are `&T` here, so their types are `Sync`; what one thread uses at a time is `&mut T`.
-//! A parameter `Option<&T>` is a pointer that may be `NULL`, and `Option<&mut MaybeUninit<T>>` one
+//! handles are `&T` here, so their types are `Sync`; a handle for one thread at a time is `&mut T`.
+//! A parameter `Option<&T>` is a pointer that may be `NULL`; `Option<&mut MaybeUninit<T>>` points
 //! to where a result goes.
 
 #![expect(
     clippy::missing_safety_doc,
-    reason = "the contract of every pointer is that of the header, said at its top once"
+    reason = "the contract of every pointer stands once, at the top of the header"
 )]
 
 pub mod append;

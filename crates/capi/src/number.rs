@@ -1,8 +1,8 @@
-//! Numbers that C calls values of an enumeration, whatever they are.
+//! Values of enumerations from C, which may be any number.
 //!
-//! In C any number may be passed where an enumeration is wanted; in Rust such a value must not
-//! exist. So parameters are `MaybeUninit<Enum>`, which the header shows as the enumeration, and
-//! are looked at as what they are.
+//! In C any number can be passed as an enumeration; in Rust such a value must not exist. So
+//! parameters are `MaybeUninit<Enum>`, which the header shows as the enumeration, and are read as
+//! plain numbers first.
 
 use std::mem::MaybeUninit;
 
@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 ///
 /// # Safety
 ///
-/// It is `repr(u32)`, or `repr(C)` with values that fit into so many bits.
+/// It is `repr(u32)`, or `repr(C)` with values that fit into 32 bits.
 pub(crate) unsafe trait Number: Copy + 'static {
     /// What messages call it.
     const NAME: &'static str;
@@ -21,8 +21,8 @@ pub(crate) unsafe trait Number: Copy + 'static {
     fn number(self) -> u32;
 }
 
-/// Declares what [`Number`] wants to know, and which choice of the library each value is: `->` what
-/// C says, `<->` what it is told as well.
+/// Implements [`Number`], and maps each value to a choice of the library: `->` from C, `<->` both
+/// ways.
 macro_rules! numbers {
     ($type:ty, $name:literal, [$($value:ident),+ $(,)?]) => {
         // SAFETY: each of them is declared so; a cast that would lose bits is refused below.
@@ -56,10 +56,10 @@ macro_rules! numbers {
 }
 pub(crate) use numbers;
 
-/// The value that was given, or the number that is none.
+/// The value that was given, or the number that is not a value.
 pub(crate) fn known<T: Number>(given: MaybeUninit<T>) -> Result<T, u32> {
     const { assert!(size_of::<T>() == size_of::<u32>()) };
-    // SAFETY: C has passed a number of so many bytes, and each of their values is a `u32`.
+    // SAFETY: C has passed a number of four bytes, and every four bytes are a `u32`.
     let number = unsafe { std::mem::transmute_copy::<MaybeUninit<T>, u32>(&given) };
     T::ALL.iter().copied().find(|value| value.number() == number).ok_or(number)
 }

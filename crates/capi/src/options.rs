@@ -21,10 +21,9 @@ pub(crate) use hooks::Hooks;
 pub use hooks::ProgressFn;
 pub(crate) use resolve::{Call, Maps, resolve, resolve_several, told};
 
-/// How to read. Every setter can be called again, the last call counts; a call that reads takes
-/// what is set when it begins. One thread sets at a time, and none while a call reads with it;
-/// any number of calls may read with it at one time. Wherever it is wanted, NULL stands for
-/// defaults.
+/// How to read. Setters may be called again; the last call counts. A call that reads uses what is
+/// set when it begins. One thread at a time may set options, and no thread while a call reads
+/// with them; any number of calls may read with them at once. NULL means defaults.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     options: swath::ReadOptions,
@@ -47,7 +46,7 @@ impl Holds for ReadOptions {
     }
 }
 
-/// Makes options that leave everything to the library. To be freed by `swath_read_options_free`.
+/// Makes options with the defaults. Free them with `swath_read_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_new(
     options: Option<&mut MaybeUninit<Option<Box<ReadOptions>>>>,
@@ -55,15 +54,14 @@ pub extern "C" fn swath_read_options_new(
     made(options, "options")
 }
 
-/// Frees options; NULL is nothing to free.
+/// Frees options; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_free(options: Option<Box<ReadOptions>>) {
     quietly(|| drop(options));
 }
 
-/// Sets how many threads read, the calling one included; at most 1024, and where more are wished
-/// the report says that they were not had. Default 0: one for each
-/// core, or more where the device wants more reads in flight.
+/// Sets how many threads read, including the calling one. More than 1024 is taken as 1024, and
+/// the report says so. Default 0: one per core, or more if the device wants more reads in flight.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_workers(
     options: Option<&mut ReadOptions>,
@@ -72,8 +70,8 @@ pub extern "C" fn swath_read_options_set_workers(
     set(options, |options| Ok(options.with_workers(workers)))
 }
 
-/// Sets the bytes of one read; for `swath_scan`, of one chunk. Default 0: 1 MiB; for a scan
-/// 512 KiB.
+/// Sets the bytes of one read; for `swath_scan`, of one chunk. Default 0: 1 MiB; for a scan 512
+/// KiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_chunk_size(
     options: Option<&mut ReadOptions>,
@@ -82,8 +80,8 @@ pub extern "C" fn swath_read_options_set_chunk_size(
     set(options, |options| Ok(options.with_chunk_size(chunk_size as u64)))
 }
 
-/// Sets how many direct reads are in flight; at most 1024, as for workers. Default 0: 16, on spinning disks and
-/// networks 2.
+/// Sets how many direct reads are in flight; more than 1024 is taken as 1024, and the report says
+/// so. Default 0: 16; on spinning disks and network file systems 2.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_queue_depth(
     options: Option<&mut ReadOptions>,
@@ -92,10 +90,10 @@ pub extern "C" fn swath_read_options_set_queue_depth(
     set(options, |options| Ok(options.with_queue_depth(queue_depth)))
 }
 
-/// Sets who moves the bytes. Default: SWATH_ENGINE_AUTO. SWATH_ENGINE_MAP also needs
+/// Sets the engine that moves the bytes. Default: SWATH_ENGINE_AUTO. SWATH_ENGINE_MAP also needs
 /// `swath_read_options_promise_frozen`.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT for a number that is no engine; the options stay as they are.
+/// SWATH_STATUS_INVALID_ARGUMENT if the value is not an engine; the options stay unchanged.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_engine(
     options: Option<&mut ReadOptions>,
@@ -108,7 +106,7 @@ pub extern "C" fn swath_read_options_set_engine(
     })
 }
 
-/// Sets what happens to the page cache. Default: SWATH_PAGE_CACHE_AUTO.
+/// Sets how the read treats the page cache. Default: SWATH_PAGE_CACHE_AUTO.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_page_cache(
     options: Option<&mut ReadOptions>,
@@ -117,7 +115,7 @@ pub extern "C" fn swath_read_options_set_page_cache(
     set(options, |options| Ok(options.with_page_cache(value(page_cache)?.into())))
 }
 
-/// Says whether the file will be read again. Default: SWATH_REUSE_UNKNOWN.
+/// Sets whether the file will be read again. Default: SWATH_REUSE_UNKNOWN.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_reuse(
     options: Option<&mut ReadOptions>,
@@ -126,7 +124,7 @@ pub extern "C" fn swath_read_options_set_reuse(
     set(options, |options| Ok(options.with_reuse(value(reuse)?.into())))
 }
 
-/// Sets what the file may do while it is read. Default: SWATH_GROWTH_REFUSED.
+/// Sets whether the file may grow while it is read. Default: SWATH_GROWTH_REFUSED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_growth(
     options: Option<&mut ReadOptions>,
@@ -135,7 +133,7 @@ pub extern "C" fn swath_read_options_set_growth(
     set(options, |options| Ok(options.with_growth(value(growth)?.into())))
 }
 
-/// Sets the most bytes a second, all workers together. Default 0: no limit.
+/// Sets the maximum rate of all workers together, in bytes per second. Default 0: no limit.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_rate(
     options: Option<&mut ReadOptions>,
@@ -153,7 +151,7 @@ pub extern "C" fn swath_read_options_set_offset(
     set(options, |options| Ok(options.with_offset(offset)))
 }
 
-/// Sets how many bytes to read. A file that has fewer behind the offset is an error,
+/// Sets how many bytes to read. If the file has fewer bytes after the offset, the call returns
 /// SWATH_STATUS_TRUNCATED. Default SWATH_TO_END: all of them.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_len(
@@ -163,11 +161,11 @@ pub extern "C" fn swath_read_options_set_len(
     put(options, |options| options.len = (len != SWATH_TO_END).then_some(len))
 }
 
-/// As a length: to the end of the file. As a total: not known.
+/// As a length: up to the end of the file. As a total: not known.
 pub const SWATH_TO_END: u64 = 0xFFFF_FFFF_FFFF_FFFF;
 
-/// Sets a function that is told how far a read is, and what it is given with every call. NULL:
-/// none, which is the default.
+/// Sets the function that receives progress, and the pointer passed to it. Default NULL: no
+/// function.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_progress(
     options: Option<&mut ReadOptions>,
@@ -177,8 +175,8 @@ pub extern "C" fn swath_read_options_set_progress(
     put(options, |options| options.hooks.set_progress(progress, user_data))
 }
 
-/// Sets the token that cancels calls with these options; NULL: none, which is the default. The
-/// options keep what they need of it.
+/// Sets the token that cancels calls with these options. Default NULL: no token. The options keep
+/// what they need of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_cancel(
     options: Option<&mut ReadOptions>,
@@ -187,7 +185,7 @@ pub extern "C" fn swath_read_options_set_cancel(
     put(options, |options| options.hooks.set_cancel(token))
 }
 
-/// Says whether SWATH_ENGINE_AUTO goes by what `swath tune` has measured for the file system.
+/// Sets whether SWATH_ENGINE_AUTO uses the settings that `swath tune` saved for the file system.
 /// Default: SWATH_PROFILE_NONE.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_profile(
@@ -200,14 +198,14 @@ pub extern "C" fn swath_read_options_set_profile(
     })
 }
 
-/// Promises that until a call with these options has returned nobody, in any process, writes to the
-/// file or makes it shorter. Then it may be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
-/// `swath_sum`, `swath_count` and `swath_records` wherever that is faster. The other calls never map:
-/// with SWATH_ENGINE_MAP those that look at the engine are SWATH_STATUS_INVALID_ARGUMENT.
+/// Promises that until a call with these options returns, no process writes to the file or
+/// truncates it. The file may then be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
+/// `swath_sum`, `swath_count` and `swath_records` wherever that is faster. Other calls never map;
+/// those that use the engine return SWATH_STATUS_INVALID_ARGUMENT for SWATH_ENGINE_MAP.
 ///
-/// A promise that is not kept is undefined behaviour: a map of a file that gets shorter ends the
-/// process with SIGBUS. Without the promise nothing of the kind can happen. It counts for calls
-/// that read one file without mirrors; the others read.
+/// Breaking the promise is undefined behaviour: if a mapped file is truncated, SIGBUS ends the
+/// process. Without the promise this cannot happen. It applies to calls that read one file
+/// without mirrors; other calls read as usual.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_promise_frozen(
     options: Option<&mut ReadOptions>,

@@ -1,4 +1,4 @@
-//! How to write, for every call that leaves a file.
+//! How to write, for every call that writes a file.
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
@@ -13,15 +13,15 @@ use crate::pointer::value;
 use crate::setter::{Holds, made, put, set};
 use crate::status::Status;
 
-/// How sure to be, at commit, that a power cut does not undo it.
+/// How safe a commit is from a power cut.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// The device has bytes and name when commit returns.
+    /// When commit returns, the bytes and the name are on the device.
     #[default]
     Full = 0,
-    /// The kernel has them, and will write them when it likes: readers see all or nothing, but
-    /// after a power cut the target may be old, empty or damaged.
+    /// The kernel has them and writes them later. Readers see all or nothing, but after a power
+    /// cut the target may be old, empty or damaged.
     None = 1,
 }
 numbers!(Durability, "swath_durability", [Full, None] -> sink::Durability);
@@ -30,28 +30,28 @@ numbers!(Durability, "swath_durability", [Full, None] -> sink::Durability);
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
-    /// It is replaced in one step; mode, owner (where allowed) and attributes are kept.
+    /// Replace it in one step; its mode, owner (where allowed) and attributes are kept.
     #[default]
     Allowed = 0,
-    /// The call fails, and the file is never touched.
+    /// Fail; the file is never touched.
     Refused = 1,
 }
 numbers!(Replace, "swath_replace", [Allowed, Refused] -> sink::Replace);
 
-/// What to do if the target has further names (hard links), which would keep the old bytes.
+/// What to do if the target has other names (hard links), which would keep the old bytes.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HardLinks {
-    /// The call fails.
+    /// Fail.
     #[default]
     Refused = 0,
-    /// This name gets the new bytes; the others keep the old ones.
+    /// Give this name the new bytes; the other names keep the old ones.
     Broken = 1,
 }
 numbers!(HardLinks, "swath_hard_links", [Refused, Broken] -> sink::HardLinks);
 
-/// How to write: one set of choices for every call that leaves a file. One thread sets at a time, and
-/// none while a call writes with it. Wherever it is wanted, NULL stands for defaults.
+/// How to write: one set of options for every call that writes a file. One thread at a time may
+/// set options, and no thread while a call writes with them. NULL means defaults.
 #[derive(Debug, Default)]
 pub struct OutputOptions {
     options: swath::OutputOptions,
@@ -59,7 +59,7 @@ pub struct OutputOptions {
 }
 
 impl OutputOptions {
-    /// What C has set, for the library; the defaults without options.
+    /// The settings of C for the library; the defaults for NULL.
     pub(crate) fn of(options: Option<&Self>) -> swath::OutputOptions {
         let Some(set) = options else { return swath::OutputOptions::new() };
         let mut output = set.options.clone();
@@ -81,7 +81,7 @@ impl Holds for OutputOptions {
     }
 }
 
-/// Makes options with everything as it is best for most. To be freed by `swath_output_options_free`.
+/// Makes options with the defaults. Free them with `swath_output_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_new(
     options: Option<&mut MaybeUninit<Option<Box<OutputOptions>>>>,
@@ -89,7 +89,7 @@ pub extern "C" fn swath_output_options_new(
     made(options, "options")
 }
 
-/// Frees options; NULL is nothing to free.
+/// Frees options; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_free(options: Option<Box<OutputOptions>>) {
     quietly(|| drop(options));
@@ -113,7 +113,7 @@ pub extern "C" fn swath_output_options_set_replace(
     set(options, |options| Ok(options.with_replace(value(replace)?.into())))
 }
 
-/// Sets what happens if the target has further names. Default: SWATH_HARD_LINKS_REFUSED.
+/// Sets what happens if the target has other names. Default: SWATH_HARD_LINKS_REFUSED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_set_hard_links(
     options: Option<&mut OutputOptions>,
@@ -122,9 +122,9 @@ pub extern "C" fn swath_output_options_set_hard_links(
     set(options, |options| Ok(options.with_hard_links(value(hard_links)?.into())))
 }
 
-/// Sets how many threads write, the calling one included; at most 1024. Only `swath_write` starts
-/// threads: forks and tickets are written by the caller's. Default 0: one; over a network or FUSE up
-/// to 4.
+/// Sets how many threads write, including the calling one; at most 1024. Only `swath_write`
+/// starts threads; forks and tickets are written by the caller's threads. Default 0: one; over a
+/// network or FUSE up to 4.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_set_workers(
     options: Option<&mut OutputOptions>,
@@ -133,7 +133,8 @@ pub extern "C" fn swath_output_options_set_workers(
     set(options, |options| Ok(options.with_workers(workers)))
 }
 
-/// Sets a function that is told how many bytes were written. NULL: none, which is the default.
+/// Sets the function that receives the bytes written so far, and the pointer passed to it.
+/// Default NULL: no function.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_set_progress(
     options: Option<&mut OutputOptions>,
@@ -143,8 +144,8 @@ pub extern "C" fn swath_output_options_set_progress(
     put(options, |options| options.hooks.set_progress(progress, user_data))
 }
 
-/// Sets the token that cancels calls with these options until their commit begins; NULL: none, which
-/// is the default. The options keep what they need of it.
+/// Sets the token that cancels calls with these options until their commit begins. Default NULL:
+/// no token. The options keep what they need of it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_set_cancel(
     options: Option<&mut OutputOptions>,

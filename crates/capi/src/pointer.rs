@@ -1,7 +1,7 @@
-//! Pointers as C hands them over: checked, and turned into what Rust may look at.
+//! Pointers from C: checked, and turned into references and slices.
 //!
-//! What cannot be checked, such as whether a pointer leads anywhere, is the contract at the top of
-//! the header, and of the functions here that are `unsafe`.
+//! What cannot be checked, such as whether a pointer is valid, is the contract at the top of the
+//! header and of the `unsafe` functions here.
 
 use std::ffi::{CStr, OsStr, c_char};
 use std::mem::MaybeUninit;
@@ -15,21 +15,21 @@ use crate::status::Status;
 /// Where a result goes, if C wants it.
 pub(crate) type Place<'p, T> = Option<&'p mut MaybeUninit<T>>;
 
-/// A pointer that must lead somewhere.
+/// A pointer that must not be NULL.
 pub(crate) fn given<T>(pointer: Option<T>, name: &str) -> Result<T> {
     pointer.ok_or_else(|| null(name))
 }
 
 /// A value of an enumeration, or an error that says which number it was.
 pub(crate) fn value<T: Number>(given: MaybeUninit<T>) -> Result<T> {
-    known(given).map_err(|number| Failure::invalid(format!("{number} is no `{}`", T::NAME)))
+    known(given).map_err(|number| Failure::invalid(format!("{number} is not a `{}`", T::NAME)))
 }
 
 fn null(name: &str) -> Failure {
     Failure::invalid(format!("`{name}` is NULL"))
 }
 
-/// Where a handle goes; until there is one, `NULL` is there, so that freeing it does no harm.
+/// Where a handle goes. It holds `NULL` until there is one, so that freeing it does no harm.
 pub(crate) fn handle<'p, T>(
     place: Place<'p, Option<Box<T>>>,
     name: &str,
@@ -37,7 +37,7 @@ pub(crate) fn handle<'p, T>(
     Ok(given(place, name)?.write(None))
 }
 
-/// The same of one that is only filled if it is wanted.
+/// The same for a handle that the caller may not want.
 pub(crate) fn wanted<'p, T>(
     place: Place<'p, Option<Box<T>>>,
 ) -> Option<&'p mut Option<Box<T>>> {
@@ -89,7 +89,7 @@ pub(crate) unsafe fn paths<'p>(
     };
     let mut paths = Vec::new();
     paths.try_reserve_exact(count).map_err(|error| {
-        Failure::new(Status::OutOfMemory, format!("cannot look at {count} paths: {error}"))
+        Failure::new(Status::OutOfMemory, format!("cannot list {count} paths: {error}"))
     })?;
     for named in pointers.iter().enumerate() {
         paths.push(each(named)?);
@@ -97,38 +97,38 @@ pub(crate) unsafe fn paths<'p>(
     Ok(paths)
 }
 
-/// Items to look at; where there are none the pointer may be NULL.
+/// Items to read; without items the pointer may be NULL.
 ///
 /// # Safety
 ///
-/// `pointer` is NULL, or leads to `count` items that outlive `'p` and that nobody changes.
+/// `pointer` is NULL, or points to `count` items that outlive `'p` and that no thread changes.
 pub(crate) unsafe fn items<'p, T>(
     pointer: *const T,
     count: usize,
     name: &str,
 ) -> Result<&'p [T]> {
     if fits::<T>(pointer, count, name)? {
-        // SAFETY: not NULL, aligned, no longer than an address can be; the rest says the caller.
+        // SAFETY: not NULL, aligned, no longer than an address can be; the caller promises the rest.
         Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
     } else {
         Ok(&[])
     }
 }
 
-/// Bytes to be written to; where there are none the pointer may be NULL.
+/// Bytes to write to; without bytes the pointer may be NULL.
 ///
 /// # Safety
 ///
-/// `pointer` is NULL, or leads to `len` bytes that outlive `'p` and that nobody else uses
-/// meanwhile.
+/// `pointer` is NULL, or points to `len` bytes that outlive `'p` and that no other thread uses
+/// during that time.
 pub(crate) unsafe fn bytes_mut<'p>(
     pointer: *mut u8,
     len: usize,
     name: &str,
 ) -> Result<&'p mut [u8]> {
     if fits(pointer.cast_const(), len, name)? {
-        // SAFETY: as above. What C has not written yet are bytes all the same: memory that Rust
-        // did not make has some value.
+        // SAFETY: as above. Bytes that C has not written yet still have a value: Rust did not
+        // allocate this memory.
         Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len) })
     } else {
         Ok(&mut [])
@@ -148,7 +148,7 @@ fn fits<T>(pointer: *const T, count: usize, name: &str) -> Result<bool> {
     }
     let bytes =
         count.checked_mul(size_of::<T>()).filter(|&bytes| isize::try_from(bytes).is_ok());
-    // Memory cannot go on behind the last address.
+    // Memory cannot extend past the last address.
     let end = bytes.and_then(|bytes| pointer.addr().checked_add(bytes));
     match end {
         Some(_) => Ok(true),

@@ -1,4 +1,4 @@
-//! The verb `read_prioritised`: first what is needed first.
+//! The verb `read_prioritised`: reads the urgent parts first.
 
 pub mod class;
 pub mod plan;
@@ -19,12 +19,12 @@ use crate::status::Status;
 use class::Class;
 use plan::ClassPlan;
 
-/// As a number of milliseconds: however long it takes.
+/// As a timeout in milliseconds: no limit.
 pub const SWATH_FOREVER: u64 = 0xFFFF_FFFF_FFFF_FFFF;
 
-/// A read by classes that goes on, and later the memory with all of it. Used by any number of
-/// threads at one time, but for `swath_prioritised_finish` and `swath_prioritised_free`, during and
-/// after which no other thread uses it.
+/// A read by classes, running or complete, with the memory that holds its bytes. Any number of
+/// threads may use it at once, except for `swath_prioritised_finish` and
+/// `swath_prioritised_free`: no other thread may use it during or after them.
 #[derive(Debug)]
 pub struct Prioritised {
     state: State,
@@ -41,24 +41,24 @@ impl Prioritised {
     fn reading(&self) -> Result<&swath::classes::Prioritised> {
         match &self.state {
             State::Reading(reading) => Ok(reading),
-            State::Loaded(_) => Err(Failure::invalid("the read is finished")),
+            State::Loaded(_) => Err(Failure::invalid("the read has already finished")),
             State::Failed => Err(has_failed()),
         }
     }
 }
 
 fn has_failed() -> Failure {
-    Failure::invalid("the read has failed, and was finished")
+    Failure::invalid("the read has failed, and its bytes are gone")
 }
 
-/// Starts to read what `plan` lists of some files, the most urgent class first, and returns at
-/// once; threads of the library go on. The plan calls the files by their index in `paths`. The read
-/// is to be freed by `swath_prioritised_free`. The plan may be freed at once, or used again.
+/// Starts reading what `plan` lists of `count` files, the most urgent class first, and returns at
+/// once; threads of the library do the reading. The plan names files by their index in `paths`.
+/// Free the read with `swath_prioritised_free`. The plan may be freed at once or used again.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT if the plan names a file that is not there, or the options have an
-/// offset or a length that does not fit it; SWATH_STATUS_TRUNCATED if a file ends before the plan
-/// does; as `swath_read`. What fails later is told by `swath_prioritised_wait` and
-/// `swath_prioritised_finish`.
+/// SWATH_STATUS_INVALID_ARGUMENT if the plan names a file that is not in `paths`, or the options
+/// have an offset or length that does not fit it; SWATH_STATUS_TRUNCATED if a file ends before
+/// the plan does; other errors as for `swath_read`. Later failures are reported by
+/// `swath_prioritised_wait` and `swath_prioritised_finish`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_read_prioritised(
     paths: *const *const c_char,
@@ -80,12 +80,13 @@ pub unsafe extern "C" fn swath_read_prioritised(
     })
 }
 
-/// Waits until all of a class is there and checked, for `timeout_ms` at most (SWATH_FOREVER: however
-/// long it takes), and returns it. It is to be freed by `swath_class_free`; its bytes are valid as
-/// those of the read. `number` is the one that the plan gives the class.
+/// Waits until a class is complete and checked, for at most `timeout_ms` (SWATH_FOREVER: no
+/// limit), and returns it. `number` is its number in the plan. Free the class with
+/// `swath_class_free`; its bytes stay valid as long as those of the read.
 ///
-/// SWATH_STATUS_TIMED_OUT if it takes longer; what ended the read before; SWATH_STATUS_BUSY from a
-/// callback; SWATH_STATUS_INVALID_ARGUMENT if the plan has no such class.
+/// SWATH_STATUS_TIMED_OUT if it takes longer; the error that ended the read, if one did;
+/// SWATH_STATUS_BUSY from a callback; SWATH_STATUS_INVALID_ARGUMENT if the plan has no such
+/// class.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_prioritised_wait(
     reading: Option<&Prioritised>,
@@ -100,7 +101,7 @@ pub extern "C" fn swath_prioritised_wait(
             State::Reading(reading) => {
                 let most = Duration::from_millis(timeout_ms);
                 reading.wait_for(number, most)?.ok_or_else(|| {
-                    let text = format!("class {number} is not there after {timeout_ms} ms");
+                    let text = format!("class {number} is not complete after {timeout_ms} ms");
                     Failure::new(Status::TimedOut, text)
                 })?
             }
@@ -114,11 +115,11 @@ pub extern "C" fn swath_prioritised_wait(
     })
 }
 
-/// Leads `data` to `len` bytes of a file from `offset` on, if they are there already. Whether the
-/// file has changed is only known of complete classes.
+/// Points `data` at `len` bytes of a file from `offset`, if they are already there. Only complete
+/// classes are checked for changes to the file. The bytes belong to the read.
 ///
-/// SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; what ended the read
-/// before; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
+/// SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; the error that ended
+/// the read, if one did; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_prioritised_bytes(
     reading: Option<&Prioritised>,
@@ -133,7 +134,7 @@ pub extern "C" fn swath_prioritised_bytes(
         let range = offset..plan::end(offset, len)?;
         let bytes = match state {
             State::Reading(reading) => reading.try_bytes(file, range)?.ok_or_else(|| {
-                let text = format!("bytes {offset}..{} are not all there yet", offset + len);
+                let text = format!("bytes {offset}..{} are not all read yet", offset + len);
                 Failure::new(Status::TimedOut, text)
             })?,
             State::Loaded(loaded) => loaded.bytes(file, range).ok_or_else(|| {
@@ -149,9 +150,9 @@ pub extern "C" fn swath_prioritised_bytes(
     })
 }
 
-/// Makes a class the next one to begin. Classes that have begun are read to their end first. One
-/// that has begun, or that the plan does not have, changes nothing. To bring several forward, name
-/// the most urgent last.
+/// Makes a class the next one to begin. Classes that have begun are read to their end first. A
+/// class that has begun, or that is not in the plan, changes nothing. To move several forward,
+/// name the most urgent last.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_prioritised_prioritise(
     reading: Option<&Prioritised>,
@@ -163,7 +164,7 @@ pub extern "C" fn swath_prioritised_prioritise(
     })
 }
 
-/// Ends the read; what is in flight is not waited for here. Complete classes stay readable.
+/// Ends the read without waiting for requests in flight. Complete classes stay readable.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_prioritised_cancel(reading: Option<&Prioritised>) -> Status {
     guard(|| {
@@ -172,10 +173,11 @@ pub extern "C" fn swath_prioritised_cancel(reading: Option<&Prioritised>) -> Sta
     })
 }
 
-/// Waits for everything. The bytes stay where they are, until the read is freed; after a failure
-/// they are gone, those of complete classes too. `report` may be NULL.
+/// Waits for everything. The bytes stay in place until the read is freed; after a failure they
+/// are gone, including those of complete classes. `report` may be NULL; free it with
+/// `swath_report_free`.
 ///
-/// The first thing that went wrong, and SWATH_STATUS_CHANGED if a file changed while it was read;
+/// The first error, or SWATH_STATUS_CHANGED if a file changed while it was read;
 /// SWATH_STATUS_INVALID_ARGUMENT if it was finished before.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_prioritised_finish(
@@ -195,13 +197,13 @@ pub extern "C" fn swath_prioritised_finish(
     })
 }
 
-/// Frees a read; NULL is nothing to free. One that goes on is cancelled and waited for.
+/// Frees a read and its bytes; NULL is ignored. A running read is cancelled and waited for.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_prioritised_free(reading: Option<Box<Prioritised>>) {
     quietly(|| drop(reading));
 }
 
-/// Is told that a class is complete: by a thread of the library, one call at a time, in the order
-/// in which classes are completed. `complete` is valid until it returns. It must be quick, must not
-/// wait for another class, and must not throw or `longjmp`.
+/// Receives a complete class: on a thread of the library, one call at a time, in the order of
+/// completion. `complete` is valid until the callback returns; do not free it. It must be quick,
+/// must not wait for another class, and must not throw or `longjmp`.
 pub type ClassFn = Option<extern "C" fn(complete: *const Class, user_data: *mut c_void)>;

@@ -10,13 +10,13 @@ use crate::pointer::{self, handle, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
 
-/// Reads a file, or the part of it that `options` name, into new memory by the best way there is
-/// for it right now. `buffer` is to be freed by `swath_buffer_free`; `report`, which may be NULL,
-/// says how it went and is to be freed by `swath_report_free`. After a failure both are NULL.
+/// Reads a file, or the part that `options` select, into new memory, in the fastest way for this
+/// file at this moment. Free `buffer` with `swath_buffer_free`. `report`, which may be NULL, says
+/// how the read went; free it with `swath_report_free`. After a failure both are NULL.
 ///
-/// SWATH_STATUS_NOT_FOUND, SWATH_STATUS_PERMISSION_DENIED, SWATH_STATUS_IO if it cannot be read;
-/// SWATH_STATUS_CHANGED if it changed while it was read, SWATH_STATUS_TRUNCATED if it has fewer
-/// bytes than the options say, SWATH_STATUS_OUT_OF_MEMORY, SWATH_STATUS_CANCELLED,
+/// SWATH_STATUS_NOT_FOUND, SWATH_STATUS_PERMISSION_DENIED or SWATH_STATUS_IO if it cannot be
+/// read; SWATH_STATUS_CHANGED if it changed while it was read; SWATH_STATUS_TRUNCATED if it has
+/// fewer bytes than the options select; SWATH_STATUS_OUT_OF_MEMORY, SWATH_STATUS_CANCELLED,
 /// SWATH_STATUS_INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_read(
@@ -45,11 +45,12 @@ pub unsafe extern "C" fn swath_read(
     })
 }
 
-/// Reads `len` bytes of a file, from the offset of `options` on, into memory of the caller. The
-/// length of the options does not count. Whatever happens, nothing writes to `target` any more
-/// when this returns; after a failure its contents are unspecified.
+/// Reads `len` bytes of a file, from the offset of `options`, into the caller's memory. The
+/// length in `options` is ignored. Once this returns, nothing writes to `target` any more,
+/// whatever happened; after a failure its contents are unspecified. `report` may be NULL; free it
+/// with `swath_report_free`.
 ///
-/// As `swath_read`; SWATH_STATUS_TRUNCATED if the file has fewer bytes.
+/// Errors as for `swath_read`; SWATH_STATUS_TRUNCATED if the file has fewer bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_read_into(
     path: *const c_char,

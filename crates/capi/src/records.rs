@@ -14,8 +14,8 @@ use crate::setter::{made, put};
 use crate::status::Status;
 use crate::user::UserData;
 
-/// Where records end, and how long they may be. One thread sets at a time, and none while a call
-/// uses it. Wherever it is wanted, NULL stands for defaults: lines.
+/// Where records end, and how long they may be. One thread at a time may set options, and no
+/// thread while a call uses them. NULL means defaults: lines.
 #[derive(Debug)]
 pub struct RecordOptions {
     cut: Cut,
@@ -30,7 +30,7 @@ impl Default for RecordOptions {
     }
 }
 
-/// Makes options for lines. To be freed by `swath_record_options_free`.
+/// Makes options for lines. Free them with `swath_record_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_new(
     options: Option<&mut MaybeUninit<Option<Box<RecordOptions>>>>,
@@ -38,14 +38,14 @@ pub extern "C" fn swath_record_options_new(
     made(options, "options")
 }
 
-/// Frees options; NULL is nothing to free.
+/// Frees options; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_free(options: Option<Box<RecordOptions>>) {
     quietly(|| drop(options));
 }
 
-/// Ends records behind each byte of this value. What follows the last one is a record too, if it
-/// is not empty. Default: a newline.
+/// Ends a record after each byte of this value. What follows the last one is a record too, unless
+/// it is empty. Default: a newline.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_set_delimiter(
     options: Option<&mut RecordOptions>,
@@ -54,8 +54,8 @@ pub extern "C" fn swath_record_options_set_delimiter(
     put(options, |options| options.cut = Cut::Byte(delimiter))
 }
 
-/// Ends records every `width` bytes. A last record that is shorter is an error of the call that
-/// reads, and so is a width of 0.
+/// Ends a record every `width` bytes. A shorter last record is an error of the call that reads,
+/// and so is a width of 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_set_fixed(
     options: Option<&mut RecordOptions>,
@@ -64,9 +64,9 @@ pub extern "C" fn swath_record_options_set_fixed(
     put(options, |options| options.cut = Cut::Fixed(width))
 }
 
-/// Ends records behind each `delimiter` that is not between two quotes: CSV, where a newline may
-/// stand in a field. A quote inside quotes is doubled. A quote that is never closed is an error of
-/// the call that reads.
+/// Ends a record after each `delimiter` that is not inside quotes: CSV, where a field may contain
+/// a newline. A quote inside quotes is doubled. A quote that is never closed is an error of the
+/// call that reads.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_set_quoted(
     options: Option<&mut RecordOptions>,
@@ -76,7 +76,7 @@ pub extern "C" fn swath_record_options_set_quoted(
     put(options, |options| options.cut = Cut::Quoted { quote, delimiter })
 }
 
-/// Sets the bytes of a block. Default 0: the chunk size of the options, or 1 MiB.
+/// Sets the bytes of a block. Default 0: the chunk size of the read options, or 1 MiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_set_block_size(
     options: Option<&mut RecordOptions>,
@@ -85,8 +85,8 @@ pub extern "C" fn swath_record_options_set_block_size(
     put(options, |options| options.block_size = bytes)
 }
 
-/// Sets the bytes of the longest record that is accepted; a longer one is an error of the call
-/// that reads. Default 0: as much as fits into the memory at hand.
+/// Sets the length of the longest accepted record in bytes; a longer one is an error of the call
+/// that reads. Default 0: as much as fits into the available memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_set_record_limit(
     options: Option<&mut RecordOptions>,
@@ -95,12 +95,12 @@ pub extern "C" fn swath_record_options_set_record_limit(
     put(options, |options| options.record_limit = bytes)
 }
 
-/// Takes only the records that begin in the `len` bytes from `offset` on, the last one to its end,
-/// wherever that is: of extents that together are all of a file, each record begins in one.
-/// SWATH_TO_END stands for all bytes after the offset. Default: all records.
+/// Takes only the records that begin in the `len` bytes from `offset`; the last one is taken to
+/// its end, wherever that is. If extents cover a file without overlap, each record begins in
+/// exactly one of them. SWATH_TO_END stands for all bytes after the offset. Default: all records.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that is read in order has
-/// no extents: the call that reads it fails.
+/// SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that is read in
+/// order, such as a pipe, has no extents: the call that reads it fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_set_starting_in(
     options: Option<&mut RecordOptions>,
@@ -117,27 +117,28 @@ pub extern "C" fn swath_record_options_set_starting_in(
     })
 }
 
-/// Some neighbouring records, each whole: valid until the callback returns, for the thread that it
-/// was called by.
+/// Adjacent records, each whole. Valid until the callback returns, on the thread that runs it.
 #[derive(Debug)]
 pub struct Block<'b> {
     block: swath::Block<'b>,
     records: BlockRecords<'b>,
 }
 
-/// Looks at a block; 0 to go on, anything else to stop. Called by several threads at one time, in
-/// any order, one of which is the calling one. It must not throw or `longjmp`.
+/// Receives a block. Returns 0 to go on, any other value to stop. Called by several threads at
+/// once, in any order; the calling thread is one of them. It must not throw or `longjmp`.
 pub type BlockFn = Option<extern "C" fn(block: *mut Block<'_>, user_data: *mut c_void) -> i32>;
 
-/// Takes a file, or the part of it that `options` name, apart into records and calls `callback`
-/// for each block of them. No record is ever split. `records` says where records end, NULL: lines.
+/// Splits a file, or the part that `options` select, into records and calls `callback` for each
+/// block of them. No record is ever split. `records` says where records end; NULL means lines.
+/// `report` may be NULL; free it with `swath_report_free`.
 ///
-/// If a call returns something else than 0, no further block is begun, and this returns
-/// SWATH_STATUS_STOPPED once those that are running have ended. Blocks behind that one may have
-/// been given out before.
+/// If the callback returns a value other than 0, no further block begins, and this function
+/// returns SWATH_STATUS_STOPPED once the running ones have ended. Blocks after that one may have
+/// been passed already.
 ///
-/// As `swath_read`; SWATH_STATUS_CORRUPT with the bytes of the record if the last one has no end;
-/// SWATH_STATUS_INVALID_ARGUMENT if one is longer than the limit, and for records that cannot be.
+/// Errors as for `swath_read`; SWATH_STATUS_CORRUPT, with the bytes of the record, if the last
+/// one has no end; SWATH_STATUS_INVALID_ARGUMENT if a record is longer than the limit or the
+/// record options are impossible.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_records(
     path: *const c_char,
@@ -181,33 +182,33 @@ pub unsafe extern "C" fn swath_records(
 }
 
 /// Returns the number of a block, counted from where the read began: the same in every run with
-/// the same block size. Numbers in which no record begins are left out.
+/// the same block size. Numbers of blocks in which no record begins are left out.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_block_index(block: Option<&Block<'_>>) -> u64 {
     block.map_or(0, |block| block.block.index)
 }
 
-/// Returns where in the file a block begins.
+/// Returns the offset of a block in the file.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_block_offset(block: Option<&Block<'_>>) -> u64 {
     block.map_or(0, |block| block.block.offset)
 }
 
-/// Returns the first byte of a block: whole records, each with its delimiter, if it has one.
+/// Returns the first byte of a block: whole records, each with its delimiter if it has one.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_block_data(block: Option<&Block<'_>>) -> *const u8 {
     block.map_or(std::ptr::null(), |block| block.block.bytes.as_ptr())
 }
 
-/// Returns how many bytes are in a block.
+/// Returns the length of a block in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_block_len(block: Option<&Block<'_>>) -> usize {
     block.map_or(0, |block| block.block.bytes.len())
 }
 
-/// Goes on to the next record of a block, the first one at first: leads `record` to its first
-/// byte and sets `len` to its length, the delimiter not counted. Returns false, and sets neither,
-/// when there is none left, or a pointer is NULL.
+/// Moves to the next record of a block, at first to the first one: points `record` at its first
+/// byte and sets `len` to its length without the delimiter. Returns false, and sets neither, if
+/// there is no further record or a pointer is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_block_next(
     block: Option<&mut Block<'_>>,

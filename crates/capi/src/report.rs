@@ -9,7 +9,8 @@ use swath::Fallback;
 use crate::guard::quietly;
 use crate::options::{Engine, PageCache};
 
-/// How a read went: plain facts, which never change. Used by any number of threads at one time.
+/// How a read went: facts that never change. Any number of threads may use it at once. Its texts
+/// and structures are valid until it is freed.
 #[derive(Debug)]
 pub struct Report {
     report: swath::Report,
@@ -21,50 +22,50 @@ pub struct Report {
     _names: Vec<CString>,
 }
 
-// SAFETY: the pointers in it lead to strings of its own, which nobody changes.
+// SAFETY: the pointers in it lead to its own strings, which never change.
 unsafe impl Send for Report {}
 // SAFETY: as above.
 unsafe impl Sync for Report {}
 
-/// What became of a copy of a file.
+/// What happened to a copy of a file.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MirrorState {
     /// It was read.
     Read = 0,
-    /// Another copy of its device was read instead.
+    /// Another copy on its device was read instead.
     Spare = 1,
-    /// It failed several times in a row, and was asked only for what no other copy had.
+    /// It failed several times in a row, and was then used only for what no other copy had.
     GivenUp = 2,
-    /// It could not be read, or is not the file any more that was opened.
+    /// It could not be read, or is no longer the file that was opened.
     Unusable = 3,
 }
 
-/// What one copy of a file did. Fields may be added at the end.
+/// What one copy of a file contributed. Fields may be added at the end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct MirrorReport {
     /// Its path.
     pub path: *const c_char,
-    /// What became of it.
+    /// What happened to it.
     pub state: MirrorState,
-    /// What was last wrong with it, or NULL.
+    /// Its last problem, or NULL.
     pub trouble: *const c_char,
     /// Bytes that were taken from it.
     pub bytes: u64,
     /// Chunks that were taken from it.
     pub chunks: u64,
-    /// Chunks that it failed at.
+    /// Chunks that it failed to deliver.
     pub errors: u64,
-    /// Of these, those that another copy had.
+    /// How many of these came from another copy.
     pub fail_overs: u64,
-    /// Second reads of it that came first, and were taken.
+    /// Repeated reads of it that came first and were used.
     pub hedges_won: u64,
-    /// Second reads of it that were not needed.
+    /// Repeated reads of it that were not needed.
     pub hedges_lost: u64,
 }
 
-/// Leaves a report where C wants it.
+/// Stores a report where C wants it, if it does.
 pub(crate) fn tell(place: Option<&mut Option<Box<Report>>>, report: swath::Report) {
     if let Some(place) = place {
         *place = Some(Box::new(Report::new(report)));
@@ -126,7 +127,7 @@ pub extern "C" fn swath_report_bytes(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.bytes)
 }
 
-/// Returns the nanoseconds from the call to the last byte, opening and checking included.
+/// Returns the nanoseconds from the call to the last byte, including opening and checking.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_elapsed_ns(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| u64::try_from(it.report.elapsed.as_nanos()).unwrap_or(u64::MAX))
@@ -138,19 +139,19 @@ pub extern "C" fn swath_report_engine(report: Option<&Report>) -> Engine {
     report.map_or(Engine::Auto, |it| it.report.engine.into())
 }
 
-/// Returns the way through or past the page cache; SWATH_PAGE_CACHE_AUTO for NULL only.
+/// Returns how the page cache was treated; SWATH_PAGE_CACHE_AUTO for NULL only.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_page_cache(report: Option<&Report>) -> PageCache {
     report.map_or(PageCache::Auto, |it| it.report.page_cache.into())
 }
 
-/// Returns how many threads read, the calling one included.
+/// Returns how many threads read, including the calling one.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_workers(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.workers)
 }
 
-/// Returns how many places for reads in flight there were.
+/// Returns how many reads could be in flight at once.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_queue_depth(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.queue_depth)
@@ -168,7 +169,7 @@ pub extern "C" fn swath_report_calls(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.calls)
 }
 
-/// Returns how many reads were made again: after a passing failure, an interrupt, a short answer.
+/// Returns how many reads were repeated: after a transient failure, an interrupt or a short read.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_retries(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.retries)
@@ -180,27 +181,28 @@ pub extern "C" fn swath_report_direct_bytes(report: Option<&Report>) -> u64 {
     report.map_or(0, |it| it.report.direct_bytes)
 }
 
-/// Returns why this engine and way, in one sentence; NULL for NULL only. Texts and structures of a
-/// report are valid until it is freed.
+/// Returns why this engine and this treatment of the page cache were chosen, in one sentence;
+/// NULL for NULL only.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_reason(report: Option<&Report>) -> *const c_char {
     report.map_or(ptr::null(), |it| it.reason.as_ptr())
 }
 
-/// Returns the name of the profile that this was decided by, or NULL if there was none.
+/// Returns the name of the profile that was used, or NULL if there was none.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_profile(report: Option<&Report>) -> *const c_char {
     let profile = report.and_then(|it| it.profile.as_ref());
     profile.map_or(ptr::null(), |name| name.as_ptr())
 }
 
-/// Returns how many wishes could not be granted.
+/// Returns how many requested settings could not be applied.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_fallback_count(report: Option<&Report>) -> usize {
     report.map_or(0, |it| it.fallbacks.len())
 }
 
-/// Returns a wish that could not be granted, and what was done instead; NULL from the count on.
+/// Returns which requested setting could not be applied, and what was done instead; NULL if
+/// `index` is not below the count.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_fallback(
     report: Option<&Report>,
@@ -209,13 +211,14 @@ pub extern "C" fn swath_report_fallback(
     text_at(report.map(|it| &it.fallbacks), index)
 }
 
-/// Returns how many copies the file had that was read; 0 for one without mirrors.
+/// Returns how many copies the file had; 0 for a file without mirrors.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_mirror_count(report: Option<&Report>) -> usize {
     report.map_or(0, |it| it.mirrors.len())
 }
 
-/// Returns what a copy did, the file itself being the first; NULL from the count on.
+/// Returns what one copy contributed, the file itself being the first; NULL if `index` is not
+/// below the count.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_mirror(
     report: Option<&Report>,
@@ -225,7 +228,7 @@ pub extern "C" fn swath_report_mirror(
     mirror.map_or(ptr::null(), ptr::from_ref)
 }
 
-/// Frees a report; NULL is nothing to free.
+/// Frees a report; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_free(report: Option<Box<Report>>) {
     quietly(|| drop(report));

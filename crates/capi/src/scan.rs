@@ -1,4 +1,4 @@
-//! The verb `scan`: chunks as they pass, on several threads.
+//! The verb `scan`: chunks, on several threads, in bounded memory.
 
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
@@ -15,33 +15,34 @@ use crate::report::{Report, tell};
 use crate::status::Status;
 use crate::user::UserData;
 
-/// Some neighbouring bytes of a file, as they pass: valid until the callback returns. Fields may
-/// be added at the end.
+/// Adjacent bytes of a file during a scan. Valid until the callback returns. Fields may be added
+/// at the end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Chunk {
-    /// Counted from where the read began.
+    /// Number of the chunk, from 0 where the read begins.
     pub index: u64,
-    /// Of the first byte, in the file.
+    /// Offset of the first byte in the file.
     pub offset: u64,
     /// The bytes.
     pub data: *const u8,
-    /// How many: a chunk's size; the last chunk may have fewer.
+    /// Length in bytes: the chunk size; the last chunk may be shorter.
     pub len: usize,
 }
 
-/// Looks at a chunk; 0 to go on, anything else to stop. Called by several threads at one time, in
-/// any order, one of which is the calling one. It must not throw or `longjmp`.
+/// Receives a chunk. Returns 0 to go on, any other value to stop. Called by several threads at
+/// once, in any order; the calling thread is one of them. It must not throw or `longjmp`.
 pub type ChunkFn = Option<extern "C" fn(chunk: *const Chunk, user_data: *mut c_void) -> i32>;
 
-/// Reads a file, or the part of it that `options` name, chunk by chunk, in bounded memory, and
-/// calls `callback` for each. Chunks are cut from where the read begins, whoever reads them.
+/// Reads a file, or the part that `options` select, chunk by chunk in bounded memory, and calls
+/// `callback` for each chunk. Chunk boundaries are counted from where the read begins and do not
+/// depend on the number of threads. `report` may be NULL; free it with `swath_report_free`.
 ///
-/// If a call returns something else than 0, no further call begins, and this returns
-/// SWATH_STATUS_STOPPED once those that are running have ended. Chunks behind that one may have
-/// been given out before. Whether the file changed is found out at the end.
+/// If the callback returns a value other than 0, no further call begins, and this function
+/// returns SWATH_STATUS_STOPPED once the running ones have ended. Chunks after that one may have
+/// been passed already. Whether the file changed is checked at the end.
 ///
-/// As `swath_read`.
+/// Errors as for `swath_read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_scan(
     path: *const c_char,
@@ -70,7 +71,7 @@ pub unsafe extern "C" fn swath_scan(
     })
 }
 
-/// What a callback returned, and the end of what called it.
+/// What a callback returned, and how it stops its call.
 pub(crate) struct Stop {
     pub(crate) token: CancelToken,
     is_stopped: AtomicBool,
@@ -78,7 +79,7 @@ pub(crate) struct Stop {
 }
 
 impl Stop {
-    /// Whoever cancels by the token of `options` cancels this too, but not the other way round.
+    /// Cancelling the token of `options` cancels this too, but not the other way round.
     pub(crate) fn new(options: Option<&ReadOptions>) -> Self {
         Self::below(&ReadOptions::cancel(options))
     }

@@ -1,4 +1,4 @@
-//! What became of a call, as a number that never changes its meaning.
+//! The result of a call, as a number that never changes its meaning.
 
 use std::ffi::{CStr, c_char};
 use std::io;
@@ -8,49 +8,49 @@ use swath::Reason;
 
 use crate::number::{known, numbers};
 
-/// What became of a call. Numbers keep their meaning; new ones may be added, so treat one that you
-/// do not know as a failure.
+/// Result of a call. Values keep their meaning. New ones may be added, so treat a value you do
+/// not know as a failure.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// Done.
+    /// Success.
     Ok = 0,
-    /// A pointer was NULL that must not be, a number means nothing, options contradict each other
-    /// or the file, or a handle was used after its end.
+    /// A required pointer is NULL, a number is undefined or out of range, options contradict each
+    /// other or the file, or the handle has ended.
     InvalidArgument = 1,
-    /// There is no such file or folder.
+    /// No such file or folder.
     NotFound = 2,
-    /// It may not be read or written by this user.
+    /// This user may not read or write it.
     PermissionDenied = 3,
-    /// The kernel or the device said so; see `swath_last_error_errno`.
+    /// The kernel or the device reported an error; see `swath_last_error_errno`.
     Io = 4,
-    /// The file ended before the bytes that were to be read.
+    /// The file ends before the requested bytes do.
     Truncated = 5,
-    /// The file changed, or was replaced, while it was read.
+    /// The file was changed or replaced while it was read.
     Changed = 6,
-    /// A token cancelled it.
+    /// The call was cancelled by a token.
     Cancelled = 7,
-    /// Not enough memory at hand.
+    /// Not enough memory available.
     OutOfMemory = 8,
-    /// Somebody else is writing the same target, another thread is using the same handle, or forks
-    /// or tickets are open. It changes nothing, but for the commit of an output with open forks or
-    /// tickets: that gives up what was written.
+    /// Another process or thread is writing the same target, another thread is using the same
+    /// handle, or forks or tickets are open. Nothing has changed, with one exception: committing
+    /// an output with open forks or tickets discards what was written.
     Busy = 9,
-    /// Part of the output was abandoned, so what follows it has no place.
+    /// Part of the output was abandoned, so the bytes after it have no place.
     Poisoned = 10,
-    /// The name was changed, but whether that survives a power cut is not known.
+    /// The name was changed, but it is not known whether the change survives a power cut.
     OutcomeUnknown = 11,
-    /// A manifest, a segment, a file of checksums or a record is damaged, or was made to harm; or
-    /// copies of a file are, so that none has the right bytes, or too few agree.
+    /// A manifest, a segment, a file of checksums or a record is damaged or malicious; or no copy
+    /// of a file has the right bytes, or too few copies agree.
     Corrupt = 12,
-    /// A callback returned something else than 0.
+    /// A callback returned a value other than 0.
     Stopped = 13,
-    /// It was not there in time. Nothing is wrong, and it goes on.
+    /// The bytes did not arrive in time. This is not a failure: the read goes on.
     TimedOut = 14,
-    /// A fault in the library, which has been caught, after a line on stderr. Please report it, with
-    /// its message.
+    /// A bug in the library. It was caught, and a line was written to stderr. Please report it
+    /// with the message.
     Panic = 15,
-    /// There is such a file, and it must not be replaced.
+    /// The file exists and must not be replaced.
     AlreadyExists = 16,
 }
 
@@ -79,7 +79,7 @@ impl Status {
             io::ErrorKind::AlreadyExists => Self::AlreadyExists,
             io::ErrorKind::PermissionDenied => Self::PermissionDenied,
             io::ErrorKind::OutOfMemory => Self::OutOfMemory,
-            // No number of the kernel's: what was read is wrong.
+            // Not a number of the kernel: the bytes that were read are wrong.
             io::ErrorKind::InvalidData => Self::Corrupt,
             _ => Self::Io,
         }
@@ -104,24 +104,24 @@ statuses! {
     InvalidArgument = c"invalid argument",
     NotFound = c"not found",
     PermissionDenied = c"permission denied",
-    Io = c"input or output failed",
+    Io = c"input/output error",
     Truncated = c"the file ended early",
     Changed = c"the file changed while it was read",
     Cancelled = c"cancelled",
     OutOfMemory = c"out of memory",
     Busy = c"in use",
     Poisoned = c"part of the output was abandoned",
-    OutcomeUnknown = c"the outcome is not known",
+    OutcomeUnknown = c"outcome unknown",
     Corrupt = c"damaged",
     Stopped = c"stopped by a callback",
-    TimedOut = c"not there in time",
-    Panic = c"a fault in the library",
-    AlreadyExists = c"there already",
+    TimedOut = c"timed out",
+    Panic = c"a bug in the library",
+    AlreadyExists = c"already exists",
 }
 
-/// Returns the meaning of `status` in few words, never NULL: for a number that is none,
-/// "unknown status". The text lives as long as the program. For what went wrong with which file
-/// see `swath_last_error_message`.
+/// Returns a short description of `status`, such as "not found"; for an unknown value, "unknown
+/// status". Never NULL; valid for the life of the program. For what failed on which file, see
+/// `swath_last_error_message`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_status_text(status: MaybeUninit<Status>) -> *const c_char {
     known(status).map_or(c"unknown status", Status::text).as_ptr()

@@ -1,4 +1,4 @@
-//! What can be known of a file in one pass without keeping it.
+//! Sums and counts: one pass over a file, without keeping it.
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
@@ -13,10 +13,10 @@ use crate::pointer::{self, Place, given, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
 
-/// Computes the sum of all bytes of a file, or of the part of it that `options` name, each from 0
-/// to 255, modulo 2^64.
+/// Computes the sum of all bytes of a file, or of the part that `options` select: each byte
+/// counts 0 to 255, modulo 2^64. `report` may be NULL; free it with `swath_report_free`.
 ///
-/// As `swath_read`.
+/// Errors as for `swath_read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_sum(
     path: *const c_char,
@@ -36,10 +36,10 @@ pub unsafe extern "C" fn swath_sum(
     })
 }
 
-/// Counts how often `byte` occurs in a file, or in the part of it that `options` name: newlines,
-/// for example.
+/// Counts how often `byte` occurs in a file, or in the part that `options` select: newlines, for
+/// example. `report` may be NULL; free it with `swath_report_free`.
 ///
-/// As `swath_read`.
+/// Errors as for `swath_read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_count(
     path: *const c_char,

@@ -1,13 +1,13 @@
-//! What a C program wants its callbacks to be told.
+//! The pointer that a C program passes to its callbacks.
 
 use std::ffi::c_void;
 
-/// A pointer that goes with a callback to whatever thread calls it.
+/// A pointer that goes with a callback to the thread that calls it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserData(pub(crate) *mut c_void);
 
-// SAFETY: it is handed back to C and never followed here. The header says from how many threads
-// each callback is called; what it leads to must stand that.
+// SAFETY: it is passed back to C and never dereferenced here. The header says from how many threads
+// each callback is called; the pointed-to data must allow that.
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}

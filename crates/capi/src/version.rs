@@ -1,9 +1,9 @@
-//! Which version a program was compiled against, and which one it runs with.
+//! The version that a program was compiled against, and the one it runs with.
 
 use std::ffi::{CStr, c_char};
 
-/// The version that this header belongs to, as MAJOR.MINOR.PATCH. What a program runs with is told
-/// by `swath_version`.
+/// Version of this header: MAJOR.MINOR.PATCH. `swath_version` returns the version of the library
+/// that the program runs with.
 pub const SWATH_VERSION_MAJOR: u32 = 0;
 /// See SWATH_VERSION_MAJOR.
 pub const SWATH_VERSION_MINOR: u32 = 1;
@@ -16,8 +16,8 @@ const TEXT: &CStr =
         Err(_) => c"",
     };
 
-/// Returns the version of the library that the program runs with, such as "0.1.0"; never NULL. The
-/// text lives as long as the program. To be called from anywhere, at any time.
+/// Returns the version of the library that the program runs with, such as "0.1.0". Never NULL;
+/// valid for the life of the program. May be called anywhere, at any time.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_version() -> *const c_char {
     TEXT.as_ptr()

@@ -1,4 +1,4 @@
-//! What was committed, read back.
+//! A committed output, read back.
 
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
@@ -7,17 +7,17 @@ use crate::guard::{guard, quietly};
 use crate::pointer::{self, given, handle};
 use crate::status::Status;
 
-/// A committed output: a plain file, or a folder of segments that is read as one stream. Used by
-/// any number of threads at one time.
+/// A committed output: a plain file, or a folder of segments that reads as one stream. Any number
+/// of threads may use it at once.
 #[derive(Debug)]
 pub struct Appended {
     opened: swath::append::Opened,
 }
 
-/// Opens a committed output. To be freed by `swath_appended_free`.
+/// Opens a committed output. Free it with `swath_appended_free`.
 ///
-/// SWATH_STATUS_NOT_FOUND if there is none, SWATH_STATUS_CORRUPT for a manifest that is damaged,
-/// SWATH_STATUS_TRUNCATED for a segment that is shorter than the manifest says.
+/// SWATH_STATUS_NOT_FOUND if there is no such output, SWATH_STATUS_CORRUPT if its manifest is
+/// damaged, SWATH_STATUS_TRUNCATED if a segment is shorter than the manifest says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_appended_open(
     path: *const c_char,
@@ -32,20 +32,20 @@ pub unsafe extern "C" fn swath_appended_open(
     })
 }
 
-/// Returns the bytes of the output.
+/// Returns the length of the output in bytes; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_appended_len(appended: Option<&Appended>) -> u64 {
     appended.map_or(0, |it| it.opened.len())
 }
 
-/// Returns how many extents it consists of; 1 for a file.
+/// Returns how many extents the output consists of; 1 for a plain file, 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_appended_extents(appended: Option<&Appended>) -> usize {
     appended.map_or(0, |it| it.opened.extents())
 }
 
-/// Reads up to `len` bytes at `offset` into memory of the caller and sets `count` to how many there
-/// were: fewer than `len` at the end only, and none from there on.
+/// Reads up to `len` bytes at `offset` into the caller's memory and sets `count` to the number
+/// read: fewer than `len` only at the end, and 0 beyond it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_appended_pread(
     appended: Option<&Appended>,
@@ -64,15 +64,15 @@ pub unsafe extern "C" fn swath_appended_pread(
     })
 }
 
-/// Compares every extent with its checksum. Reads a plain file, which has none, to its end.
+/// Compares every extent with its checksum. A plain file has no checksums and is read to its end.
 ///
-/// SWATH_STATUS_CORRUPT with the segment and the bytes of an extent that does not match.
+/// SWATH_STATUS_CORRUPT, with the segment and the bytes, if an extent does not match.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_appended_verify(appended: Option<&Appended>) -> Status {
     guard(|| Ok(given(appended, "appended")?.opened.verify()?))
 }
 
-/// Frees the handle; NULL is nothing to free.
+/// Frees the handle; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_appended_free(appended: Option<Box<Appended>>) {
     quietly(|| drop(appended));

@@ -1,4 +1,4 @@
-//! A place in the output, for a thread of the caller's.
+//! A place in the output, for a thread of the caller.
 
 use std::ffi::c_void;
 use std::io::Write;
@@ -9,8 +9,8 @@ use crate::guard::{guard, quietly};
 use crate::pointer::{self, given, handle};
 use crate::status::Status;
 
-/// A place in the serial order of an output. May go to any thread; one uses it at a time, another
-/// one gets SWATH_STATUS_BUSY.
+/// A place in the serial order of an output. It may be passed to any thread, but only one may use
+/// it at a time; another gets SWATH_STATUS_BUSY.
 #[derive(Debug)]
 pub struct Fork {
     strand: Exclusive<swath::append::Fork>,
@@ -22,9 +22,9 @@ impl Fork {
     }
 }
 
-/// Writes behind everything that was written to this fork before. Copies the bytes, and never waits
-/// for another strand. SWATH_STATUS_POISONED once the output was aborted or freed, its commit failed,
-/// or a write to it did: what was written here is given up then.
+/// Writes after everything written to this fork before. The bytes are copied, and the call never
+/// waits for another strand. SWATH_STATUS_POISONED once the output was aborted or freed, or a
+/// write to it or its commit failed: what was written here is then discarded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_fork_write(
     fork: Option<&Fork>,
@@ -39,7 +39,8 @@ pub unsafe extern "C" fn swath_fork_write(
     })
 }
 
-/// Takes a place in this fork's own order, as `swath_append_fork` does in the output's.
+/// Reserves a place in this fork's own order, as `swath_append_fork` does in the output's. Free
+/// `child` with `swath_fork_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_fork_fork(
     fork: Option<&Fork>,
@@ -53,12 +54,12 @@ pub extern "C" fn swath_fork_fork(
     })
 }
 
-/// Says that everything is written: the join. The handle is still to be freed; everything else that
-/// is done with it is SWATH_STATUS_INVALID_ARGUMENT.
+/// Declares that everything is written: the join. Free the handle afterwards; any other use of it
+/// is SWATH_STATUS_INVALID_ARGUMENT.
 ///
-/// SWATH_STATUS_BUSY if a fork of it is not finished, which leaves everything as it is: finish that
-/// one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished, or the output
-/// is gone: it cannot be committed then.
+/// SWATH_STATUS_BUSY if a fork of this fork is open, which leaves everything unchanged: finish
+/// that one and call again. SWATH_STATUS_POISONED if one was freed before it was finished, or the
+/// output is gone: it then cannot be committed.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_fork_finish(fork: Option<&Fork>) -> Status {
     guard(|| {
@@ -66,8 +67,8 @@ pub extern "C" fn swath_fork_finish(fork: Option<&Fork>) -> Status {
     })
 }
 
-/// Frees the handle; NULL is nothing to free. One that was not finished poisons the output: what
-/// follows it has no place, so the commit fails.
+/// Frees the handle; NULL is ignored. Freeing a fork that was not finished poisons the output:
+/// what follows it has no place, so the commit fails.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_fork_free(fork: Option<Box<Fork>>) {
     quietly(|| drop(fork));

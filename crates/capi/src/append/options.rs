@@ -11,34 +11,34 @@ use crate::pointer::value;
 use crate::setter::{Holds, made, set};
 use crate::status::Status;
 
-/// Where the bytes of parallel strands are left.
+/// How the bytes of parallel strands are stored.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// One ordinary file, byte for byte the one that the serial program would leave.
+    /// One ordinary file, byte for byte the one that the serial program would write.
     #[default]
     Plain = 0,
-    /// A folder of segments and a manifest with their serial order: nothing is moved at commit.
+    /// A folder of segments with a manifest of their serial order: nothing is moved at commit.
     /// `swath_appended_open`, `swath cat` and `swath cp` read it.
     Segments = 1,
 }
 numbers!(Mode, "swath_mode", [Plain, Segments] -> append::Mode);
 
-/// Whether the bytes of segments are checksummed.
+/// Whether segments have checksums.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Checksums {
     /// Each extent has one (CRC-32C), for `swath_appended_verify`.
     #[default]
     Extents = 0,
-    /// None.
+    /// No checksums.
     None = 1,
 }
 numbers!(Checksums, "swath_checksums", [Extents, None] -> append::ExtentChecksums);
 
 /// How to append. The caller's threads write; a commit that has much to move, and
-/// `swath_appended_verify`, take one thread for each core as long as they run. One thread sets at a
-/// time; a call takes what is set when it begins. Wherever it is wanted, NULL stands for defaults.
+/// `swath_appended_verify`, use one thread per core while they run. One thread at a time may set
+/// options; a call uses what is set when it begins. NULL means defaults.
 #[derive(Debug, Default)]
 pub struct AppendOptions {
     options: append::AppendOptions,
@@ -58,7 +58,7 @@ impl Holds for AppendOptions {
     }
 }
 
-/// Makes options with everything as it is best for most. To be freed by `swath_append_options_free`.
+/// Makes options with the defaults. Free them with `swath_append_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_new(
     options: Option<&mut MaybeUninit<Option<Box<AppendOptions>>>>,
@@ -66,13 +66,13 @@ pub extern "C" fn swath_append_options_new(
     made(options, "options")
 }
 
-/// Frees options; NULL is nothing to free.
+/// Frees options; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_free(options: Option<Box<AppendOptions>>) {
     quietly(|| drop(options));
 }
 
-/// Sets where bytes are left. Default: SWATH_MODE_PLAIN.
+/// Sets how the bytes are stored. Default: SWATH_MODE_PLAIN.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_set_mode(
     options: Option<&mut AppendOptions>,
@@ -81,8 +81,8 @@ pub extern "C" fn swath_append_options_set_mode(
     set(options, |options| Ok(options.with_mode(value(mode)?.into())))
 }
 
-/// Sets how the output is written; NULL: as it is best for most, which is the default. What is set in
-/// `output` later does not count.
+/// Sets how the output is written. Default NULL: the defaults. Later changes to `output` have no
+/// effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_set_output(
     options: Option<&mut AppendOptions>,
@@ -91,8 +91,8 @@ pub extern "C" fn swath_append_options_set_output(
     set(options, |options| Ok(options.with_output(OutputOptions::of(output))))
 }
 
-/// Sets the bytes of forks that may wait in memory for their place before they are spilled.
-/// Default 0: an eighth of the memory at hand, at most 2 GiB.
+/// Sets how many bytes of forks may wait in memory for their place before they are spilled to
+/// disk. Default 0: an eighth of the available memory, at most 2 GiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_set_memory(
     options: Option<&mut AppendOptions>,
@@ -101,7 +101,7 @@ pub extern "C" fn swath_append_options_set_memory(
     set(options, |options| Ok(options.with_memory(bytes)))
 }
 
-/// Sets the bytes that a strand collects before it leaves them somewhere. Default 0: 256 KiB.
+/// Sets how many bytes a strand collects before it stores them. Default 0: 256 KiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_set_buffer_size(
     options: Option<&mut AppendOptions>,
@@ -110,7 +110,7 @@ pub extern "C" fn swath_append_options_set_buffer_size(
     set(options, |options| Ok(options.with_buffer_size(bytes)))
 }
 
-/// Sets whether segments are checksummed. Default: SWATH_CHECKSUMS_EXTENTS.
+/// Sets whether segments have checksums. Default: SWATH_CHECKSUMS_EXTENTS.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_set_checksums(
     options: Option<&mut AppendOptions>,

@@ -1,4 +1,4 @@
-//! Chunks in the order of their tickets, whoever finishes first.
+//! Chunks in the order of their tickets, whichever is finished first.
 
 use std::ffi::{c_char, c_void};
 use std::io::Write;
@@ -10,25 +10,25 @@ use crate::guard::{guard, quietly};
 use crate::pointer::{self, given, handle};
 use crate::status::Status;
 
-/// A file that threads write chunk by chunk in serial order, in bounded memory; nothing of it is
-/// visible before the commit. Freed before that, it leaves nothing behind.
+/// A file that threads write chunk by chunk in serial order, in bounded memory. Nothing of it is
+/// visible before the commit. If it is freed before that, nothing of it remains.
 #[derive(Debug)]
 pub struct Ordered {
     output: Shared<swath::append::Ordered>,
 }
 
-/// A place in the serial order, and the chunk that goes there. May go to any thread; one uses it at
-/// a time, another one gets SWATH_STATUS_BUSY.
+/// A place in the serial order, and the chunk that goes there. It may be passed to any thread,
+/// but only one may use it at a time; another gets SWATH_STATUS_BUSY.
 #[derive(Debug)]
 pub struct Ticket {
     chunk: Exclusive<swath::append::Ticket>,
     index: u64,
 }
 
-/// Begins a file that is written in the order of tickets. To be freed by `swath_ordered_free`, also
-/// after the commit.
+/// Begins a file that is written in the order of its tickets. Free it with `swath_ordered_free`,
+/// after the commit too.
 ///
-/// As `swath_append_create`.
+/// Errors as for `swath_append_create`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_ordered_create(
     path: *const c_char,
@@ -45,12 +45,12 @@ pub unsafe extern "C" fn swath_ordered_create(
     })
 }
 
-/// Takes the next place in serial order; waits while the window is full. The waiting thread must
-/// not be the one that has to finish the open tickets. To be freed by `swath_ticket_free`, also
-/// after `swath_ticket_done`.
+/// Takes the next place in the serial order; waits while the window is full. The waiting thread
+/// must not be the one that has to finish the open tickets. Free the ticket with
+/// `swath_ticket_free`, after `swath_ticket_done` too.
 ///
-/// SWATH_STATUS_POISONED once a ticket was freed before it was done; the first failed write, again
-/// for everybody; SWATH_STATUS_CANCELLED.
+/// SWATH_STATUS_POISONED once a ticket was freed before it was done. A failed write is reported
+/// by every later call. SWATH_STATUS_CANCELLED if a token cancelled it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_ticket(
     ordered: Option<&Ordered>,
@@ -65,12 +65,13 @@ pub extern "C" fn swath_ordered_ticket(
     })
 }
 
-/// Writes what is left and gives the file its name. `bytes`, which may be NULL, is how long it is.
-/// The handle is still to be freed.
+/// Writes what is left and gives the file its name. `bytes`, which may be NULL, is set to its
+/// length. Free the handle afterwards.
 ///
-/// SWATH_STATUS_BUSY if another call with the handle is running, which leaves everything as it is;
-/// SWATH_STATUS_BUSY too if tickets are open, whose bytes would be missing, and then what was
-/// written is given up: let all tickets be done, and no other thread use the handle, before this.
+/// SWATH_STATUS_BUSY if another call on the handle is running, which leaves everything unchanged.
+/// SWATH_STATUS_BUSY also if tickets are open, whose bytes would be missing, and then what was
+/// written is discarded: finish all tickets, and let no other thread use the handle, before this
+/// call.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_commit(
     ordered: Option<&Ordered>,
@@ -83,7 +84,7 @@ pub extern "C" fn swath_ordered_commit(
     })
 }
 
-/// Gives up what was written. The handle is still to be freed, and so are tickets, which get
+/// Discards what was written. Free the handle and the tickets afterwards; using a ticket is
 /// SWATH_STATUS_POISONED from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_abort(ordered: Option<&Ordered>) -> Status {
@@ -93,20 +94,20 @@ pub extern "C" fn swath_ordered_abort(ordered: Option<&Ordered>) -> Status {
     })
 }
 
-/// Frees the handle, and gives up what was written and not committed; NULL is nothing to free.
-/// Tickets of it stay valid, and are still to be freed.
+/// Frees the handle and discards what was written but not committed; NULL is ignored. Its tickets
+/// stay valid and must still be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_free(ordered: Option<Box<Ordered>>) {
     quietly(|| drop(ordered));
 }
 
-/// Returns the number of a ticket in serial order, from 0.
+/// Returns the position of a ticket in the serial order, from 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ticket_index(ticket: Option<&Ticket>) -> u64 {
     ticket.map_or(0, |ticket| ticket.index)
 }
 
-/// Writes behind everything that was written to this ticket before. Copies the bytes into memory.
+/// Writes after everything written to this ticket before. The bytes are copied into memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_ticket_write(
     ticket: Option<&Ticket>,
@@ -121,17 +122,17 @@ pub unsafe extern "C" fn swath_ticket_write(
     })
 }
 
-/// Gives the chunk back to be written; never waits for another ticket. The handle is still to be
-/// freed.
+/// Hands the chunk over to be written; never waits for another ticket. Free the handle
+/// afterwards.
 ///
-/// As `swath_ordered_ticket`.
+/// Errors as for `swath_ordered_ticket`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ticket_done(ticket: Option<&Ticket>) -> Status {
     guard(|| Ok(given(ticket, "ticket")?.chunk.take()?.done()?))
 }
 
-/// Frees the handle; NULL is nothing to free. One that was not done poisons the file: what follows
-/// it has no place.
+/// Frees the handle; NULL is ignored. Freeing a ticket that was not done poisons the file: what
+/// follows it has no place.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ticket_free(ticket: Option<Box<Ticket>>) {
     quietly(|| drop(ticket));

@@ -11,20 +11,20 @@ use crate::pointer::value;
 use crate::setter::{Holds, made, set};
 use crate::status::Status;
 
-/// Whether ordered writes go past the page cache.
+/// Whether ordered writes bypass the page cache.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DirectWrites {
-    /// Through it.
+    /// They go through it.
     #[default]
     No = 0,
-    /// Past it (O_DIRECT), where the file system allows it.
+    /// They bypass it (O_DIRECT) where the file system allows it.
     Yes = 1,
 }
 numbers!(DirectWrites, "swath_direct_writes", [No, Yes] -> append::Direct);
 
-/// How to write in the order of tickets. One thread sets at a time; a call takes what is set when it
-/// begins. Wherever it is wanted, NULL stands for defaults.
+/// How to write in the order of tickets. One thread at a time may set options; a call uses what
+/// is set when it begins. NULL means defaults.
 #[derive(Debug, Default)]
 pub struct OrderedOptions {
     options: append::OrderedOptions,
@@ -44,8 +44,7 @@ impl Holds for OrderedOptions {
     }
 }
 
-/// Makes options with everything as it is best for most. To be freed by
-/// `swath_ordered_options_free`.
+/// Makes options with the defaults. Free them with `swath_ordered_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_options_new(
     options: Option<&mut MaybeUninit<Option<Box<OrderedOptions>>>>,
@@ -53,14 +52,14 @@ pub extern "C" fn swath_ordered_options_new(
     made(options, "options")
 }
 
-/// Frees options; NULL is nothing to free.
+/// Frees options; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_options_free(options: Option<Box<OrderedOptions>>) {
     quietly(|| drop(options));
 }
 
-/// Sets how the output is written; NULL: as it is best for most, which is the default. What is set in
-/// `output` later does not count.
+/// Sets how the output is written. Default NULL: the defaults. Later changes to `output` have no
+/// effect.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_options_set_output(
     options: Option<&mut OrderedOptions>,
@@ -69,8 +68,8 @@ pub extern "C" fn swath_ordered_options_set_output(
     set(options, |options| Ok(options.with_output(OutputOptions::of(output))))
 }
 
-/// Sets how many chunks may exist at one time: open tickets, and chunks not written yet. Default 0: two
-/// for each core.
+/// Sets how many chunks may exist at once: open tickets, and chunks not yet written. Default 0:
+/// two per core.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_options_set_window(
     options: Option<&mut OrderedOptions>,
@@ -79,7 +78,7 @@ pub extern "C" fn swath_ordered_options_set_window(
     set(options, |options| Ok(options.with_window(window)))
 }
 
-/// Sets the bytes that a chunk usually holds. Default 0: 64 KiB, then as the longest chunk so far.
+/// Sets how many bytes a chunk usually holds. Default 0: 64 KiB, then the longest chunk so far.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_options_set_chunk_size(
     options: Option<&mut OrderedOptions>,
@@ -88,7 +87,7 @@ pub extern "C" fn swath_ordered_options_set_chunk_size(
     set(options, |options| Ok(options.with_chunk_size(bytes)))
 }
 
-/// Sets whether writes go past the page cache. Default: SWATH_DIRECT_WRITES_NO.
+/// Sets whether writes bypass the page cache. Default: SWATH_DIRECT_WRITES_NO.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_options_set_direct(
     options: Option<&mut OrderedOptions>,

@@ -1,4 +1,4 @@
-//! What a handle owns until it is given up: a shell stays behind for C to free.
+//! What a handle owns until it ends; an empty shell remains for C to free.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
@@ -6,15 +6,16 @@ use crate::failure::{Failure, Result};
 use crate::status::Status;
 
 fn is_over(name: &str) -> Failure {
-    Failure::invalid(format!("the {name} of this handle has ended: it can only be freed"))
+    Failure::invalid(format!("the {name} of this handle has ended; try: free the handle"))
 }
 
 fn in_use(name: &str) -> Failure {
-    let text = format!("another thread is just using the {name} of this handle; wait for it");
+    let text =
+        format!("another thread is using the {name} of this handle; try: wait until it is done");
     Failure::new(Status::Busy, text)
 }
 
-/// What many threads use by reference and one ends.
+/// Used by many threads through a reference, and ended by one.
 #[derive(Debug)]
 pub(crate) struct Shared<T> {
     inner: Mutex<Option<Arc<T>>>,
@@ -31,12 +32,12 @@ impl<T> Shared<T> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// To use. No lock is held meanwhile, so a call that waits keeps nobody else waiting.
+    /// Returns it for use. No lock is held during the use, so a waiting call does not block others.
     pub(crate) fn get(&self) -> Result<Arc<T>> {
         self.lock().clone().ok_or_else(|| is_over(self.name))
     }
 
-    /// To end. Not while another thread uses it.
+    /// Ends it, unless another thread is using it.
     pub(crate) fn take(&self) -> Result<T> {
         let mut inner = self.lock();
         let shared = inner.take().ok_or_else(|| is_over(self.name))?;
@@ -47,7 +48,7 @@ impl<T> Shared<T> {
     }
 }
 
-/// What one thread uses at a time.
+/// Used by one thread at a time.
 #[derive(Debug)]
 pub(crate) struct Exclusive<T> {
     inner: Mutex<Option<T>>,
@@ -76,7 +77,7 @@ impl<T> Exclusive<T> {
         self.take_if(|_| Ok(()))
     }
 
-    /// To end, if it may; else it stays as it is.
+    /// Ends it if `may` allows it; otherwise it stays unchanged.
     pub(crate) fn take_if(&self, may: impl FnOnce(&T) -> Result<()>) -> Result<T> {
         let mut inner = self.lock()?;
         may(inner.as_ref().ok_or_else(|| is_over(self.name))?)?;

@@ -1,4 +1,4 @@
-//! Many files in one memory, and how C looks at them.
+//! Many files in one block of memory, and how C sees them.
 
 use std::ffi::{CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -12,32 +12,32 @@ use crate::pointer::given;
 use crate::report::{c_strings, text_at};
 use crate::status::Status;
 
-/// Many files, read into one memory. Used by any number of threads at one time.
+/// Many files, read into one block of memory. Any number of threads may use it at once.
 #[derive(Debug)]
 pub struct Ingested {
     ingested: swath::ingest::Ingested,
     fallbacks: Vec<CString>,
-    /// Made when C first asks for a file.
+    /// Made when C first requests a file.
     table: OnceLock<Table>,
 }
 
-/// One file of many. Fields may be added at the end.
+/// One of many files. Fields may be added at the end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct File {
-    /// Its path, as it was given or found.
+    /// Its path, as given or found.
     pub path: *const c_char,
-    /// Its bytes; none if it could not be read.
+    /// Its bytes; no bytes if it could not be read.
     pub data: *const u8,
-    /// How many.
+    /// Length in bytes.
     pub len: usize,
-    /// Where `data` is in the bytes of all files.
+    /// Offset of `data` in the bytes of all files.
     pub offset: u64,
-    /// Whether it was read; else see `swath_ingested_error`.
+    /// SWATH_STATUS_OK if it was read; otherwise see `swath_ingested_error`.
     pub status: Status,
 }
 
-/// All files as C looks at them.
+/// All files as C sees them.
 #[derive(Debug)]
 struct Table {
     files: Vec<File>,
@@ -45,12 +45,12 @@ struct Table {
     _names: Vec<u8>,
 }
 
-// SAFETY: the pointers in it lead to names of its own and to bytes beside it, which nobody changes.
+// SAFETY: the pointers in it lead to its own names and to bytes of the same owner; neither changes.
 unsafe impl Send for Table {}
 // SAFETY: as above.
 unsafe impl Sync for Table {}
 
-/// Puts a path behind `names`, with a NUL at its end.
+/// Appends a path to `names`, with a NUL at its end.
 fn push_name(names: &mut Vec<u8>, path: &Path) {
     names.extend_from_slice(path.as_os_str().as_bytes());
     names.push(0);
@@ -82,14 +82,14 @@ impl Ingested {
     }
 }
 
-/// Returns how many files there are, those with an error included.
+/// Returns the number of files, including those with an error.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_count(ingested: Option<&Ingested>) -> usize {
     ingested.map_or(0, |it| it.ingested.len())
 }
 
-/// Returns a file by its place in input order; NULL from the count on. Valid until `ingested` is
-/// freed.
+/// Returns a file by its index in input order; NULL if `index` is not below the count. Valid
+/// until `ingested` is freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_file(
     ingested: Option<&Ingested>,
@@ -103,8 +103,8 @@ pub extern "C" fn swath_ingested_file(
     found
 }
 
-/// Returns why a file was not read, as if the call for it had failed just now: message, errno and
-/// path are those of the last failure. SWATH_STATUS_OK for a file that was read.
+/// Returns why a file was not read, as if its call had just failed: it sets the message, errno
+/// and path of the last failure. SWATH_STATUS_OK for a file that was read.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_error(ingested: Option<&Ingested>, index: usize) -> Status {
     guard(|| {
@@ -116,14 +116,14 @@ pub extern "C" fn swath_ingested_error(ingested: Option<&Ingested>, index: usize
     })
 }
 
-/// Returns the bytes of all files, one behind the other in input order; NULL for NULL only.
-/// Between them may be bytes that belong to none.
+/// Returns the bytes of all files, in input order; NULL for NULL only. There may be bytes between
+/// them that belong to no file.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_data(ingested: Option<&Ingested>) -> *const u8 {
     ingested.map_or(ptr::null(), |it| it.ingested.bytes().as_ptr())
 }
 
-/// Returns how many bytes `swath_ingested_data` has.
+/// Returns the length of `swath_ingested_data` in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_len(ingested: Option<&Ingested>) -> usize {
     ingested.map_or(0, |it| it.ingested.bytes().len())
@@ -141,14 +141,14 @@ pub extern "C" fn swath_ingested_skipped(ingested: Option<&Ingested>) -> u64 {
     ingested.map_or(0, |it| it.ingested.report().skipped)
 }
 
-/// Returns how many wishes could not be granted.
+/// Returns how many requested settings could not be applied.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_fallback_count(ingested: Option<&Ingested>) -> usize {
     ingested.map_or(0, |it| it.fallbacks.len())
 }
 
-/// Returns a wish that could not be granted, and what was done instead; NULL from the count on.
-/// Valid until `ingested` is freed.
+/// Returns which requested setting could not be applied, and what was done instead; NULL if
+/// `index` is not below the count. Valid until `ingested` is freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_fallback(
     ingested: Option<&Ingested>,
@@ -157,35 +157,35 @@ pub extern "C" fn swath_ingested_fallback(
     text_at(ingested.map(|it| &it.fallbacks), index)
 }
 
-/// Frees what was read; NULL is nothing to free.
+/// Frees the files and their bytes; NULL is ignored.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_free(ingested: Option<Box<Ingested>>) {
     quietly(|| drop(ingested));
 }
 
-/// Some bytes of one file of many: valid until the callback returns. Fields may be added at the
+/// Some bytes of one of many files. Valid until the callback returns. Fields may be added at the
 /// end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct FilePart {
-    /// Which file, in input order.
+    /// Index of the file in input order.
     pub index: usize,
-    /// Its path, as it was given or found.
+    /// Path of the file, as given or found.
     pub path: *const c_char,
-    /// Where the bytes are in the file.
+    /// Offset of the bytes in the file.
     pub offset: u64,
-    /// The bytes; of an empty file, and of one that failed, none.
+    /// The bytes; no bytes for a file that is empty or has failed.
     pub data: *const u8,
-    /// How many.
+    /// Length in bytes.
     pub len: usize,
-    /// Whether nothing of this file follows.
+    /// Whether this is the last part of the file.
     pub is_last: bool,
-    /// Whether it can be read to here.
+    /// SWATH_STATUS_OK if the file could be read up to here.
     pub status: Status,
 }
 
-/// Looks at a part of a file; 0 to go on, anything else to stop. Called by the calling thread
-/// alone. It must not throw or `longjmp`.
+/// Receives a part of a file. Returns 0 to go on, any other value to stop. Called only on the
+/// calling thread. It must not throw or `longjmp`.
 pub type FilePartFn =
     Option<extern "C" fn(part: *const FilePart, user_data: *mut c_void) -> i32>;
 

@@ -1,35 +1,35 @@
-//! What may be chosen, each value with a number that stays.
+//! Choices of a read, each value with a fixed number.
 
 use crate::number::numbers;
 
-/// Who moves the bytes.
+/// What moves the bytes.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
-    /// The best for this file right now.
+    /// The best engine for this file at this moment.
     Auto = 0,
     /// One thread, chunk by chunk.
     Serial = 1,
-    /// Several threads, each with its own position.
+    /// Several threads, each at its own position.
     Pool = 2,
-    /// One thread with many reads in flight through io_uring; where that is refused, threads.
+    /// One thread with many reads in flight through io_uring; threads if io_uring is refused.
     Ring = 3,
-    /// Several threads copying from a map; see `swath_read_options_promise_frozen`.
+    /// Several threads that copy from a map; see `swath_read_options_promise_frozen`.
     Map = 4,
 }
 numbers!(Engine, "swath_engine", [Auto, Serial, Pool, Ring, Map] <-> swath::Engine);
 
-/// What happens to the page cache.
+/// How a read treats the page cache.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageCache {
-    /// Keep, but bypass for files above a quarter of the memory at hand, or read once.
+    /// Keep; but bypass for files larger than a quarter of the available memory, or read once.
     Auto = 0,
-    /// Reads warm it: the next read of the file is fast.
+    /// Reads fill it, so the next read of the file is fast.
     Keep = 1,
-    /// Reads go through it, and what they brought is dropped behind them.
+    /// Reads go through it and drop what they added once it is read.
     Drop = 2,
-    /// Reads go past it (O_DIRECT); what it holds already may still be taken from it.
+    /// Reads bypass it (O_DIRECT); bytes that are already cached may still be taken from it.
     Bypass = 3,
 }
 numbers!(PageCache, "swath_page_cache", [Auto, Keep, Drop, Bypass] <-> swath::PageCache);
@@ -38,34 +38,34 @@ numbers!(PageCache, "swath_page_cache", [Auto, Keep, Drop, Bypass] <-> swath::Pa
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reuse {
-    /// Not known: reads warm the page cache.
+    /// Not known: reads fill the page cache.
     Unknown = 0,
-    /// No: warming the page cache would be waste.
+    /// No: filling the page cache would be a waste.
     Once = 1,
 }
 numbers!(Reuse, "swath_reuse", [Unknown, Once] -> swath::reading::Reuse);
 
-/// What a file may do while it is read.
+/// Whether a file may grow while it is read.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Stay as it is; growth is an error, as any other change.
+    /// No: growth is an error, as any other change.
     Refused = 0,
-    /// Grow: the length seen first is read. For logs that are being written.
+    /// Yes: the length seen first is read. For logs that are being written.
     Ignored = 1,
 }
 numbers!(Growth, "swath_growth", [Refused, Ignored] -> swath::reading::Growth);
 
-/// Whose measurements count.
+/// Whose measured settings apply.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// Nobody's: the defaults.
+    /// No profile: the defaults.
     #[default]
     None = 0,
-    /// The user's: what `swath tune` has kept for the file system that the file is on, if it has.
-    /// It is looked for with every call; one that is damaged is left aside, and a fall-back of the
-    /// report says so. It changes how bytes come, never which.
+    /// The user's: settings that `swath tune` saved for the file system of the file, if there are
+    /// any. Every call looks for them. A damaged profile is ignored, and a fallback in the report
+    /// says so. A profile changes how bytes are read, never which.
     OfUser = 1,
 }
 numbers!(Profile, "swath_profile", [None, OfUser]);

@@ -16,13 +16,13 @@ use crate::pointer::{self, value};
 use crate::setter::{change, put};
 use crate::status::Status;
 
-/// What each chunk of a copy is compared with before it is taken.
+/// What each chunk of a copy is compared with before it is used.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verification {
     /// Nothing: for copies that are known to be equal.
     None = 0,
-    /// The other copies: more than half of all must have the same bytes.
+    /// The other copies: more than half of all copies must have the same bytes.
     Vote = 1,
 }
 numbers!(Verification, "swath_verification", [None, Vote]);
@@ -30,13 +30,14 @@ numbers!(Verification, "swath_verification", [None, Vote]);
 /// Beside the file itself: the library reads up to 64 copies.
 const MOST_MIRRORS: usize = 63;
 
-/// Adds a copy of the file: it is read beside the file, and in place of it where the file cannot
-/// be read, chunk by chunk. At most 63, then SWATH_STATUS_INVALID_ARGUMENT. The path is copied.
+/// Adds a copy of the file. It is read alongside the file, and replaces it chunk by chunk where
+/// the file cannot be read. At most 63 copies, then SWATH_STATUS_INVALID_ARGUMENT. The path is
+/// copied.
 ///
-/// Copies are taken to be equal unless `swath_read_options_set_verification` or
-/// `swath_read_options_set_manifest` says how to find out. Without that, of copies of different
-/// lengths the longest is read and the shorter ones are left out, the file itself too: only the
-/// report says so.
+/// Copies are assumed to be equal unless `swath_read_options_set_verification` or
+/// `swath_read_options_set_manifest` sets a check. Without a check, if copies differ in length,
+/// the longest is read and shorter ones are left out, including the file itself; only the report
+/// says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_read_options_add_mirror(
     options: Option<&mut ReadOptions>,
@@ -46,7 +47,10 @@ pub unsafe extern "C" fn swath_read_options_add_mirror(
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
         if options.mirrors.len() == MOST_MIRRORS {
-            let text = format!("there are {MOST_MIRRORS} mirrors already, and no more can be");
+            let text = format!(
+                "a file has at most {MOST_MIRRORS} mirrors; \
+                 try: call swath_read_options_clear_mirrors first"
+            );
             return Err(Failure::invalid(text).at_path(path));
         }
         options.mirrors.push(path.to_owned());
@@ -54,7 +58,7 @@ pub unsafe extern "C" fn swath_read_options_add_mirror(
     })
 }
 
-/// Forgets all mirrors.
+/// Removes all mirrors.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_clear_mirrors(
     options: Option<&mut ReadOptions>,
@@ -63,7 +67,7 @@ pub extern "C" fn swath_read_options_clear_mirrors(
 }
 
 /// Sets what each chunk of the file and its mirrors is compared with. Default:
-/// SWATH_VERIFICATION_NONE. Takes the place of what `swath_read_options_set_manifest` has set.
+/// SWATH_VERIFICATION_NONE. Replaces the manifest set by `swath_read_options_set_manifest`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_verification(
     options: Option<&mut ReadOptions>,
@@ -78,10 +82,10 @@ pub extern "C" fn swath_read_options_set_verification(
     })
 }
 
-/// Compares each chunk with the checksums that `swath manifest` has kept at `path`: of the file
-/// alone, and of its mirrors. The manifest is read now.
+/// Compares each chunk of the file, and of its mirrors, with the checksums that `swath manifest`
+/// saved at `path`. The manifest is read now.
 ///
-/// SWATH_STATUS_CORRUPT if it is damaged, or something else.
+/// SWATH_STATUS_CORRUPT if it is damaged or is not a manifest.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_read_options_set_manifest(
     options: Option<&mut ReadOptions>,
@@ -95,8 +99,8 @@ pub unsafe extern "C" fn swath_read_options_set_manifest(
     })
 }
 
-/// Sets how many of 1000 reads may be made again from another copy because they take long;
-/// whichever comes first is taken. Default 0: none. More than 1000 is SWATH_STATUS_INVALID_ARGUMENT.
+/// Sets how many of 1000 reads may be repeated from another copy because they are slow; the first
+/// answer is used. Default 0: no repeats. More than 1000 is SWATH_STATUS_INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_hedging(
     options: Option<&mut ReadOptions>,
@@ -104,7 +108,9 @@ pub extern "C" fn swath_read_options_set_hedging(
 ) -> Status {
     change(options, |options| {
         if permille > 1000 {
-            let text = format!("{permille} of 1000 reads cannot be made again; 1000 is all");
+            let text = format!(
+                "cannot repeat {permille} of 1000 reads; try: pass a value from 0 to 1000"
+            );
             return Err(Failure::invalid(text));
         }
         options.hedging = permille;
@@ -134,7 +140,7 @@ impl ReadOptions {
         })
     }
 
-    /// Whether there is more to it than one file.
+    /// Whether the file has mirrors or is verified.
     pub(super) fn has_copies(&self) -> bool {
         !self.mirrors.is_empty() || !matches!(self.verify, Verify::None)
     }

@@ -1,4 +1,4 @@
-//! What hangs on a call: progress, and cancelling.
+//! Progress and cancelling of a call.
 
 use std::ffi::c_void;
 
@@ -7,13 +7,13 @@ use swath::CancelToken;
 use crate::options::SWATH_TO_END;
 use crate::user::UserData;
 
-/// Is told how far a call is: bytes so far, and how many there will be, or SWATH_TO_END where that
-/// is not known. Called about once for each MiB, by whichever thread has read it, several at one
-/// time; calls of different threads may overtake each other. It must be quick, must not throw or
-/// `longjmp`, and must not free what the call uses.
+/// Receives the progress of a call: bytes done so far, and the total, or SWATH_TO_END if it is
+/// not known. Called about once per MiB by the thread that moved the bytes, so by several at
+/// once; calls of different threads may overtake each other. It must be quick, must not throw or
+/// `longjmp`, and must not free anything the call uses.
 pub type ProgressFn = Option<extern "C" fn(bytes: u64, total: u64, user_data: *mut c_void)>;
 
-/// What hangs on a call.
+/// Progress and cancelling of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hooks {
     progress: Option<(extern "C" fn(u64, u64, *mut c_void), UserData)>,

@@ -21,7 +21,7 @@ pub(crate) struct Call {
 impl Call {
     /// The promise of C, if it has given one.
     pub(crate) fn frozen(&self) -> Option<Frozen<'_>> {
-        // SAFETY: C has called `swath_read_options_promise_frozen`, whose comment says so much.
+        // SAFETY: C has called `swath_read_options_promise_frozen`, whose comment states the promise.
         self.frozen.as_ref().map(|file| unsafe { Frozen::promise(file) })
     }
 }
@@ -44,7 +44,7 @@ pub(crate) fn resolve(options: Option<&ReadOptions>, path: &Path) -> Result<Call
     Ok(Call { options: set.tuned(Some(path), profiles.as_ref()), source, frozen })
 }
 
-/// The same for several files, of which none may have mirrors.
+/// The same for several files; mirrors are refused.
 pub(crate) fn resolve_several(
     options: Option<&ReadOptions>,
     paths: &[&Path],
@@ -55,13 +55,19 @@ pub(crate) fn resolve_several(
         return Ok((set.tuned(Some(path), profiles.as_ref()), vec![source]));
     }
     if options.is_some_and(ReadOptions::has_copies) {
-        return Err(Failure::invalid("mirrors and checks are for calls that read one file"));
+        return Err(has_mirrors());
     }
     let resolved = options.zip(paths.first()).map(|(set, path)| {
         let profiles = set.profiles();
         set.tuned(Some(path), profiles.as_ref())
     });
     Ok((resolved.unwrap_or_default(), paths.iter().map(|&path| Source::from(path)).collect()))
+}
+
+fn has_mirrors() -> Failure {
+    Failure::invalid(
+        "mirrors and verification need a call that reads one file; try: pass options without them",
+    )
 }
 
 /// Whether a call maps its file, if C wants it and has promised enough.
@@ -81,15 +87,15 @@ pub(crate) fn told<E: Into<Failure>>(
         let Some(set) = options.filter(|_| failure.is_unmapped()) else { return failure };
         let (why, hint) = match maps {
             Maps::Never => (
-                "this call never maps, whatever was promised",
-                "another engine; swath_read, swath_sum, swath_count and swath_records map",
+                "this call never maps a file",
+                "choose another engine, or call swath_read, swath_sum, swath_count or swath_records",
             ),
             Maps::OncePromised if set.has_copies() => {
-                ("a file with mirrors or a manifest is not mapped", "another engine")
+                ("a file with mirrors or a manifest is not mapped", "choose another engine")
             }
             Maps::OncePromised if !set.frozen => (
-                "a map needs the promise that the file does not change",
-                "swath_read_options_promise_frozen, or another engine",
+                "a map needs the promise that no process changes the file",
+                "call swath_read_options_promise_frozen, or choose another engine",
             ),
             Maps::OncePromised => return failure,
         };
@@ -108,20 +114,18 @@ impl ReadOptions {
     /// A copy for many files, which have no mirrors.
     pub(crate) fn of_many_files(&self) -> Result<Self> {
         if self.has_copies() {
-            return Err(Failure::invalid(
-                "mirrors and checks are for calls that read one file",
-            ));
+            return Err(has_mirrors());
         }
         Ok(self.clone())
     }
 
-    /// What is set for files of which `first` is named first.
+    /// The options for several files, `first` being the first that was named.
     pub(crate) fn of_first(&self, first: Option<&Path>) -> swath::ReadOptions {
         let profiles = self.profiles();
         self.tuned(first, profiles.as_ref())
     }
 
-    /// All that was set, but for the source.
+    /// All that was set, without the source.
     fn tuned(&self, path: Option<&Path>, profiles: Option<&Profiles>) -> swath::ReadOptions {
         let mut options = self.options.clone();
         if let Some(len) = self.len {
@@ -144,7 +148,7 @@ impl ReadOptions {
         options.is_some_and(|it| it.engine == swath::Engine::Map)
     }
 
-    /// The token that C has set, or one that nobody cancels.
+    /// The token that C has set, or one that is never cancelled.
     pub(crate) fn cancel(options: Option<&Self>) -> swath::CancelToken {
         options.and_then(|it| it.hooks.cancel.clone()).unwrap_or_default()
     }

@@ -6,8 +6,8 @@ use swath::classes::{ChunkBytes, ClassBytes};
 
 use crate::guard::quietly;
 
-/// A class that is complete: its chunks, in the order in which the plan lists them. Used by any
-/// number of threads at one time.
+/// A complete class: its chunks, in the order of the plan. Any number of threads may use it at
+/// once.
 #[derive(Debug)]
 pub struct Class {
     number: u32,
@@ -16,26 +16,26 @@ pub struct Class {
     chunks: Vec<ClassChunk>,
 }
 
-// SAFETY: the pointers in it lead to complete bytes, which nobody changes.
+// SAFETY: the pointers in it lead to complete bytes, which no longer change.
 unsafe impl Send for Class {}
 // SAFETY: as above.
 unsafe impl Sync for Class {}
 
-/// A chunk of a plan that is there. Fields may be added at the end.
+/// A chunk of a plan that has been read. Fields may be added at the end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ClassChunk {
-    /// Which line of the plan it is, from 0.
+    /// Index of the chunk in the plan, from 0.
     pub index: usize,
-    /// Which file.
+    /// Index of the file.
     pub file: usize,
-    /// Where in the file.
+    /// Offset in the file.
     pub offset: u64,
     /// Its bytes.
     pub data: *const u8,
-    /// How many.
+    /// Length in bytes.
     pub len: usize,
-    /// The number of the class that the plan puts it in.
+    /// Number of its class in the plan.
     pub class_number: u32,
 }
 
@@ -63,32 +63,33 @@ impl Class {
     }
 }
 
-/// Returns the number that the plan gives a class.
+/// Returns the number of a class in the plan.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_number(complete: Option<&Class>) -> u32 {
     complete.map_or(0, |it| it.number)
 }
 
-/// Returns the nanoseconds from the start of the read until all of the class was there and checked.
+/// Returns the nanoseconds from the start of the read until the whole class was read and checked.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_elapsed_ns(complete: Option<&Class>) -> u64 {
     complete.map_or(0, |it| it.elapsed_ns)
 }
 
-/// Returns the bytes of the file in a class, each counted once.
+/// Returns how many bytes of the files a class has, each counted once.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_len(complete: Option<&Class>) -> u64 {
     complete.map_or(0, |it| it.len)
 }
 
-/// Returns how many chunks a class has.
+/// Returns the number of chunks in a class.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_chunk_count(complete: Option<&Class>) -> usize {
     complete.map_or(0, |it| it.chunks.len())
 }
 
-/// Returns a chunk; NULL from the count on. The structure is valid until the class is freed, its
-/// bytes until the read is, or `swath_prioritised_finish` has failed.
+/// Returns a chunk; NULL if `index` is not below the count. The structure is valid until the
+/// class is freed; its bytes are valid until the read is freed or `swath_prioritised_finish` has
+/// failed.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_chunk_at(
     complete: Option<&Class>,
@@ -98,8 +99,8 @@ pub extern "C" fn swath_class_chunk_at(
     chunk.map_or(ptr::null(), ptr::from_ref)
 }
 
-/// Frees a class that `swath_prioritised_wait` has returned, not its bytes; NULL is nothing to free.
-/// To be freed before or after the read.
+/// Frees a class returned by `swath_prioritised_wait`, but not its bytes; NULL is ignored. It may
+/// be freed before or after the read.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_free(complete: Option<Box<Class>>) {
     quietly(|| drop(complete));

@@ -1,4 +1,4 @@
-//! What is to be read, and how soon each part of it is needed.
+//! What to read, and how soon each part of it is needed.
 
 use std::ffi::c_void;
 use std::mem::{self, MaybeUninit};
@@ -11,16 +11,15 @@ use crate::priority::class::{Class, ClassChunk};
 use crate::status::Status;
 use crate::user::UserData;
 
-/// A list of chunks, each with the class of bytes that it belongs to: class 0 is needed first.
-/// Chunks may come in any order, leave holes, overlap, and be of several files. One thread changes
-/// it at a time.
+/// A list of chunks, each with its class: class 0 is needed first. Chunks may come in any order,
+/// leave gaps, overlap, and belong to several files. One thread at a time may change it.
 #[derive(Debug)]
 pub struct ClassPlan {
     pub(super) plan: swath::classes::ClassPlan,
 }
 
-/// Is told that a chunk is complete, before its class is: by threads of the library, several at a
-/// time. `chunk` is valid until it returns. It must not throw or `longjmp`.
+/// Receives a complete chunk before its class is complete: on threads of the library, several at
+/// once. `chunk` is valid until the callback returns. It must not throw or `longjmp`.
 pub type ClassChunkFn = Option<extern "C" fn(chunk: *const ClassChunk, user_data: *mut c_void)>;
 
 fn make(
@@ -35,10 +34,10 @@ fn make(
 pub(super) fn end(offset: u64, len: u64) -> Result<u64> {
     offset
         .checked_add(len)
-        .ok_or_else(|| Failure::invalid(format!("{len} bytes from {offset} on exceed 2^64")))
+        .ok_or_else(|| Failure::invalid(format!("{len} bytes from {offset} end beyond 2^64")))
 }
 
-/// Makes a plan without chunks. To be freed by `swath_class_plan_free`.
+/// Makes an empty plan. Free it with `swath_class_plan_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_new(
     plan: Option<&mut MaybeUninit<Option<Box<ClassPlan>>>>,
@@ -46,11 +45,11 @@ pub extern "C" fn swath_class_plan_new(
     guard(|| make(plan, swath::classes::ClassPlan::new()))
 }
 
-/// Makes a plan for each file that is read, by the length that it is found to have: `chunks` chunks
-/// of one size, the last one with what is left over, in `classes` classes of neighbouring chunks,
-/// from front to back. At most one chunk for each byte, and one class for each chunk. They are not
-/// known before the files are, so `swath_class_plan_len` does not count them; what is pushed to such a
-/// plan is read beside them.
+/// Makes a plan that divides each file by the length it turns out to have: `chunks` chunks of
+/// equal size, the last one with the remainder, in `classes` classes of adjacent chunks, from
+/// front to back; at most one chunk per byte and one class per chunk. Free it with
+/// `swath_class_plan_free`. The chunks are not known before the files are opened, so
+/// `swath_class_plan_len` does not count them; chunks pushed to such a plan are read as well.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_of_whole(
     chunks: u64,
@@ -60,10 +59,10 @@ pub extern "C" fn swath_class_plan_of_whole(
     guard(|| make(plan, swath::classes::ClassPlan::of_whole(chunks, classes)))
 }
 
-/// Adds `len` bytes from `offset` on of the file with this index among those that are read.
+/// Adds `len` bytes from `offset` of the file with index `file` among those that are read.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64; SWATH_STATUS_OUT_OF_MEMORY if the
-/// list cannot grow. After a failure the plan is what it was.
+/// SWATH_STATUS_INVALID_ARGUMENT if they end beyond 2^64; SWATH_STATUS_OUT_OF_MEMORY if the list
+/// cannot grow. After a failure the plan is unchanged.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_push(
     plan: Option<&mut ClassPlan>,
@@ -76,7 +75,7 @@ pub extern "C" fn swath_class_plan_push(
         let range = offset..end(offset, len)?;
         let plan = &mut given(plan, "plan")?.plan;
         plan.try_reserve(1).map_err(|error| {
-            let text = format!("cannot add a chunk to the {} of the plan: {error}", plan.len());
+            let text = format!("cannot add a chunk to a plan of {}: {error}", plan.len());
             Failure::new(Status::OutOfMemory, text)
         })?;
         plan.push_in(file, range, class_number);
@@ -101,8 +100,9 @@ fn change(
     })
 }
 
-/// Sets how many classes may be in flight: a class begins only when the one `window` before it is
-/// complete. 1: one after the other. Default 0: as many as keep all workers busy, at least 2.
+/// Sets how many classes may be in flight: a class begins only when the class `window` places
+/// before it is complete. 1 reads one class at a time. Default 0: as many as keep all workers
+/// busy, at least 2.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_set_window(
     plan: Option<&mut ClassPlan>,
@@ -111,7 +111,7 @@ pub extern "C" fn swath_class_plan_set_window(
     change(plan, |plan| plan.with_window(window))
 }
 
-/// Sets a function that is told of each class that is complete. It cannot be taken back: NULL is
+/// Sets the function that receives each complete class. It cannot be removed: NULL is
 /// SWATH_STATUS_INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_set_class_callback(
@@ -129,8 +129,8 @@ pub extern "C" fn swath_class_plan_set_class_callback(
     })
 }
 
-/// Sets a function that is told of each chunk that is complete and not empty. It cannot be taken
-/// back: NULL is SWATH_STATUS_INVALID_ARGUMENT.
+/// Sets the function that receives each complete chunk that is not empty. It cannot be removed:
+/// NULL is SWATH_STATUS_INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_set_chunk_callback(
     plan: Option<&mut ClassPlan>,
@@ -147,7 +147,7 @@ pub extern "C" fn swath_class_plan_set_chunk_callback(
     })
 }
 
-/// Frees a plan; NULL is nothing to free. Reads that were started with it go on.
+/// Frees a plan; NULL is ignored. Reads that were started with it go on.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_free(plan: Option<Box<ClassPlan>>) {
     quietly(|| drop(plan));

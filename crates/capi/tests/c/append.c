@@ -129,7 +129,7 @@ static void nothing_is_left_without_a_commit(void) {
     swath_append_options_free(options);
 }
 
-/* A fork whose output was aborted or freed, or whose commit failed, is told so. */
+/* A fork whose output was aborted or freed, or whose commit failed, gets an error. */
 static void a_fork_learns_that_its_output_is_gone(void) {
     for (int how = 0; how < 3; how++) {
         swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
@@ -185,7 +185,7 @@ static void a_fork_waits_for_its_own(void) {
     swath_append_options_free(options);
 }
 
-/* What another program has added meanwhile is not lost without a word. */
+/* Bytes that another program added in the meantime are never lost silently. */
 static void a_file_that_changed_is_not_replaced(void) {
     swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
     swath_append *append = NULL;
@@ -308,7 +308,7 @@ static void written(uint64_t bytes, uint64_t total, void *user_data) {
     *(uint64_t *)user_data = bytes;
 }
 
-/* What is said of an output holds for every call that leaves one. */
+/* Output options apply to every call that writes a file. */
 static void outputs(void) {
     swath_output_options *output = quick();
     swath_append_options *appending = NULL;

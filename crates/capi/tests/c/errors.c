@@ -52,7 +52,7 @@ static void messages(void) {
     swath_read_options_free(options);
 }
 
-/* A name that is no text in any encoding. */
+/* A name that is not text in any encoding. */
 static void names_are_bytes(void) {
     const char *name = "n\xff\xfe m\xc3";
     make_text(name, "bytes");
@@ -111,12 +111,12 @@ static void null_is_told(void) {
     swath_cancel_token_free(NULL);
 }
 
-/* Numbers that are no value, as a newer program may pass them to an older library. */
+/* Undefined values, as a newer program may pass to an older library. */
 static void wrong_values_change_nothing(void) {
     swath_read_options *options = NULL;
     OK(swath_read_options_new(&options));
     FAILS(swath_read_options_set_engine(options, (swath_engine)99), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("99 is no `swath_engine`");
+    SAYS("99 is not a `swath_engine`");
     FAILS(swath_read_options_set_page_cache(options, (swath_page_cache)4),
           SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_read_options_set_reuse(options, (swath_reuse)2), SWATH_STATUS_INVALID_ARGUMENT);

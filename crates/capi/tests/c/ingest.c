@@ -1,4 +1,4 @@
-/* Many files: their bytes are those of stdio, in order; failures are told for each. */
+/* Many files: their bytes are those of stdio, in order; failures are reported for each. */
 #include <errno.h>
 #include <sys/stat.h>
 

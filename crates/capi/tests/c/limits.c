@@ -145,7 +145,7 @@ static void check_written(const char *path, int is_done) {
     swath_appended_free(appended);
 }
 
-/* Opens all but so many descriptors; how many it opened. */
+/* Opens all but `left` descriptors; returns how many it opened. */
 static int take_all_but(int left, int taken[MOST]) {
     struct rlimit most;
     CHECK(getrlimit(RLIMIT_NOFILE, &most) == 0);

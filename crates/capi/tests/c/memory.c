@@ -29,7 +29,7 @@ static void a_plan(void) {
         status = swath_class_plan_push(plan, 0, offset++, 1, 0);
     }
     CHECK(status == SWATH_STATUS_OUT_OF_MEMORY);
-    SAYS("cannot add a chunk to the ");
+    SAYS("cannot add a chunk to a plan of ");
     CHECK(swath_class_plan_len(plan) == offset - 1);
     swath_class_plan_free(plan);
 }
@@ -49,7 +49,7 @@ static void files(void) {
         status = swath_files_add_path(list, paths[index]);
     }
     CHECK(status == SWATH_STATUS_OUT_OF_MEMORY);
-    SAYS("cannot add 1 more to a list of files");
+    SAYS("cannot add 1 paths to a list of files");
     swath_files_free(list);
 }
 

@@ -25,7 +25,7 @@ static void read_is_right(const swath_read_options *options, const char *path) {
     swath_report_free(report);
 }
 
-/* Two copies that differ, and nobody to say which is right. */
+/* Two copies that differ, and no way to tell which is right. */
 static void a_vote_without_a_majority(void) {
     make_text("one", "abc");
     make_text("two", "abd");
@@ -39,7 +39,7 @@ static void a_vote_without_a_majority(void) {
     swath_read_options_free(options);
 }
 
-/* What is out of range is told at once, and changes nothing. */
+/* A value out of range is refused at once, and changes nothing. */
 static void limits(void) {
     swath_read_options *options = NULL;
     swath_buffer *buffer = NULL;

@@ -11,7 +11,7 @@ static const char *large_file[] = {"large"};
 struct seen {
     atomic_uint_fast64_t classes, chunks, bytes;
     swath_status from_callback;
-    swath_prioritised *_Atomic reading;
+    atomic_uintptr_t reading;
 };
 
 static void class_came(const swath_class *complete, void *user_data) {
@@ -115,7 +115,7 @@ static void lines_of_two_files(void) {
 static void wait_within(const swath_class *complete, void *user_data) {
     struct seen *seen = user_data;
     swath_prioritised *reading = NULL;
-    while ((reading = atomic_load(&seen->reading)) == NULL) {
+    while ((reading = (swath_prioritised *)atomic_load(&seen->reading)) == NULL) {
     }
     swath_class *other = NULL;
     if (swath_class_number(complete) == 0) {
@@ -138,7 +138,7 @@ static void a_callback_that_waits_is_refused(void) {
     OK(swath_class_plan_set_class_callback(plan, wait_within, &seen));
     OK(swath_read_prioritised(large_file, 1, options, plan, &reading));
     swath_read_options_free(options);
-    atomic_store(&seen.reading, reading);
+    atomic_store(&seen.reading, (uintptr_t)reading);
     swath_class *complete = NULL;
     OK(swath_prioritised_wait(reading, 1, SWATH_FOREVER, &complete));
     swath_class_free(complete);
@@ -164,7 +164,7 @@ static void ending_early(void) {
     FAILS(swath_prioritised_bytes(reading, 0, len - 1, 1, &data), SWATH_STATUS_TIMED_OUT);
     FAILS(swath_prioritised_bytes(reading, 7, 0, 1, &data), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_prioritised_cancel(reading));
-    /* Whoever polls must not poll for ever. */
+    /* Polling must end. */
     FAILS(swath_prioritised_bytes(reading, 0, len - 1, 1, &data), SWATH_STATUS_CANCELLED);
     FAILS(swath_prioritised_wait(reading, 999, SWATH_FOREVER, &complete),
           SWATH_STATUS_CANCELLED);

@@ -1,4 +1,4 @@
-/* Reading gives the bytes that stdio gives, whoever reads, and takes care of the caller's memory. */
+/* Reading gives the bytes that stdio gives, with every engine, and respects the caller's memory. */
 #include <pthread.h>
 
 #include "check.h"

@@ -1,4 +1,4 @@
-// Handles in C++: freed by whoever owns them.
+// Handles in C++, freed by their owners.
 #include <cstdio>
 #include <fstream>
 #include <memory>
