@@ -5,6 +5,7 @@
 //! cargo xtask tidy    the rules that no compiler knows; with --lines, how much there is
 //! cargo xtask header  the header of the C library, from its Rust
 //! cargo xtask install-c  the C library, into a prefix
+//! cargo xtask dist    what a release consists of, made and tried
 //! cargo xtask record  the measurements, prepared the same way
 //! cargo xtask findings  what papers take from records, put into them
 //! ```
@@ -12,6 +13,8 @@
 //! This file turns words into a command; everything else leaves to a module of its own.
 
 mod c;
+mod deny;
+mod dist;
 mod header;
 mod install_c;
 mod manifest;
@@ -43,6 +46,11 @@ usage: cargo xtask COMMAND
   header          crates/capi/include/swath.h, from the crate
   install-c --prefix DIR [--profile NAME]
                   libswath, swath.h, and what pkg-config and CMake want to know
+  dist [--out DIR] [--only PART]... [--try] [--strict]
+                  make a release of the last commit in DIR (target/dist/out): source, crates,
+                  command, deb, c, wheel, wheel-musl, wheel-free-threaded, sdist, aarch64, and the
+                  checks deny and msrv. --try runs each in a clean environment. What this machine
+                  cannot make is listed; with --only or --strict that is a failure
   record [ARGS]   run the benchmarks with ARGS, beside the peers they are compared with
   findings [DIR]  put what records say of the study's claims into the papers that take it from
                   them; with DIR, a folder of a record, all of them take it from that one
@@ -59,6 +67,7 @@ enum Task {
     C,
     Header,
     InstallC(install_c::Wish),
+    Dist(dist::Wish),
     Record(Vec<String>),
     Findings(Option<String>),
     Unknown(String),
@@ -81,6 +90,7 @@ fn main() -> ExitCode {
         Task::C => Workspace::find().and_then(|it| c::check(&it)),
         Task::Header => Workspace::find().and_then(|it| header::write(&it)),
         Task::InstallC(wish) => Workspace::find().and_then(|it| install_c::run(&it, &wish)),
+        Task::Dist(wish) => Workspace::find().and_then(|it| dist::run(&it, &wish)),
         Task::Findings(record) => {
             Workspace::find().and_then(|it| tidy::update(&it, record.as_deref()))
         }
@@ -99,9 +109,10 @@ fn parse(words: &[String]) -> Task {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         [] | ["-h" | "--help" | "help", ..] => Task::Usage,
-        ["test" | "tidy" | "c" | "header" | "install-c" | "findings", "-h" | "--help"] => {
-            Task::Usage
-        }
+        [
+            "test" | "tidy" | "c" | "header" | "install-c" | "dist" | "findings",
+            "-h" | "--help",
+        ] => Task::Usage,
         ["test"] => Task::Test(test::Extent::Whole),
         ["test", "--fast"] => Task::Test(test::Extent::Fast),
         ["tidy"] => Task::Tidy,
@@ -111,6 +122,9 @@ fn parse(words: &[String]) -> Task {
         ["header"] => Task::Header,
         ["install-c", rest @ ..] => install_c::Wish::parse(rest)
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::InstallC),
+        ["dist", rest @ ..] => {
+            dist::Wish::parse(rest).map_or_else(|| Task::Unknown(rest.join(" ")), Task::Dist)
+        }
         ["findings"] => Task::Findings(None),
         ["findings", record] => Task::Findings(Some((*record).to_owned())),
         ["record", rest @ ..] => {
@@ -162,6 +176,7 @@ mod tests {
             assert_eq!(parsed(line), Task::Unknown(word.to_owned()), "{line}");
         }
         assert_eq!(parsed("install-c --prefix"), Task::Unknown("--prefix".to_owned()));
+        assert_eq!(parsed("dist --only rpm"), Task::Unknown("--only rpm".to_owned()));
         assert_eq!(parsed("test --fast now"), Task::Unknown("now".to_owned()));
     }
 }
