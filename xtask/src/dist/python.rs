@@ -25,8 +25,6 @@ with swath.append('out.txt') as out:
     out.write(b'complete')
 assert pathlib.Path('out.txt').read_bytes() == b'complete'
 assert 'numpy' not in sys.modules
-if hasattr(sys, '_is_gil_enabled') and 't' in sys.argv[1:]:
-    assert not sys._is_gil_enabled(), 'importing swath turned the lock on'
 print(swath.__file__)
 ";
 
@@ -121,7 +119,7 @@ pub(super) fn try_wheel(release: &Release, files: &[PathBuf]) -> Result<Vec<Stri
     let mut tried = vec![look_into(release, wheel)?];
     for name in ["python3", "python3.11", "python3.12", "python3.13", "python3.14"] {
         if is_usable(release, name) {
-            tried.push(install_and_run(release, wheel, &Interpreter { name, flag: "" })?);
+            tried.push(install_and_run(release, wheel, name)?);
         }
     }
     ensure!(tried.len() > 1, "there is no Python 3.11 or newer to try it with");
@@ -131,10 +129,7 @@ pub(super) fn try_wheel(release: &Release, files: &[PathBuf]) -> Result<Vec<Stri
 pub(super) fn try_free_threaded(release: &Release, files: &[PathBuf]) -> Result<Vec<String>> {
     let wheel = files.first().context("no wheel")?;
     let name = free_threaded(release).context("no interpreter without the lock")?;
-    Ok(vec![
-        look_into(release, wheel)?,
-        install_and_run(release, wheel, &Interpreter { name: &name, flag: "t" })?,
-    ])
+    Ok(vec![look_into(release, wheel)?, install_and_run(release, wheel, &name)?])
 }
 
 /// Reads what the extension needs: there is no Python for musl on a machine with glibc.
@@ -184,41 +179,31 @@ fn is_below(folder: &Path, name: &str) -> bool {
     })
 }
 
-/// An interpreter, and what the program is passed for it.
-struct Interpreter<'a> {
-    name: &'a str,
-    flag: &'a str,
-}
-
 fn is_usable(release: &Release, name: &str) -> bool {
     let check = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
     process::run_quietly(release.program(name).args(["-c", check])).is_ok()
 }
 
-fn install_and_run(
-    release: &Release,
-    wheel: &Path,
-    python: &Interpreter<'_>,
-) -> Result<String> {
+fn install_and_run(release: &Release, wheel: &Path, python: &str) -> Result<String> {
     let home = release.empty_folder("try-python")?;
     let mut pip = in_venv(release, python, &home)?;
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]);
     process::run_quietly(pip.arg(wheel))?;
-    let version = use_it(&home, python)?;
+    let version = use_it(&home)?;
     Ok(format!("installed with --no-index and used by {version}"))
 }
 
 /// Makes a venv in `home`; returns its interpreter in a clean environment.
-fn in_venv(release: &Release, python: &Interpreter<'_>, home: &Path) -> Result<Command> {
-    let mut venv = release.program(python.name);
+fn in_venv(release: &Release, python: &str, home: &Path) -> Result<Command> {
+    let mut venv = release.program(python);
     process::run_quietly(venv.args(["-m", "venv"]).arg(home.join("venv")))?;
     Ok(clean::command(home.join("venv/bin/python"), home))
 }
 
 /// Uses the package; returns the version of the interpreter.
-fn use_it(home: &Path, python: &Interpreter<'_>) -> Result<String> {
+fn use_it(home: &Path) -> Result<String> {
     let mut command = clean::command(home.join("venv/bin/python"), home);
-    let place = process::output(command.args(["-c", PROGRAM, python.flag]))?;
+    let place = process::output(command.args(["-c", PROGRAM]))?;
     let inside = place.trim().starts_with(&home.to_string_lossy().into_owned());
     ensure!(inside, "{place} was used instead");
     let mut version = clean::command(home.join("venv/bin/python"), home);
@@ -242,9 +227,8 @@ pub(super) fn sdist(release: &Release) -> Result<Made> {
 /// Builds it as `pip` does, with the builder of this release, and uses what was built.
 pub(super) fn try_sdist(release: &Release, files: &[PathBuf]) -> Result<Vec<String>> {
     let archive = files.first().context("no archive")?;
-    let python = Interpreter { name: "python3", flag: "" };
     let home = release.empty_folder("try-python")?;
-    in_venv(release, &python, &home)?;
+    in_venv(release, "python3", &home)?;
     let tools = Tools::new(release)?;
     let mut pip = tools.command(release, "python")?;
     pip.args(["-m", "pip", "--python"]).arg(home.join("venv/bin/python"));
@@ -254,7 +238,7 @@ pub(super) fn try_sdist(release: &Release, files: &[PathBuf]) -> Result<Vec<Stri
     let builder = tools.site_packages()?;
     pip.env("PYTHONPATH", builder);
     process::run_quietly(&mut pip)?;
-    let version = use_it(&home, &python)?;
+    let version = use_it(&home)?;
     Ok(vec![format!("built by pip, installed and used by {version}")])
 }
 
