@@ -3,8 +3,7 @@
 //! Each kernel exists three times: portable (words of eight bytes, on any machine), AVX2 and
 //! AVX-512. The widest that this processor has is chosen at run time; [`level`] says which.
 //! The portable ones are public in [`portable`] and are what the tests compare the others with.
-//! Other processors than `x86_64` use them too: a NEON version could not be run by those who
-//! wrote this, so there is none.
+//! Other processors than `x86_64` use the portable ones: there is no NEON version.
 //!
 //! ```text
 //! bytes   |head|vector|vector|vector|vector| … |vector|tail|
