@@ -49,28 +49,43 @@ impl Wish {
 pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     let words = ["build", "--quiet", "--package", "swath-capi", "--profile", &wish.profile];
     process::run(&mut workspace.cargo(&words))?;
-    let version = version(workspace)?;
-    let prefix = std::path::absolute(&wish.prefix)?;
-    let built = workspace.target().join(match wish.profile.as_str() {
+    let folder = workspace.target().join(match wish.profile.as_str() {
         "dev" => "debug",
         profile => profile,
     });
-    let header = workspace.root().join("crates/capi/include/swath.h");
+    let built = Built { folder, sources: workspace.root().to_owned() };
+    let prefix = std::path::absolute(&wish.prefix)?;
+    lay(&built, &prefix, &version(workspace)?, wish.link)
+}
+
+/// A library that was built.
+pub(crate) struct Built {
+    /// Where Cargo put it.
+    pub(crate) folder: PathBuf,
+    /// The root of the tree that it was built from.
+    pub(crate) sources: PathBuf,
+}
+
+/// Puts the files of a library that was built into `prefix`.
+pub(crate) fn lay(built: &Built, prefix: &Path, version: &str, link: bool) -> Result<()> {
+    let header = built.sources.join("crates/capi/include/swath.h");
     put(&header, &prefix.join("include/swath.h"), false)?;
     let lib = prefix.join("lib");
     let shared = format!("libswath.so.{version}");
-    put(&built.join("libswath_capi.so"), &lib.join(&shared), wish.link)?;
+    put(&built.folder.join("libswath_capi.so"), &lib.join(&shared), link)?;
     point(&lib.join("libswath.so.0"), &shared)?;
     point(&lib.join("libswath.so"), "libswath.so.0")?;
-    put(&built.join("libswath_capi.a"), &lib.join("libswath.a"), wish.link)?;
+    put(&built.folder.join("libswath_capi.a"), &lib.join("libswath.a"), link)?;
     let texts = [
         ("swath.pc.in", "lib/pkgconfig/swath.pc"),
         ("SwathConfig.cmake.in", "lib/cmake/Swath/SwathConfig.cmake"),
         ("SwathConfigVersion.cmake.in", "lib/cmake/Swath/SwathConfigVersion.cmake"),
     ];
     for (from, to) in texts {
-        let text = workspace.read(&format!("crates/capi/install/{from}"))?;
-        let text = text.replace("@VERSION@", &version).replace("@LIBRARIES@", LIBRARIES);
+        let from = built.sources.join("crates/capi/install").join(from);
+        let text = fs::read_to_string(&from)
+            .with_context(|| format!("cannot read {}", from.display()))?;
+        let text = text.replace("@VERSION@", version).replace("@LIBRARIES@", LIBRARIES);
         replace(&prefix.join(to), |path| fs::write(path, &text))?;
     }
     Ok(())
@@ -80,7 +95,8 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
 /// `-lgcc_s`, which every compiler links by itself, and which `-static` has by another name.
 const LIBRARIES: &str = "-lutil -lrt -lpthread -lm -ldl -lc";
 
-fn version(workspace: &Workspace) -> Result<String> {
+/// The version of the workspace.
+pub(crate) fn version(workspace: &Workspace) -> Result<String> {
     let text = workspace.read("Cargo.toml")?;
     let sections = manifest::sections(&text);
     let package = sections.iter().find(|it| it.head == "workspace.package");
@@ -90,7 +106,7 @@ fn version(workspace: &Workspace) -> Result<String> {
 
 fn put(from: &Path, to: &Path, link: bool) -> Result<()> {
     if !from.is_file() {
-        bail!("cannot install {}: it is not there", from.display());
+        bail!("cannot install {}: there is no such file", from.display());
     }
     replace(to, |path| match link && fs::hard_link(from, path).is_ok() {
         true => Ok(()),
@@ -113,7 +129,7 @@ pub(crate) fn replace(
     let name = path.file_name().with_context(failed)?.to_string_lossy().into_owned();
     fs::create_dir_all(folder).with_context(failed)?;
     let new = folder.join(format!(".{name}.{}", std::process::id()));
-    // Left behind by a killed run that had the same process id.
+    // A killed run that had the same process id may have left it.
     let _ = fs::remove_file(&new);
     make(&new).and_then(|()| fs::rename(&new, path)).with_context(failed)
 }
@@ -148,6 +164,6 @@ mod tests {
             (text.as_str(), fs::read_to_string(&path).expect("there").as_str()),
             ("old", "new")
         );
-        fs::remove_dir_all(&folder).expect("nobody else uses it");
+        fs::remove_dir_all(&folder).expect("only this test uses it");
     }
 }

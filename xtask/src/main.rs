@@ -6,6 +6,7 @@
 //! cargo xtask header  the header of the C library, from its Rust
 //! cargo xtask install the command, its completions and manual pages, into a prefix
 //! cargo xtask install-c  the C library, into a prefix
+//! cargo xtask dist    what a release consists of, made and tried
 //! cargo xtask record  the measurements, prepared the same way
 //! cargo xtask findings  what papers take from records, put into them
 //! ```
@@ -13,6 +14,8 @@
 //! This file turns words into a command; everything else leaves to a module of its own.
 
 mod c;
+mod deny;
+mod dist;
 mod header;
 mod install;
 mod install_c;
@@ -48,6 +51,11 @@ usage: cargo xtask COMMAND
                   DIR (~/.local); PATH is a command that is already built
   install-c --prefix DIR [--profile NAME]
                   libswath, swath.h, and what pkg-config and CMake want to know
+  dist [--out DIR] [--only PART]... [--try] [--strict]
+                  make a release of the last commit in DIR (target/dist/out): source, crates,
+                  command, deb, c, wheel, wheel-musl, wheel-free-threaded, sdist, aarch64, and the
+                  checks deny and msrv. --try runs each in a clean environment. What this machine
+                  cannot make is listed; with --only or --strict that is a failure
   record [ARGS]   run the benchmarks with ARGS, beside the peers they are compared with
   findings [DIR]  put what records say of the study's claims into the papers that take it from
                   them; with DIR, a folder of a record, all of them take it from that one
@@ -65,6 +73,7 @@ enum Task {
     Header,
     Install(install::Wish),
     InstallC(install_c::Wish),
+    Dist(dist::Wish),
     Record(Vec<String>),
     Findings(Option<String>),
     Unknown(String),
@@ -88,6 +97,7 @@ fn main() -> ExitCode {
         Task::Header => Workspace::find().and_then(|it| header::write(&it)),
         Task::Install(wish) => Workspace::find().and_then(|it| install::run(&it, &wish)),
         Task::InstallC(wish) => Workspace::find().and_then(|it| install_c::run(&it, &wish)),
+        Task::Dist(wish) => Workspace::find().and_then(|it| dist::run(&it, &wish)),
         Task::Findings(record) => {
             Workspace::find().and_then(|it| tidy::update(&it, record.as_deref()))
         }
@@ -107,7 +117,7 @@ fn parse(words: &[String]) -> Task {
     match words.as_slice() {
         [] | ["-h" | "--help" | "help", ..] => Task::Usage,
         [
-            "test" | "tidy" | "c" | "header" | "install" | "install-c" | "findings",
+            "test" | "tidy" | "c" | "header" | "install" | "install-c" | "dist" | "findings",
             "-h" | "--help",
         ] => Task::Usage,
         ["test"] => Task::Test(test::Extent::Whole),
@@ -121,6 +131,9 @@ fn parse(words: &[String]) -> Task {
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Install),
         ["install-c", rest @ ..] => install_c::Wish::parse(rest)
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::InstallC),
+        ["dist", rest @ ..] => {
+            dist::Wish::parse(rest).map_or_else(|| Task::Unknown(rest.join(" ")), Task::Dist)
+        }
         ["findings"] => Task::Findings(None),
         ["findings", record] => Task::Findings(Some((*record).to_owned())),
         ["record", rest @ ..] => {
@@ -174,6 +187,7 @@ mod tests {
         assert_eq!(parsed("install-c --prefix"), Task::Unknown("--prefix".to_owned()));
         assert_eq!(parsed("install --prefix"), Task::Unknown("--prefix".to_owned()));
         assert_eq!(parsed("install"), Task::Install(install::Wish::default()));
+        assert_eq!(parsed("dist --only rpm"), Task::Unknown("--only rpm".to_owned()));
         assert_eq!(parsed("test --fast now"), Task::Unknown("now".to_owned()));
     }
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the one check that CI runs.
 //!
 //! ```text
-//! prepare → format → clippy → tidy → tests → doctests → examples → c → docs → miri → python → demo
+//! prepare → format → deny → clippy → tidy → tests → doctests → examples → c → docs → miri → python → demo
 //! ```
 //!
 //! The steps run in order, cheap ones first, and the first failure ends the run. What the
@@ -12,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{c, manifest, miri, prepare, process, python, skips, tidy};
+use crate::{c, deny, manifest, miri, prepare, process, python, skips, tidy};
 
 /// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,9 +28,10 @@ struct Step {
     in_fast: bool,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step { name: "prepare", action: prepare::run_all, in_fast: true },
     Step { name: "format", action: format, in_fast: true },
+    Step { name: "deny", action: deny::run, in_fast: true },
     Step { name: "clippy", action: clippy, in_fast: true },
     Step { name: "tidy", action: tidy::run, in_fast: true },
     Step { name: "tests", action: tests, in_fast: true },

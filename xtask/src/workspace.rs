@@ -17,7 +17,7 @@ const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
 const SKIPS_VARIABLE: &str = "SWATH_SKIPS";
 
 /// The folders that every command works in.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Workspace {
     root: PathBuf,
     target: PathBuf,

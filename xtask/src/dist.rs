@@ -1,0 +1,230 @@
+//! `cargo xtask dist`: makes a release, and tries what it made.
+//!
+//! ```text
+//! last commit → stage → each part: make → files in OUT      try → in a clean environment
+//!                       a target is missing → "not made", and the command that installs it
+//! all files → THIRD-PARTY licences, SBOM, SHA256SUMS
+//! ```
+//!
+//! A release holds the last commit and nothing else. No part stops the next one: at the end there
+//! is a list of what was made, what was tried, what is missing and what failed.
+//! `docs/releasing.md` has the order of a release.
+
+mod aarch64;
+mod binary;
+mod c_archive;
+mod clean;
+mod command;
+mod crates;
+mod deb;
+mod licences;
+mod linked;
+mod manual;
+mod msrv;
+mod part;
+mod python;
+mod release;
+mod sbom;
+mod source;
+mod sums;
+mod target;
+mod tools;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+
+use crate::deny;
+use crate::workspace::Workspace;
+use part::{Made, Part};
+use release::Release;
+
+/// What the words after `dist` request.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Wish {
+    out: Option<PathBuf>,
+    /// Names of parts; all of them if it is empty.
+    only: Vec<String>,
+    attempt: bool,
+    strict: bool,
+}
+
+impl Wish {
+    /// Understands `--out DIR`, `--only PART`, `--try` and `--strict`; `None` for anything else.
+    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
+        let mut wish = Wish::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match *word {
+                "--try" => wish.attempt = true,
+                "--strict" => wish.strict = true,
+                "--out" => wish.out = Some(PathBuf::from(words.next()?)),
+                "--only" => {
+                    let name = *words.next()?;
+                    PARTS.iter().find(|part| part.name == name)?;
+                    wish.only.push(name.to_owned());
+                }
+                _ => return None,
+            }
+        }
+        Some(wish)
+    }
+
+    fn includes(&self, part: &Part) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == part.name)
+    }
+}
+
+/// Cheap parts first.
+const PARTS: [Part; 12] = [
+    Part { name: "source", make: source::make, attempt: source::attempt },
+    Part { name: "deny", make: check_licences, attempt: part::nothing_to_try },
+    Part { name: "msrv", make: msrv::check, attempt: part::nothing_to_try },
+    Part { name: "crates", make: crates::make, attempt: crates::attempt },
+    Part { name: "command", make: command::make, attempt: command::attempt },
+    Part { name: "deb", make: deb::make, attempt: deb::attempt },
+    Part { name: "c", make: c_archive::make, attempt: c_archive::attempt },
+    Part { name: "wheel", make: python::wheel, attempt: python::try_wheel },
+    Part { name: "wheel-musl", make: python::wheel_musl, attempt: python::look_at_musl },
+    Part {
+        name: "wheel-free-threaded",
+        make: python::wheel_free_threaded,
+        attempt: python::try_free_threaded,
+    },
+    Part { name: "sdist", make: python::sdist, attempt: python::try_sdist },
+    Part { name: "aarch64", make: aarch64::make, attempt: aarch64::attempt },
+];
+
+/// What became of one part.
+struct Outcome {
+    name: &'static str,
+    made: Result<Made>,
+    /// What was tried, and what it showed.
+    tried: Result<Vec<String>>,
+}
+
+/// Makes the parts and says what became of them.
+pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+    let out = wish.out.clone().unwrap_or_else(|| workspace.target().join("dist/out"));
+    let release = Release::stage(workspace, &std::path::absolute(out)?)?;
+    let mut outcomes = Vec::new();
+    for part in PARTS.iter().filter(|part| wish.includes(part)) {
+        println!("── {}", part.name);
+        let outcome = one(&release, part, wish.attempt);
+        println!("{}", shown(&outcome));
+        outcomes.push(outcome);
+    }
+    sums::write(release.out())?;
+    println!("── summary, in {}", release.out().display());
+    for outcome in &outcomes {
+        println!("{}", shown(outcome));
+    }
+    judge(wish, &outcomes)
+}
+
+fn one(release: &Release, part: &Part, attempt: bool) -> Outcome {
+    let made = (part.make)(release);
+    let tried = match &made {
+        Ok(Made::Files { files, .. }) if attempt => (part.attempt)(release, files),
+        _ => Ok(Vec::new()),
+    };
+    Outcome { name: part.name, made, tried }
+}
+
+fn shown(outcome: &Outcome) -> String {
+    let mut lines = Vec::new();
+    match &outcome.made {
+        Ok(Made::Files { files, notes }) => {
+            lines.extend(files.iter().map(|path| format!("made     {}", part::shown(path))));
+            lines.extend(notes.iter().map(|note| format!("note     {note}")));
+        }
+        Ok(Made::Checked(notes)) => {
+            lines.extend(notes.iter().map(|note| format!("checked  {note}")));
+        }
+        Ok(Made::Missing { lacks, install }) => {
+            lines.push(format!("not made: {lacks}; try: {install}"));
+        }
+        Err(error) => lines.push(format!("FAILED   {error:#}")),
+    }
+    match &outcome.tried {
+        Ok(tried) => lines.extend(tried.iter().map(|line| format!("tried    {line}"))),
+        Err(error) => lines.push(format!("FAILED   when tried: {error:#}")),
+    }
+    let lines: Vec<_> =
+        lines.iter().map(|line| format!("{:20} {line}", outcome.name)).collect();
+    lines.join("\n")
+}
+
+/// A missing target is a failure where the caller named the part, or passed `--strict`.
+fn judge(wish: &Wish, outcomes: &[Outcome]) -> Result<()> {
+    let failed = outcomes.iter().filter(|it| it.made.is_err() || it.tried.is_err());
+    let mut bad: Vec<_> = failed.map(|it| format!("{} failed", it.name)).collect();
+    if wish.strict || !wish.only.is_empty() {
+        let missing = outcomes.iter().filter(|it| matches!(it.made, Ok(Made::Missing { .. })));
+        bad.extend(missing.map(|it| format!("{} was not made", it.name)));
+    }
+    if bad.is_empty() { Ok(()) } else { bail!("{}", bad.join(", ")) }
+}
+
+/// The check of licences, sources and duplicates, as a part.
+fn check_licences(release: &Release) -> Result<Made> {
+    Ok(match deny::check(release.workspace())? {
+        deny::Found::Passed => Made::Checked(vec![String::from("licences, bans, sources")]),
+        deny::Found::NoTool(reason) => Made::Missing {
+            lacks: format!("cargo-deny ({reason})"),
+            install: String::from("cargo install cargo-deny --locked"),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(made: Result<Made>) -> Outcome {
+        Outcome { name: "aarch64", made, tried: Ok(Vec::new()) }
+    }
+
+    fn missing() -> Result<Made> {
+        Ok(Made::Missing { lacks: "the target".into(), install: "rustup target add x".into() })
+    }
+
+    #[test]
+    fn words_are_understood_and_parts_are_known_by_name() {
+        let wish = Wish::parse(&["--out", "d", "--only", "deb", "--only", "c", "--try"]);
+        let wish = wish.expect("all of them mean something");
+        assert_eq!((wish.out, wish.attempt, wish.strict), (Some("d".into()), true, false));
+        assert_eq!(wish.only, ["deb", "c"]);
+        for words in [&["--only", "rpm"][..], &["--only"], &["--out"], &["now"]] {
+            assert_eq!(Wish::parse(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_missing_target_fails_only_where_it_was_named_or_all_are_required() {
+        let lenient = Wish::default();
+        let named = Wish { only: vec!["aarch64".into()], ..Wish::default() };
+        let strict = Wish { strict: true, ..Wish::default() };
+        assert!(judge(&lenient, &[outcome(missing())]).is_ok());
+        assert!(judge(&named, &[outcome(missing())]).is_err());
+        assert!(judge(&strict, &[outcome(missing())]).is_err());
+    }
+
+    #[test]
+    fn a_part_that_failed_or_did_not_work_fails_the_whole() {
+        let wish = Wish::default();
+        let made = || Made::Files { files: Vec::new(), notes: Vec::new() };
+        assert!(judge(&wish, &[outcome(Ok(made()))]).is_ok());
+        assert!(judge(&wish, &[outcome(Err(anyhow::anyhow!("no")))]).is_err());
+        let mut broken = outcome(Ok(made()));
+        broken.tried = Err(anyhow::anyhow!("the binary is dynamic"));
+        assert!(shown(&broken).contains("FAILED   when tried: the binary is dynamic"));
+        assert!(judge(&wish, &[broken]).is_err());
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_the_command_that_installs_it() {
+        let line = shown(&outcome(missing()));
+        assert!(line.ends_with("not made: the target; try: rustup target add x"), "{line}");
+    }
+}
