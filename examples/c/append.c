@@ -1,10 +1,7 @@
 /* Two threads write at the same time, and the file equals that of the serial program.
- *
- *   cc -pthread append.c $(pkg-config --cflags --libs swath) -o append && ./append
- */
+ *   cc -pthread append.c $(pkg-config --cflags --libs swath) -o append && ./append */
 #include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 #include <swath.h>
 
 static swath_status numbers(const swath_fork *fork, int from, int to) {

@@ -1,7 +1,5 @@
 /* Works on the first class of a file on all cores (OpenMP) while the others are still being read.
- *
- *   cc -fopenmp priorities.c $(pkg-config --cflags --libs swath) -o priorities && ./priorities [FILE]
- */
+ *   cc -fopenmp priorities.c $(pkg-config --cflags --libs swath) -o priorities && ./priorities [FILE] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <swath.h>

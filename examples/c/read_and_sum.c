@@ -1,7 +1,5 @@
 /* Reads a file into memory and prints how it was read; then sums its bytes without keeping them.
- *
- *   cc read_and_sum.c $(pkg-config --cflags --libs swath) -o read_and_sum && ./read_and_sum [FILE]
- */
+ *   cc read_and_sum.c $(pkg-config --cflags --libs swath) -o read_and_sum && ./read_and_sum [FILE] */
 #include <inttypes.h>
 #include <stdio.h>
 #include <swath.h>

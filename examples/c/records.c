@@ -1,7 +1,5 @@
 /* Adds up the third field of every line of a file such as /etc/passwd, on all cores.
- *
- *   cc records.c $(pkg-config --cflags --libs swath) -o records && ./records [FILE]
- */
+ *   cc records.c $(pkg-config --cflags --libs swath) -o records && ./records [FILE] */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>

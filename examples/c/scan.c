@@ -1,7 +1,5 @@
 /* Counts the lines of a file on all cores, chunk by chunk, in bounded memory.
- *
- *   cc scan.c $(pkg-config --cflags --libs swath) -o scan && ./scan [FILE]
- */
+ *   cc scan.c $(pkg-config --cflags --libs swath) -o scan && ./scan [FILE] */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -26,14 +26,14 @@ use crate::{header, skips};
 const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 const SANITIZERS: &str = "-fsanitize=address,undefined";
 
-/// A C library installed for tests, and where they are built.
+/// A C library installed for tests, and the folder where they are built.
 struct Bench<'w> {
     workspace: &'w Workspace,
     prefix: PathBuf,
     folder: PathBuf,
 }
 
-/// Checks all of it.
+/// Runs all checks.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     header::check(workspace)?;
     let folder = workspace.target().join("c");
@@ -60,7 +60,8 @@ impl Bench<'_> {
         self.workspace.root().join(path)
     }
 
-    /// What the header declares is what the library exports, and no test leaves one out.
+    /// Checks that the library exports what the header declares, and that a test calls each
+    /// function.
     fn every_function(&self) -> Result<()> {
         let header = self.workspace.read("crates/capi/include/swath.h")?;
         let declared = declared(&header);
@@ -88,7 +89,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The header alone, as the first thing that a program includes.
+    /// Compiles the header alone, as the first thing that a program includes.
     fn compile_header(&self) -> Result<()> {
         let header = self.prefix.join("include/swath.h");
         let compilers = [("cc", "c11", "c"), ("gcc", "c11", "c"), ("clang", "c11", "c")];
@@ -103,18 +104,19 @@ impl Bench<'_> {
             let mut command = self.workspace.command(compiler);
             command.args(WARNINGS).arg(format!("-std={standard}"));
             command.args(["-fsyntax-only", "-x", language]);
-            // As a file of its own it would be warned of for `#pragma once` and the like.
+            // Compiled as a file of its own, it would cause warnings about `#pragma once` and the
+            // like.
             run(command.arg("-include").arg(&header).arg("/dev/null"))?;
         }
         Ok(())
     }
 
-    /// The sources of the tests.
+    /// Returns the sources of the tests.
     fn tests(&self) -> Result<Vec<PathBuf>> {
         self.workspace.sources("crates/capi/tests/c", "c")
     }
 
-    /// What `pkg-config` says of the library.
+    /// Returns the flags that `pkg-config` gives for the library.
     fn flags(&self) -> Result<Vec<String>> {
         let mut command = self.workspace.command("pkg-config");
         command.env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
@@ -135,7 +137,7 @@ impl Bench<'_> {
         Ok(program)
     }
 
-    /// Runs a program that finds the library, in a folder of its own that is empty.
+    /// Runs a program that finds the library, in an empty folder of its own.
     fn run(&self, program: &Path, prepare: impl FnOnce(Command) -> Command) -> Result<()> {
         let scratch = self.folder.join("scratch");
         if scratch.exists() {
@@ -144,7 +146,7 @@ impl Bench<'_> {
         fs::create_dir_all(&scratch)?;
         let mut command = prepare(self.workspace.command(program));
         command.current_dir(&scratch).env("LD_LIBRARY_PATH", self.prefix.join("lib"));
-        // What this user has tuned does not belong to what is checked.
+        // A user's tuned profiles must not affect the tests.
         command.env("XDG_CONFIG_HOME", scratch.join("config"));
         run(&mut command)?;
         fs::remove_dir_all(&scratch)?;
@@ -167,9 +169,9 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// valgrind knows no `io_uring` and would have to take for given what the kernel writes behind
-    /// its back. It answers those calls with `ENOSYS`, and the library falls back to threads; so it
-    /// does for `cachestat`, with a warning of valgrind's that cannot be turned off.
+    /// valgrind does not support `io_uring`, and cannot see what the kernel writes on its own. It
+    /// answers those calls with `ENOSYS`, and the library falls back to threads. The same holds for
+    /// `cachestat`, with a warning of valgrind's that cannot be turned off.
     fn under_valgrind(&self, tests: &[PathBuf]) -> Result<()> {
         if !self.workspace.has("valgrind") {
             return skips::note(self.workspace, "valgrind", "not installed");
@@ -196,7 +198,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A project that knows no more than `find_package(Swath)`.
+    /// A project that uses nothing but `find_package(Swath)`.
     fn by_cmake(&self) -> Result<()> {
         if !self.workspace.has("cmake") {
             return skips::note(self.workspace, "cmake", "not installed");
@@ -221,7 +223,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A program that needs no shared library at all, linked by what `pkg-config` says for that.
+    /// A program that needs no shared library at all, linked with the flags that `pkg-config
+    /// --static` gives.
     fn wholly_static(&self) -> Result<()> {
         let mut said = self.workspace.command("pkg-config");
         said.env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
@@ -246,8 +249,8 @@ impl Bench<'_> {
     }
 }
 
-/// The functions that a header declares: names behind which a parenthesis opens, in what is no
-/// comment.
+/// Returns the functions that a header declares: names followed by an opening parenthesis, outside
+/// comments.
 fn declared(header: &str) -> BTreeSet<&str> {
     let is_comment = |line: &&str| !line.trim_start().starts_with(['/', '*']);
     let code = header.lines().filter(is_comment);
@@ -255,7 +258,7 @@ fn declared(header: &str) -> BTreeSet<&str> {
     opening.filter(|name| name.starts_with("swath_")).collect()
 }
 
-/// Whether `name` is there as a whole word.
+/// Whether `name` occurs as a whole word.
 fn calls(text: &str, name: &str) -> bool {
     let is_part = |byte: Option<char>| byte.is_some_and(|it| it.is_alphanumeric() || it == '_');
     text.match_indices(name).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! `cargo xtask install-c`: the C library where C programs look for it.
+//! `cargo xtask install-c`: installs the C library where C programs look for it.
 //!
 //! ```text
 //! PREFIX/include/swath.h
@@ -7,8 +7,8 @@
 //! PREFIX/lib/cmake/Swath/SwathConfig.cmake   find_package(Swath), Swath::swath
 //! ```
 //!
-//! Everything may be moved together: the files for `pkg-config` and CMake find the prefix from
-//! where they are themselves.
+//! The prefix may be moved as a whole: the files for `pkg-config` and CMake find it relative to
+//! themselves.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -20,18 +20,18 @@ use crate::manifest;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// What the words after `install-c` ask for.
+/// The arguments of `install-c`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Wish {
     pub(crate) prefix: PathBuf,
     pub(crate) profile: String,
-    /// Share the files with the build, where that is possible: for tests, whose libraries have
-    /// hundreds of MiB of debugging information.
+    /// Share the files with the build where possible. For tests, whose libraries contain hundreds
+    /// of MiB of debugging information.
     pub(crate) link: bool,
 }
 
 impl Wish {
-    /// Understands `--prefix DIR` and `--profile NAME`; `None` for anything else.
+    /// Parses `--prefix DIR` and `--profile NAME`; `None` for anything else.
     pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
         let (mut prefix, mut profile) = (None, String::from("release"));
         for pair in words.chunks(2) {
@@ -76,8 +76,8 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     Ok(())
 }
 
-/// What a program needs beside the archive: `rustc --print native-static-libs`, without
-/// `-lgcc_s`, which every compiler links by itself, and which `-static` has by another name.
+/// What a program needs besides the archive: `rustc --print native-static-libs`, without `-lgcc_s`,
+/// which every compiler links by itself, and which has another name with `-static`.
 const LIBRARIES: &str = "-lutil -lrt -lpthread -lm -ldl -lc";
 
 fn version(workspace: &Workspace) -> Result<String> {
@@ -102,15 +102,15 @@ fn point(link: &Path, target: &str) -> Result<()> {
     replace(link, |path| symlink(target, path))
 }
 
-/// Makes a new file and gives it its name in one step: programs that run with an older library
-/// keep that one.
+/// Creates a new file and renames it into place in one step, so that running programs keep the
+/// older library.
 fn replace(path: &Path, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
     let failed = || format!("cannot install {}", path.display());
     let folder = path.parent().with_context(failed)?;
     let name = path.file_name().with_context(failed)?.to_string_lossy().into_owned();
     fs::create_dir_all(folder).with_context(failed)?;
     let new = folder.join(format!(".{name}.{}", std::process::id()));
-    // Left behind by a killed run that had the same process id.
+    // A leftover of a killed run with the same process id.
     let _ = fs::remove_file(&new);
     make(&new).and_then(|()| fs::rename(&new, path)).with_context(failed)
 }
