@@ -38,7 +38,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         price(line.as_bytes(), &mut serial)?;
     }
     assert!(std::fs::read(&output)? == serial);
-    println!("{} bytes become {}, equal to the serial result", done.read.bytes, done.written.bytes);
+    println!(
+        "{} bytes become {}, equal to the serial result",
+        done.read.bytes, done.written.bytes
+    );
 
     // Folds records without keeping them: the longest field of a CSV file whose fields may contain
     // newlines.

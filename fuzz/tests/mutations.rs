@@ -288,7 +288,10 @@ fn decode_in_proportion((name, decode): (&str, Decode), seed: usize, inputs: &[V
     if took_too_much(inputs).is_some() {
         for bytes in inputs {
             if let Some(grown) = took_too_much(std::slice::from_ref(bytes)) {
-                panic!("{name} took {grown} MiB for {} bytes made from seed {seed}", bytes.len());
+                panic!(
+                    "{name} took {grown} MiB for {} bytes made from seed {seed}",
+                    bytes.len()
+                );
             }
         }
         panic!("{name} took too much memory for all mutations of seed {seed} together");

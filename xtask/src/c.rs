@@ -42,14 +42,14 @@ struct Standard {
     language: &'static str,
 }
 
-/// A C library installed for tests, and where they are built.
+/// A C library installed for tests, and the folder where they are built.
 struct Bench<'w> {
     workspace: &'w Workspace,
     prefix: PathBuf,
     folder: PathBuf,
 }
 
-/// Checks all of it.
+/// Runs all checks.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     header::check(workspace)?;
     let folder = workspace.target().join("c");
@@ -77,7 +77,8 @@ impl Bench<'_> {
         self.workspace.root().join(path)
     }
 
-    /// What the header declares is what the library exports, and no test leaves one out.
+    /// Checks that the library exports what the header declares, and that a test calls each
+    /// function.
     fn every_function(&self) -> Result<()> {
         let header = self.workspace.read("crates/capi/include/swath.h")?;
         let declared = declared(&header);
@@ -105,7 +106,7 @@ impl Bench<'_> {
         }
     }
 
-    /// The header alone, as the first thing that a program includes.
+    /// Compiles the header alone, as the first thing that a program includes.
     fn compile_header(&self) -> Result<()> {
         let header = self.prefix.join("include/swath.h");
         let compilers =
@@ -121,13 +122,14 @@ impl Bench<'_> {
             let mut command = self.workspace.command(compiler);
             command.args(WARNINGS).arg(format!("-std={standard}"));
             command.args(["-fsyntax-only", "-x", language]);
-            // As a file of its own it would be warned of for `#pragma once` and the like.
+            // Compiled as a file of its own, it would cause warnings about `#pragma once` and the
+            // like.
             run(command.arg("-include").arg(&header).arg("/dev/null"))?;
         }
         Ok(())
     }
 
-    /// The sources of the tests.
+    /// Returns the sources of the tests.
     fn tests(&self) -> Result<Vec<PathBuf>> {
         self.workspace.sources("crates/capi/tests/c", "c")
     }
@@ -153,7 +155,7 @@ impl Bench<'_> {
         Ok(program)
     }
 
-    /// Runs a program that finds the library, in a folder of its own that is empty.
+    /// Runs a program that finds the library, in an empty folder of its own.
     fn run(&self, program: &Path, prepare: impl FnOnce(Command) -> Command) -> Result<()> {
         let scratch = self.folder.join("scratch");
         if scratch.exists() {
@@ -162,7 +164,7 @@ impl Bench<'_> {
         fs::create_dir_all(&scratch)?;
         let mut command = self.workspace.command(program);
         command.current_dir(&scratch).env("LD_LIBRARY_PATH", self.prefix.join("lib"));
-        // What this user has tuned does not belong to what is checked.
+        // A user's tuned profiles must not affect the tests.
         command.env("XDG_CONFIG_HOME", scratch.join("config"));
         run(&mut prepare(command))?;
         fs::remove_dir_all(&scratch)?;
@@ -227,7 +229,7 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A project that knows no more than `find_package(Swath)`.
+    /// A project that uses nothing but `find_package(Swath)`.
     fn by_cmake(&self) -> Result<()> {
         if !self.workspace.has("cmake") {
             return skips::note(self.workspace, "cmake", "not installed");
@@ -252,7 +254,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// A program that needs no shared library at all, linked by what `pkg-config` says for that.
+    /// A program that needs no shared library at all, linked with the flags that `pkg-config
+    /// --static` gives.
     fn wholly_static(&self) -> Result<()> {
         let mut said = self.workspace.command("pkg-config");
         said.env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
@@ -276,7 +279,7 @@ fn declared(header: &str) -> BTreeSet<&str> {
     opening.filter(|name| name.starts_with("swath_")).collect()
 }
 
-/// Whether `name` is there as a whole word.
+/// Whether `name` occurs as a whole word.
 fn calls(text: &str, name: &str) -> bool {
     let is_part = |byte: Option<char>| byte.is_some_and(|it| it.is_alphanumeric() || it == '_');
     text.match_indices(name).any(|(at, _)| {

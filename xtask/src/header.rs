@@ -1,4 +1,4 @@
-//! `swath.h`: made from the crate `capi`, committed, and compared with what is made.
+//! `swath.h`: generated from the crate `capi`, committed, and compared with what is generated.
 //!
 //! ```text
 //! crates/capi/src, cbindgen.toml → cbindgen → text → sections → crates/capi/include/swath.h
@@ -27,7 +27,7 @@ pub(crate) fn write(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Fails if the committed header is not what the crate would make now.
+/// Fails if the committed header differs from what the crate would generate now.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     compare(&workspace.read(HEADER)?, &generate(workspace)?)
 }
@@ -57,7 +57,7 @@ pub(crate) fn groups(workspace: &Workspace) -> Result<Vec<Group>> {
     groups::parse(&workspace.read(&format!("{CRATE}/groups.txt"))?)
 }
 
-/// White space as the rest of the repository has it.
+/// Applies the repository's rules for white space.
 fn tidied(text: &str) -> String {
     let mut tidied: String = text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
     tidied.truncate(tidied.trim_end().len());

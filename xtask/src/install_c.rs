@@ -1,4 +1,4 @@
-//! `cargo xtask install-c`: the C library where C programs look for it.
+//! `cargo xtask install-c`: installs the C library where C programs look for it.
 //!
 //! ```text
 //! PREFIX/include/swath.h
@@ -7,8 +7,8 @@
 //! PREFIX/lib/cmake/Swath/SwathConfig.cmake   find_package(Swath), Swath::swath
 //! ```
 //!
-//! Everything may be moved together: the files for `pkg-config` and CMake find the prefix from
-//! where they are themselves.
+//! The prefix may be moved as a whole: the files for `pkg-config` and CMake find it relative to
+//! themselves.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -20,18 +20,18 @@ use crate::manifest;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// What the words after `install-c` ask for.
+/// The arguments of `install-c`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Wish {
     pub(crate) prefix: PathBuf,
     pub(crate) profile: String,
-    /// Share the files with the build, where that is possible: for tests, whose libraries have
-    /// hundreds of MiB of debugging information.
+    /// Share the files with the build where possible. For tests, whose libraries contain hundreds
+    /// of MiB of debugging information.
     pub(crate) link: bool,
 }
 
 impl Wish {
-    /// Understands `--prefix DIR` and `--profile NAME`; `None` for anything else.
+    /// Parses `--prefix DIR` and `--profile NAME`; `None` for anything else.
     pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
         let (mut prefix, mut profile) = (None, String::from("release"));
         for pair in words.chunks(2) {
@@ -91,8 +91,8 @@ pub(crate) fn lay(built: &Built, prefix: &Path, version: &str, link: bool) -> Re
     Ok(())
 }
 
-/// What a program needs beside the archive: `rustc --print native-static-libs`, without
-/// `-lgcc_s`, which every compiler links by itself, and which `-static` has by another name.
+/// What a program needs besides the archive: `rustc --print native-static-libs`, without `-lgcc_s`,
+/// which every compiler links by itself, and which has another name with `-static`.
 const LIBRARIES: &str = "-lutil -lrt -lpthread -lm -ldl -lc";
 
 /// The version of the workspace.

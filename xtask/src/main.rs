@@ -1,4 +1,4 @@
-//! The repository's own checks: what CI runs, and what a laptop can run just as well.
+//! The repository's own checks, which run the same in CI and on a laptop.
 //!
 //! ```text
 //! cargo xtask test    every check, in order, until one fails
@@ -8,10 +8,10 @@
 //! cargo xtask install-c  the C library, into a prefix
 //! cargo xtask dist    what a release consists of, made and tried
 //! cargo xtask record  the measurements, prepared the same way
-//! cargo xtask findings  what papers take from records, put into them
+//! cargo xtask findings  copies findings from records into the documents that quote them
 //! ```
 //!
-//! This file turns words into a command; everything else leaves to a module of its own.
+//! This file parses the arguments; each command has a module of its own.
 
 mod c;
 mod deny;
@@ -61,13 +61,13 @@ usage: cargo xtask COMMAND
                   them; with DIR, a folder of a record, all of them take it from that one
 ";
 
-/// What the words ask for.
+/// The command to run.
 #[derive(Debug, PartialEq)]
 enum Task {
     Usage,
     Test(test::Extent),
     Tidy,
-    /// Of the tree in this folder, or of this one.
+    /// For the tree in this folder, or for this repository.
     Lines(Option<String>),
     C,
     Header,

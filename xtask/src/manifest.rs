@@ -1,9 +1,9 @@
-//! Reads the little of `Cargo.toml` that the checks need: its sections and their keys.
+//! Reads the parts of `Cargo.toml` that the checks need: its sections and their keys.
 //!
-//! Not a TOML parser: a value that spans lines has only its first one here. Section heads,
-//! keys and one-line strings are all that is asked, and Cargo itself rejects what is wrong.
+//! This is not a TOML parser: of a value that spans lines it keeps only the first. Section heads,
+//! keys and one-line strings are all that is needed, and Cargo itself rejects invalid files.
 
-/// One `[head]` or `[[head]]` and what stands under it.
+/// One `[head]` or `[[head]]` and the entries under it.
 #[derive(Debug, Default)]
 pub(crate) struct Section {
     pub(crate) head: String,
@@ -11,7 +11,7 @@ pub(crate) struct Section {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// `key = value`, on `line` of the file, counted from 1.
+/// `key = value`, with its line, counted from 1.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
@@ -20,13 +20,13 @@ pub(crate) struct Entry {
 }
 
 impl Section {
-    /// The value of `key` if it is a string.
+    /// Returns the value of `key` if it is a string.
     pub(crate) fn string(&self, key: &str) -> Option<&str> {
         quoted(&self.entries.iter().find(|entry| entry.key == key)?.value)
     }
 }
 
-/// The sections of a manifest, in order.
+/// Returns the sections of a manifest, in order.
 pub(crate) fn sections(text: &str) -> Vec<Section> {
     let mut sections = vec![Section::default()];
     for (index, line) in text.lines().enumerate() {
@@ -48,7 +48,7 @@ pub(crate) fn sections(text: &str) -> Vec<Section> {
     sections
 }
 
-/// The text between the first two double quotes.
+/// Returns the text between the first two double quotes.
 pub(crate) fn quoted(value: &str) -> Option<&str> {
     value.split('"').nth(1)
 }

@@ -1,8 +1,9 @@
-//! Miri: tests of what is unsafe, and of what decides, run by an interpreter that knows Rust's rules.
+//! Miri: runs the tests of unsafe and of deciding code in an interpreter that knows Rust's rules.
 //!
-//! It is a hundred times as slow and knows few kernel calls, so it gets the tests that share memory
-//! between threads, lend it out or load it past the compiler, and some of those that compute places. It
-//! needs a nightly toolchain with the components `miri` and `rust-src`; nothing is installed for it.
+//! Miri is a hundred times slower and supports few kernel calls, so it gets the tests that share
+//! memory between threads, lend it out or access it through pointers, and some of those that
+//! compute positions. It needs a nightly toolchain with the components `miri` and `rust-src`, and
+//! does not install them.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,7 +13,7 @@ use anyhow::{Result, bail, ensure};
 use crate::workspace::Workspace;
 use crate::{process, skips};
 
-/// A package, and the tests of its library that are run: those whose names begin so.
+/// A package, and the prefixes of the names of its library tests that are run.
 const TESTS: [(&str, &[&str]); 4] = [
     ("swath-plan", &["chunk::", "extent::", "checksums::", "window::"]),
     ("swath-os", &["handoff::", "memory::lease::", "fault_table::"]),
@@ -20,7 +21,7 @@ const TESTS: [(&str, &[&str]); 4] = [
     ("swath", &["buffer::"]),
 ];
 
-/// A test that breaks a promise, which Miri must find: else it looks at nothing.
+/// A test that breaks a promise. If Miri does not find it, Miri checks nothing.
 const PLANTED: (&str, &str) = ("swath-simd", "cells::tests::a_planted_race_is_found_by_miri");
 const FOUND: &str = "Data race detected";
 
@@ -43,10 +44,10 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Builds a standard library for it, once.
+/// Builds a standard library for Miri, once.
 fn set_up(workspace: &Workspace) -> Result<()> {
     process::run_quietly(miri(workspace).arg("--version"))?;
-    // Where the sources are missing, it would fetch them.
+    // If the sources are missing, it would download them.
     let mut rustc = nightly(workspace, "rustc");
     let sysroot = process::output(rustc.args(["--print", "sysroot"]))?;
     let sources = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library");
@@ -64,7 +65,7 @@ fn test(workspace: &Workspace, package: &str) -> Command {
 fn miri(workspace: &Workspace) -> Command {
     let mut command = nightly(workspace, "cargo");
     command.arg("miri").env("CARGO_TARGET_DIR", workspace.target().join("miri"));
-    // Time and folders are those of this machine; few cases of each random test.
+    // Time and folders come from this machine; each random test runs few cases.
     command.env("MIRIFLAGS", "-Zmiri-disable-isolation").env("PROPTEST_CASES", "4");
     command
 }
@@ -72,7 +73,7 @@ fn miri(workspace: &Workspace) -> Command {
 fn nightly(workspace: &Workspace, program: &str) -> Command {
     let mut command = workspace.command(program);
     command.arg("+nightly").env("RUST_BACKTRACE", "0");
-    // What `cargo run` has set is for the toolchain that built this program.
+    // What `cargo run` has set belongs to the toolchain that built this program.
     for name in ["CARGO", "RUSTC", "RUSTUP_TOOLCHAIN", "LD_LIBRARY_PATH"] {
         command.env_remove(name);
     }

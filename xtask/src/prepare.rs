@@ -1,9 +1,9 @@
-//! Brings in the peers that tests and measurements compare with.
+//! Installs the peers that tests and measurements compare with.
 //!
-//! A private Python with numpy and what builds and tests the package, ripgrep, a browser for the
-//! study's page, and valgrind and CMake for the C library. Nothing here fails: what could not be had
-//! is noted as a skip with its reason, and the tests that need it skip themselves. Packages of the
-//! distribution are installed only by root, who runs in a container of CI.
+//! These are a private Python with numpy and the tools that build and test the package, ripgrep, a
+//! browser for the study's page, and valgrind and CMake for the C library. Nothing here fails: a
+//! peer that could not be obtained is noted as a skip with its reason, and the tests that need it
+//! skip themselves. Distribution packages are installed only by root, as in a CI container.
 
 use anyhow::{Result, bail};
 
@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 
 const REQUIREMENTS: &str = "xtask/requirements.txt";
 
-/// Makes ready what can be made ready; the rest is noted as skipped.
+/// Installs what can be installed; notes the rest as skipped.
 pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     if let Err(error) = need(workspace, &["rg"], "ripgrep") {
         skips::note(workspace, "ripgrep", &format!("{error:#}"))?;
@@ -26,14 +26,14 @@ pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     if let Err(error) = need(workspace, &browsers, "chromium") {
         skips::note(workspace, "chromium", &format!("{error:#}"))?;
     }
-    // The step `c` says what it lacks.
+    // The step `c` reports what is missing.
     for program in ["valgrind", "cmake", "pkg-config"] {
         let _ = need(workspace, &[program], program);
     }
     Ok(())
 }
 
-/// Installs a package if none of `programs` is there; then the first of them must be.
+/// Installs a package if none of `programs` is present; then the first of them must be.
 fn need(workspace: &Workspace, programs: &[&str], package: &str) -> Result<()> {
     if programs.iter().any(|program| workspace.has(program)) {
         return Ok(());
@@ -42,7 +42,7 @@ fn need(workspace: &Workspace, programs: &[&str], package: &str) -> Result<()> {
     run_quietly(workspace.command(programs[0]).arg("--version"))
 }
 
-/// A venv made from today's requirements; an older one is made anew.
+/// A venv made from today's requirements; an older one is rebuilt.
 fn python(workspace: &Workspace) -> Result<()> {
     let wanted = workspace.read(REQUIREMENTS)?;
     let stamp = workspace.venv_stamp();
@@ -85,7 +85,7 @@ fn import_works(workspace: &Workspace) -> Result<()> {
     )
 }
 
-/// Installs a package of the distribution, as root only.
+/// Installs a distribution package, as root only.
 fn install(workspace: &Workspace, package: &str) -> Result<()> {
     if !is_root() {
         bail!("`{package}` is not installed, and only root may install it");

@@ -1,10 +1,10 @@
-//! Runs other programs and says what was run when one fails.
+//! Runs other programs, and names the program when one fails.
 
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// Runs `command` with its output passed on as it comes.
+/// Runs `command` and passes its output on as it comes.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = shown(command);
     let status = command.status().with_context(|| format!("cannot start `{line}`"))?;
@@ -19,7 +19,7 @@ pub(crate) fn run_quietly(command: &mut Command) -> Result<()> {
     output(command).map(drop)
 }
 
-/// Runs `command` and returns what it wrote to stdout; else as [`run_quietly`].
+/// Runs `command` and returns what it wrote to stdout; otherwise like [`run_quietly`].
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let line = shown(command);
     let output = command.output().with_context(|| format!("cannot start `{line}`"))?;

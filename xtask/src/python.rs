@@ -1,5 +1,5 @@
-//! The Python package: built by `pip install ./python` as a user builds it, but with the assertions of
-//! a debug build, then asked by its tests.
+//! The Python package: built by `pip install ./python` as a user would, but with the assertions of
+//! a debug build, and then tested.
 
 use std::env;
 use std::process::Command;
@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 use crate::workspace::Workspace;
 use crate::{process, skips};
 
-/// `pip install ./python`, and pytest. Without the private Python there is nothing to do: that it is
-/// missing was noted before.
+/// Runs `pip install ./python` and pytest. Without the private Python there is nothing to do; its
+/// absence has been noted before.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     if !workspace.venv_stamp().exists() {
         return skips::note(workspace, "python-package", "there is no Python to build it for");
@@ -33,14 +33,14 @@ fn examples(workspace: &Workspace) -> Result<()> {
 fn install(workspace: &Workspace) -> Result<()> {
     let mut pip = python(workspace)?;
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-    // Overflows and broken promises inside are to be seen, and the release build takes minutes.
+    // Overflows and broken promises inside should show, and the release build takes minutes.
     pip.env("MATURIN_PEP517_ARGS", "--profile dev");
-    // What builds it is in the requirements, and nothing else is fetched.
+    // The requirements contain what builds it, so nothing else is fetched.
     pip.args(["--no-build-isolation", "--no-deps", "--force-reinstall", "./python"]);
     process::run(&mut pip)
 }
 
-/// The private Python, which finds its own tools first.
+/// The private Python, with its own tools first in the path.
 fn python(workspace: &Workspace) -> Result<Command> {
     // The command of this tree, which the package runs for `python -m swath`.
     let mut paths = vec![workspace.venv().join("bin"), workspace.target().join("debug")];

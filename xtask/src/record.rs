@@ -1,11 +1,11 @@
-//! `cargo xtask record`: the measurements, with the peers they are compared with at hand.
+//! `cargo xtask record`: the measurements, with the peers that they are compared with.
 
 use anyhow::Result;
 
 use crate::workspace::Workspace;
 use crate::{prepare, process, skips};
 
-/// Runs the benchmarks, release build, with `words` passed on.
+/// Runs the benchmarks in a release build, with `words` as arguments.
 pub(crate) fn run(workspace: &Workspace, words: &[String]) -> Result<()> {
     skips::start(workspace)?;
     prepare::run_all(workspace)?;

@@ -1,9 +1,9 @@
 //! What was not checked on this machine, and whether that is acceptable.
 //!
-//! A test that needs what the machine lacks returns early and appends one line,
-//! `capability: reason`, to the file that `SWATH_SKIPS` names. Printing would not do: the
-//! output of a passing test is swallowed. On a laptop skips are listed; where `CI=true`,
-//! one that `xtask/may-be-absent.txt` does not list is a failure.
+//! A test that needs something the machine lacks returns early and appends one line, `capability:
+//! reason`, to the file that `SWATH_SKIPS` names. Printing would not work, since the output of a
+//! passing test is swallowed. On a laptop, skips are listed; where `CI=true`, a skip that
+//! `xtask/may-be-absent.txt` does not list is a failure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
 
-/// One thing that was left out, and why.
+/// One check that was skipped, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Skip {
     pub(crate) capability: String,
@@ -34,7 +34,7 @@ impl fmt::Display for Skip {
     }
 }
 
-/// Forgets the skips of the run before.
+/// Forgets the skips of the last run.
 pub(crate) fn start(workspace: &Workspace) -> Result<()> {
     let path = workspace.skips();
     std::fs::write(&path, "").with_context(|| format!("cannot write {}", path.display()))
@@ -50,7 +50,7 @@ pub(crate) fn note(workspace: &Workspace, capability: &str, reason: &str) -> Res
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Everything that has been noted since [`start`], each line once, in order.
+/// Returns everything that has been noted since [`start`], each line once, in order.
 pub(crate) fn noted(workspace: &Workspace) -> Result<BTreeSet<Skip>> {
     let path = workspace.skips();
     let text = std::fs::read_to_string(&path)
@@ -58,7 +58,7 @@ pub(crate) fn noted(workspace: &Workspace) -> Result<BTreeSet<Skip>> {
     Ok(parse_skips(&text))
 }
 
-/// Fails where the run is CI's and a skip is not on the committed list.
+/// Fails if this runs in CI and a skip is not on the committed list.
 pub(crate) fn judge(workspace: &Workspace, skips: &BTreeSet<Skip>) -> Result<()> {
     let list = workspace.read("xtask/may-be-absent.txt")?;
     let absent = parse_absent(&list)?;
@@ -82,7 +82,7 @@ fn parse_skips(text: &str) -> BTreeSet<Skip> {
     text.lines().filter(|line| !line.trim().is_empty()).map(Skip::parse).collect()
 }
 
-/// Capability → why it may be missing.
+/// Capability → why it may be absent.
 fn parse_absent(text: &str) -> Result<BTreeMap<&str, &str>> {
     let mut absent = BTreeMap::new();
     for line in text.lines().map(str::trim) {

@@ -4,8 +4,8 @@
 //! prepare → format → deny → clippy → tidy → tests → doctests → examples → c → docs → miri → python → demo
 //! ```
 //!
-//! The steps run in order, cheap ones first, and the first failure ends the run. What the
-//! machine could not check is listed at the end; see [`skips`].
+//! The steps run in order, cheap ones first, and the first failure ends the run. What this machine
+//! could not check is listed at the end; see [`skips`].
 
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ const STEPS: [Step; 13] = [
     Step { name: "demo", action: demo, in_fast: false },
 ];
 
-/// Runs every step that `extent` asks for and sums up.
+/// Runs every step of `extent` and prints a summary.
 pub(crate) fn run(workspace: &Workspace, extent: Extent) -> Result<()> {
     skips::start(workspace)?;
     let mut passed = 0_usize;
@@ -106,7 +106,7 @@ fn demo(workspace: &Workspace) -> Result<()> {
     process::run(&mut workspace.cargo(&words))
 }
 
-/// The `[[example]]` list; `tidy` sees to it that every file is on it.
+/// The `[[example]]` list. `tidy` makes sure that every file is on it.
 fn example_names(text: &str) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for section in manifest::sections(text).iter().filter(|it| it.head == "example") {

@@ -1,11 +1,11 @@
-//! `cargo xtask tidy`: the rules of `STYLE.md` that no compiler and no lint knows.
+//! `cargo xtask tidy`: the rules of `STYLE.md` that no compiler and no lint checks.
 //!
 //! ```text
 //! git ls-files → Tree (texts, Rust tokens) → each rule → violations, all of them listed
 //! ```
 //!
-//! A rule is a function from a [`Tree`] to violations. What the rules allow stands as data in
-//! [`tables`]; a rule is changed there first.
+//! A rule is a function from a [`Tree`] to violations. What the rules allow is data in [`tables`];
+//! change a rule there first.
 
 mod converting;
 mod crates;
@@ -44,11 +44,11 @@ pub(crate) use lines::run as lines;
 pub(crate) use taken::update;
 use tree::Tree;
 
-/// One broken rule, at one place.
+/// One violation, at one place.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Violation {
     path: String,
-    /// Counted from 1; 1 where the whole file is meant.
+    /// Counted from 1; 1 for the whole file.
     line: usize,
     text: String,
 }
@@ -97,7 +97,7 @@ const RULES: [Rule; 27] = [
     stale::folders,
 ];
 
-/// Checks the working tree, untracked files included, and lists every violation.
+/// Checks the working tree, including untracked files, and lists every violation.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let tree = Tree::of_git(workspace.root())?;
     let violations = violations(&tree);

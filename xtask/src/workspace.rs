@@ -1,7 +1,7 @@
-//! Where the repository is, and how a program is run inside it.
+//! Finds the repository, and runs programs inside it.
 //!
-//! Every child process starts in the root, without a terminal, and learns by environment
-//! where the Python of [`prepare`](crate::prepare) is and where skipped tests say so.
+//! Every child process starts in the root, without a terminal. Environment variables tell it where
+//! the Python of [`prepare`](crate::prepare) is, and where to record skipped tests.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use anyhow::{Context, Result, ensure};
 
 use crate::process;
 
-/// Names the Python interpreter that has what `xtask/requirements.txt` lists.
+/// Names the Python interpreter that has the packages of `xtask/requirements.txt`.
 const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
-/// Names the file to which a test that skips itself appends `capability: reason`.
+/// Names the file to which a skipped test appends `capability: reason`.
 const SKIPS_VARIABLE: &str = "SWATH_SKIPS";
 
 /// The folders that every command works in.
@@ -26,7 +26,7 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Finds the repository that this program was built from.
     pub(crate) fn find() -> Result<Workspace> {
-        // Set at run time by `cargo run`; the other one serves a binary that is run by hand.
+        // Set at run time by `cargo run`; the other one serves a binary that is started by hand.
         let package = std::env::var_os("CARGO_MANIFEST_DIR")
             .unwrap_or_else(|| OsString::from(env!("CARGO_MANIFEST_DIR")));
         let root = Path::new(&package).parent().context("xtask has no parent folder")?;
@@ -43,7 +43,7 @@ impl Workspace {
         &self.root
     }
 
-    /// Where everything is built.
+    /// Returns the folder for build output.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
@@ -52,7 +52,7 @@ impl Workspace {
         self.target.join("venv")
     }
 
-    /// Written last when the venv is made, so a half-made one has none.
+    /// Written last when the venv is made, so a half-made one lacks it.
     pub(crate) fn venv_stamp(&self) -> PathBuf {
         self.venv().join("made-from-requirements.txt")
     }
@@ -65,7 +65,7 @@ impl Workspace {
         self.target.join("skips.txt")
     }
 
-    /// Reads a file of the repository, named from its root.
+    /// Reads a file of the repository, by its path from the root.
     pub(crate) fn read(&self, path: &str) -> Result<String> {
         std::fs::read_to_string(self.root.join(path))
             .with_context(|| format!("cannot read {path}"))
@@ -83,7 +83,7 @@ impl Workspace {
         command.current_dir(&self.root).stdin(Stdio::null());
         command.env(SKIPS_VARIABLE, self.skips());
         if std::env::var_os("CARGO_TARGET_DIR").is_some() {
-            // It may be relative to the folder that the user stood in.
+            // It may be relative to the folder that the user was in.
             command.env("CARGO_TARGET_DIR", &self.target);
         }
         if self.venv_stamp().exists() {
@@ -99,7 +99,7 @@ impl Workspace {
         process::run_quietly(self.command(program).arg("--version")).is_ok()
     }
 
-    /// Returns the files of `folder` whose names end in `extension`, in order; there is one at least.
+    /// Returns the files of `folder` with this extension, in order. Fails if no file has it.
     pub(crate) fn sources(&self, folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
         let folder = self.root.join(folder);
         let mut found = Vec::new();

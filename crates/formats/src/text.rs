@@ -50,6 +50,7 @@ impl Fault {
 }
 
 /// A fault, and a hint.
+#[derive(Debug)]
 pub(crate) struct Hinted {
     pub(crate) fault: Fault,
     /// "" keeps the hint of the fault.

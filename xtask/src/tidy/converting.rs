@@ -1,7 +1,7 @@
-//! What takes `impl Into<…>` converts, and hands on to a function with plain types.
+//! A function that takes `impl Into<…>` only converts, and calls a function with plain types.
 //!
-//! A generic function is compiled again in each crate that calls it, with all that it is made of. That
-//! took a quarter of the release build, and a third of the command was there twice or more.
+//! A generic function is compiled again in each crate that calls it, with everything inside it.
+//! That took a quarter of the release build, and a third of the command was there twice or more.
 
 use syn::visit::{self, Visit};
 use syn::{Block, FnArg, GenericParam, ImplItemFn, ItemFn, Signature, Type, TypeParamBound};
@@ -9,12 +9,12 @@ use syn::{Block, FnArg, GenericParam, ImplItemFn, ItemFn, Signature, Type, TypeP
 use super::Violation;
 use super::tree::Tree;
 
-/// Lines of a body that only converts.
+/// Limit of lines for a body that only converts.
 const MOST: usize = 6;
-/// The members that others call.
+/// The members that other crates call.
 const LIBRARIES: [&str; 2] = ["crates/swath/src/", "crates/formats/src/"];
 
-/// Finds long functions that are generic for the sake of a conversion alone.
+/// Finds long functions that are generic only because of a conversion.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, rust) in tree.rust() {
@@ -66,7 +66,7 @@ impl<'a> Visit<'a> for Walk<'_> {
     }
 }
 
-/// The traits of an `impl …` that a parameter is.
+/// Returns the traits of a parameter of type `impl …`.
 fn asked_for(input: &FnArg) -> Vec<String> {
     let FnArg::Typed(typed) = input else { return Vec::new() };
     let Type::ImplTrait(kind) = &*typed.ty else { return Vec::new() };

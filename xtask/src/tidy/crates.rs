@@ -1,11 +1,11 @@
-//! Arrows between members of the workspace, as their manifests declare them.
+//! Dependencies between members of the workspace, as declared in their manifests.
 
 use super::Violation;
 use super::tables::MEMBERS;
 use super::tree::Tree;
 use crate::manifest::{self, Section, quoted};
 
-/// Finds dependencies that the table of members does not have.
+/// Finds dependencies that the table of members does not allow.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in tree.texts() {
@@ -36,7 +36,7 @@ fn check_manifest(path: &str, sections: &[Section], violations: &mut Vec<Violati
     }
 }
 
-/// Our own crates that the member `name` depends on; `None` if there is no such member.
+/// Returns our own crates that the member `name` depends on; `None` if there is no such member.
 pub(super) fn depends_on(tree: &Tree, name: &str) -> Option<Vec<String>> {
     let manifests = tree.texts().filter(|(path, _)| path.ends_with("Cargo.toml"));
     let mut manifests = manifests.map(|(_, text)| manifest::sections(text));
@@ -48,7 +48,7 @@ pub(super) fn depends_on(tree: &Tree, name: &str) -> Option<Vec<String>> {
     Some(sections.iter().flat_map(dependencies).map(|(name, _)| name).collect())
 }
 
-/// Our own crates that a section of what ships names, with their lines.
+/// Returns our own crates in a section of shipped dependencies, with their lines.
 fn dependencies(section: &Section) -> Vec<(String, usize)> {
     let head = section.head.as_str();
     let mut named = Vec::new();
@@ -74,7 +74,7 @@ fn dependencies(section: &Section) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// Tests may depend on what they like.
+/// Tests may depend on anything.
 fn is_shipped(head: &str) -> bool {
     let is_target = head.starts_with("target.");
     let kind = if is_target { head.rsplit('.').next().unwrap_or_default() } else { head };

@@ -1,13 +1,13 @@
-//! Circles of names: between the top-level modules of a crate, and between its files.
+//! Import cycles: between the top-level modules of a crate, and between its files.
 //!
 //! ```text
 //! codec.rs   use super::gzip::Encoder;     ↺  one of the two knows too much
 //! gzip.rs    use super::codec::Encode;
 //! ```
 //!
-//! A file names another one if it names an item that the other one defines, whoever shows it. What a file
-//! names of its own parts, the modules that it declares, is no arrow: it is made of them, and they may
-//! name it. Methods are not seen.
+//! A file depends on another if it names an item that the other one defines, whichever module
+//! re-exports it. The modules that a file declares are parts of it, so naming them is not a
+//! dependency, and they may name it. Methods are not considered.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -16,10 +16,10 @@ use super::modules::{self, Crate, Module};
 use super::names::Used;
 use super::tree::Tree;
 
-/// Who names → what it names → where it does so first.
+/// Importer → imported → the first place where it is named.
 type Arrows<'t> = BTreeMap<&'t str, BTreeMap<&'t str, (&'t str, usize)>>;
 
-/// Finds each circle once, at the arrow that leaves its first file or module.
+/// Finds each cycle once, at the import in its first file or module.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let crates = modules::crates(tree);
     let of_crate = |krate: &Crate<'_>| [circles(&of_rooms(krate)), circles(&of_files(krate))];
@@ -72,7 +72,7 @@ fn circles(arrows: &Arrows<'_>) -> Vec<Violation> {
     once.map(|cycle| violation(arrows, &cycle)).collect()
 }
 
-/// The shortest way from `start` back to it, `start` first.
+/// Returns the shortest cycle through `start`, with `start` first.
 fn shortest_cycle<'a>(arrows: &Arrows<'a>, start: &'a str) -> Option<Vec<&'a str>> {
     let mut came_from: BTreeMap<&str, &str> = BTreeMap::new();
     let mut queue = VecDeque::from([start]);

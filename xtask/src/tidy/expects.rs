@@ -1,4 +1,5 @@
-//! An `#[expect(…)]` expects something: of a lint that is not enabled it would be fulfilled by anything.
+//! An `#[expect(…)]` must expect something: one for a lint that is not enabled would always be
+//! fulfilled.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use super::tables::DEFAULT_LINTS;
 use super::tree::Tree;
 use crate::manifest;
 
-/// Finds lints that are expected and not enabled, and rows of the table that nobody expects.
+/// Finds expected lints that are not enabled, and rows of the table that are not used.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let enabled = enabled(tree);
     let mut violations = Vec::new();
@@ -23,7 +24,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             expected.insert(lint);
         }
     }
-    // The table is about the repository that has it.
+    // The table describes only the repository that contains it.
     if tree.get(TABLES).is_some() {
         let idle = DEFAULT_LINTS.iter().filter(|lint| !expected.contains(**lint));
         let text =
@@ -33,7 +34,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// The lints that the manifest of the workspace enables by their names.
+/// Returns the lints that the manifest of the workspace enables by name.
 fn enabled(tree: &Tree) -> BTreeSet<String> {
     let sections = tree.get("Cargo.toml").map(|it| manifest::sections(&it.text));
     let mut enabled = BTreeSet::new();
@@ -45,11 +46,11 @@ fn enabled(tree: &Tree) -> BTreeSet<String> {
     enabled
 }
 
-/// The lints of each `expect`, with their lines.
+/// Returns the lints of each `expect`, with their lines.
 fn expectations(tokens: &[Token]) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     for index in 1..tokens.len() {
-        // Alone, or after the condition of a `cfg_attr`; not a call of a method.
+        // Alone, or after the condition of a `cfg_attr`; not a method call.
         let is_attribute = ["[", ","].contains(&tokens[index - 1].text.as_str());
         if is_attribute && begins(&tokens[index..], &["expect", "("]) {
             let inside = &tokens[index + 2..closing(tokens, index + 1)];

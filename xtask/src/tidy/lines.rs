@@ -1,14 +1,15 @@
-//! `cargo xtask tidy --lines`: how much there is, part by part, and how long its functions are.
+//! `cargo xtask tidy --lines`: the size of each part, and the lengths of its functions.
 //!
 //! ```text
 //! part             files     code  comments  inline tests  tests  functions  median  p90  max  > 70
 //! crates/plan         37    3,512     1,604         1,120    402        391       8   22   61     0
 //! ```
 //!
-//! Counted are Rust, Python and C. A line is code if it is neither blank nor a comment; a docstring is a
-//! comment. Lines of tests are code lines too: *inline* those of `#[cfg(test)]` and of files that
-//! only it brings in, *tests* those of folders of that name. Files, code, comments and
-//! functions are those of the product; what is generated and what is data is left out.
+//! Rust, Python and C are counted. A line is code if it is neither blank nor a comment; a docstring
+//! counts as a comment. Lines of tests are code lines too: *inline tests* are those of
+//! `#[cfg(test)]` and of files that only it includes, *tests* those of folders with that name.
+//! Files, code, comments and functions are those of the product; generated files and data are left
+//! out.
 
 mod kinds;
 
@@ -26,14 +27,14 @@ use super::tree::{Source, Tree};
 use crate::workspace::Workspace;
 use kinds::Kind;
 
-/// Prints the table of the tree at `root`, of this repository if there is none.
+/// Prints the table for the tree at `root`, by default for this repository.
 pub(crate) fn run(workspace: &Workspace, root: Option<&str>) -> Result<()> {
     let root = root.map_or(workspace.root(), Path::new);
     print!("{}", Table(count(&Tree::of_git(root)?)));
     Ok(())
 }
 
-/// What is counted of a file, of a part, of everything.
+/// The counts of a file, of a part, or of everything.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 struct Count {
     files: usize,
@@ -41,7 +42,7 @@ struct Count {
     comments: usize,
     inline_tests: usize,
     tests: usize,
-    /// Lines of each function.
+    /// Number of lines of each function.
     functions: Vec<usize>,
 }
 
@@ -130,7 +131,7 @@ fn row(out: &mut fmt::Formatter<'_>, name: &str, count: &Count) -> fmt::Result {
     line(out, name, cells.map(grouped))
 }
 
-/// Each column is as wide as its head and what has stood in it.
+/// Each column is as wide as its heading and its widest cell.
 fn line(
     out: &mut fmt::Formatter<'_>,
     name: &str,

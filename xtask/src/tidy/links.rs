@@ -1,4 +1,4 @@
-//! Links between papers lead somewhere, and figures in `README.md` have a record.
+//! Links between documents lead somewhere, and figures in `README.md` have a record.
 
 use super::Violation;
 use super::tables::{FIGURE_UNITS, RECORDS};
@@ -11,7 +11,7 @@ struct Link<'t> {
     line: usize,
 }
 
-/// Finds relative links to files and headings that are not there.
+/// Finds relative links to files and headings that do not exist.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in papers(tree) {
@@ -25,7 +25,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// Finds figures in `README.md` if it links to no folder of measurements.
+/// Finds figures in `README.md` if it does not link to a folder of measurements.
 pub(super) fn figures(tree: &Tree) -> Vec<Violation> {
     let path = "README.md";
     let Some(readme) = tree.get(path) else { return Vec::new() };
@@ -46,12 +46,12 @@ fn is_record(tree: &Tree, target: &str) -> bool {
     inner.is_some_and(|it| it.len() > 1) && tree.holds(file.trim_start_matches("./"))
 }
 
-/// A speed, or a number beside a multiplication sign.
+/// A speed, or a number next to a multiplication sign.
 fn is_figure(line: &str) -> bool {
     let times = line.match_indices('×').any(|(index, sign)| {
         let before = line[..index].trim_end().chars().next_back();
-        let behind = line[index + sign.len()..].trim_start().chars().next();
-        [before, behind].into_iter().flatten().any(|it| it.is_ascii_digit())
+        let after = line[index + sign.len()..].trim_start().chars().next();
+        [before, after].into_iter().flatten().any(|it| it.is_ascii_digit())
     });
     times || FIGURE_UNITS.iter().any(|unit| line.contains(unit))
 }
@@ -78,7 +78,7 @@ fn resolve(tree: &Tree, from: &str, target: &str) -> Result<(), String> {
     }
 }
 
-/// The path of `file`, as seen from the folder of `from`.
+/// Returns the path of `file`, relative to the folder of `from`.
 fn join(from: &str, file: &str) -> Result<String, String> {
     if file.starts_with('/') {
         return Err("not relative".to_owned());
@@ -97,7 +97,7 @@ fn join(from: &str, file: &str) -> Result<String, String> {
     Ok(parts.join("/").replace("%20", " "))
 }
 
-/// `[text](target)`, `![text](target)` and `[name]: target`, outside code.
+/// Finds `[text](target)`, `![text](target)` and `[name]: target`, outside code.
 fn links(text: &str) -> Vec<Link<'_>> {
     let mut links = Vec::new();
     for (line, prose) in prose(text) {
@@ -116,14 +116,14 @@ fn links(text: &str) -> Vec<Link<'_>> {
     links
 }
 
-/// The target of a line `[name]: target`.
+/// Returns the target of a line `[name]: target`.
 fn definition(prose: &str) -> Option<&str> {
     let (name, target) = prose.split_once("]: ")?;
     let is_name = name.trim_start().starts_with('[') && !name.contains(']');
     target.split_whitespace().next().filter(|_| is_name)
 }
 
-/// The lines outside fences, with their numbers.
+/// Returns the lines outside fences, with their numbers.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fence: Option<&str> = None;
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -139,7 +139,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The anchors that a forge makes from the headings, and those written as `id="…"`.
+/// Returns the anchors that a forge makes from the headings, and those written as `id="…"`.
 fn anchors(text: &str) -> Vec<String> {
     let mut anchors: Vec<String> = Vec::new();
     for (_, line) in prose(text) {

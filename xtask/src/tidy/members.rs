@@ -1,5 +1,5 @@
-//! What a crate consists of: no file that nobody compiles, no room that nobody describes,
-//! no name that says nothing.
+//! The contents of a crate: no file that is not compiled, no crate that is not described, no name
+//! that says nothing.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) fn dead_files(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// Finds files that are no Rust to the rules.
+/// Finds files that cannot be parsed as Rust.
 pub(super) fn unparsed(tree: &Tree) -> Vec<Violation> {
     let errors = tree.rust().filter_map(|(path, rust)| Some((path, rust.error.as_ref()?)));
     let violation = |(path, error): (&str, &syn::Error)| {
@@ -33,7 +33,7 @@ pub(super) fn unparsed(tree: &Tree) -> Vec<Violation> {
     errors.map(violation).collect()
 }
 
-/// Examples that lie beside the manifest without being listed in it are never compiled.
+/// Examples next to the manifest that are not listed in it are never compiled.
 fn dead_examples(tree: &Tree) -> Vec<Violation> {
     let Some(manifest) = tree.get("examples/Cargo.toml") else { return Vec::new() };
     let sections = manifest::sections(&manifest.text);

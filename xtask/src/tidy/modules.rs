@@ -1,8 +1,9 @@
-//! The modules of each crate, followed from its root through every `mod`, and who defines what is named.
+//! The modules of each crate, followed from its root through every `mod`, and the file that defines
+//! each name.
 //!
 //! ```text
-//! lib.rs   mod buffer; mod engine;      a name that a parent shows belongs to the file that defines it:
-//!   buffer.rs   pub use pool::Pool;     `crate::buffer::Pool` is of buffer/pool.rs
+//! lib.rs   mod buffer; mod engine;      a re-exported name belongs to the file that defines it:
+//!   buffer.rs   pub use pool::Pool;     `crate::buffer::Pool` belongs to buffer/pool.rs
 //!     buffer/pool.rs   struct Pool;
 //! ```
 
@@ -13,17 +14,17 @@ use syn::{Attribute, Expr, Item, ItemMod, Lit, Meta};
 use super::names::{self, Names, Path};
 use super::tree::Tree;
 
-/// So many re-exports are followed, one after the other.
+/// This many re-exports in a row are followed.
 const DEEP: usize = 16;
 
-/// What one root, `lib.rs` or `main.rs`, brings in.
+/// The modules of one root, `lib.rs` or `main.rs`.
 pub(super) struct Crate<'t> {
     /// The folder of its package.
     pub(super) folder: &'t str,
     pub(super) root: &'t str,
-    /// Each with its file; several are in one if some are inline.
+    /// Each with its file; a file contains several if some are inline.
     pub(super) modules: BTreeMap<Vec<String>, Module<'t>>,
-    /// Files that only tests bring in.
+    /// Files that only tests include.
     pub(super) test_only: Vec<&'t str>,
 }
 
@@ -38,14 +39,14 @@ impl Module<'_> {
         self.names.module.first().map_or("", String::as_str)
     }
 
-    /// What it names directly after the root of its crate.
+    /// Returns what it names directly after the root of its crate.
     pub(super) fn names_at_root(&self) -> impl Iterator<Item = (&str, &Path)> {
         let used = self.names.used.iter().map(|it| &it.path);
         used.chain(&self.names.paths).filter_map(|path| Some((path.at_root()?, path)))
     }
 }
 
-/// Every crate of every package that is no test.
+/// Returns every crate of every package, except tests.
 pub(super) fn crates(tree: &Tree) -> Vec<Crate<'_>> {
     let mut crates = Vec::new();
     for folder in tree.packages() {
@@ -61,7 +62,7 @@ pub(super) fn crates(tree: &Tree) -> Vec<Crate<'_>> {
     crates
 }
 
-/// A file on the way, and the folder of the files that its `mod` bring in.
+/// A file on the way, and the folder of the files that its `mod` include.
 struct Place<'t> {
     file: &'t str,
     folder: String,
@@ -110,7 +111,7 @@ impl<'t> Crate<'t> {
         }
     }
 
-    /// Goes on in the file of a `mod name;`.
+    /// Continues in the file of a `mod name;`.
     fn child(&mut self, tree: &'t Tree, at: &Place<'t>, by_path: Option<&str>) {
         let (beside, _) = at.file.rsplit_once('/').unwrap_or_default();
         let candidates = match by_path {
@@ -123,18 +124,18 @@ impl<'t> Crate<'t> {
         }
     }
 
-    /// Every file that is compiled.
+    /// Returns every file that is compiled.
     pub(super) fn files(&self) -> impl Iterator<Item = &'t str> {
         self.modules.values().map(|it| it.file).chain(self.test_only.iter().copied())
     }
 
-    /// The file that defines what `path` names; `None` for a module, and for what is of no file of this
-    /// crate.
+    /// Returns the file that defines what `path` names; `None` for a module, and for names from
+    /// outside this crate.
     pub(super) fn file_of(&self, path: &Path) -> Option<&'t str> {
         self.find(&path.from, &path.names, path.is_placed && !path.is_macro, DEEP)
     }
 
-    /// `is_sure`: what is not found is made by a macro, there.
+    /// `is_sure`: a name that is not found comes from a macro in that module.
     fn find(
         &self,
         from: &[String],
@@ -176,7 +177,7 @@ impl<'t> Place<'t> {
     }
 }
 
-/// The text of `#[path = "…"]`.
+/// Returns the text of `#[path = "…"]`.
 fn path_attribute(module: &ItemMod) -> Option<String> {
     let text = |attribute: &Attribute| match &attribute.meta {
         Meta::NameValue(it) if it.path.is_ident("path") => match &it.value {

@@ -1,4 +1,4 @@
-//! What the files of a crate name: `use` after `use`, path after path.
+//! The names that the files of a crate use: every `use`, and every path.
 //!
 //! ```text
 //! use crate::{buffer::Buffer, error};    buffer::Buffer, error   from the root
@@ -11,13 +11,13 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Item, ItemMod, ItemUse, Macro, MetaList, UseTree, Visibility};
 
-/// Names of modules, then perhaps of an item, from a module on.
+/// Names of modules, possibly followed by an item, relative to a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Path {
-    /// Where the names begin: the modules from the root of the crate to it.
+    /// Where the names begin: the modules from the root of the crate down to there.
     pub(super) from: Vec<String>,
     pub(super) names: Vec<String>,
-    /// Whether it was said where they begin: with `crate`, `self` or `super`.
+    /// Whether the start is explicit: `crate`, `self` or `super`.
     pub(super) is_placed: bool,
     pub(super) line: usize,
     /// `crate::name!`: macros have no module.
@@ -25,7 +25,7 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// The path written as `words` in `module`; `None` if it is none of its crate.
+    /// Returns the path written as `words` in `module`; `None` if it leads out of the crate.
     fn new(module: &[String], words: &[String], line: usize) -> Option<Path> {
         let supers = words.iter().take_while(|it| *it == "super").count();
         let (from, names) = match words.first()?.as_str() {
@@ -39,37 +39,37 @@ impl Path {
         Some(Path { from, names, is_placed, line, is_macro: false })
     }
 
-    /// The name that stands directly after the root of the crate.
+    /// Returns the name directly after the root of the crate.
     pub(super) fn at_root(&self) -> Option<&str> {
         let name = self.names.first().map(String::as_str);
         name.filter(|_| self.is_placed && self.from.is_empty())
     }
 }
 
-/// A name that a `use` brings into a module; `*` for all that are there.
+/// A name that a `use` brings into a module; `*` for all names there.
 #[derive(Debug)]
 pub(super) struct Used {
     pub(super) name: String,
     pub(super) path: Path,
-    /// Whether others see the name too.
+    /// Whether it is re-exported.
     pub(super) is_shown: bool,
 }
 
 /// One module: a file, or a part of one.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// The modules from the root of the crate to it.
+    /// The modules from the root of the crate down to this one.
     pub(super) module: Vec<String>,
-    /// What it defines.
+    /// The items that it defines.
     pub(super) items: Vec<String>,
     /// The modules that it declares.
     pub(super) inside: Vec<String>,
     pub(super) used: Vec<Used>,
-    /// What its code names.
+    /// The paths in its code.
     pub(super) paths: Vec<Path>,
 }
 
-/// What `items`, those of `module`, and the modules inside them name.
+/// Returns the names in `items` of `module`, and in the modules inside them.
 pub(super) fn of(items: &[Item], module: Vec<String>) -> Vec<Names> {
     let mut walk = Walk { done: Vec::new(), now: Names { module, ..Names::default() } };
     walk.define(items);
@@ -101,7 +101,7 @@ impl Walk {
     fn leaves(&mut self, tree: &UseTree, before: &[String], is_shown: bool) {
         let mut add = |word: &syn::Ident, name: String| {
             let mut words = before.to_vec();
-            // `use a::{self}` brings `a`.
+            // `use a::{self}` brings in `a`.
             if word != "self" || before.is_empty() {
                 words.push(word.to_string());
             }
@@ -130,10 +130,10 @@ impl Walk {
         }
     }
 
-    /// Paths in what a macro is given.
+    /// Finds paths in the arguments of a macro.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut words: Vec<String> = Vec::new();
-        // Colons since the last word; a name after a dot is a field or a method.
+        // Number of colons since the last word; a name after a dot is a field or a method.
         let (mut colons, mut is_member, mut line) = (0, false, 0);
         for tree in tokens {
             match tree {
@@ -203,11 +203,11 @@ impl<'a> Visit<'a> for Walk {
         self.tokens(list.tokens.clone());
     }
 
-    /// `pub(in …)` names nothing that is used.
+    /// `pub(in …)` does not use what it names.
     fn visit_visibility(&mut self, _: &'a Visibility) {}
 }
 
-/// The name that an item gives to its module.
+/// Returns the name that an item gives to its module.
 fn defined(item: &Item) -> Option<String> {
     let name = match item {
         Item::Const(it) => &it.ident,
@@ -229,7 +229,7 @@ mod tests {
     use super::super::rust::Rust;
     use super::*;
 
-    /// What is named at the root by `text`, `depth` modules below it.
+    /// Returns the names at the root in `text`, `depth` modules below it.
     fn found(text: &str, depth: usize) -> Vec<String> {
         let module = (0..depth).map(|index| format!("m{index}")).collect();
         let names = of(&Rust::parse(text).items, module);

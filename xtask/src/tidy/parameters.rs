@@ -1,4 +1,4 @@
-//! Parameters say what they are: no tuples, and few.
+//! Parameters have names and are few: no tuples, and a limit.
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, FnArg, ImplItemFn, ItemFn, ItemImpl, Signature, TraitItemFn, Type};
@@ -9,8 +9,8 @@ use super::tree::Tree;
 /// Besides `self`.
 const MOST: usize = 6;
 
-/// Finds functions with a tuple among their parameters, or with many, outside of tests. What a trait
-/// asks for is said once, where the trait is; keywords of Python are how Python says it.
+/// Finds functions with a tuple among their parameters, or with too many, outside tests. A method
+/// that a trait requires is checked once, in the trait; Python's keyword arguments are exempt.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, rust) in tree.rust() {

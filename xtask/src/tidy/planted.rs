@@ -19,13 +19,13 @@ impl Planted {
         let index = COUNT.fetch_add(1, Ordering::SeqCst);
         let name = format!("swath-tidy-{}-{index}", std::process::id());
         let root = std::env::temp_dir().join(name);
-        // Left behind by a killed run that had the same process id.
+        // A leftover of a killed run with the same process id.
         let _ = std::fs::remove_dir_all(&root);
         std::fs::create_dir_all(&root).expect("the temporary folder is writable");
         Planted { root }
     }
 
-    /// A small repository in which every rule is kept.
+    /// A small repository without violations.
     pub(super) fn clean() -> Planted {
         let planted = Planted::empty();
         let files = [
@@ -71,7 +71,7 @@ impl Planted {
         &self.root
     }
 
-    /// Writes a file, over one that is there.
+    /// Writes a file, replacing an older one.
     pub(super) fn put(&self, path: &str, text: &str) {
         self.put_bytes(path, text.as_bytes());
     }
@@ -89,7 +89,7 @@ impl Planted {
         Tree::read(&self.root, paths.into_iter()).expect("every file can be read")
     }
 
-    /// What `rule` finds, each as `path:line: text`.
+    /// Returns what `rule` finds, as `path:line: text`.
     pub(super) fn found(&self, rule: Rule) -> Vec<String> {
         rule(&self.tree()).iter().map(Violation::to_string).collect()
     }
@@ -104,7 +104,7 @@ impl Planted {
 
 impl Drop for Planted {
     fn drop(&mut self) {
-        // Nothing depends on it: it is the system's folder for things to be cleared.
+        // A failure does not matter: this is the system's temporary folder.
         let _ = std::fs::remove_dir_all(&self.root);
     }
 }

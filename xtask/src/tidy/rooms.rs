@@ -1,4 +1,4 @@
-//! Arrows between the rooms of `crates/swath`, and names taken through a crate root.
+//! Dependencies between the rooms of `crates/swath`, and names taken through a crate root.
 
 use super::Violation;
 use super::modules::{self, Module};
@@ -7,7 +7,7 @@ use super::tree::Tree;
 
 const LIBRARY: &str = "crates/swath";
 
-/// Finds rooms that name what they never may, and arrows that a root would hide.
+/// Finds rooms that name something they must not, and dependencies that a root would hide.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for krate in modules::crates(tree).iter().filter(|it| it.folder.starts_with("crates/")) {

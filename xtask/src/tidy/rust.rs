@@ -1,14 +1,14 @@
-//! Rust as the rules see it: split into tokens by `proc-macro2` and parsed by `syn`, once each file.
+//! Rust as the rules see it: split into tokens by `proc-macro2` and parsed by `syn`, once per file.
 //!
-//! What `#[cfg(test)]` guards is cut out first: most rules are about what ships. A rule that looks
-//! into macros walks [`Token`]s, another one [`items`](Rust::items).
+//! Code under `#[cfg(test)]` is cut out first, since most rules are about what ships. A rule that
+//! looks into macros walks [`Token`]s; the others walk [`items`](Rust::items).
 
 use std::ops::RangeInclusive;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Item;
 
-/// A word, a literal, one sign or one bracket, on `line`, counted from 1.
+/// A word, a literal, one sign or one bracket, with its line, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) text: String,
@@ -18,20 +18,20 @@ pub(super) struct Token {
 /// One file.
 #[derive(Debug)]
 pub(super) struct Rust {
-    /// Everything, comments left out.
+    /// Everything except comments.
     pub(super) stream: TokenStream,
     pub(super) all: Vec<Token>,
-    /// Without what `#[cfg(test)]` guards.
+    /// Without the code under `#[cfg(test)]`.
     pub(super) shipped: Vec<Token>,
     /// The same, parsed.
     pub(super) items: Vec<Item>,
     /// Why it could not be split or parsed.
     pub(super) error: Option<syn::Error>,
-    /// Files that a `#[cfg(test)] mod name;` brings in.
+    /// Files that a `#[cfg(test)] mod name;` includes.
     pub(super) test_modules: Vec<String>,
-    /// The lines of what `#[cfg(test)]` guards, counted from 1.
+    /// The lines under `#[cfg(test)]`, counted from 1.
     pub(super) guarded: Vec<RangeInclusive<usize>>,
-    /// Lines, without the tests module at the end.
+    /// Number of lines, without the tests module at the end.
     pub(super) lines: usize,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn begins(tokens: &[Token], texts: &[&str]) -> bool {
     tokens.len() >= texts.len() && tokens.iter().zip(texts).all(|(it, text)| it.text == *text)
 }
 
-/// The index of what closes the bracket at `open`, or of the last token.
+/// Returns the index of the bracket that closes the one at `open`, or of the last token.
 pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate().skip(open) {
@@ -95,7 +95,7 @@ pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// The tokens of a stream, brackets among them.
+/// Returns the tokens of a stream, including brackets.
 pub(super) fn flat(stream: TokenStream) -> Vec<Token> {
     let mut tokens = Vec::new();
     add(stream, &mut tokens);
@@ -122,7 +122,7 @@ fn add(stream: TokenStream, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Cuts tests out, and keeps what they were.
+/// Cuts out tests, and remembers them.
 #[derive(Default)]
 struct Cut {
     guarded: Vec<RangeInclusive<usize>>,
@@ -164,7 +164,7 @@ impl Cut {
     }
 }
 
-/// How many of `trees` are attributes of what comes after them: `#` and `[…]`, in turn.
+/// Returns how many of `trees` are attributes of what follows: `#` and `[…]`, in turn.
 fn attributes(trees: &[TokenTree]) -> usize {
     let is_one = |pair: &&[TokenTree]| {
         matches!(pair, [TokenTree::Punct(sign), TokenTree::Group(group)]
@@ -183,7 +183,7 @@ fn is_test_guard(tree: &TokenTree) -> bool {
         || begins(&tokens, &["cfg", "(", "all", "(", "test"])
 }
 
-/// One past the item that begins at `start`, after its attributes.
+/// Returns the index after the item that begins at `start`, after its attributes.
 fn item_end(trees: &[TokenTree], start: usize) -> usize {
     let keyword = item_keyword(&trees[start..]);
     for (index, tree) in trees.iter().enumerate().skip(start) {
@@ -205,7 +205,7 @@ fn item_end(trees: &[TokenTree], start: usize) -> usize {
     trees.len()
 }
 
-/// The keyword of an item; a field, a variant and an arm have none.
+/// The keyword of an item; fields, variants and match arms have none.
 fn item_keyword(trees: &[TokenTree]) -> Option<&'static str> {
     // `fn` first: it may be `const`.
     let keywords = ["fn", "use", "mod", "impl", "struct", "enum", "trait", "const", "static"];

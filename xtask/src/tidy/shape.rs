@@ -1,4 +1,5 @@
-//! One shape of call: what the libraries show is walked, and what has another shape is found.
+//! One shape of call: checks every public function of the libraries, and finds those with another
+//! shape.
 //!
 //! ```text
 //! verb(source)            Options::new().with_…().verb(source)
@@ -6,8 +7,8 @@
 //! write(target, what)     Options::new().with_…().write(target, what)      bytes of the caller's memory
 //! ```
 //!
-//! The table of `ARCHITECTURE.md` has a row for each verb, with its name in Rust, in C, in Python and of the
-//! command: all of them are looked for.
+//! The table of `ARCHITECTURE.md` has a row for each verb, with its name in Rust, in C, in Python
+//! and on the command line. All of these names must exist.
 
 mod surface;
 
@@ -21,7 +22,7 @@ const HEADER: &str = "crates/capi/include/swath.h";
 const PYTHON: &str = "python/package/swath/__init__.py";
 const COMMAND: &str = "crates/cli/src/command";
 
-/// Finds public functions and setters of another shape.
+/// Finds public functions and setters with another shape.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for folder in SHAPED {
@@ -81,7 +82,7 @@ fn setter(owner: &str, function: &Function) -> Option<String> {
     Some(format!("`{owner}::{}` {text}", function.name))
 }
 
-/// What is wrong with a free function.
+/// Returns what is wrong with a free function.
 fn verb(surface: &Surface, function: &Function) -> Option<String> {
     let name = &function.name;
     if PLAIN.contains(&name.as_str()) {
@@ -107,7 +108,7 @@ fn verb(surface: &Surface, function: &Function) -> Option<String> {
     None
 }
 
-/// Setters of C that belong to the options of reading or of writing.
+/// Finds setters in C that belong to the options of reading or writing.
 fn in_c(tree: &Tree) -> Vec<Violation> {
     let text = tree.get(HEADER).map_or("", |it| &it.text);
     let mut violations = Vec::new();
@@ -125,7 +126,8 @@ fn in_c(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// Finds verbs without a row in the table of `ARCHITECTURE.md`, and rows of names that are not there.
+/// Finds verbs without a row in the table of `ARCHITECTURE.md`, and rows with names that do not
+/// exist.
 pub(super) fn table(tree: &Tree) -> Vec<Violation> {
     let text = tree.get(ARCHITECTURE).map_or("", |it| &it.text);
     let section =
@@ -161,24 +163,24 @@ pub(super) fn table(tree: &Tree) -> Vec<Violation> {
             violations.push(Violation::new(
                 ARCHITECTURE,
                 *line,
-                format!("`{gone}` is not there"),
+                format!("`{gone}` does not exist"),
             ));
         }
     }
     violations
 }
 
-/// Whether a cell has a call of a function with this name.
+/// Whether a cell contains a call of a function with this name.
 fn has_call(cell: &str, name: &str) -> bool {
     code(cell).any(|word| word.split('(').next() == Some(name))
 }
 
-/// What stands between back ticks.
+/// Returns the texts between back ticks.
 fn code(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// Whether a name of C, of Python or of the command is there.
+/// Whether a name of C, Python or the command exists.
 fn is_there(tree: &Tree, name: &str) -> bool {
     if name.starts_with("swath_") {
         return tree.get(HEADER).is_some_and(|it| it.text.contains(&format!(" {name}(")));
@@ -301,8 +303,8 @@ mod tests {
         let found = planted.found(super::table);
         assert!(found.is_empty(), "{found:?}");
         planted.put(ARCHITECTURE, &table("| `read(source)` | `swath_load` |"));
-        planted.finds(super::table, "ARCHITECTURE.md:7: `swath_load` is not there");
+        planted.finds(super::table, "ARCHITECTURE.md:7: `swath_load` does not exist");
         planted.put(ARCHITECTURE, &table("| `read(source)` | `swath.read` |"));
-        planted.finds(super::table, "ARCHITECTURE.md:7: `swath.read` is not there");
+        planted.finds(super::table, "ARCHITECTURE.md:7: `swath.read` does not exist");
     }
 }

@@ -1,11 +1,11 @@
-//! Functions and files that are too long, and the list of exceptions, which only shrinks.
+//! Functions and files that are too long, and a list of exceptions, which only shrinks.
 
 use super::Violation;
 use super::rust::{Token, closing};
 use super::tables::{ALLOW, FILE_LINES, FUNCTION_LINES};
 use super::tree::Tree;
 
-/// A function and its lines, from `fn` to the brace that closes it.
+/// A function and its lines, from `fn` to the closing brace.
 #[derive(Debug, PartialEq, Eq)]
 struct Function<'t> {
     name: &'t str,
@@ -21,7 +21,7 @@ struct Exception<'t> {
     is_used: bool,
 }
 
-/// Finds what is above a limit without an exception, and exceptions without a use.
+/// Finds whatever exceeds a limit without an exception, and exceptions that are not used.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut exceptions = exceptions(tree.get(ALLOW).map_or("", |it| it.text.as_str()));
     let mut violations = Vec::new();
@@ -68,12 +68,12 @@ fn idle(exception: &Exception<'_>) -> Option<Violation> {
     Some(Violation::new(ALLOW, exception.line, text))
 }
 
-/// Files that hold nothing but tests.
+/// Files that contain only tests.
 fn is_test(path: &str) -> bool {
     path.starts_with("tests/") || path.contains("/tests/") || path.ends_with("/tests.rs")
 }
 
-/// Lines of each function, from `fn` to the brace that closes it.
+/// Returns the lines of each function, from `fn` to the closing brace.
 pub(super) fn lengths(tokens: &[Token]) -> impl Iterator<Item = usize> {
     functions(tokens).map(|it| it.lines)
 }
@@ -82,7 +82,7 @@ fn functions(tokens: &[Token]) -> impl Iterator<Item = Function<'_>> {
     (1..tokens.len()).filter_map(|index| {
         let name = tokens[index].text.as_str();
         let start = &tokens[index - 1];
-        // After the `fn` of a pointer comes what it is given.
+        // In a function pointer, `fn` is followed by its parameters.
         if start.text != "fn" || name == "(" {
             return None;
         }
@@ -92,7 +92,7 @@ fn functions(tokens: &[Token]) -> impl Iterator<Item = Function<'_>> {
     })
 }
 
-/// The brace that opens the body of the function whose name is at `index`.
+/// Returns the brace that opens the body of the function whose name is at `index`.
 fn body(tokens: &[Token], mut index: usize) -> Option<usize> {
     while index < tokens.len() {
         match tokens[index].text.as_str() {

@@ -1,4 +1,4 @@
-//! What the tables and the papers say of the house is there: no row of what has gone.
+//! The tables and documents describe what exists: no row for something that is gone.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ const MAY_BE_ABSENT: &str = "xtask/may-be-absent.txt";
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const STYLE: &str = "STYLE.md";
 
-/// Finds rows of [`tables`](super::tables) for members, arrows, rooms, folders and functions that are not
-/// there.
+/// Finds rows of [`tables`](super::tables) for members, dependencies, rooms, folders and functions
+/// that do not exist.
 pub(super) fn rows(tree: &Tree) -> Vec<Violation> {
-    // The tables are about the repository that has them.
+    // The tables describe only the repository that contains them.
     if tree.get(TABLES).is_none() {
         return Vec::new();
     }
@@ -30,21 +30,22 @@ pub(super) fn rows(tree: &Tree) -> Vec<Violation> {
     let paths = paths.map(|path| path.trim_end_matches('/').to_owned());
     violations.extend(gone(tree, rooms.chain(forbidden).chain(paths)));
     let never = ROOMS.iter().flat_map(|room| room.never).filter(|name| !is_room(name));
-    violations.extend(never.map(|name| stale(format!("no room and no crate is `{name}`"))));
+    violations
+        .extend(never.map(|name| stale(format!("`{name}` is neither a room nor a crate"))));
     let setters = HUNG.iter().map(|name| format!("with_{name}"));
     let names = setters.chain(PLAIN.iter().map(|name| (*name).to_owned()));
     violations.extend(unwritten(tree, names));
     violations
 }
 
-/// Whether a room may be told never to name this.
+/// Whether the list of names that a room must not use may contain this one.
 fn is_room(name: &str) -> bool {
     let is_crate =
         |name: &str| MEMBERS.iter().any(|it| name.strip_prefix("swath_") == Some(it.name));
     name == "verb" || ROOMS.iter().any(|room| room.name == name) || is_crate(name)
 }
 
-/// Of functions of the libraries, those that are not there.
+/// Returns the functions of the libraries that do not exist.
 fn unwritten(tree: &Tree, names: impl Iterator<Item = String>) -> Vec<Violation> {
     let shaped = tree.rust().filter(|(path, _)| SHAPED.iter().any(|it| path.starts_with(it)));
     let functions: BTreeSet<&str> = shaped
@@ -52,10 +53,10 @@ fn unwritten(tree: &Tree, names: impl Iterator<Item = String>) -> Vec<Violation>
         .map(|pair| pair[1].text.as_str())
         .collect();
     let gone = names.filter(|name| !functions.contains(name.as_str()));
-    gone.map(|name| stale(format!("no function is called `{name}`"))).collect()
+    gone.map(|name| stale(format!("no function is named `{name}`"))).collect()
 }
 
-/// Finds capabilities that may be absent and that no test asks for.
+/// Finds capabilities that may be absent and that no test needs.
 pub(super) fn capabilities(tree: &Tree) -> Vec<Violation> {
     let text = tree.get(MAY_BE_ABSENT).map_or("", |it| &it.text);
     let rows = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
@@ -64,7 +65,7 @@ pub(super) fn capabilities(tree: &Tree) -> Vec<Violation> {
         let Some(name) = line.split_whitespace().next() else { continue };
         let asked = format!("\"{name}");
         if !tree.texts().any(|(_, text)| text.contains(&asked)) {
-            let text = format!("no test asks for `{name}`: remove it");
+            let text = format!("no test needs `{name}`: remove it");
             violations.push(Violation::new(MAY_BE_ABSENT, index + 1, text));
         }
     }
@@ -75,10 +76,12 @@ fn members(tree: &Tree, members: &[Member]) -> Vec<Violation> {
     let mut violations = Vec::new();
     for Member { name, may } in members {
         match depends_on(tree, name) {
-            None => violations.push(stale(format!("`{name}` is in MEMBERS and not there"))),
+            None => {
+                violations.push(stale(format!("`{name}` is in MEMBERS but does not exist")))
+            }
             Some(used) => {
                 let unused = may.iter().filter(|it| !used.iter().any(|used| used == *it));
-                let text = |it| format!("`{name}` may depend on `{it}` and does not");
+                let text = |it| format!("`{name}` may depend on `{it}` but does not");
                 violations.extend(unused.map(|it| stale(text(it))));
             }
         }
@@ -86,17 +89,17 @@ fn members(tree: &Tree, members: &[Member]) -> Vec<Violation> {
     violations
 }
 
-/// Of modules and folders, those that are not there.
+/// Returns the modules and folders that do not exist.
 fn gone(tree: &Tree, paths: impl Iterator<Item = String>) -> Vec<Violation> {
     let gone = paths.filter(|path| !tree.holds(path) && !tree.holds(&format!("{path}.rs")));
-    gone.map(|path| stale(format!("`{path}` has a row and is not there"))).collect()
+    gone.map(|path| stale(format!("`{path}` has a row but does not exist"))).collect()
 }
 
 fn stale(text: String) -> Violation {
     Violation::new(TABLES, 1, format!("{text}: remove it"))
 }
 
-/// Finds rows of the table of crates in `ARCHITECTURE.md` that say other arrows than the tables.
+/// Finds rows of the table of crates in `ARCHITECTURE.md` that contradict the tables.
 pub(super) fn arrows(tree: &Tree) -> Vec<Violation> {
     let text = tree.get(ARCHITECTURE).map_or("", |it| &it.text);
     let section = text.lines().enumerate().skip_while(|(_, line)| *line != "## Crates").skip(1);
@@ -109,7 +112,7 @@ pub(super) fn arrows(tree: &Tree) -> Vec<Violation> {
         let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let may = MEMBERS.iter().find(|it| it.name == name).map_or(&[][..], |it| it.may);
         if words(last) != may.iter().copied().collect() {
-            let text = format!("`{name}` may import {may:?}, say the tables of xtask");
+            let text = format!("`{name}` may import {may:?} according to xtask's tables");
             violations.push(Violation::new(ARCHITECTURE, index + 1, text));
         }
         if !tree.holds(path.trim_end_matches('/')) {
@@ -120,10 +123,10 @@ pub(super) fn arrows(tree: &Tree) -> Vec<Violation> {
 }
 
 fn not_there(path: &str) -> String {
-    format!("`{path}` is not there")
+    format!("`{path}` does not exist")
 }
 
-/// Words of code; those in parentheses explain others and are left out.
+/// Returns the words in code; those in parentheses explain others and are left out.
 fn words(cell: &str) -> BTreeSet<&str> {
     let mut words = BTreeSet::new();
     let mut is_inside = false;
@@ -137,7 +140,7 @@ fn words(cell: &str) -> BTreeSet<&str> {
     words
 }
 
-/// Finds names in the tree of folders in `STYLE.md` that are not there.
+/// Finds names in the tree of folders in `STYLE.md` that do not exist.
 pub(super) fn folders(tree: &Tree) -> Vec<Violation> {
     const BRANCH: &str = "── ";
     let text = tree.get(STYLE).map_or("", |it| &it.text);
@@ -145,7 +148,7 @@ pub(super) fn folders(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let Some((before, after)) = line.split_once(BRANCH) else { continue };
-        // Four columns for each level, and four for the margin of code.
+        // Four columns for each level, and four for the margin of the code block.
         let depth = (before.chars().count() / 4).saturating_sub(1);
         let name = after.split(' ').next().unwrap_or_default().trim_end_matches('/');
         parents.truncate(depth);
@@ -171,8 +174,8 @@ mod tests {
         let found = members(&tree, &[row("remote", &[]), row("plan", &["os"])]);
         let texts: Vec<&str> = found.iter().map(|it| it.text.as_str()).collect();
         let expected = [
-            "`remote` is in MEMBERS and not there: remove it",
-            "`plan` may depend on `os` and does not: remove it",
+            "`remote` is in MEMBERS but does not exist: remove it",
+            "`plan` may depend on `os` but does not: remove it",
         ];
         assert_eq!(texts, expected);
     }
@@ -194,7 +197,7 @@ mod tests {
         let names = ["open", "with_fs", "save"].map(str::to_owned);
         let found = unwritten(&planted.tree(), names.into_iter());
         let texts: Vec<&str> = found.iter().map(|it| it.text.as_str()).collect();
-        assert_eq!(texts, ["no function is called `save`: remove it"]);
+        assert_eq!(texts, ["no function is named `save`: remove it"]);
     }
 
     #[test]
@@ -208,7 +211,7 @@ mod tests {
         let planted = Planted::clean();
         planted.put(MAY_BE_ABSENT, "# why\n\nfuse  containers\nroot  laptops\n");
         planted.put("crates/plan/tests/a.rs", "fn a() { skip(\"fuse: none\") } // root\n");
-        planted.finds(capabilities, &format!("{MAY_BE_ABSENT}:4: no test asks for `root`"));
+        planted.finds(capabilities, &format!("{MAY_BE_ABSENT}:4: no test needs `root`"));
     }
 
     #[test]
@@ -243,6 +246,6 @@ mod tests {
         planted.put(STYLE, tree);
         assert!(planted.found(folders).is_empty(), "{:?}", planted.found(folders));
         planted.put(STYLE, &tree.replace("swath/", "attic/"));
-        planted.finds(folders, "STYLE.md:5: `crates/attic` is not there");
+        planted.finds(folders, "STYLE.md:5: `crates/attic` does not exist");
     }
 }

@@ -1,14 +1,14 @@
-//! What papers take from records is what the records say.
+//! What documents quote from records is what the records say.
 //!
 //! ```text
-//! summary.md of a record                       a paper
+//! summary.md of a record                       a document
 //! <!-- part: counts -->                        <!-- from: benches/record/X/summary.md, counts -->
 //! Of 23 claims …                            =  Of 23 claims …
 //! <!-- /part -->                               <!-- /from -->
 //! ```
 //!
-//! `cargo xtask findings` puts the parts into the papers; with a folder it makes them take from that
-//! one first.
+//! `cargo xtask findings` copies the parts into the documents; with a folder as argument, it makes
+//! them quote from that one first.
 
 use std::fs;
 
@@ -22,17 +22,17 @@ use crate::workspace::Workspace;
 const FROM: &str = "<!-- from: ";
 const END: &str = "<!-- /from -->";
 
-/// What stands in a paper between its marks.
+/// The text in a document between its marks.
 struct Taken<'t> {
-    /// The file that it is from, by its path in the repository.
+    /// The file that it comes from, by its path in the repository.
     source: &'t str,
     part: &'t str,
     line: usize,
     inside: String,
 }
 
-/// Finds papers that say something else than the record that they name, and those that are to say
-/// how many claims hold and do not.
+/// Finds documents that differ from the record that they name, and those that must quote how many
+/// claims hold but do not.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in papers(tree) {
@@ -74,7 +74,7 @@ fn taken(text: &str) -> Vec<Taken<'_>> {
     found
 }
 
-/// The file and the part that a line names.
+/// Returns the file and the part that a line names.
 fn mark(line: &str) -> Option<(&str, &str)> {
     line.strip_prefix(FROM)?.strip_suffix(" -->")?.split_once(", ")
 }
@@ -90,7 +90,7 @@ fn part_of(tree: &Tree, taken: &Taken<'_>) -> Result<String, String> {
     Ok(inside.map(|line| format!("{line}\n")).collect())
 }
 
-/// Puts what records say into the papers; of `record`, if there is one, instead of those named.
+/// Copies the parts of records into the documents; from `record`, if given, instead of those named.
 pub(crate) fn update(workspace: &Workspace, record: Option<&str>) -> Result<()> {
     let tree = Tree::of_git(workspace.root())?;
     let source = record.map(|record| format!("{}/summary.md", record.trim_end_matches('/')));

@@ -20,7 +20,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
 }
 
 fn white_space(path: &str, text: &str, violations: &mut Vec<Violation>) {
-    // Make has no other way to say what a recipe is.
+    // Make requires tabs in recipes.
     let may_hold_tabs = path.rsplit('/').next() == Some("Makefile");
     for (index, line) in text.split('\n').enumerate() {
         if line.contains('\t') && !may_hold_tabs {

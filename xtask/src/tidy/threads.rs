@@ -1,14 +1,14 @@
-//! Threads are started so that a machine that has none left gives an error, and no panic.
+//! Threads are started so that a machine without free threads gives an error, not a panic.
 
 use super::Violation;
 use super::rust::begins;
 use super::tree::Tree;
 
-/// `std::thread::spawn` and the `spawn` of a `std::thread::Scope`, by the name that scopes have here.
+/// `std::thread::spawn`, and `spawn` of a `std::thread::Scope`, which is always named `scope` here.
 const PANICKING: [&[&str]; 2] =
     [&["thread", ":", ":", "spawn", "("], &["scope", ".", "spawn", "("]];
 
-/// Finds calls that panic where no thread can be started, outside of tests.
+/// Finds calls that panic where no thread can be started, outside tests.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, rust) in tree.rust() {
@@ -17,7 +17,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         }
         for (index, token) in rust.shipped.iter().enumerate() {
             if PANICKING.iter().any(|call| begins(&rust.shipped[index..], call)) {
-                let text = "panics where no thread can be started: `thread::Builder` says so";
+                let text = "panics where no thread can be started: use `thread::Builder`, which returns an error";
                 violations.push(Violation::new(path, token.line, text));
             }
         }

@@ -1,4 +1,4 @@
-//! The files that the rules look at, read once.
+//! The files that the rules check, read once.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,12 +25,12 @@ impl Source {
 /// Text files by their path from the root, with `/` between folders.
 pub(super) struct Tree {
     files: BTreeMap<String, Source>,
-    /// Files that are no text, by path: links may lead to them.
+    /// Paths of files that are not text; links may lead to them.
     others: Vec<String>,
 }
 
 impl Tree {
-    /// What Git tracks or would offer to track.
+    /// The files that Git tracks or would offer to track.
     pub(super) fn of_git(root: &Path) -> Result<Tree> {
         let mut git = Command::new("git");
         git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
@@ -47,7 +47,7 @@ impl Tree {
         Tree::read(root, paths)
     }
 
-    /// Reads `paths` below `root`; one that is gone or no plain file is passed over.
+    /// Reads `paths` below `root`; skips those that are gone or are not plain files.
     pub(super) fn read(root: &Path, paths: impl Iterator<Item = String>) -> Result<Tree> {
         let mut tree = Tree { files: BTreeMap::new(), others: Vec::new() };
         for path in paths {
@@ -74,7 +74,7 @@ impl Tree {
         self.files.get(path)
     }
 
-    /// `path` as the tree has it, if it does.
+    /// Returns `path` as stored in the tree, if it is there.
     pub(super) fn path(&self, path: &str) -> Option<&str> {
         self.files.get_key_value(path).map(|(path, _)| path.as_str())
     }

@@ -1,4 +1,4 @@
-//! Where `unsafe` may stand, and where it is forbidden aloud.
+//! Where `unsafe` may occur, and where it must be forbidden explicitly.
 
 use super::Violation;
 use super::rust::begins;

@@ -182,7 +182,9 @@ fn cat_counts_decompressed_bytes_only_if_asked_to_decompress() {
         assert!(piped.stdout == bytes[399_999..], "{format}");
         let output = run(["cat", "-d", "--offset", "399999", "--length", "2", word(&packed)]);
         assert_eq!(code(&output), 2, "{format}");
-        assert!(stderr(&output).contains("it decompresses to 400000 bytes only; try: request bytes before that end"));
+        assert!(stderr(&output).contains(
+            "it decompresses to 400000 bytes only; try: request bytes before that end"
+        ));
     }
 }
 
@@ -236,7 +238,10 @@ fn what_is_damaged_or_unknown_is_2_and_leaves_no_file() {
         assert!(!folder.path().join("damaged").exists());
     }
     for (words, says) in [
-        (["--level", "23"], "level 23 does not exist for zstd, which has 1 to 22; try: leave it out"),
+        (
+            ["--level", "23"],
+            "level 23 does not exist for zstd, which has 1 to 22; try: leave it out",
+        ),
         (["--level", "-5"], "level -5 does not exist for zstd"),
         (["--block-size", "1"], "a block size of 1 bytes is not possible for zstd"),
         (["--format", "xz"], "[possible values: zstd, gzip, bgzf, bzip2]"),

@@ -171,8 +171,9 @@ fn through(bench: &Bench, text: &str, ways: &[(&str, &str)]) -> Option<Matrix> {
             let said = stderr(&output);
             let is_told = [
                 // Edges have no complex weights; text has no type for what is beyond 63 bits.
-                said.contains("a list of edges cannot have complex weights") && text.contains(" complex "),
-                said.contains("beyond what i64 holds") && text.contains(" unsigned-integer "),
+                said.contains("a list of edges cannot have complex weights")
+                    && text.contains(" complex "),
+                said.contains("too large for i64") && text.contains(" unsigned-integer "),
                 said.contains("has nothing in it") && text.contains("\n0 0 0\n"),
             ];
             assert!(is_told.contains(&true), "{from} to {name}: {said}\n{text}");

@@ -43,8 +43,7 @@ pub(super) fn surplus(text: &[u8], declared: u64) -> Option<Wrong> {
             return Some(Wrong { line, at, ..wrong });
         }
         if let Some(found) = bytes.iter().position(|&byte| !is_space(byte)) {
-            let what =
-                format!("more than the {declared} contracts that line 1 declares");
+            let what = format!("more than the {declared} contracts that line 1 declares");
             return Some(Wrong { line, at: at + found, reason: FormatReason::Malformed, what });
         }
         at += bytes.len() + 1;

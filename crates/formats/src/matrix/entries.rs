@@ -258,14 +258,23 @@ impl<'r, 'b> Entries<'r, 'b> {
     fn id(&mut self, what: &str, count: u64) -> Result<u64, Fault> {
         let start = self.cursor.at;
         let Some(number) = self.cursor.unsigned() else {
-            let what = format!("the {what}");
-            return Err(wrong_number(self.cursor.bytes, start, self.offset, &what));
+            return Err(self.no_id(start, what));
         };
         let id = number.wrapping_sub(self.rules.base);
         if id < count && number >= self.rules.base {
             return Ok(id);
         }
         Err(self.out_of_range(start, number, what, count))
+    }
+
+    #[cold]
+    fn no_id(&self, start: usize, what: &str) -> Fault {
+        let word = Cursor { at: start, ..self.cursor }.word();
+        if self.rules.layout == Layout::Edges && word.contains(&b',') {
+            let text = "is not a number: this looks like a table, which `table::read` takes";
+            return self.fault(start, format!("the {what} {text}"));
+        }
+        wrong_number(self.cursor.bytes, start, self.offset, &format!("the {what}"))
     }
 
     #[cold]

@@ -1,11 +1,12 @@
 //! The part of a file before its entries.
 
 use crate::error::FormatReason;
+use crate::foreign;
 use crate::matrix::kinds::{Field, Layout, Symmetry};
 use crate::matrix::line::Cursor;
 use crate::matrix::options::{MatrixFormat, MatrixOptions, Strictness};
 use crate::matrix::shape::Shape;
-use crate::text::Fault;
+use crate::text::{Fault, Hinted};
 
 /// What the header of a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +36,12 @@ pub struct MatrixHeader {
 pub(super) enum Stop {
     /// It does not end within these bytes.
     More,
-    Fault(Fault),
+    Fault(Hinted),
 }
 
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
+        Self::Fault(fault.into())
     }
 }
 
@@ -73,11 +74,8 @@ impl<'b> Head<'b> {
 /// assert!(!swath_formats::matrix::has_banner(b"% 1 2"));
 /// ```
 pub fn has_banner(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    head.get(..BANNER.len()).is_some_and(|start| start.eq_ignore_ascii_case(BANNER))
+    foreign::is_market(head)
 }
-
-const BANNER: &[u8] = b"%%MatrixMarket";
 
 /// Parses the header from the first bytes of a file.
 pub(super) fn parse(
@@ -93,11 +91,9 @@ pub(super) fn parse(
         MatrixFormat::MatrixMarket => true,
         // Its lines would pass for edges, including the line of sizes.
         MatrixFormat::Edges if has_banner(bytes) => {
-            return Err(Fault::malformed(
-                0,
-                "this is a Matrix Market file, not a list of edges",
-            )
-            .into());
+            let what = "this is a Matrix Market file, not a list of edges";
+            let hint = "leave the format to the file, or set it to `mtx`";
+            return Err(Stop::Fault(Hinted { fault: Fault::malformed(0, what), hint }));
         }
         MatrixFormat::Edges => false,
         MatrixFormat::Auto => has_banner(bytes),

@@ -21,6 +21,7 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, FormatReason, Result};
+use crate::foreign;
 use crate::input::{self, Opened};
 use crate::matrix::id::Id;
 use crate::matrix::kinds::Symmetry;
@@ -33,6 +34,8 @@ use crate::table::npy::{self, Header};
 const MOST_EXPANSION: u64 = 1032;
 /// Limit for the header of an array, in bytes.
 const MOST_HEADER: usize = 1 << 16;
+/// This many first bytes show what a file is.
+const HEAD: u64 = 18;
 /// Number of values that are converted at a time.
 const STEP: usize = 1 << 16;
 
@@ -318,13 +321,18 @@ impl Archive {
     fn open(opened: &Opened, options: &ReadOptions) -> Result<Self> {
         let path = opened.path();
         let file = options.reader(&opened.input)?;
-        let zip = ZipArchive::new(file).map_err(|error| {
-            Error::reading(
-                path,
-                FormatReason::UnknownFormat,
-                format!("this is not an .npz file: {error}"),
-            )
-        })?;
+        let zip = match ZipArchive::new(file) {
+            Ok(zip) => zip,
+            Err(error) => {
+                let head = ReadOptions::new().with_len(opened.len.min(HEAD));
+                let head = head.read(&opened.input)?.buffer;
+                if !head.starts_with(b"PK") {
+                    return Err(foreign::not(path, "an .npz file", &head));
+                }
+                let detail = format!("this is not an .npz file: {error}");
+                return Err(Error::reading(path, FormatReason::UnknownFormat, detail));
+            }
+        };
         Ok(Self { path: path.to_owned(), zip })
     }
 

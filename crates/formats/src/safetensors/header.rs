@@ -147,7 +147,9 @@ impl TensorHeader {
             return Err(Error::reading(path, FormatReason::Truncated, detail).at(file_len));
         }
         if end < data_len {
-            let detail = format!("{} bytes follow the last tensor", data_len - end);
+            let extra = data_len - end;
+            let s = if extra == 1 { "" } else { "s" };
+            let detail = format!("{extra} extra byte{s} after the last tensor");
             let error = Error::reading(path, FormatReason::Malformed, detail);
             return Err(error.at(data_offset + end).hint(FETCH));
         }
@@ -282,7 +284,7 @@ mod tests {
         assert_eq!(error.reason(), FormatReason::Truncated);
         let error = TensorHeader::parse(Path::new("x"), &bytes, bytes.len() as u64 + 2);
         let error = error.expect_err("a byte more").to_string();
-        assert!(error.contains("1 bytes follow the last tensor"), "{error}");
+        assert!(error.contains("1 extra byte after the last tensor"), "{error}");
         let header = header.replace("[0,1]", "[1,2]");
         let wrong = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
         let error = TensorHeader::parse(Path::new("x"), &wrong, u64::MAX).expect_err("a hole");

@@ -31,6 +31,7 @@ use swath::{Input, OutputOptions, ReadOptions, Source};
 
 use super::columns::{Column, ColumnKind, Columns};
 use crate::error::{Error, FormatReason, Result};
+use crate::foreign;
 use crate::input;
 use crate::setters::setters;
 
@@ -45,6 +46,8 @@ const SOME_ROWS: usize = 8;
 const TAIL: u64 = 64 << 10;
 /// The first and last bytes of a file.
 const MAGIC: &[u8] = b"ARROW1";
+/// This many first bytes show what a file is.
+const HEAD: u64 = 18;
 
 impl Columns {
     /// Returns the same memory as a record batch. Columns without names become `column_1` and so
@@ -323,7 +326,7 @@ impl ArrowOptions {
             let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
             Ok::<_, Error>(read.read(&opened.input)?.buffer)
         };
-        check_start(path, &part(0, len.min(MAGIC.len() as u64))?)?;
+        check_start(path, &part(0, len.min(HEAD))?)?;
         let mut tail = part(len - len.min(TAIL), len.min(TAIL))?;
         check_end(path, &tail)?;
         let needed = unpanicked(path, || read::end_len(&tail))?;
@@ -391,15 +394,13 @@ fn bytes_of(input: &Input, options: &ReadOptions) -> Result<swath::Buffer> {
 fn check_start(path: &Path, file: &[u8]) -> Result<()> {
     if !file.starts_with(MAGIC) {
         // A stream begins with a schema, after the marker of a message.
-        let is_stream = file.starts_with(&[0xff; 4]);
-        let detail = if is_stream {
-            "this is an Arrow stream, not an Arrow file"
-        } else {
-            "this is not an Arrow file"
-        };
-        let error = Error::reading(path, FormatReason::UnknownFormat, detail);
-        let hint = "write it in Arrow's file format with `pyarrow.ipc.new_file`";
-        return Err(if is_stream { error.hint(hint) } else { error });
+        if file.starts_with(&[0xff; 4]) {
+            let detail = "this is an Arrow stream, not an Arrow file";
+            let error = Error::reading(path, FormatReason::UnknownFormat, detail);
+            let hint = "write it in Arrow's file format with `pyarrow.ipc.new_file`";
+            return Err(error.hint(hint));
+        }
+        return Err(foreign::not(path, "an Arrow file", file));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use super::first_line::{self, OddNumber, begins_with_digit};
 use super::options::{Delimiter, HeaderLine, TableOptions};
 use super::select::Picked;
 use crate::error::{Error, FormatReason, Result, shown};
+use crate::foreign;
 use crate::input::Text;
 use crate::memory::room_for;
 use crate::number::parse::double;
@@ -120,6 +121,10 @@ fn look(
     options: &TableOptions,
 ) -> std::result::Result<Option<Head>, Hinted> {
     let mut dialect = Dialect::new(options, options.delimiter.unwrap_or(Delimiter::Byte(0)));
+    if foreign::is_market(text) && options.comment != Some(b'%') {
+        let fault = Fault::malformed(0, "this is a Matrix Market file, not a table");
+        return Err(Hinted { fault, hint: foreign::MARKET });
+    }
     let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let Some(first) = data_line(text, mark, is_all, &dialect) else {
         let detail = match text {

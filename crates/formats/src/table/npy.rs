@@ -12,8 +12,8 @@ use std::path::Path;
 use swath::{Array, OutputOptions, ReadOptions, Source, WriteOptions};
 
 use super::value::Value;
-use crate::compressed::Format as Packed;
 use crate::error::{Error, FormatReason, Result};
+use crate::foreign;
 use crate::input::{self, Opened};
 use crate::setters::setters;
 
@@ -285,10 +285,9 @@ impl Header {
         let first = ReadOptions::new().with_len(opened.len.min(MOST_HEADER));
         let first = first.read(&opened.input)?;
         let header = Self::parse(&first.buffer).map_err(|(reason, detail)| {
-            let error = Error::reading(path, reason, detail).at(0);
-            match Packed::detect(&first.buffer) {
-                Some(_) => error.hint("decompress it first with `swath decompress`"),
-                None => error,
+            match first.buffer.starts_with(MAGIC) {
+                true => Error::reading(path, reason, detail).at(0),
+                false => foreign::not(path, "an .npy file", &first.buffer),
             }
         })?;
         Ok(header)
@@ -306,7 +305,7 @@ impl Header {
                 12,
                 usize::try_from(u32::from_le_bytes([*a, *b, *c, *d])).unwrap_or(usize::MAX),
             ),
-            _ => return Err(no_npy),
+            _ => return Err((FormatReason::UnknownFormat, "the .npy version is unknown")),
         };
         let text = bytes.get(before..).and_then(|rest| rest.get(..len)).ok_or(damaged)?;
         let text = std::str::from_utf8(text).map_err(|_| damaged)?;

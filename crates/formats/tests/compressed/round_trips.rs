@@ -135,13 +135,18 @@ fn levels_and_sizes_that_a_format_does_not_have_are_refused_before_anything_is_r
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("packed");
     for (format, level, block_size, says) in [
-        (Format::Zstd, 0, 0, "levels 1 to 22, not 0"),
-        (Format::Zstd, 23, 0, "levels 1 to 22"),
-        (Format::Gzip, 13, 0, "levels 1 to 12"),
-        (Format::Bzip2, 10, 0, "levels 1 to 9"),
-        (Format::Bgzf, 6, 65_281, "a block size of 65281 bytes is not possible for bgzf, which allows 4096 to 65280"),
-        (Format::Zstd, 3, 4095, "4096 to 33554432 bytes"),
-        (Format::Gzip, 3, (32 << 20) + 1, "4096 to 33554432 bytes"),
+        (Format::Zstd, 0, 0, "level 0 does not exist for zstd, which has 1 to 22"),
+        (Format::Zstd, 23, 0, "zstd, which has 1 to 22"),
+        (Format::Gzip, 13, 0, "gzip, which has 1 to 12"),
+        (Format::Bzip2, 10, 0, "bzip2, which has 1 to 9"),
+        (
+            Format::Bgzf,
+            6,
+            65_281,
+            "65281 bytes is not possible for bgzf, which allows 4096 to 65280",
+        ),
+        (Format::Zstd, 3, 4095, "4096 to 33554432"),
+        (Format::Gzip, 3, (32 << 20) + 1, "4096 to 33554432"),
     ] {
         let options = CompressOptions::new()
             .with_format(format)

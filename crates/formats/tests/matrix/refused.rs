@@ -131,3 +131,30 @@ fn a_banner_is_seen_behind_a_mark_and_never_taken_for_edges() {
     let error = error.expect_err("its sizes would be an edge").to_string();
     assert!(error.contains("a Matrix Market file"), "{error}");
 }
+
+#[test]
+fn files_of_other_formats_are_named_with_their_readers() {
+    for (name, bytes, says) in [
+        (
+            "a.el",
+            &b"1,2\n3,4\n"[..],
+            "this looks like a table, which `table::read` takes: `1,2`",
+        ),
+        (
+            "a.mtx",
+            b"\x93NUMPY\x01\0",
+            "a NumPy array (.npy), not text; try: read it with `npy::read`",
+        ),
+    ] {
+        let error = MatrixOptions::new().read(Scratch::new(name, bytes).path());
+        let error = error.expect_err("another format").to_string();
+        assert!(error.contains(says), "{error}");
+    }
+    let file = Scratch::new("a.csv", b"%%MatrixMarket matrix array real general\n1 1\n5\n");
+    let error =
+        swath_formats::table::read::<f64>(file.path()).expect_err("a matrix").to_string();
+    assert!(error.contains("a Matrix Market file, not a table; try: read it with"), "{error}");
+    let error =
+        swath_formats::matrix::npz::read(file.path()).expect_err("a matrix").to_string();
+    assert!(error.contains("this is a Matrix Market file, not an .npz file; try: "), "{error}");
+}

@@ -119,7 +119,7 @@ fn half_of_a_matrix_that_is_not_square_is_refused() {
         coo.symmetry = symmetry;
         let error = options().write(&target, &coo).expect_err("it could not be read");
         assert_eq!(error.reason(), FormatReason::Invalid);
-        assert!(error.to_string().contains("3 rows, 2 columns"), "{error}");
+        assert!(error.to_string().contains("3 rows and 2 columns"), "{error}");
         assert!(!target.exists());
     }
 }
@@ -225,7 +225,7 @@ fn integers_are_unsigned_where_they_have_to_be() {
         }
         assert_eq!(read(banner, ValueKind::None).expect("left out"), Values::None);
         let error = read(banner, ValueKind::I64).expect_err("one is beyond");
-        assert!(error.to_string().contains("beyond what i64 holds"), "{error}");
+        assert!(error.to_string().contains("too large for i64"), "{error}");
         assert_eq!((error.reason(), error.line()), (FormatReason::TooLarge, Some(4)));
     }
 }
@@ -271,9 +271,9 @@ fn what_half_a_matrix_cannot_say_is_refused_before_it_is_written() {
     }
     let (skew, hermitian) = (Symmetry::SkewSymmetric, Symmetry::Hermitian);
     for (symmetry, place, values, says) in [
-        (skew, (1, 0), Values::I64(one(i64::MIN)), Some("no negative")),
+        (skew, (1, 0), Values::I64(one(i64::MIN)), Some("whose negative")),
         (skew, (1, 0), Values::I64(one(i64::MIN + 1)), None),
-        (skew, (1, 0), Values::U64(one(u64::MAX)), Some("no negative")),
+        (skew, (1, 0), Values::U64(one(u64::MAX)), Some("whose negative")),
         (skew, (2, 2), Values::F64(one(0.5)), Some("on the diagonal")),
         (skew, (2, 2), Values::F64(one(0.0)), None),
         (skew, (2, 2), Values::None, Some("on the diagonal")),

@@ -116,7 +116,7 @@ fn members_are_there_once_and_of_their_kind() {
         (format!(r#"{{"a":{{{T}}},"\u0061":{{{T}}}}}"#), r#"duplicate tensor "a""#),
         (format!(r#"{{"a":{{{T},"shape":[1]}}}}"#), "duplicate member `shape`"),
         (String::from(r#"{"__metadata__":{},"__metadata__":{}}"#), "duplicate member"),
-        (String::from(r#"{"__metadata__":{"k":"1","k":"2"}}"#), "twice"),
+        (String::from(r#"{"__metadata__":{"k":"1","k":"2"}}"#), "duplicate name"),
         (String::from(r#"{"__metadata__":{"k":1}}"#), "expected a string"),
         (String::from(r#"{"__metadata__":[]}"#), "object of strings"),
         (String::from(r#"{"a":1}"#), "an object with dtype"),
@@ -172,10 +172,10 @@ fn offsets_cover_the_data_and_fit_the_shapes() {
     refuse(&two("[0,2]", "[1,3]"), b"123", mal, 1, "they overlap");
     refuse(&two("[0,2]", "[0,2]"), b"12", mal, 0, "they overlap");
     refuse(&one("U8", "[1]", "[1,0]"), b"1", mal, 1, "ends before it begins");
-    refuse(&one("U8", "[2]", "[0,1]"), b"1", mal, 0, "has 2 bytes, and 1 in the file");
+    refuse(&one("U8", "[2]", "[0,1]"), b"1", mal, 0, "needs 2 bytes, but has 1 in the file");
     refuse(&one("F32", "[1]", "[0,4]"), b"123", short, 3, "the tensors end at byte");
-    refuse(&one("F32", "[1]", "[0,4]"), b"12345", mal, 4, "1 bytes follow the last tensor");
-    refuse("{}", b"1", mal, 0, "follow the last tensor");
+    refuse(&one("F32", "[1]", "[0,4]"), b"12345", mal, 4, "1 extra byte after the last tensor");
+    refuse("{}", b"1", mal, 0, "after the last tensor");
     refuse(&one("F4", "[3]", "[0,1]"), b"1", mal, 0, "not fill whole bytes");
     refuse(&one("F6_E2M3", "[5]", "[0,3]"), b"123", mal, 0, "not fill whole bytes");
     let (max, half) = (u64::MAX, 1_u64 << 63);

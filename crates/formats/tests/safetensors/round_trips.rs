@@ -124,7 +124,7 @@ fn what_cannot_be_read_again_is_not_written() {
         safetensors::write(&made.path, tensors.to_vec()).expect_err("refused")
     };
     for (tensors, says) in [
-        (vec![ok, ok], "two tensors \"a\""),
+        (vec![ok, ok], "two tensors are named \"a\""),
         (vec![Tensor { name: "__metadata__", ..ok }], "cannot be named"),
         (vec![Tensor { shape: &[2], ..ok }], "has 4 bytes, but its shape needs 8"),
         (vec![Tensor { shape: &[u64::MAX, 2], ..ok }], "does not fill whole bytes"),

@@ -117,7 +117,7 @@ fn a_name_in_two_shards_is_refused() {
     std::fs::copy(&model.shards[0], &model.shards[1]).expect("copied");
     let error = safetensors::read(&model.shards).expect_err("twice");
     assert_eq!((error.reason(), error.path()), (FormatReason::Invalid, &*model.shards[1]));
-    assert!(error.to_string().contains("\"0.0\" is in"), "{error}");
+    assert!(error.to_string().contains("\"0.0\" is also in"), "{error}");
 }
 
 #[test]
@@ -130,9 +130,12 @@ fn an_index_that_is_wrong_is_refused() {
         ("[]", "weight_map"),
         ("{}", "`weight_map` is missing"),
         (r#"{"weight_map":{"a":1}}"#, "expected a string"),
-        (r#"{"weight_map":{"a":"x","a":"y"}}"#, "twice"),
-        (r#"{"weight_map":{},"weight_map":{}}"#, "there twice"),
-        (r#"{"weight_map":{"a":"../model-0.safetensors"}}"#, "not a file name in the folder of the index"),
+        (r#"{"weight_map":{"a":"x","a":"y"}}"#, "duplicate name"),
+        (r#"{"weight_map":{},"weight_map":{}}"#, "duplicate member"),
+        (
+            r#"{"weight_map":{"a":"../model-0.safetensors"}}"#,
+            "not a file name in the folder of the index",
+        ),
         (r#"{"weight_map":{"a":"/etc/passwd"}}"#, "not a file name in the folder of the index"),
         (r#"{"weight_map":{"a":""}}"#, "not a file name in the folder of the index"),
     ] {

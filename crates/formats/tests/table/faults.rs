@@ -201,14 +201,14 @@ fn the_first_fault_in_the_file_is_told() {
 #[test]
 fn integers_are_not_rounded_nor_wrapped() {
     for (text, reason, says) in [
-        ("1\n256\n", FormatReason::TooLarge, "beyond what u8 holds"),
-        ("1\n-1\n", FormatReason::TooLarge, "below what u8 holds"),
+        ("1\n256\n", FormatReason::TooLarge, "too large for u8"),
+        ("1\n-1\n", FormatReason::TooLarge, "too small for u8"),
         ("1\n1.0\n", FormatReason::Malformed, "not an integer"),
         ("1\n1e2\n", FormatReason::Malformed, "not an integer"),
         ("1\nnan\n", FormatReason::Malformed, "not an integer"),
         ("1\n\"\"\n", FormatReason::Malformed, "a value is missing"),
         ("1\nNA\n", FormatReason::Malformed, "a value is missing"),
-        ("1\n99999999999999999999999\n", FormatReason::TooLarge, "beyond what u8 holds"),
+        ("1\n99999999999999999999999\n", FormatReason::TooLarge, "too large for u8"),
     ] {
         let file = file(text);
         let error = TableOptions::new().read::<u8>(file.path()).expect_err("no u8");

@@ -14,11 +14,13 @@ fn refused(text: &[u8], options: &TableOptions) -> swath_formats::Error {
 #[test]
 fn a_file_that_is_no_text_is_named_with_what_to_try() {
     for (head, says, to_try) in [
-        (&b"\xfd7zXZ\0\0\x04"[..], "compressed by xz", "xz -d"),
+        (&b"\xfd7zXZ\0\0\x04"[..], "an xz file", "xz -d"),
         (b"\xff\xfea\0,\0b\0\n\0", "text in UTF-16", "iconv -f UTF-16 -t UTF-8"),
         (b"\xfe\xff\0a\0,\0b\0\n", "text in UTF-16", "iconv -f UTF-16 -t UTF-8"),
         (b"\xff\xfe\0\0a\0\0\0", "text in UTF-32", "iconv -f UTF-32 -t UTF-8"),
         (b"PK\x03\x04xxxx", "a zip archive", "unpack it first"),
+        (b"\x93NUMPY\x01\0", "a NumPy array (.npy), not text", "read it with `npy::read`"),
+        (b"ARROW1\0\0", "an Arrow file, not text", "read it with `arrow::read`"),
     ] {
         let error = refused(head, &TableOptions::new());
         assert_eq!((error.reason(), error.offset()), (FormatReason::UnknownFormat, Some(0)));
@@ -119,12 +121,7 @@ fn what_other_programs_write_is_told_with_what_to_try() {
         ("sep=;\na;b\n1;2\n", 1, "not part of the table: `sep=;`", "tail -n +2"),
         ("sep=,\r\n1,2\r\n", 1, "not part of the table", "tail -n +2"),
         ("\u{feff}SEP=\t\n1\t2\n", 1, "not part of the table", "tail -n +2"),
-        (
-            "\"x\" \"y\"\n\"1\" 1 2\n\"2\" 3 4\n",
-            2,
-            "more than 2 fields",
-            "a name as well",
-        ),
+        ("\"x\" \"y\"\n\"1\" 1 2\n\"2\" 3 4\n", 2, "more than 2 fields", "a name as well"),
         ("x,y\n1,2,3\n", 2, "more than 2 fields", "a name as well"),
         ("x,y\n\"a\",1,2\n", 2, "not a number", "a name as well"),
         ("a;b\n1,5;2,5\n", 2, "not a number", "tr ',' '.'"),
@@ -159,7 +156,10 @@ fn a_delimiter_that_begins_comments_is_refused_by_name() {
     let told = TableOptions::new().with_delimiter(b'#');
     let error = refused(b"1#2\n", &told);
     assert_eq!(error.reason(), FormatReason::Invalid);
-    assert!(error.to_string().contains("`#` both separates fields and begins comments"), "{error}");
+    assert!(
+        error.to_string().contains("`#` both separates fields and begins comments"),
+        "{error}"
+    );
     assert!(error.what_to_try().contains("`comment`"), "{error}");
     let table = told.with_comment(None).read_columns(file(b"1#2\n").path());
     assert_eq!(table.expect("a table").columns.len(), 2);
@@ -191,8 +191,8 @@ fn what_is_no_text_is_named_after_it_was_decompressed_too() {
     };
     for (inner, says) in [
         (b"\xff\xfea\0,\0b\0\n\0".to_vec(), "text in UTF-16"),
-        (b"\xfd7zXZ\0\0\x04".to_vec(), "compressed by xz"),
-        (gzip(b"1,2\n"), "compressed again"),
+        (b"\xfd7zXZ\0\0\x04".to_vec(), "an xz file"),
+        (gzip(b"1,2\n"), "compressed twice"),
     ] {
         let error = refused(&gzip(&inner), &TableOptions::new());
         assert_eq!(error.reason(), FormatReason::UnknownFormat, "{error}");

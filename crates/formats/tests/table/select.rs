@@ -106,7 +106,10 @@ fn columns_that_are_not_there_are_refused_with_those_that_are() {
     let file = file("a,b\n1,2\n");
     for (key, says) in [
         (ColumnKey::from("x"), "there is no column `x`: the file has `a`, `b`"),
-        (ColumnKey::Index(2), "there is no column index 2: the file has 2 columns, counted from 0"),
+        (
+            ColumnKey::Index(2),
+            "there is no column index 2: the file has 2 columns, counted from 0",
+        ),
     ] {
         let error = TableOptions::new().with_columns([key]).read::<f64>(file.path());
         let error = error.expect_err("it is not there");

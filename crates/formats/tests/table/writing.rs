@@ -352,7 +352,9 @@ fn numbers_in_quotes_are_data_where_the_data_has_quotes() {
         assert_eq!((table.names, table.rows), (names, rows), "{text:?}");
     }
     let mixed = TableOptions::new().read_columns(file(b"\"x\",\"2\"\n\"3\",\"4\"\n").path());
-    assert!(mixed.expect_err("names, or damaged").to_string().contains("names or damaged data"));
+    assert!(
+        mixed.expect_err("names, or damaged").to_string().contains("names or damaged data")
+    );
 }
 
 #[test]

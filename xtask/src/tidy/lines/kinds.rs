@@ -1,6 +1,6 @@
-//! What each line of a source is: blank, comment or code.
+//! Classifies each line of a source: blank, comment or code.
 //!
-//! Rust is split by `proc-macro2`; of Python and C, only strings and comments are told apart.
+//! Rust is split by `proc-macro2`; in Python and C, only strings and comments are recognised.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 
@@ -13,7 +13,7 @@ pub(super) enum Kind {
     Code,
 }
 
-/// The kinds of the lines of `path`; `None` if it is in no language that is counted.
+/// Returns the kinds of the lines of `path`; `None` if its language is not counted.
 pub(super) fn of(path: &str, source: &Source) -> Option<Vec<Kind>> {
     let text = &source.text;
     match (&source.rust, path.rsplit_once('.')?.1) {
@@ -35,7 +35,7 @@ fn rust(text: &str, stream: &TokenStream) -> Vec<Kind> {
     kinds
 }
 
-/// Makes code of the comments that have a token.
+/// Marks comment lines that contain a token as code.
 fn mark(tokens: TokenStream, kinds: &mut [Kind]) {
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -76,7 +76,7 @@ fn is_doc(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Group(it) if it.delimiter() == Delimiter::Bracket && begins(it))
 }
 
-/// A string that goes over several lines: what ends it, and what its lines are.
+/// A string that spans several lines: what ends it, and the kind of its lines.
 type Open = Option<(&'static str, Kind)>;
 
 fn python(text: &str) -> Vec<Kind> {
@@ -85,7 +85,7 @@ fn python(text: &str) -> Vec<Kind> {
     lines_of(text, &marks, is_comment, |kind| kind)
 }
 
-/// A string that is a statement: nobody reads it but people.
+/// A string that is a statement: documentation only.
 fn is_docstring(start: &str) -> bool {
     let start = start.strip_prefix('r').unwrap_or(start);
     start.starts_with("\"\"\"") || start.starts_with("'''")
@@ -97,13 +97,14 @@ fn c(text: &str) -> Vec<Kind> {
     lines_of(text, &marks, is_comment, |_| Kind::Comment)
 }
 
-/// `pairs` begin and end what may go over lines; `comment` ends what counts of a line.
+/// `pairs` begin and end what may span lines; `comment` ends the significant part of a line.
 struct Marks {
     pairs: &'static [(&'static str, &'static str)],
     comment: &'static str,
 }
 
-/// Lines are comments if they begin as one; what goes over lines is what `inside` makes of its first.
+/// Lines are comments if they begin as one. For what spans lines, `inside` decides from its first
+/// line.
 fn lines_of(
     text: &str,
     marks: &Marks,
@@ -123,7 +124,8 @@ fn lines_of(
     text.lines().map(of_line).collect()
 }
 
-/// What is still open at the end of `line`; `kind` is what the lines of what opens in it are.
+/// Returns what is still open at the end of `line`; `kind` is the kind of lines inside what opens
+/// in it.
 fn open_after(line: &str, before: Open, kind: Kind, marks: &Marks) -> Open {
     let mut open = before;
     let mut rest = line;
@@ -148,7 +150,7 @@ fn open_after(line: &str, before: Open, kind: Kind, marks: &Marks) -> Open {
     open
 }
 
-/// Bytes of the string of one line at the start of `rest`.
+/// Returns the length in bytes of the one-line string at the start of `rest`.
 fn quoted(rest: &str, quote: char) -> usize {
     let mut escaped = false;
     let end = rest.char_indices().skip(1).find(|(_, sign)| {
@@ -163,7 +165,7 @@ fn quoted(rest: &str, quote: char) -> usize {
 mod tests {
     use super::*;
 
-    /// One letter a line: blank, `#` a comment, `x` code.
+    /// One letter per line: blank, `#` a comment, `x` code.
     fn kinds(path: &str, text: &str) -> String {
         let sign = |kind| match kind {
             Kind::Blank => ' ',

@@ -1,10 +1,10 @@
-//! What a crate shows: its public functions, and the public methods of its public types.
+//! The public functions of a crate, and the public methods of its public types.
 //!
 //! ```text
 //! lib.rs → pub mod x; pub use a::b::{Type, verb}; → files → functions, types → methods
 //! ```
 //!
-//! Names that come from other crates are left out: their own crate has them.
+//! Names from other crates are left out: they are checked in their own crate.
 
 use std::collections::BTreeSet;
 
@@ -20,9 +20,9 @@ pub(super) struct Function {
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) name: String,
-    /// The public module that it is in, without the crate; empty at the root.
+    /// The public module that contains it, without the crate; empty at the root.
     pub(super) module: String,
-    /// The type that a method is of.
+    /// The type that a method belongs to.
     pub(super) owner: Option<String>,
     pub(super) inputs: Vec<Input>,
     /// Whether its text has a block of code.
@@ -36,15 +36,15 @@ pub(super) struct Input {
     pub(super) kind: String,
 }
 
-/// What a crate shows.
+/// The public surface of a crate.
 #[derive(Debug, Default)]
 pub(super) struct Surface {
     pub(super) functions: Vec<Function>,
-    /// Names at the root of the crate, modules left out.
+    /// Names at the root of the crate, without modules.
     pub(super) root: BTreeSet<String>,
     types: BTreeSet<String>,
     seen: BTreeSet<(String, String, String)>,
-    /// The public module that is walked.
+    /// The public module that is being walked.
     module: Vec<String>,
 }
 
@@ -87,7 +87,7 @@ impl Surface {
         }
     }
 
-    /// Keeps a public function or type, the one called `name` if a name is given.
+    /// Records a public function or type; only the one named `name`, if a name is given.
     fn item(&mut self, item: &Item, name: Option<&str>, file: &str) {
         let is_wanted = |ident: &syn::Ident| name.is_none_or(|name| ident == name);
         match item {
@@ -106,7 +106,7 @@ impl Surface {
         }
     }
 
-    /// Follows a re-export to what it names.
+    /// Follows a re-export to the item that it names.
     fn used(&mut self, tree: &Tree, krate: &Crate<'_>, path: &Path) {
         let (Some(file), Some(name)) = (krate.file_of(path), path.names.last()) else { return };
         if self.seen.insert((self.module.join("::"), file.to_owned(), name.clone())) {
@@ -114,7 +114,7 @@ impl Surface {
         }
     }
 
-    /// Public methods of public types, wherever in the crate they stand.
+    /// Records public methods of public types, wherever they are in the crate.
     fn methods(&mut self, tree: &Tree, folder: &str) {
         let files = tree.rust().filter(|(path, _)| path.starts_with(folder));
         for (file, rust) in files.filter(|(path, _)| !path.ends_with("tests.rs")) {
@@ -140,7 +140,7 @@ fn parsed<'t>(tree: &'t Tree, file: &str) -> &'t [Item] {
     tree.get(file).and_then(|it| it.rust.as_ref()).map_or(&[], |rust| &rust.items)
 }
 
-/// What the `pub use` of a module bring.
+/// Returns what the `pub use` of a module re-export.
 fn shown(items: &[Item], module: &[String]) -> Vec<Used> {
     let is_shown = |item: &&Item| matches!(item, Item::Use(used) if is_public(&used.vis));
     let items: Vec<Item> = items.iter().filter(is_shown).cloned().collect();
