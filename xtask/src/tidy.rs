@@ -18,6 +18,7 @@ mod modules;
 mod names;
 mod opening;
 mod parameters;
+mod plain;
 mod rooms;
 mod rust;
 mod shape;
@@ -66,7 +67,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 25] = [
+const RULES: [Rule; 27] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -77,6 +78,8 @@ const RULES: [Rule; 25] = [
     unsafety::check,
     sizes::check,
     words::check,
+    plain::check,
+    plain::readme,
     expects::check,
     text::check,
     threads::check,
