@@ -84,6 +84,7 @@ fn matches(words: &[Word], pattern: &[&str]) -> bool {
         "BE" => BE.contains(&word.text.as_str()),
         "THING" => THINGS.contains(&word.text.as_str()),
         "NOUN" => !["longer", "more", "."].contains(&word.text.as_str()),
+        "SUBJECT" => !["there", "."].contains(&word.text.as_str()),
         part => word.text == part,
     })
 }
@@ -100,7 +101,7 @@ mod tests {
         let words = phrase.split(' ').map(|part| match part {
             "BE" => "are",
             "THING" => "it",
-            "NOUN" => "file",
+            "NOUN" | "SUBJECT" => "file",
             part => part,
         });
         words.collect::<Vec<_>>().join(" ")
@@ -125,7 +126,8 @@ mod tests {
         let planted = Planted::clean();
         let behind = PHRASES[0].0;
         let text = format!(
-            "`{behind}` a_{behind}_b\nIt is no longer so. Many are no. None is so: many\n"
+            "`{behind}` a_{behind}_b\nIt is no longer so. Many are no. None is so: many.\n\
+                 There are none, there is none\n"
         );
         planted.put(PATH, &text);
         assert!(planted.found(check).is_empty(), "{:?}", planted.found(check));
