@@ -87,11 +87,12 @@ fn doctests(workspace: &Workspace) -> Result<()> {
     process::run(&mut workspace.cargo(&["test", "--workspace", "--doc"]))
 }
 
+/// Runs the examples that the step `tests` has built: alone they would be built with other features.
 fn examples(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.target().join("debug/examples");
     for name in example_names(&workspace.read("examples/Cargo.toml")?)? {
         println!("example {name}");
-        let words = ["run", "--quiet", "-p", "swath-examples", "--example", &name];
-        process::run(&mut workspace.cargo(&words))?;
+        process::run(&mut workspace.command(folder.join(&name)))?;
     }
     Ok(())
 }

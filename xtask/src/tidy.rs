@@ -19,6 +19,7 @@ mod modules;
 mod names;
 mod opening;
 mod parameters;
+mod plain;
 mod rooms;
 mod rust;
 mod shape;
@@ -78,6 +79,8 @@ const RULES: [Rule; 27] = [
     unsafety::check,
     sizes::check,
     words::check,
+    plain::check,
+    plain::readme,
     expects::check,
     text::check,
     threads::check,

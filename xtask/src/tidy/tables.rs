@@ -122,6 +122,31 @@ pub(super) const UNFINISHED_MACROS: &[&str] = &["todo", "unimplemented", "dbg"];
 /// Words that mark unfinished work in any text. In two halves, so that this file passes.
 pub(super) const UNFINISHED_WORDS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME")];
 
+/// Phrases that read as translated, in lower case, and what to write. `BE` is a form of *to be*, `THING` one
+/// of [`THINGS`], `NOUN` any word but *longer* and *more*, `SUBJECT` any but *there*. In two halves where they are one word, so that
+/// this file passes.
+pub(super) const PHRASES: &[(&str, &str)] = &[
+    (concat!("be", "hind"), "after, past or beyond"),
+    (concat!("who", "ever"), "the caller, or who it is"),
+    (concat!("mean", "while"), "during the call, or in the meantime"),
+    ("SUBJECT BE none", "there is none, or is not a"),
+    ("THING BE no NOUN", "is not a"),
+    (concat!("so", " many"), "this many, or as many"),
+    ("BE told", "is reported, or who tells whom"),
+    ("BE said", "is reported, or says"),
+    ("BE had", "is available, or could not be obtained"),
+    (concat!("as", " ever"), "as usual"),
+    (concat!("all", " the same"), "anyway, or still"),
+];
+pub(super) const BE: &[&str] = &["is", "are", "be", "was", "were", "been"];
+pub(super) const THINGS: &[&str] = &["it", "that", "this", "which", "they"];
+
+/// Texts that others wrote, or that must stay as they were.
+pub(super) const NOT_OURS: &[&str] = &["LICENSE", "Cargo.lock"];
+
+/// Words of `README.md`, at most.
+pub(super) const README_WORDS: usize = 1000;
+
 /// Hosts of package registries. In two halves, so that this file passes.
 pub(super) const REGISTRY_HOSTS: &[&str] = &[
     concat!("crates", ".io"),

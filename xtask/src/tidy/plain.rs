@@ -1,0 +1,145 @@
+//! Words that read as translated, and how long the README may be.
+//!
+//! ```text
+//! text → words and sentence ends, without `code` → each phrase of PHRASES → what to write
+//! ```
+
+use super::Violation;
+use super::tables::{BE, DATA_UNDER, NOT_OURS, PHRASES, PROSE, README_WORDS, THINGS};
+use super::tree::Tree;
+
+/// A word in lower case, or `.` where a phrase ends, on `line`.
+struct Word {
+    text: String,
+    line: usize,
+}
+
+/// Finds the phrases of [`PHRASES`] in every text that people of this project write.
+pub(super) fn check(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in tree.texts().filter(|(path, _)| is_ours(path)) {
+        let words = words(text);
+        for (phrase, instead) in PHRASES {
+            let pattern: Vec<&str> = phrase.split(' ').collect();
+            for found in words.windows(pattern.len()).filter(|it| matches(it, &pattern)) {
+                let said: Vec<&str> = found.iter().map(|it| it.text.as_str()).collect();
+                let text = format!("`{}`: write {instead}", said.join(" "));
+                violations.push(Violation::new(path, found[0].line, text));
+            }
+        }
+    }
+    violations
+}
+
+/// Finds a `README.md` that is longer than a page.
+pub(super) fn readme(tree: &Tree) -> Vec<Violation> {
+    let path = "README.md";
+    let count = tree.get(path).map_or(0, |it| it.text.split_whitespace().count());
+    if count <= README_WORDS {
+        return Vec::new();
+    }
+    let text = format!("{count} words, and {README_WORDS} are the limit");
+    vec![Violation::new(path, 1, text)]
+}
+
+fn is_ours(path: &str) -> bool {
+    let is_data = DATA_UNDER.iter().any(|folder| path.starts_with(folder));
+    let is_of_others = NOT_OURS.iter().any(|start| path.starts_with(start));
+    !is_of_others && (!is_data || path.starts_with("vectors/") && path.ends_with(PROSE))
+}
+
+/// The words of `text`, without what stands between backticks on one line.
+fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let mut push = |text: String| words.push(Word { text, line: index + 1 });
+        if line.trim().is_empty() {
+            push(".".to_owned());
+        }
+        for (part, span) in line.split('`').enumerate() {
+            if part % 2 == 1 {
+                push(".".to_owned());
+                continue;
+            }
+            let mut word = String::new();
+            for sign in span.chars().chain([' ']) {
+                if sign.is_alphanumeric() || sign == '_' || sign == '\'' {
+                    word.extend(sign.to_lowercase());
+                    continue;
+                }
+                if !word.is_empty() {
+                    push(std::mem::take(&mut word));
+                }
+                if matches!(sign, '.' | ';' | ':' | '!' | '?' | '|' | '"' | '(' | ')') {
+                    push(".".to_owned());
+                }
+            }
+        }
+    }
+    words
+}
+
+fn matches(words: &[Word], pattern: &[&str]) -> bool {
+    words.iter().zip(pattern).all(|(word, part)| match *part {
+        "BE" => BE.contains(&word.text.as_str()),
+        "THING" => THINGS.contains(&word.text.as_str()),
+        "NOUN" => !["longer", "more", "."].contains(&word.text.as_str()),
+        "SUBJECT" => !["there", "."].contains(&word.text.as_str()),
+        part => word.text == part,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::planted::Planted;
+    use super::*;
+
+    const PATH: &str = "docs/guide/reading.md";
+
+    /// A phrase as a person writes it.
+    fn written(phrase: &str) -> String {
+        let words = phrase.split(' ').map(|part| match part {
+            "BE" => "are",
+            "THING" => "it",
+            "NOUN" | "SUBJECT" => "file",
+            part => part,
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn each_phrase_is_found_across_lines_in_capitals_and_in_comments() {
+        for (phrase, instead) in PHRASES {
+            let written = written(phrase);
+            let wrapped = written.replace(' ', "\n/// ");
+            let capital = written.to_uppercase();
+            for text in [&written, &wrapped, &capital] {
+                let planted = Planted::clean();
+                planted.put(PATH, &format!("\nFirst {text}, then\n"));
+                planted.finds(check, &format!("{PATH}:2: `{written}`: write {instead}"));
+            }
+        }
+    }
+
+    #[test]
+    fn code_names_and_ends_of_sentences_are_no_phrases() {
+        let planted = Planted::clean();
+        let behind = PHRASES[0].0;
+        let text = format!(
+            "`{behind}` a_{behind}_b\nIt is no longer so. Many are no. None is so: many.\n\
+                 There are none, there is none\n"
+        );
+        planted.put(PATH, &text);
+        assert!(planted.found(check).is_empty(), "{:?}", planted.found(check));
+    }
+
+    #[test]
+    fn a_readme_of_more_than_a_page_is_found() {
+        let planted = Planted::clean();
+        assert!(planted.found(readme).is_empty());
+        planted.put("README.md", &"word ".repeat(README_WORDS));
+        assert!(planted.found(readme).is_empty());
+        planted.put("README.md", &"word ".repeat(README_WORDS + 1));
+        planted.finds(readme, "README.md:1: 1001 words");
+    }
+}
