@@ -67,6 +67,19 @@ pub fn price(source: impl Into<Source>, output: impl Into<Output>) -> Result<Pri
 }
 
 /// How to price. Every setter returns the options; none can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath::ReadOptions;
+/// use swath_formats::contracts::PriceOptions;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (path, prices) = (folder.path().join("options"), folder.path().join("prices"));
+/// # std::fs::write(&path, "1\n42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.8085993729\n")?;
+/// let options = PriceOptions::new().with_read(ReadOptions::new().with_workers(1));
+/// let report = options.price(path.as_path(), &prices)?;
+/// assert_eq!((report.workers, report.off), (1, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct PriceOptions {
     block_size: u64,

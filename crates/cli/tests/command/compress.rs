@@ -240,7 +240,7 @@ fn what_is_damaged_or_unknown_is_2_and_leaves_no_file() {
     for (words, says) in [
         (
             ["--level", "23"],
-            "level 23 does not exist for zstd, which has 1 to 22; try: leave it out",
+            "level 23 does not exist for zstd, which has 1 to 22; try: choose a value in this range",
         ),
         (["--level", "-5"], "level -5 does not exist for zstd"),
         (["--block-size", "1"], "a block size of 1 bytes is not possible for zstd"),

@@ -178,7 +178,8 @@ impl CompressOptions {
 
     fn shape(&self, format: Format, path: &Path) -> Result<Shape> {
         let invalid = |what: String| {
-            Err(Error::compressing(path, FormatReason::Invalid, what).hint("leave it out"))
+            Err(Error::compressing(path, FormatReason::Invalid, what)
+                .hint("choose a value in this range, or leave it out"))
         };
         let level = self.level.unwrap_or(format.default_level());
         let levels = format.levels();

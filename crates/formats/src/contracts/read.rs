@@ -43,6 +43,18 @@ pub fn read(source: impl Into<Source>) -> Result<Contracts> {
 }
 
 /// How to read contracts. Every setter returns the options; none can fail.
+///
+/// ```
+/// use swath::ReadOptions;
+/// use swath_formats::contracts::ContractOptions;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("options");
+/// # std::fs::write(&path, "1\n42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.7594\n")?;
+/// let options = ContractOptions::new().with_read(ReadOptions::new().with_workers(2));
+/// assert_eq!(options.read(&path)?.references(), [4.7594]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ContractOptions {
     read: ReadOptions,

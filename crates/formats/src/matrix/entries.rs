@@ -15,6 +15,9 @@ use crate::matrix::value::{Value, Words};
 use crate::number;
 use crate::text::Fault;
 
+/// Said of a list of edges that has commas between its fields.
+const LIKE_A_TABLE: &str = "this looks like a table, which `table::read` takes";
+
 /// What a line may contain.
 #[derive(Debug)]
 pub(super) struct Rules {
@@ -271,8 +274,7 @@ impl<'r, 'b> Entries<'r, 'b> {
     fn no_id(&self, start: usize, what: &str) -> Fault {
         let word = Cursor { at: start, ..self.cursor }.word();
         if self.rules.layout == Layout::Edges && word.contains(&b',') {
-            let text = "is not a number: this looks like a table, which `table::read` takes";
-            return self.fault(start, format!("the {what} {text}"));
+            return self.fault(start, format!("the {what} is not a number: {LIKE_A_TABLE}"));
         }
         wrong_number(self.cursor.bytes, start, self.offset, &format!("the {what}"))
     }
@@ -298,6 +300,10 @@ impl<'r, 'b> Entries<'r, 'b> {
         }
         let what = if self.cursor.is_line_end() {
             format!("the line ends before {before}")
+        } else if self.rules.layout == Layout::Edges
+            && self.cursor.bytes.get(self.cursor.at) == Some(&b',')
+        {
+            format!("a comma before {before}: {LIKE_A_TABLE}")
         } else {
             format!("a space is missing before {before}")
         };

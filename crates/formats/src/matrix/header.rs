@@ -143,6 +143,9 @@ fn market(mut head: Head<'_>, strictness: Strictness) -> Result<MatrixHeader, St
     Ok(with_sizes(header, at, sizes)?)
 }
 
+const NO_BANNER: &str =
+    "the banner is missing: a Matrix Market file begins with `%%MatrixMarket matrix …`";
+
 /// Parses the words of a banner.
 fn banner_of(
     at: u64,
@@ -150,18 +153,16 @@ fn banner_of(
     is_permissive: bool,
 ) -> Result<(Layout, Field, Symmetry), Fault> {
     let wrong = |detail: &str| Fault::malformed(at, detail);
-    let mark =
-        "the banner is missing: a Matrix Market file begins with `%%MatrixMarket matrix …`";
-    let text = std::str::from_utf8(line).map_err(|_| wrong(mark))?;
+    let text = std::str::from_utf8(line).map_err(|_| wrong(NO_BANNER))?;
     let words: Vec<String> = if is_permissive {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         let name = text.trim_start_matches('%');
         if name.len() == text.len() {
-            return Err(wrong(mark));
+            return Err(wrong(NO_BANNER));
         }
         name.split_ascii_whitespace().map(str::to_ascii_lowercase).collect()
     } else {
-        let name = text.strip_prefix("%%MatrixMarket").ok_or_else(|| wrong(mark))?;
+        let name = text.strip_prefix("%%MatrixMarket").ok_or_else(|| wrong(NO_BANNER))?;
         std::iter::once("matrixmarket")
             .filter(|_| name.starts_with([' ', '\t']))
             .chain(name.split_ascii_whitespace())
@@ -173,18 +174,14 @@ fn banner_of(
         let detail = if words.first() == Some(&"matrixmarket") {
             "the banner needs four words after `%%MatrixMarket`"
         } else {
-            mark
+            NO_BANNER
         };
         return Err(wrong(detail));
     };
     match (name, object) {
         ("matrixmarket", "matrix") => {}
-        ("matrixmarket", _) => {
-            return Err(wrong(
-                "the banner describes an object other than a matrix, and only matrices are read",
-            ));
-        }
-        _ => return Err(wrong(mark)),
+        ("matrixmarket", _) => return Err(wrong("the banner's object is not `matrix`")),
+        _ => return Err(wrong(NO_BANNER)),
     }
     let layout = match layout {
         "coordinate" => Layout::Coordinate,

@@ -172,7 +172,7 @@ fn write_rows<I: Id>(matrix: &Csr<I>, path: &Path, output: &OutputOptions) -> Re
         let detail =
             "the matrix stores one half of a symmetric matrix, which .npz cannot represent";
         return Err(Error::writing(path, FormatReason::Unsupported, detail)
-            .hint("read it with the other half expanded"));
+            .hint("read the matrix with its other half expanded"));
     }
     let mut out = AppendOptions::new().with_output(output.clone()).create(path)?;
     let mut zip = ZipWriter::new_stream(Fused::of(&mut out));
@@ -277,7 +277,7 @@ fn rows_of(mut archive: Archive) -> Result<AnyCsr> {
     let shape = archive.numbers("shape")?;
     let &[row_count, column_count] = &shape[..] else {
         return Err(
-            archive.refused(FormatReason::Malformed, "the shape does not have two dimensions")
+            archive.refused(FormatReason::Malformed, "the shape is not two-dimensional")
         );
     };
     let offsets = archive.numbers("indptr")?;
@@ -370,10 +370,7 @@ impl Archive {
         file.read_exact(&mut bytes[there..]).map_err(damaged)?;
         // The checksum is compared only at the end.
         if file.read(&mut [0]).map_err(damaged)? != 0 {
-            return Err(refused(
-                FormatReason::Corrupt,
-                "the array is longer than its header says".into(),
-            ));
+            return Err(refused(FormatReason::Corrupt, "longer than its header says".into()));
         }
         let count = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
         let Some(count) = count.filter(|&count| (len == 0) == (count == 0)) else {
@@ -392,8 +389,7 @@ impl Archive {
         if stored.dimensions == 1 {
             return Ok(stored);
         }
-        let detail =
-            format!("{name}.npy: the array has {} dimensions, not one", stored.dimensions);
+        let detail = format!("{name}.npy: {} dimensions instead of one", stored.dimensions);
         Err(self.refused(FormatReason::Malformed, detail))
     }
 
@@ -412,7 +408,8 @@ impl Archive {
             }
         };
         numbers.ok_or_else(|| {
-            let detail = format!("{name}.npy: a number is negative, or the array is not as long as its header says");
+            let detail =
+                format!("{name}.npy: a negative number, or not as long as its header says");
             self.refused(FormatReason::Malformed, detail)
         })
     }
@@ -439,20 +436,14 @@ impl Archive {
             "|i1" => wider::<i8, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
             "|u1" | "|b1" => wider::<u8, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
             other => {
-                let error = self.refused(
-                    FormatReason::Unsupported,
-                    format!("data.npy: values of type `{other}` are not supported"),
-                );
-                return Err(error.hint(
-                    "convert them first with `matrix.astype` to a type that holds them all",
-                ));
+                let detail = format!("data.npy: values of type `{other}` are not supported");
+                let error = self.refused(FormatReason::Unsupported, detail);
+                let hint = "convert them with `matrix.astype` to a type that holds them all";
+                return Err(error.hint(hint));
             }
         };
         values.ok_or_else(|| {
-            self.refused(
-                FormatReason::Malformed,
-                "data.npy: the array is not as long as its header says",
-            )
+            self.refused(FormatReason::Malformed, "data.npy: not as long as its header says")
         })
     }
 
@@ -469,9 +460,7 @@ impl Archive {
             return wrong(format!("the rows do not add up to {} entries", indices.len()));
         }
         match indices.iter().find(|&&column| column >= columns) {
-            Some(column) => {
-                wrong(format!("column {column} is out of range: the matrix has {columns}"))
-            }
+            Some(column) => wrong(format!("column {column} of {columns} is out of range")),
             None => Ok(()),
         }
     }

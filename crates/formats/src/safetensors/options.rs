@@ -46,6 +46,18 @@ impl TensorOptions {
 }
 
 /// How to write tensors. Every setter returns the options; none can fail.
+///
+/// ```
+/// use swath_formats::safetensors::{self, Dtype, Tensor, TensorWriteOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// let metadata = std::iter::once(("format".to_owned(), "pt".to_owned())).collect();
+/// let tensor = Tensor { name: "a", dtype: Dtype::U8, shape: &[1], bytes: b"x" };
+/// TensorWriteOptions::new().with_metadata(metadata).write(&path, [tensor])?;
+/// assert_eq!(safetensors::shards([&path])?[0].header().metadata()["format"], "pt");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct TensorWriteOptions {
     pub(super) metadata: BTreeMap<String, String>,

@@ -86,7 +86,7 @@ impl Column {
     /// std::fs::write(&path, "7\n8\n9\n")?;
     /// let column = swath_formats::table::read_columns(&path)?.columns[0].clone();
     /// let column = column.without(|row| row == 1)?;
-    /// assert_eq!((column.null_count(), column.is_valid(1)), (1, false));
+    /// assert_eq!((column.nulls(), column.is_valid(1)), (1, false));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -130,6 +130,18 @@ pub struct NpyInfo {
 }
 
 /// How to read and write `.npy`. Every setter returns the options; none can fail.
+///
+/// ```
+/// use swath::OutputOptions;
+/// use swath_formats::table::npy::NpyOptions;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("m.npy");
+/// let options = NpyOptions::new().with_output(OutputOptions::new());
+/// options.write(&path, &[2], &[1_u8, 2])?;
+/// assert_eq!(options.read::<u8>(&path)?.values[..], [1, 2]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct NpyOptions {
     read: ReadOptions,

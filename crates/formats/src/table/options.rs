@@ -55,6 +55,18 @@ pub enum Missing {
 }
 
 /// How to read a table. Every setter returns the options; none can fail.
+///
+/// ```
+/// use swath_formats::table::{Delimiter, Missing, TableOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("points.csv");
+/// std::fs::write(&path, "1;2\n3;\n")?;
+/// let options = TableOptions::new().with_delimiter(Delimiter::Byte(b';'));
+/// let table = options.with_missing(Missing::Value(0.0)).read::<i64>(&path)?;
+/// assert_eq!(table.values[..], [1, 2, 3, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct TableOptions {
     pub(super) delimiter: Option<Delimiter>,

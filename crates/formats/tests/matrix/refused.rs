@@ -153,7 +153,8 @@ fn files_of_other_formats_are_named_with_their_readers() {
     let file = Scratch::new("a.csv", b"%%MatrixMarket matrix array real general\n1 1\n5\n");
     let error =
         swath_formats::table::read::<f64>(file.path()).expect_err("a matrix").to_string();
-    assert!(error.contains("a Matrix Market file, not a table; try: read it with"), "{error}");
+    assert!(error.contains("a Matrix Market file, not a table: `%%Matrix"), "{error}");
+    assert!(error.contains("; try: read it with `matrix::read`"), "{error}");
     let error =
         swath_formats::matrix::npz::read(file.path()).expect_err("a matrix").to_string();
     assert!(error.contains("this is a Matrix Market file, not an .npz file; try: "), "{error}");

@@ -80,7 +80,10 @@ fn a_first_line_of_numbers_and_words_is_neither_names_nor_data_unless_somebody_s
                 (FormatReason::Malformed, Some(1), Some(offset)),
                 "{told}"
             );
-            assert!(told.contains("; try: say whether the first line has names"), "{told}");
+            assert!(
+                told.contains("; try: set `header` to say whether the first line has names"),
+                "{told}"
+            );
         }
         let (reason, line, ..) =
             fault(text.as_bytes(), &TableOptions::new().with_header(HeaderLine::Absent));

@@ -21,14 +21,14 @@ impl Columns {
     /// floats to doubles. Without batches, only checks that the types are supported.
     ///
     /// ```
-    /// use swath_formats::table::{self, arrow};
+    /// use swath_formats::table::{self, Columns};
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("points.csv");
     /// std::fs::write(&path, "x,y\n1,2.5\n3,4\n")?;
     /// let table = table::read_columns(&path)?;
     /// let batch = table.to_record_batch()?;
-    /// assert_eq!(arrow::from_record_batches(&batch.schema(), &[batch])?, table);
+    /// assert_eq!(Columns::from_record_batches(&batch.schema(), &[batch])?, table);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
