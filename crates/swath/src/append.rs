@@ -245,8 +245,7 @@ impl Append {
         lend(&self.output, &mut root.strand, body)
     }
 
-    /// Takes a place in the serial order, here, for an owned handle that can be sent to any
-    /// thread. What the handle writes goes after everything written before this call and before
+    /// Reserves this place in the serial order for a handle that can be sent to any thread. What the handle writes goes after everything written before this call and before
     /// everything written after it, whenever it is written.
     ///
     /// # Errors
