@@ -5,6 +5,7 @@
 //! number of threads and whichever thread stole what, the file is byte for byte what running the
 //! branches one after the other would have written. It appears under its name, complete, at the
 //! commit.
+//!
 //! ```text
 //! create ─ scope(|w| ..) ─ w.join(a, b) ─ commit        strands on rayon
 //!        ─ fork() ─ Fork: Write ─ finish                owned handles for threads of your own
