@@ -20,6 +20,7 @@
 //!   several chunks in a row is given up, and from then on only used for what no other copy has.
 //! * **Hedges.** A read that takes longer than nearly all others is repeated on another copy,
 //!   within a [budget](Hedging) that is never exceeded.
+//!
 //! Source: study A (mirrored loading), whose fixed even split waits for the slowest copy.
 
 mod len;

@@ -5,6 +5,7 @@
 //! number of threads and whichever thread stole what, the file is byte for byte what running the
 //! branches one after the other would have written. It appears under its name, complete, at the
 //! commit.
+//!
 //! ```text
 //! create ─ scope(|w| ..) ─ w.join(a, b) ─ commit        strands on rayon
 //!        ─ fork() ─ Fork: Write ─ finish                owned handles for threads of your own
@@ -245,8 +246,7 @@ impl Append {
         lend(&self.output, &mut root.strand, body)
     }
 
-    /// Takes a place in the serial order, here, for an owned handle that can be sent to any
-    /// thread. What the handle writes goes after everything written before this call and before
+    /// Reserves this place in the serial order for a handle that can be sent to any thread. What the handle writes goes after everything written before this call and before
     /// everything written after it, whenever it is written.
     ///
     /// # Errors

@@ -244,7 +244,7 @@ impl HealOptions {
 /// Opens every copy that can be opened.
 fn open(copies: &[&Path], against: &Verify) -> Result<Vec<Copy>> {
     let Some(first) = copies.first() else {
-        let error = Error::new(Operation::Open, Reason::Invalid, Path::new(""));
+        let error = Error::new(Operation::Open, Reason::Invalid, Path::new("<copies>"));
         return Err(error.detail("no copies given").hint("pass at least one path"));
     };
     if matches!(against, Verify::None) {

@@ -84,7 +84,7 @@ pub fn save(path: impl AsRef<Path>, sums: &Checksums) -> Result<()> {
     Ok(())
 }
 
-/// Loads checksums that [`save`] has written; its example loads them again.
+/// Loads checksums that [`save`] has written.
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();

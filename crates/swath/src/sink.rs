@@ -14,8 +14,8 @@
 //! direct  writes that bypass the page cache
 //! writeback  starts writing to the device while further bytes are written
 //! ```
+//!
 //! The verbs decide what is written, and in which order.
-//! What is written, and in which order, is decided by the verbs.
 
 pub(crate) mod claim;
 pub(crate) mod direct;

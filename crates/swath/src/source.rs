@@ -84,7 +84,7 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// What a [`ReadAt`] says about itself: its length, and hints how to read it best.
+/// What a [`ReadAt`] says about itself: its length, and hints on how to read it best.
 ///
 /// Hints are trusted. Without them a read begins with few workers, and starts more as long as it
 /// waits for the source. [`ReadOptions`](crate::ReadOptions) take precedence; the reason in the

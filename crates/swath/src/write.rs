@@ -1,7 +1,6 @@
 //! The verb `write`: bytes in memory become a file, complete and durable under its name, or
 //! absent.
 //!
-//!
 //! The bytes go to an unnamed file in the target's folder, in chunks that are written by one
 //! thread, or by several where that is faster; then the file gets its name in one step. Readers,
 //! other processes and a power cut find either the old file or the new one.

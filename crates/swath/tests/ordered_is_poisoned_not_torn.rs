@@ -276,11 +276,11 @@ fn a_closed_pipe_is_told_as_one_to_everybody() {
     drop(reader);
     let out = wide().ordered_to(writer, Path::new("<stdout>"));
     let mut ticket = out.ticket().expect("room");
-    ticket.write_all(b"this is never read").expect("memory");
+    ticket.write_all(b"this is not read.").expect("memory");
     let errors = [
-        ticket.done().expect_err("nobody reads"),
-        out.ticket().expect_err("nobody reads"),
-        out.commit().expect_err("nobody reads"),
+        ticket.done().expect_err("a closed pipe"),
+        out.ticket().expect_err("a closed pipe"),
+        out.commit().expect_err("a closed pipe"),
     ];
     for error in errors {
         assert_eq!((error.io_kind(), error.reason()), (ErrorKind::BrokenPipe, Reason::Io));

@@ -65,6 +65,7 @@ impl Fork {
 
     /// Checks whether [`finish`](Self::finish) would find everything forked from this handle
     /// finished; unlike `finish` it does not consume the handle.
+    ///
     /// # Errors
     ///
     /// [`Reason::Busy`] if a handle forked from this one is not finished.

@@ -17,7 +17,6 @@
 //! Memory is bounded by the window: there are at most that many chunks. While the window is
 //! full, [`ticket`](Ordered::ticket) waits, so a fast producer does not run ahead of a slow
 //! disk.
-//!
 
 mod map;
 mod options;

@@ -89,7 +89,7 @@ fn a_manifest_that_would_cut_every_copy_is_refused() {
         let sums = Verify::Manifest(Arc::new(sums));
         let error = HealOptions::new().heal(&paths, &sums).expect_err("it is another file's");
         let text = error.to_string();
-        let both = text.contains(&LEN.to_string()) && text.contains(&format!("of {old},"));
+        let both = text.contains(&LEN.to_string()) && text.contains(&format!("says {old},"));
         assert!(both && error.reason() == Reason::Corrupt, "{text}");
         paths.iter().for_each(|path| assert!(std::fs::read(path).expect("there") == right));
     }

@@ -81,7 +81,7 @@ impl Group {
         let invalid =
             |detail: &str| Error::new(Operation::Open, Reason::Invalid, &first).detail(detail);
         if mirrored.copies.is_empty() || mirrored.copies.len() > mirror::MOST {
-            return Err(invalid("a mirror has 1 to 64 copies"));
+            return Err(invalid("a mirror has 1 to 64 copies").hint("pass 1 to 64 paths"));
         }
         let mut members: Vec<Member> = mirrored.copies.iter().map(Member::open).collect();
         let distinct = refuse_twins(&mut members);
