@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use swath_study::stats::MIN_ROUNDS;
 
-/// Measures Swath beside the limits of this machine and beside what people use today.
+/// Measures Swath against the limits of this machine and the tools that people use today.
 ///
 /// Writes a folder with README.md (what was measured, where, how), raw.csv (every run) and
 /// summary.md (medians, ratios with intervals, goals and verdicts).
@@ -83,11 +83,11 @@ pub(crate) struct BeforeAfter {
     pub(crate) only: Option<String>,
 }
 
-/// What is done instead; all but the first is what this program starts itself for.
+/// Other things to do; this program starts itself for all but the first.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Other {
     BeforeAfter(BeforeAfter),
-    /// Has a program of Python's take turns, which says on its standard input who takes part.
+    /// Takes turns with a Python program, which names the entrants on standard input.
     #[command(hide = true)]
     Python {
         /// The folder to write.
@@ -100,38 +100,38 @@ pub(crate) enum Other {
     MeasureProgram {
         /// Where its standard output goes.
         output: PathBuf,
-        /// The program and its words.
+        /// The program and its arguments.
         #[arg(trailing_var_arg = true, required = true, allow_hyphen_values = true)]
         words: Vec<OsString>,
     },
     /// Compresses a file.
     #[command(hide = true)]
     Compress {
-        /// To what.
+        /// The format.
         format: String,
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Where to.
+        /// The output file.
         output: PathBuf,
-        /// With how many workers.
+        /// The number of workers.
         workers: usize,
     },
     /// Reads all files of a folder.
     #[command(hide = true)]
     ReadFiles {
-        /// By what.
+        /// The reader.
         reader: FilesReader,
-        /// Which folder.
+        /// The folder.
         folder: PathBuf,
     },
     /// Reads or scans one file and prints the peak of memory.
     #[command(hide = true)]
     MeasureMemory {
-        /// What to do.
+        /// The way to use the file.
         what: Consumer,
-        /// With which file.
+        /// The file.
         path: PathBuf,
-        /// With how many workers.
+        /// The number of workers.
         workers: usize,
     },
 }
@@ -150,7 +150,7 @@ pub(crate) enum FilesReader {
 /// Ways to use a file that differ in the memory they take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Consumer {
-    /// Has all of it in memory.
+    /// Reads all of it into memory.
     Read,
     /// Sums it through small buffers.
     Scan,

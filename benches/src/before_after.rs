@@ -23,7 +23,7 @@ use swath_study::hidden::Hidden;
 use swath_study::measure::{Entrant, Entrants, Goal, Reached};
 use swath_study::stats::Verdict;
 
-/// Name and words. Files lie where the command runs; what begins with `out` is removed before.
+/// Name and words. Files lie where the command runs; those whose names begin with `out` are removed before.
 const CASES: [(&str, &str); 21] = [
     ("read 2 GiB, warm", "read bytes"),
     ("read 2 GiB, past the page cache", "read --page-cache bypass bytes"),
@@ -48,7 +48,7 @@ const CASES: [(&str, &str); 21] = [
     ("ingest 20,000 files, xxh3", "ingest --hash xxh3 tree"),
 ];
 
-/// What makes the inputs.
+/// The commands that make the inputs.
 const MADE: [&str; 10] = [
     "gen bytes 2GiB -o bytes",
     "gen bytes 8KiB -o small",
@@ -105,7 +105,7 @@ impl Build {
     }
 }
 
-/// Removes what the run before has left.
+/// Removes the output of the previous run.
 fn clear() -> Result<()> {
     for entry in fs::read_dir(".")? {
         let path = entry?.path();
@@ -116,7 +116,7 @@ fn clear() -> Result<()> {
     Ok(())
 }
 
-/// Leaves a record; fails if a case is slower.
+/// Writes a record; fails if a case is slower.
 pub(crate) fn record(wish: &BeforeAfter) -> Result<()> {
     let (before, after) = (Build::of(&wish.before)?, Build::of(&wish.after)?);
     let rounds = bench::rounds(wish.rounds, 1);

@@ -1,4 +1,4 @@
-//! What all cases share: where inputs are, the peers, and how much is to be done.
+//! Shared by all cases: the inputs, the peers, and the amount of work.
 
 use crate::args::Args;
 use anyhow::{Context, Result, ensure};
@@ -11,7 +11,7 @@ use swath_study::peers::{Absent, Python, Ripgrep};
 use swath_study::workload::Kind;
 
 /// Times the size of the largest file that its cases hold in memory together: two
-/// destinations, a fresh buffer, the page cache, and what Python keeps.
+/// destinations, a fresh buffer, the page cache, and the memory that Python keeps.
 const MEMORY_FACTOR: u64 = 6;
 
 /// The sizes of the table.
@@ -25,7 +25,7 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    /// Bytes, and how people call it.
+    /// Bytes, and a label.
     fn bytes(self, quick: bool) -> (u64, &'static str) {
         match (self, quick) {
             (Self::Small, _) => (8 << 10, "8KiB"),
@@ -38,7 +38,7 @@ impl Size {
         }
     }
 
-    /// Returns how people call it.
+    /// Returns the label.
     pub(crate) fn label(self, quick: bool) -> &'static str {
         self.bytes(quick).1
     }
@@ -88,7 +88,10 @@ impl Bench {
     fn input(&self, kind: Kind, size: Size) -> Result<Rc<Input>> {
         let (bytes, label) = size.bytes(self.quick);
         let (needed, total) = (bytes * MEMORY_FACTOR, machine::memory_total()?);
-        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
+        ensure!(
+            total >= needed,
+            "this needs {needed} bytes of memory, and the machine has {total}"
+        );
         eprintln!("making {kind:?} of {label}");
         self.stage.file(kind, bytes)
     }
@@ -114,7 +117,7 @@ impl Bench {
     }
 }
 
-/// Time alone: what is asked of cases is asked of time.
+/// Time alone: the goals of cases are about time.
 pub(crate) fn rounds(count: usize, seed: u64) -> Rounds {
     Rounds { count, seed, folder: 0, counting: Counting::Time }
 }

@@ -1,4 +1,4 @@
-//! What a case came to: its runs, and whether what is asked of them was reached.
+//! The outcome of a case: its runs, and whether they reached their goals.
 
 use crate::bench::Bench;
 use anyhow::Result;
@@ -8,7 +8,7 @@ use swath_study::measure::{Entrants, Goal, Reached, Rounds, control, run};
 use swath_study::peers::Absent;
 use swath_study::results::{Run, Selected};
 
-/// All rounds of a case, or why there are none.
+/// All rounds of a case, or the reason why it did not run.
 pub(crate) enum Outcome {
     Ran(Ran),
     Failed(String),
@@ -16,10 +16,10 @@ pub(crate) enum Outcome {
 
 /// Every timed run of one case.
 pub(crate) struct Ran {
-    /// What the others' speeds are given as a share of.
+    /// The series whose speed is 1 in the table.
     pub(crate) reference: String,
     pub(crate) runs: Vec<Run>,
-    /// What each run of a series has given.
+    /// The checksum of each series.
     pub(crate) checksums: BTreeMap<String, u64>,
     pub(crate) absent: Vec<Absent>,
     pub(crate) goals: Vec<(Goal, Reached)>,
@@ -32,8 +32,8 @@ impl Ran {
 }
 
 impl Bench {
-    /// Runs all rounds beside the control, and judges all goals; the first of those who are here is
-    /// what the others are compared with.
+    /// Runs all rounds with the control, and judges all goals; the first entrant that is here is the
+    /// reference of the others.
     pub(crate) fn run(&self, mut entrants: Entrants) -> Result<Ran> {
         const TIMES: u64 = 4;
         entrants.here.push(control(self.control_len(), TIMES)?);

@@ -44,14 +44,14 @@ use What::{Archive, File, Files, Forks, Items, Text, Waits};
 /// Many files in a state.
 type OfFiles = fn(&Setting<'_>) -> Result<Entrants>;
 
-/// What a case is about, and who takes part in it.
+/// The input of a case, and its entrants.
 #[derive(Clone, Copy)]
 enum What {
     /// One file.
     File(Size, fn(&Bench, Size) -> Result<Entrants>),
-    /// No file, but so many items in order.
+    /// No file, but this many items in order.
     Items(fn(&Bench, usize) -> Result<Entrants>),
-    /// No file, but so many threads that fork.
+    /// No file, but this many threads that fork.
     Forks(usize, fn(&Bench, usize) -> Result<Entrants>),
     Archive(Packing),
     Text(Recipes, fn(&Bench, &text::Text) -> Result<Entrants>),
@@ -70,7 +70,7 @@ const fn case(group: &'static str, what: What) -> Entry {
     Entry { group, what }
 }
 
-/// How many items are kept in order, and how people call that.
+/// The number of items that are kept in order, and its label.
 const fn item_count(quick: bool) -> (usize, &'static str) {
     if quick { (1000, "1k") } else { (1_000_000, "1M") }
 }
@@ -179,7 +179,7 @@ impl Entry {
         format!("{}-{label}", self.group)
     }
 
-    /// Makes the input, runs the case and says what came of it.
+    /// Makes the input, runs the case and returns its outcome.
     pub(crate) fn run(&self, bench: &Bench) -> Outcome {
         let ran = self.entrants(bench).and_then(|entrants| bench.run(entrants));
         bench.stage.clear();
@@ -212,7 +212,7 @@ pub(crate) fn chosen(args: &Args) -> Result<Vec<Entry>> {
         |entry: &Entry, word: &str| entry.group == word || entry.id_of(args.quick) == word;
     for word in &args.only {
         let known = ALL.iter().any(|entry| names(entry, word));
-        ensure!(known, "no case is called {word}; there are {}", all_ids(args.quick));
+        ensure!(known, "there is no case {word}; the cases are {}", all_ids(args.quick));
     }
     let wanted = |entry: &&Entry| {
         args.only.is_empty() || args.only.iter().any(|word| names(entry, word))

@@ -1,8 +1,8 @@
-//! This program, started once more for one thing: so that its peak of memory, its time or its calls
-//! are of nothing else.
+//! This program, started again for one task, so that its peak of memory, its time or its calls are of
+//! that task alone.
 //!
-//! The peak of a child begins with what its parent has in memory, and this process is large: a program
-//! of others is started by a small one.
+//! The peak of a child starts with the memory of its parent, and this process is large: foreign programs
+//! are started by a small one.
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use std::time::Instant;
 use swath_os::usage::{Usage, usage_of_children};
 use swath_study::measure::{Meter, Outcome};
 
-/// What a child says of its work.
+/// The report of a child about its work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Told {
     pub(crate) bytes: u64,
@@ -25,13 +25,13 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// What was used beyond the start of a process or a part of it.
+    /// Adds the usage beyond the start of a process or of a part of it.
     pub(crate) fn with_usage(self, used: &Usage, peak_bytes: u64) -> Self {
         let cpu_seconds = Some((used.user + used.system).as_secs_f64());
         Self { cpu_seconds, peak_bytes: Some(peak_bytes), ..self }
     }
 
-    /// Has it be what the run took, and returns what it read or wrote.
+    /// Takes it as the measure of the run, and returns the outcome.
     pub(crate) fn tell(self, meter: &mut Meter) -> Outcome {
         meter.took(self.seconds);
         let peak = self.peak_bytes.map(|bytes| bytes as f64);
@@ -43,14 +43,14 @@ impl Told {
         Outcome { bytes: self.bytes, checksum: self.checksum }
     }
 
-    /// Leaves it for the parent.
+    /// Prints it for the parent.
     pub(crate) fn print(self) -> Result<()> {
         println!("{}", serde_json::to_string(&self)?);
         Ok(())
     }
 }
 
-/// Starts this program with hidden words, behind those of another program that starts it.
+/// Starts this program with hidden arguments, which follow those of a program that starts it.
 pub(crate) fn start<W: AsRef<OsStr>>(by: &[&OsStr], words: &[W]) -> Result<Told> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut all = by.iter().copied().chain([program.as_os_str()]);
@@ -69,7 +69,7 @@ pub(crate) fn run<W: AsRef<OsStr>>(output: &Path, words: &[W]) -> Result<Told> {
     start(&[], &all)
 }
 
-/// Whether there is such a program; else why not.
+/// Checks that there is such a program; returns why not.
 pub(crate) fn find(program: &str) -> Result<(), String> {
     let mut command = Command::new(program);
     command.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! Measures Swath beside the limits of this machine and beside what people use today.
+//! Measures Swath against the limits of this machine and the tools that people use today.
 //!
 //! ```text
 //! args ─→ bench ─→ cases: entrants + goals ─→ the frame's rounds ─→ record: DIR/*.md, raw.csv
@@ -6,9 +6,9 @@
 //!         peers
 //! ```
 //!
-//! A case is an experiment with goals: a list of ways to do the same work and what compares them. Nothing is
-//! left out of a record: goals that were missed, peers that are absent and cases that failed
-//! stand in it beside the others.
+//! A case is an experiment with goals: a list of ways to do the same work, and how they are compared.
+//! Nothing is left out of a record: missed goals, absent peers and failed cases are in it with the
+//! others.
 
 mod args;
 mod before_after;
@@ -46,7 +46,7 @@ fn main() -> Result<()> {
     }
 }
 
-/// Runs every chosen case and writes the record anew after each, so that none is lost.
+/// Runs every chosen case and rewrites the record after each, so that no case is lost.
 fn record_all(args: &Args) -> Result<()> {
     let chosen = cases::chosen(args)?;
     let start = Instant::now();

@@ -1,10 +1,10 @@
-//! Entrants of Python: a program on the other end of standard input and output says who takes part,
-//! and runs whoever's turn it is.
+//! Entrants in Python: a program at the other end of standard input and output names the entrants, and
+//! runs the one whose turn it is.
 //!
 //! ```text
 //! it     {"id": "read, warm", "entrants": ["swath.read", …], "absent": {…}, "goals": […]}
 //! this   "swath.read"          whose turn it is
-//! it     0.25                  the seconds of it, prepared before and checked after
+//! it     0.25                  its seconds, prepared before and checked after
 //! this   null                  the case is done
 //! ```
 
@@ -19,7 +19,7 @@ use std::path::Path;
 use swath_study::measure::{self, Entrant, Entrants, Goal, Meter};
 use swath_study::peers::Absent;
 
-/// One case, as the program tells it.
+/// One case, as the program describes it.
 #[derive(Deserialize)]
 struct Case {
     id: String,
@@ -51,7 +51,7 @@ fn entrant(name: String) -> Entrant {
     })
 }
 
-/// Leaves a record of every case that the program tells of; it begins with the head of the summary.
+/// Writes a record of every case that the program sends; the head of the summary comes first.
 pub(crate) fn record(out: &Path, rounds: usize) -> Result<()> {
     let rounds = bench::rounds(rounds, 1);
     let head: String = serde_json::from_str(&answer()?.context("no head")?)?;

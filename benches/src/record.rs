@@ -1,4 +1,4 @@
-//! The folder that a run leaves: README.md, raw.csv, summary.md.
+//! The folder that a run writes: README.md, raw.csv, summary.md.
 
 mod readme;
 mod summary;
@@ -42,7 +42,7 @@ impl Folder {
         &self.path
     }
 
-    /// Adds a case and writes the tables anew.
+    /// Adds a case and rewrites the tables.
     pub(crate) fn add(&mut self, id: String, outcome: Outcome) -> Result<()> {
         self.outcomes.push((id, outcome));
         self.write("raw.csv", &raw(&self.outcomes)?)?;
@@ -56,7 +56,7 @@ impl Folder {
     }
 }
 
-/// Returns `benches/record/DATE-MACHINE`, or a folder of its own for what measures nothing.
+/// Returns `benches/record/DATE-MACHINE`, or another folder for a smoke test.
 fn default_path(args: &Args, facts: &Facts) -> PathBuf {
     if args.quick {
         return PathBuf::from("target/bench-quick");

@@ -1,4 +1,4 @@
-//! Every case runs, on tiny files: so that none rots between two records.
+//! Every case runs, on tiny files, so that no case rots between two records.
 
 use std::fs;
 use std::process::Command;
@@ -47,5 +47,5 @@ fn a_case_that_does_not_exist_is_named() {
         .output()
         .expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("no case is called nonsense"), "{said}");
+    assert!(!output.status.success() && said.contains("there is no case nonsense"), "{said}");
 }

@@ -1,7 +1,7 @@
 //! Reading by priority: study A's 1.3 GB in 100,000 chunks and 1,000 classes, by 16 threads.
 //!
-//! The class that is needed first lies in the middle of the file, so that reading in the order of
-//! the file brings it when half of it is there.
+//! The first class lies in the middle of the file, so that a read in file order reaches it after half
+//! of the file.
 
 use crate::bench::{Bench, Size};
 use anyhow::Result;
@@ -26,7 +26,7 @@ const BARRIER_ALONE: &str = "barrier, 1 thread";
 /// Time that classes may cost.
 const COST: f64 = 1.05;
 
-/// Compares reads by class with reads without, and with study A's barriers.
+/// Compares reads by class with plain reads and with study A's barriers.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let cut = bench.pick(STUDY, Cut { chunks: 1000, classes: 50, ..STUDY });
     let auto = Cut { threads: 0, ..cut };

@@ -1,4 +1,4 @@
-//! Compressing numbers, manuals and programs with all cores, against what people use today.
+//! Compressing numbers, manuals and programs with all cores, against the usual tools.
 
 use crate::bench::Bench;
 use crate::contestants::compress::{Packing, Tool, swath, tool};
@@ -39,7 +39,7 @@ const BZIP2_TOOLS: &[Tool] = &[
 /// Folders whose files are realistic and at hand: manuals and data, and programs.
 const FOLDERS: [&str; 2] = ["/usr/share", "/usr/lib"];
 
-/// Makes the file to compress: a third of it numbers, the rest files of this system.
+/// Makes the file to compress: a third of it numbers, the rest from files of this system.
 fn input(bench: &Bench, packing: Packing) -> Result<Rc<Input>> {
     let size: u64 = match (bench.quick, packing) {
         (true, _) => 1 << 20,
@@ -53,7 +53,7 @@ fn input(bench: &Bench, packing: Packing) -> Result<Rc<Input>> {
         generate(recipe, path, 0)?;
         let mut file = File::options().append(true).open(path)?;
         for folder in FOLDERS {
-            // A system without such a folder makes do with numbers.
+            // Without such a folder, all of it is numbers.
             append_files(Path::new(folder), &mut file, size / 3)?;
         }
         let sum = ReadOptions::new().sum(path)?;
@@ -62,7 +62,7 @@ fn input(bench: &Bench, packing: Packing) -> Result<Rc<Input>> {
 }
 
 /// Appends the files below `folder` in the order of their names, up to `left` bytes; returns how
-/// many of these are missing.
+/// many bytes are missing.
 fn append_files(folder: &Path, out: &mut impl Write, mut left: u64) -> Result<u64> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(left) };
     let mut paths: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

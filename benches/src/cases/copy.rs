@@ -18,7 +18,7 @@ const CP_SYNC: &str = "cp && sync";
 const SWATH: &str = "swath::copy, not synced";
 const SWATH_SYNC: &str = "swath::copy";
 
-/// What a serial program may be beaten by: see the record.
+/// How far a serial program may be ahead: see the record.
 const SHARE: f64 = 1.0;
 
 /// Compares copies that share no blocks.

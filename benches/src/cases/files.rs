@@ -38,7 +38,7 @@ impl Shape {
     pub(crate) const MEDIUM: Self = shape(124, 1_000_000, "124-1MB");
     pub(crate) const LARGE: Self = shape(31, 3_600_000, "31-3.6MB");
 
-    /// What people call it.
+    /// Its label.
     pub(crate) fn label(self) -> &'static str {
         self.label
     }
@@ -48,7 +48,7 @@ impl Shape {
         if self == Self::SMALL { 20 } else { 1 }
     }
 
-    /// Makes them; fewer and smaller ones for smoke tests.
+    /// Makes them: fewer and smaller ones for smoke tests.
     pub(crate) fn make(self, bench: &Bench) -> Result<Rc<Grove>> {
         let name = format!("tree-{}", self.label);
         eprintln!("making {name}");
@@ -128,8 +128,8 @@ pub(super) fn build_calls(setting: &Setting<'_>) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Reads files in a process of its own whose system calls strace(1) counts; its time is that below
-/// strace. What io_uring does inside the kernel on request is no system call; entering it is one.
+/// Reads files in a separate process whose system calls strace(1) counts; its time is that under
+/// strace. The work of io_uring inside the kernel is not a system call; entering it is.
 fn counted(
     setting: &Setting<'_>,
     name: &str,
@@ -159,7 +159,7 @@ fn total(table: &str) -> Result<u64> {
     let mut total = 0;
     for line in table.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        // What it says of a thread that it let go begins with a number, too.
+        // Its line about a thread that it detached begins with a number, too.
         let is_row = words.first().is_some_and(|word| word.parse::<f64>().is_ok())
             && !line.contains("<detached");
         if is_row && words.last() != Some(&"total") {

@@ -20,7 +20,7 @@ const OWN_FILES: &str = "each thread its own file, a call a write";
 const SEGMENTS: &str = "swath segments";
 const PLAIN: &str = "swath plain";
 
-/// Everybody, the serial writer first.
+/// All writers, the serial one first.
 const WAYS: [(&str, Leave); 7] = [
     (SERIAL, Leave::Serial { buffer: BUFFER }),
     ("serial writer, a call a write", Leave::Serial { buffer: 0 }),
@@ -52,7 +52,7 @@ fn pool(threads: usize) -> Result<ThreadPool> {
     Ok(ThreadPoolBuilder::new().num_threads(threads).build()?)
 }
 
-/// Nothing of it is synced.
+/// Nothing is synced.
 fn options() -> AppendOptions {
     let output = OutputOptions::new().with_durability(Durability::None);
     AppendOptions::new().with_output(output)
@@ -87,7 +87,7 @@ fn joins_and_writes(n: u32, w: &mut Writer<'_>) -> io::Result<u64> {
     Ok(a + b + 1)
 }
 
-/// What a write and a join cost beyond the join: seconds of a million calls, so µs of one.
+/// The cost of a write and a join beyond the join: seconds for a million calls, so µs for one.
 pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Entrants> {
     let n = bench.pick(30, 12);
     let calls = joins(n);
@@ -122,8 +122,8 @@ pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Entrants> {
 const ALIGNED: &str = "swath commit, spilled extents aligned";
 const UNALIGNED: &str = "swath commit, spilled extents unaligned";
 
-/// How long a commit takes that moves spilled bytes to their place; they are on the device, and in
-/// the page cache. Nothing is synced.
+/// Times a commit that moves spilled bytes to their place; they are on the device and in the page
+/// cache. Nothing is synced.
 pub(super) fn build_stitch(bench: &Bench, threads: usize) -> Result<Entrants> {
     let len = bench.pick(1 << 30, 1 << 20);
     let of = |name, skew: u64| -> Result<Entrant> {
@@ -178,7 +178,7 @@ fn plain_copy(bench: &Bench, len: u64) -> Entrant {
     touched(entrant, len)
 }
 
-/// As one writes it with a buffer of one's own.
+/// As a program does it with a buffer of its own.
 fn copied(from: &Path, to: &Path) -> io::Result<u64> {
     let mut buffer = vec![0; 256 << 10];
     let (mut source, mut target) = (File::open(from)?, File::create(to)?);

@@ -1,6 +1,6 @@
 //! Making a structure of a million items at once, as Swath makes its flat index.
 //!
-//! What insertions cost is measured by the study's `e-orders`.
+//! The cost of insertions is measured by `e-orders` of the study.
 
 use crate::bench::Bench;
 use anyhow::Result;
@@ -21,12 +21,12 @@ pub(super) const SKIP: &str = "skip list";
 pub(super) const LIST: &str = "linked list";
 const FLAT: &str = "flat index";
 
-/// Operations in one run, and those that make all sums anew, or walk through half of all items, each
-/// time.
+/// Operations in one run, and fewer for structures that compute all sums again, or walk through half
+/// of all items, each time.
 pub(super) const SOME: usize = 100_000;
 pub(super) const FEW: usize = 5;
 
-/// Somebody who does something so often with a structure.
+/// An entrant that repeats an operation on a structure.
 pub(super) fn does<O: Order + 'static>(
     name: &str,
     grown: Grown<O>,

@@ -1,4 +1,4 @@
-//! What processors with narrower vectors would do: the same work with a limit on the level.
+//! Processors with narrower vectors: the same work with a limit on the level.
 
 use crate::bench::Bench;
 use crate::cases::price::contracts;
@@ -12,7 +12,7 @@ use swath_study::peers::Absent;
 use swath_study::pricing::Form;
 use swath_study::results::State;
 
-/// Of the speed with AVX-512.
+/// The share of the speed with AVX-512.
 const SHARE: f64 = 0.70;
 
 type Parse = fn(&Path, usize, &mut Meter) -> Result<Found>;
@@ -39,7 +39,7 @@ pub(super) fn build_price(bench: &Bench, text: &Text) -> Result<Entrants> {
     Ok(levels(|name| contracts.entrant(name, Form::Swath, bench.workers, State::Warm)))
 }
 
-/// Somebody for each level that is there.
+/// An entrant for each level that the processor has.
 fn levels(entrant: impl Fn(&str) -> Entrant) -> Entrants {
     let limited = |level: Level| {
         let name = level.to_string();

@@ -1,4 +1,4 @@
-//! How much memory a read, a scan or a parser takes, each in a process of its own.
+//! The memory that a read, a scan or a parser takes, each in a process of its own.
 
 use crate::args::Consumer;
 use crate::bench::{Bench, Size};
@@ -46,17 +46,17 @@ const COORDINATES: &str = "swath matrix::read";
 const ROWS: &str = "swath matrix::read_rows";
 const TABLE: &str = "swath table::read";
 
-/// A parser may take a tenth more than what it leaves, and these MiB.
+/// A parser may take a tenth more than its result, and these MiB.
 fn beside(bytes: u64) -> f64 {
     1.1 * (bytes as f64) / MIB + 64.0
 }
 
-/// Somebody who parses the text.
+/// An entrant that parses the text.
 fn parser(bench: &Bench, text: &Text, name: &str, what: Consumer) -> Entrant {
     peak(bench, &text.input, name, what).giving(text.found.sum)
 }
 
-/// Compares the peak of parsing edges with the arrays that are made of them.
+/// Compares the peak of parsing edges with the size of the arrays that they become.
 pub(super) fn build_graph(bench: &Bench, text: &Text) -> Result<Entrants> {
     let here = [(COORDINATES, Consumer::Coordinates), (ROWS, Consumer::Rows)]
         .map(|(name, what)| parser(bench, text, name, what));
@@ -69,7 +69,7 @@ pub(super) fn build_graph(bench: &Bench, text: &Text) -> Result<Entrants> {
     Ok(Entrants::new(here, goals))
 }
 
-/// Compares the peak of parsing a table with its numbers.
+/// Compares the peak of parsing a table with the size of its numbers.
 pub(super) fn build_table(bench: &Bench, text: &Text) -> Result<Entrants> {
     let goals = [Goal::peak_mib(TABLE, beside(8 * text.found.values))];
     Ok(Entrants::new([parser(bench, text, TABLE, Consumer::Table)], goals))

@@ -1,7 +1,7 @@
 //! Mirrors: on devices of their own, one of them slow, and all on one device.
 //!
 //! The machine has one disk, so devices of their own are copies with a limited rate, below what the
-//! page cache gives. "As fast as all together" is one copy with the sum of their rates: what no
+//! page cache gives. "As fast as all together" is one copy with the sum of their rates, which no
 //! division of the work can beat.
 
 use crate::bench::{Bench, Size};
@@ -21,19 +21,19 @@ const SLOW: &str = "swath, one of four five times slower";
 const SLOW_EVEN: &str = "study A's even split, one of four slower";
 const TOGETHER: &str = "one copy as fast as these together";
 
-/// What four copies are to bring, and what of the bandwidth that one slow one leaves.
+/// The gain that four copies are to bring, and the share of the bandwidth that one slow copy leaves.
 const FOUR_TIMES: f64 = 3.9;
 const SLOW_SHARE: f64 = 0.9;
 
-/// What a copy gives in a second: an eighth of what one core copies, so that four of them leave
-/// the processor idle; for tiny files less, so that there is something to time.
+/// Bytes per second of one copy: an eighth of the rate at which one core copies, so that four of them
+/// leave the processor idle; less for tiny files, so that there is something to time.
 const RATE: u64 = 128 << 20;
 const QUICK_RATE: u64 = 16 << 20;
 
-/// How many times slower the slow one is.
+/// How many times slower the slow copy is.
 const SLOWER: u64 = 5;
 
-/// Who reads the copies.
+/// The readers of the copies.
 #[derive(Clone, Copy)]
 enum Reader {
     Swath,
@@ -80,7 +80,7 @@ fn throttled(warm: &Setting<'_>, name: &str, rates: &[u64], reader: Reader) -> E
 const FILE: &str = "swath, the file";
 const MIRRORS: &str = "swath, the file and two mirrors";
 
-/// What mirrors on one device may cost.
+/// The time that mirrors on one device may cost.
 const COST: f64 = 1.02;
 
 /// Reads in one timed run: warm reads are short.

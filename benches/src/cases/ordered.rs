@@ -8,13 +8,13 @@ use anyhow::Result;
 use std::rc::Rc;
 use swath_study::measure::{Entrants, Goal};
 
-/// How much faster one file is to be than a file for each thread.
+/// How many times as fast one file is to be as a file for each thread.
 const SHARE: f64 = 1.1;
 
 /// Chunks that may exist for each worker.
 const CHUNKS_A_WORKER: usize = 2;
 
-/// MiB that the process takes besides: stacks, and what it touches for the first time.
+/// MiB that the process takes besides: stacks, and memory touched for the first time.
 const PROCESS_MIB: f64 = 1.0;
 
 /// Compares one file in ordered mode, through and past the page cache, with the alternatives.
@@ -28,7 +28,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     Ok(Entrants::new(here, goals))
 }
 
-/// How much memory it takes, in a process of its own.
+/// Its memory, in a process of its own.
 pub(super) fn build_memory(bench: &Bench, size: Size) -> Result<Entrants> {
     let input = bench.bytes(size)?;
     let expected = Chunks::of(input.made.bytes).expected();
@@ -36,7 +36,7 @@ pub(super) fn build_memory(bench: &Bench, size: Size) -> Result<Entrants> {
         (Writer::Ordered, Consumer::WriteOrdered),
         (Writer::OrderedDirect, Consumer::WriteOrderedDirect),
     ];
-    // A chunk is a little longer than a MiB; that is lost in what the process takes.
+    // A chunk is a little longer than a MiB; the difference is small beside the process.
     let most = (bench.workers * CHUNKS_A_WORKER) as f64 + PROCESS_MIB;
     let goals = ways.map(|(writer, _)| Goal::peak_mib(writer.name(), most));
     let here =

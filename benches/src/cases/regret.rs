@@ -1,9 +1,9 @@
-//! What leaving the choice to `auto` costs, against the best setting fixed by hand.
+//! The cost of leaving the choice to `auto`, against the best setting fixed by hand.
 //!
-//! Which setting is best is found out from the same runs, so the luckiest of twelve is the
-//! rival: the regret is judged a little too hard rather than too mildly. A way past the page
-//! cache can win a single cold read and lose the next one, so `auto` is compared with all
-//! settings and, separately, with those that leave the page cache as it does.
+//! The best setting is chosen from the same runs, so the luckiest of twelve is the rival: the regret
+//! is judged a little too strictly rather than too mildly. A read past the page cache can win a single
+//! cold read and lose the next one, so `auto` is compared with all settings and, separately, with those
+//! that leave the page cache in the same state.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::file::{Named, Residency, Setting, fixed};

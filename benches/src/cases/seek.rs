@@ -1,7 +1,7 @@
 //! Finding the extent of a byte among a million.
 //!
-//! Seconds are those of a million searches, so they are µs of one. Slow structures search less
-//! often, and their time is scaled.
+//! Seconds are for a million searches, so they are µs for one. Slow structures search less often,
+//! and their time is scaled.
 
 use super::insert::{FEW, LIST, PACKED, SKIP, SOME, TREE, does};
 use crate::bench::Bench;
@@ -22,11 +22,11 @@ const INDEX: &str = "flat index";
 const INDEX_LATENCY: &str = "flat index, one search after the other";
 const FLAT: &str = "flat index, and the item";
 
-/// CPU seconds of a million searches: 30 ns each.
+/// CPU seconds for a million searches: 30 ns each.
 const INDEX_SECONDS: f64 = 0.030;
 
-/// Compares the flat index with the structures that can also be inserted into. It says which
-/// item holds the byte; they have the item at hand, so it is timed with a look at that, too.
+/// Compares the flat index with the structures that also take insertions. The index returns the number
+/// of the item that holds the byte; they have the item at hand, so it is also timed with a look at it.
 pub(super) fn build(bench: &Bench, count: usize) -> Result<Entrants> {
     let (all, some) = (bench.pick(1_000_000, 100), bench.pick(SOME, 100));
     let list = Grown::<LinkedList>::new(count);
@@ -45,18 +45,18 @@ pub(super) fn build(bench: &Bench, count: usize) -> Result<Entrants> {
     Ok(Entrants::new(here, [Goal::seconds(INDEX, INDEX_SECONDS)]))
 }
 
-/// Whether a search may begin before the one before it has ended.
+/// Whether a search may begin before the previous one has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Searches {
     Independent,
     OneAfterTheOther,
 }
 
-/// The index alone, and what is looked for.
+/// The index alone, and the bytes to find.
 struct Index {
     index: ExtentIndex,
     offsets: Vec<u64>,
-    /// What the searches give together, as another structure finds it.
+    /// The sum of all results, as another structure finds it.
     expected: Outcome,
 }
 

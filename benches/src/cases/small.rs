@@ -1,4 +1,4 @@
-//! Reading a file so small that the calls around the read cost more than the read.
+//! Reading a file that is so small that the calls around the read cost more than the read.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::file::{BARE, PLAIN_READ, Residency, STD, Setting};

@@ -21,13 +21,13 @@ const SLOW_PEERS: [PythonWay; 2] = [
     python("numpy.loadtxt", "numpy_table"),
 ];
 
-/// So many times as fast as polars.
+/// How many times as fast as polars.
 pub(super) fn build(bench: &Bench, text: &Text, times: f64) -> Result<Entrants> {
     let goals = vec![Goal::speed(SWATH, times, &[POLARS.name])];
     Ok(Entrants { goals, ..beside(bench, text, &PEERS) })
 }
 
-/// Beside those who take long.
+/// Repeats beside slow entrants.
 pub(super) fn build_slow(bench: &Bench, text: &Text) -> Result<Entrants> {
     Ok(beside(bench, text, &SLOW_PEERS))
 }

@@ -1,4 +1,4 @@
-//! The texts that formats are measured with, each with what a plain loop finds in it.
+//! The texts that formats are measured with, each with the values that a plain loop finds in it.
 
 use crate::bench::Bench;
 use crate::contestants::text::{Text, rounded};
@@ -51,7 +51,7 @@ impl Recipes {
         Ok(Text { input, found, room })
     }
 
-    /// What people call it.
+    /// Its label.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Pattern => "pattern",
@@ -125,7 +125,7 @@ fn graph(path: &Path, seed: u64, scale: u32, is_real: bool) -> Result<()> {
 /// Entries, and the sum of their coordinates from 0.
 fn edges(bytes: &[u8]) -> Found {
     let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    // The line of sizes is the first one that is no comment.
+    // The line of sizes is the first one that is not a comment.
     let _ = lines.by_ref().find(|line| !line.starts_with(b"%"));
     let mut found = Found { values: 0, sum: 0 };
     for line in lines {

@@ -1,4 +1,4 @@
-//! What recording who did what costs.
+//! The cost of recording a timeline.
 
 use crate::bench::{Bench, Size};
 use crate::contestants::file::{Residency, Scan, Setting};
@@ -15,15 +15,15 @@ const SMALL_ON: &str = "chunks of 64 KiB, with a timeline";
 const SUM_OFF: &str = "sum, without a timeline";
 const SUM_ON: &str = "sum, with a timeline";
 
-/// Time that it may cost.
+/// The time that it may cost.
 const COST: f64 = 1.02;
 
-/// A file in the page cache; there is nothing but memory to wait for, so what it costs is seen.
+/// A file in the page cache: there is nothing but memory to wait for, so the cost shows.
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = Setting::bytes(bench, size, Residency::Warm)?;
     let plain = ReadOptions::new;
     let small = || ReadOptions::new().with_chunk_size(64 << 10);
-    // One for all runs: what is kept is bounded, what is recorded is not.
+    // One for all runs: it keeps a bounded number of spans, and recording goes on.
     let recorded = |options: ReadOptions| options.with_timeline(Timeline::with_most(1 << 16));
     let here = [
         warm.read_into(OFF, plain()),

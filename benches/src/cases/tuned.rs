@@ -1,4 +1,4 @@
-//! What a profile of `swath tune` brings, and that it costs nothing: `auto` with and without.
+//! What a profile of `swath tune` gains, and that it costs nothing: `auto` with and without it.
 //!
 //! Each case is tuned anew, on the file system that it reads from, so a record holds several
 //! profiles. One that holds no setting leaves `auto` as it is.
@@ -18,7 +18,7 @@ const TUNED: &str = "auto, tuned";
 const SUM: &str = "auto, sum";
 const SUM_TUNED: &str = "auto, sum, tuned";
 
-/// Time that a profile may cost: what two runs of the same differ by at least.
+/// Time that a profile may cost: two runs of the same work differ by as much.
 const COST: f64 = 1.02;
 
 fn profile(bench: &Bench) -> Result<Profile> {
@@ -42,7 +42,7 @@ fn profile(bench: &Bench) -> Result<Profile> {
 
 /// One file.
 pub(super) fn build(bench: &Bench, size: Size, residency: Residency) -> Result<Entrants> {
-    // Reused: what fresh memory costs differs more from run to run than anything that is tuned.
+    // Reused: the cost of fresh memory differs more from run to run than any tuned setting changes.
     let file = Setting::bytes(bench, size, residency)?;
     let tuned = ReadOptions::new().with_profile(profile(bench)?);
     let here = [

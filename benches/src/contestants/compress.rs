@@ -1,4 +1,4 @@
-//! Compressors, each a process of its own, and the check of what they made.
+//! Compressors, each a process of its own, and the check of their output.
 
 use crate::bench::Bench;
 use crate::child;
@@ -17,7 +17,7 @@ use swath_study::measure::{Entrant, Input, Meter, Outcome};
 use swath_study::peers::Absent;
 use swath_study::results::State;
 
-/// What is compressed to.
+/// The compressed format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     Zstd,
@@ -26,7 +26,7 @@ pub(crate) enum Packing {
 }
 
 impl Packing {
-    /// Returns what it is called here and in the library.
+    /// Returns its name here and in the library.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Zstd => "zstd",
@@ -76,7 +76,7 @@ pub(crate) fn swath(
     }))
 }
 
-/// Somebody whose words are made of input and output.
+/// An entrant whose arguments are made from input and output.
 fn entrant(
     bench: &Bench,
     input: &Rc<Input>,
@@ -98,7 +98,7 @@ fn entrant(
     })
 }
 
-/// What this program does when it is started to compress.
+/// Compresses, in the process that was started for it.
 pub(crate) fn compress(format: &str, path: &Path, output: &Path, workers: usize) -> Result<()> {
     let format = Format::WORDS.iter().find(|(word, _)| *word == format);
     let &(_, format) = format.context("no such format")?;
@@ -110,13 +110,13 @@ pub(crate) fn compress(format: &str, path: &Path, output: &Path, workers: usize)
     Ok(())
 }
 
-/// Counts and sums what is written to it.
+/// Counts and sums the bytes written to it.
 #[derive(Clone, Default)]
 struct Summing(Arc<Mutex<(u64, u64)>>);
 
 impl Write for Summing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut so_far = self.0.lock().expect("nobody panics with it");
+        let mut so_far = self.0.lock().expect("no thread panics with it");
         so_far.0 += bytes.len() as u64;
         so_far.1 += bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>();
         Ok(bytes.len())
@@ -127,11 +127,11 @@ impl Write for Summing {
     }
 }
 
-/// Counts and sums what the file at `path` decompresses to.
+/// Counts and sums the decompressed bytes of the file at `path`.
 fn unpacked(path: &Path) -> Result<(u64, u64)> {
     let sum = Summing::default();
     let output = ordered_to(sum.clone(), Path::new("sum"));
     DecompressOptions::new().decompress(path, output)?;
-    let (bytes, sum) = *sum.0.lock().expect("nobody panics with it");
+    let (bytes, sum) = *sum.0.lock().expect("no thread panics with it");
     Ok((bytes, sum))
 }

@@ -1,4 +1,4 @@
-//! What this program does in a process of its own: uses one file, reads many, or compresses.
+//! The work of this program in a process of its own: using one file, reading many, or compressing.
 
 use crate::args::{Consumer, FilesReader};
 use crate::child::{self, Told};
@@ -62,13 +62,13 @@ fn scanned(scan: Scan, options: &ReadOptions, path: &Path) -> Result<(Outcome, U
     Ok((Outcome { bytes: scanned.report.bytes, checksum: scanned.value }, usage()?))
 }
 
-/// What was parsed is gone by now; the peak is not.
+/// The parsed values are gone by now; the peak remains.
 fn parsed(path: &Path, found: Found) -> Result<(Outcome, Usage)> {
     Ok((Outcome { bytes: fs::metadata(path)?.len(), checksum: found.sum }, usage()?))
 }
 
-/// Writes as many bytes as the file at `path` has into a folder beside it; what the chunks are
-/// made from is there already.
+/// Writes as many bytes as the file at `path` has into a folder beside it; the pattern that the
+/// chunks are made from is there already.
 fn written(
     writer: Writer,
     chunks: &Chunks,

@@ -35,14 +35,14 @@ impl Large {
     }
 }
 
-/// Who keeps the reads in flight.
+/// The engine that keeps the reads in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
     Ring,
     Threads,
 }
 
-/// Returns the names of the floor at a depth, by whoever reaches it.
+/// Returns the names of the floor at a depth, one for each engine.
 pub(crate) fn names(depth: u32) -> [String; 2] {
     [By::Ring, By::Threads].map(|by| name(by, depth))
 }
@@ -55,7 +55,7 @@ fn name(by: By, depth: u32) -> String {
     format!("limit: random O_DIRECT reads, {by}, {depth}")
 }
 
-/// Adds the floor at each of `depths` to the entrants, or says why there is none.
+/// Adds the floor at each of `depths` to the entrants, or says why it is absent.
 pub(crate) fn add(
     bench: &Bench,
     files: &Grove,
@@ -80,7 +80,7 @@ fn entrant(large: &Large, by: By, depth: u32) -> io::Result<Entrant> {
         By::Ring => by_ring(&file, reads),
         By::Threads => by_threads(&file, reads),
     };
-    // Where it is refused, it is refused now.
+    // If it is refused, that shows now.
     read()?;
     let work = move |input: &Input, meter: &mut Meter| {
         Ok(Outcome { checksum: meter.measure(&read)??, ..input.expected() })

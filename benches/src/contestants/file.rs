@@ -1,7 +1,7 @@
 //! Ways to read one file: the machine's limits, Swath in its settings, and its peers.
 //!
-//! Each times its reads alone. Before, whatever it reads into is overwritten, so that the
-//! checksum afterwards is of what this run has read and not of what the last run left.
+//! Each times its reads alone. Its destination is overwritten first, so that the checksum afterwards
+//! is of the bytes of this run and not of the previous one.
 
 use crate::bench::{Bench, Size};
 use anyhow::{Context, Result};
@@ -17,7 +17,7 @@ use swath_study::measure::{Entrant, Input, Meter, Outcome, SharedPages, UNREAD};
 use swath_study::peers::{self, Absent, PythonWay};
 use swath_study::results::State;
 
-/// What the page cache holds of an input before each run.
+/// How much of an input is in the page cache before each run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Residency {
     Warm,
@@ -46,7 +46,7 @@ impl<'b> Setting<'b> {
         Ok(Self { bench, input, pages, residency, repeats: 1 })
     }
 
-    /// With so many reads in one timed run.
+    /// With this many reads in one timed run.
     pub(crate) fn times(self, repeats: u64) -> Self {
         Self { repeats, ..self }
     }
@@ -59,8 +59,8 @@ impl<'b> Setting<'b> {
         }
     }
 
-    /// Then touches as much memory as the run will take: what it asks for itself, and what the page
-    /// cache takes for a file that is not in it.
+    /// Then touches as much memory as the run will take: its own allocations, and the page cache for a
+    /// file that is not in it.
     fn prepared(&self, mut entrant: Entrant, own: usize) -> Entrant {
         if self.residency == Residency::Half {
             // Half of a tiny file has to do with smaller windows.
@@ -77,7 +77,7 @@ impl<'b> Setting<'b> {
         }
     }
 
-    /// Somebody who takes `own` bytes of memory.
+    /// An entrant that takes `own` bytes of memory.
     fn entrant(
         &self,
         name: &str,
@@ -110,7 +110,7 @@ impl<'b> Setting<'b> {
         self.bringing(name, self.input.len(), read)
     }
 
-    /// Times reads that bring their memory, `own` bytes of it fresh. Letting go of the last is not timed.
+    /// Times reads that bring their memory, `own` bytes of it fresh. Dropping the last is not timed.
     fn bringing<M: Deref<Target = [u8]>>(
         &self,
         name: &str,
@@ -128,7 +128,7 @@ impl<'b> Setting<'b> {
         self.entrant(name, own, work).times(repeats)
     }
 
-    /// Times what goes through all of it without keeping it.
+    /// Times work that goes through all of it without keeping it.
     fn passing(
         &self,
         name: &str,
@@ -138,10 +138,10 @@ impl<'b> Setting<'b> {
     }
 }
 
-/// Reads in flight that the best direct read is looked for among.
+/// Reads in flight; the best direct read is one of these.
 pub(crate) const DEPTHS: [usize; 2] = [8, 16];
 
-/// Threads that the best buffered cold read is looked for among.
+/// Threads; the best buffered cold read is one of these.
 pub(crate) const THREADS: [usize; 4] = [1, 2, 4, 8];
 
 /// Opens, reads and closes with five bare calls.
@@ -186,7 +186,7 @@ impl Setting<'_> {
     }
 }
 
-/// A name, and the settings behind it.
+/// A name and its settings.
 pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) options: ReadOptions,
@@ -258,7 +258,7 @@ impl Setting<'_> {
     }
 }
 
-/// What a scan computes, and how it comes to the bytes.
+/// What a scan computes, and how it gets the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scan {
     /// The sum, through small buffers.
@@ -267,7 +267,7 @@ pub(crate) enum Scan {
     SumMapped,
     /// The number of line ends, through a guarded map.
     NewlinesMapped,
-    /// The same, in the blocks of a verb that gives out whole lines.
+    /// The same, in the blocks of a verb that hands out whole lines.
     Records,
 }
 
@@ -317,7 +317,7 @@ pub(crate) const BUF_READER: &str = "std::io::BufReader 1 MiB";
 /// Counts lines with ripgrep, its start included.
 pub(crate) const RIPGREP: &str = "rg --mmap -c ''";
 
-/// What people use today.
+/// The usual tools.
 impl Setting<'_> {
     /// See [`STD`].
     pub(crate) fn std_read(&self) -> Entrant {

@@ -23,7 +23,7 @@ pub(crate) struct Setting<'b> {
     pub(crate) repeats: u64,
 }
 
-/// Times some reads of all files, and looks at the last. Letting go of it is not timed.
+/// Times some reads of all files, and checks the last. Dropping it is not timed.
 fn last<M>(repeats: u64, meter: &mut Meter, read: impl Fn() -> Result<M>) -> Result<M> {
     meter.measure(|| {
         (1..repeats).try_for_each(|_| read().map(drop))?;
@@ -33,7 +33,7 @@ fn last<M>(repeats: u64, meter: &mut Meter, read: impl Fn() -> Result<M>) -> Res
 
 /// Five bare calls a file, into one buffer for each thread.
 pub(crate) const BARE: &str = "limit: bare calls, one buffer a thread";
-/// The same, into memory for all files that is there.
+/// The same, into existing memory for all files.
 pub(crate) const BARE_REUSED: &str = "limit: bare calls, reused arena";
 /// The same, into fresh memory.
 const BARE_FRESH: &str = "limit: bare calls, fresh arena";
@@ -44,7 +44,7 @@ pub(crate) const STD_KEPT: &str = "std::fs::read by each thread, kept";
 /// Counts the lines of all files with ripgrep, its start included.
 pub(crate) const RIPGREP: &str = "rg -c ''";
 
-/// Study B's task manager with so many threads.
+/// Study B's task manager with this many threads.
 pub(crate) fn manager_name(threads: usize) -> String {
     format!("study B's task manager, {threads}")
 }
@@ -78,7 +78,7 @@ impl Setting<'_> {
         entrant.times(repeats)
     }
 
-    /// Somebody who reads every file into memory of its own.
+    /// An entrant that reads every file into memory of its own.
     fn vectors(
         &self,
         name: &str,
@@ -94,7 +94,7 @@ impl Setting<'_> {
         let again = Rc::clone(&calls);
         let fresh = move |_: &Grove| {
             let mut pages = Pages::map(len)?;
-            // Where huge pages are forbidden, small ones have to do.
+            // Where huge pages are forbidden, small ones are used.
             let _ = pages.advise_huge();
             again.into_arena(&mut pages[..len], workers)?;
             Ok(pages)
@@ -142,8 +142,8 @@ impl Setting<'_> {
 pub(crate) const STREAMED: &str = "swath::ingest, streamed";
 /// All files into memory that was used before.
 pub(crate) const REUSED: &str = "swath::ingest, reused arena";
-/// All files, as anybody would: into memory that is fresh from 64 MiB on, and below from the second
-/// call on what the process kept.
+/// All files with the defaults: into memory that is fresh from 64 MiB on; below that, the second call
+/// uses memory that the process kept.
 pub(crate) const FRESH: &str = "swath::ingest";
 
 /// Returns the name of [`Setting::at_depth`].
@@ -165,10 +165,10 @@ impl Setting<'_> {
         })
     }
 
-    /// See [`REUSED`]. The arena cannot be overwritten between runs; but where a file lies in it
-    /// depends on who comes first, so that bytes of the last run would not be the right ones.
+    /// See [`REUSED`]. The arena cannot be overwritten between runs; but the place of a file in it
+    /// depends on which worker comes first, so bytes of the previous run would be wrong.
     pub(crate) fn reused(&self) -> Entrant {
-        // What is run before the first round makes its pages exist.
+        // The run before the first round makes its pages exist.
         self.with(REUSED, IngestOptions::new())
     }
 
@@ -183,7 +183,7 @@ impl Setting<'_> {
         self.kept(FRESH, read, swath_study::fields::grove::of_ingested)
     }
 
-    /// With two threads at most, so many files waiting for the device.
+    /// With two threads at most, this many files waiting for the device.
     pub(crate) fn at_depth(&self, depth: u32) -> Entrant {
         let read = ReadOptions::new().with_workers(2).with_queue_depth(depth as usize);
         self.beside_its_own_pages(&depth_name(depth), IngestOptions::new().with_read(read))

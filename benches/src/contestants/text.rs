@@ -12,7 +12,7 @@ use swath_study::measure::{Entrant, Entrants, Input, Meter, Outcome};
 use swath_study::peers::{Absent, PythonWay};
 use swath_study::results::State;
 
-/// A file of text, and what a plain loop finds in it.
+/// A file of text, and the values that a plain loop finds in it.
 pub(crate) struct Text {
     pub(crate) input: Rc<Input>,
     pub(crate) found: Found,
@@ -21,7 +21,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Anybody who finds as many values; the sum is another one where there is none to find.
+    /// An entrant that finds as many values; it may give no sum.
     pub(crate) fn entrant(
         &self,
         name: &str,
@@ -37,12 +37,12 @@ impl Text {
         entrant.with_before(move || cache::touch_memory(room).context("cannot touch memory"))
     }
 
-    /// What people use today. Those who write are not judged by a sum.
+    /// The usual tools. Those that write are not judged by a sum.
     pub(crate) fn python(&self, bench: &Bench, parse: PythonWay) -> Result<Entrant, Absent> {
         let python = bench.python(parse.name)?;
         let is_writer = ["_write", "_prices"].iter().any(|end| parse.word.ends_with(end));
         if let Err(error) = python.borrow_mut().ask(parse, &bench.stage.output("nothing")) {
-            // The file is not there; a library that is not there is told first.
+            // The file does not exist; a library that is missing is reported first.
             let reason = format!("{error:#}");
             if reason.contains("ModuleNotFound") {
                 return Err(Absent::new(parse.name, reason));
@@ -55,7 +55,7 @@ impl Text {
         Ok(if is_writer { entrant.giving(0) } else { entrant })
     }
 
-    /// Adds those of `peers` who are installed, and why the others are not here.
+    /// Adds those of `peers` that are installed, and why the others are absent.
     pub(crate) fn beside(
         &self,
         bench: &Bench,

@@ -1,4 +1,4 @@
-//! Sources that take their time, and how they are read.
+//! Sources that answer slowly, and ways to read them.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use swath::{ReadAt, ReadOptions, Source, SourceFacts};
 use swath_study::cache;
 use swath_study::measure::{Entrant, Outcome};
 
-/// What all bytes are.
+/// The value of all bytes.
 const BYTE: u8 = 7;
 
 /// How a source answers.
@@ -27,11 +27,11 @@ pub(crate) struct Answering {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Lanes {
-    /// All requests at one time.
+    /// All requests at the same time.
     Many,
     /// One after the other.
     One,
-    /// By a processor, which does not wait.
+    /// With processor time, without waiting.
     Busy,
 }
 
@@ -89,7 +89,7 @@ impl ReadAt for Waiting {
                 sleep(time);
             }
             Lanes::Busy => {
-                // By the clock of this thread: what waits for a processor is not working.
+                // By the clock of this thread: waiting for a processor is not work.
                 let began = busy_for();
                 while busy_for().saturating_sub(began) < time {
                     std::hint::spin_loop();

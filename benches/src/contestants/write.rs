@@ -1,4 +1,4 @@
-//! Ways to leave many chunks on a disk, fsync included.
+//! Ways to write many chunks to a disk, fsync included.
 
 use crate::bench::Bench;
 use anyhow::{Context, Result};
@@ -15,7 +15,7 @@ use swath_study::limits;
 use swath_study::measure::{Entrant, Outcome};
 use swath_study::random::SplitMix64;
 
-/// Bytes of one chunk: no multiple of anything that a device knows.
+/// Bytes of one chunk: not a multiple of any unit of a device.
 pub(crate) const CHUNK: usize = (1 << 20) + 37;
 
 /// The chunks that every contestant writes, made from a pattern as a program formats its output:
@@ -50,7 +50,7 @@ impl Chunks {
     }
 }
 
-/// Who leaves the chunks.
+/// The writer of the chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writer {
     /// One thread, one file.
@@ -95,7 +95,7 @@ impl Writer {
         }
     }
 
-    /// Somebody who writes into a folder of its own.
+    /// An entrant that writes into a folder of its own.
     pub(crate) fn entrant(
         self,
         bench: &Bench,
@@ -110,7 +110,7 @@ impl Writer {
     }
 }
 
-/// Somebody who writes into a folder that is empty before each run.
+/// An entrant that writes into a folder that is empty before each run.
 pub(crate) fn into_folder(
     bench: &Bench,
     name: &str,
@@ -127,19 +127,19 @@ pub(crate) fn into_folder(
     entrant.with_before(move || empty(&folder, room))
 }
 
-/// Makes the folder empty, and sees to it that nothing of what was in it is still being written
-/// or discarded; then touches as much memory as the page cache will take.
+/// Makes the folder empty, and waits until nothing that was in it is still being written or
+/// discarded; then touches as much memory as the page cache will take.
 fn empty(folder: &Path, room: usize) -> Result<()> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    // What smoke tests write is not worth waiting for.
+    // The output of smoke tests is not worth waiting for.
     if room >= 32 << 20 {
         rustix::fs::sync();
     }
     cache::touch_memory(room).context("cannot touch memory")
 }
 
-/// Sums what is in the folder, and removes it.
+/// Sums the files of the folder, and removes them.
 pub(crate) fn take(folder: &Path) -> Result<Outcome> {
     let mut all = Outcome::default();
     for entry in fs::read_dir(folder)? {
@@ -180,7 +180,7 @@ fn write_share(chunks: &Chunks, path: &Path, range: std::ops::Range<usize>) -> R
     Ok(file.sync_all()?)
 }
 
-/// What `O_DIRECT` does not take is left to the page cache at the end.
+/// The rest that `O_DIRECT` does not take goes through the page cache at the end.
 fn write_share_direct(
     chunks: &Chunks,
     path: &Path,
@@ -194,7 +194,7 @@ fn write_share_direct(
     for index in range {
         pages[filled..filled + CHUNK].copy_from_slice(chunks.chunk(index));
         filled += CHUNK;
-        // Of long shares, the odd bytes make another whole block in the end.
+        // The odd bytes of long shares add up to another whole block.
         while filled >= size {
             direct.write_all_at(&pages[..size], offset)?;
             offset += size as u64;

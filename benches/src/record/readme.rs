@@ -1,4 +1,4 @@
-//! What was measured, where, and how: the part of a record that needs no numbers.
+//! The subject, place and method of a measurement: the part of a record without numbers.
 
 use crate::bench::Bench;
 use std::cell::RefCell;
@@ -40,10 +40,10 @@ fn machine(bench: &Bench, facts: &Facts) -> String {
     format!("| What | Value |\n| --- | --- |\n{}", lines.concat())
 }
 
-/// The first lines that those print which are there.
+/// The first lines that the installed ones print.
 fn compressors() -> String {
     let version = |program: &&str| {
-        // pbzip2 and lbzip2 say it on standard error.
+        // pbzip2 and lbzip2 print it on standard error.
         let line = format!("{program} -V 2>&1 < /dev/null | head -n 1");
         output_of("sh", &["-c", &line]).filter(|line| !line.contains("not found"))
     };
@@ -64,7 +64,7 @@ fn commit() -> String {
     let Some(head) = output_of("git", &["rev-parse", "HEAD"]) else {
         return "none".to_owned();
     };
-    // The record itself, being written, is no difference.
+    // The record itself, being written, does not count as a difference.
     let words = ["status", "--porcelain", "--", ".", ":!benches/record"];
     match output_of("git", &words) {
         Some(changes) if changes.is_empty() => head,
@@ -96,7 +96,7 @@ fn method(bench: &Bench) -> String {
          once have grown by insertions at random places.\n\
          - What is compressed: numbers in text, then the files of /usr/share and /usr/lib in the \
          order of their names, a third each; every contestant is a process of its own, timed from \
-         its start to its end, and its output is decompressed and summed. Nobody syncs.\n\
+         its start to its end, and its output is decompressed and summed. Nothing is synced.\n\
          - Many files: who keeps their bytes is checked by the sum of all of them, who does not by \
          two bytes of each. The floor of cold files are as many random O_DIRECT reads of one large \
          file, each as long as a file on the device. Calls are counted by strace -f -c in a process \
@@ -115,7 +115,7 @@ const HOW_TO_READ: &str = "\
 `summary.md` begins with every goal and what was reached; after it, every case with all its
 contestants. `raw.csv` has every run.
 
-A ratio is the median over the rounds of the ratio within a round. The interval behind it is a
+A ratio is the median over the rounds of the ratio within a round. The interval after it is a
 95 % bootstrap interval over rounds. A goal is *met* if the whole interval keeps to it, *missed*
 if no part does, else *undecided*. Where a goal names several rivals, the one with the lowest
 median counts. The control does the same fixed work in every case; where its quartiles lie more

@@ -8,7 +8,7 @@ use swath_study::measure::{CONTROL, Reached};
 use swath_study::results::Selected;
 use swath_study::stats::{Summary, median, noisy_spread, paired_ratio};
 
-/// Returns what follows the title of the record's summary.md.
+/// Returns the text after the title of the record's summary.md.
 pub(super) fn text(outcomes: &[(String, Outcome)], seed: u64) -> Result<String> {
     let mut text = "| Case | Goal | Reached [95 % interval] | Verdict |\n\
                     | --- | --- | --- | --- |\n"
@@ -80,7 +80,7 @@ fn case(text: &mut String, outcome: &Outcome, seed: u64) -> Result<()> {
     Ok(())
 }
 
-/// How far the times of the control are spread, if that is too far.
+/// The spread of the control's times, if it is too wide.
 fn noise(ran: &Ran) -> Option<f64> {
     noisy_spread(&seconds(&ran.selected(), CONTROL))
 }
@@ -89,7 +89,7 @@ fn seconds(runs: &Selected<'_>, name: &str) -> Vec<f64> {
     runs.seconds(runs.key_of(name))
 }
 
-/// Returns everybody's name, the fastest first, the control last.
+/// Returns the names of all entrants, the fastest first, the control last.
 fn by_speed(ran: &Ran) -> Vec<&str> {
     let names: BTreeSet<&str> = ran.runs.iter().map(|run| &*run.series).collect();
     let runs = ran.selected();
@@ -109,7 +109,7 @@ fn contestant(text: &mut String, ran: &Ran, name: &str, seed: u64) -> Result<()>
     let bytes = ran.runs.iter().find(|run| run.series == name).map(|run| run.bytes);
     let rate = bytes.filter(|&bytes| bytes > 0).map(|bytes| bytes as f64 / times.median / 1e9);
     let rate = rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.2}"));
-    // Of microseconds there are digits to be told.
+    // Microseconds need more digits.
     let digits = if times.median < 1e-3 { 8 } else { 5 };
     let metric = |metric: &str| median(&runs.metric(runs.key_of(name), metric));
     let cpu = metric("cpu_seconds").map(|cpu| format!("{cpu:.4}"));

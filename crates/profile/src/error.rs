@@ -14,7 +14,7 @@ pub struct Error {
     cause: Option<Cause>,
 }
 
-/// What is behind it.
+/// Its cause.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 enum Cause {
@@ -42,17 +42,17 @@ impl Error {
         Self { cause: Some(Cause::Library(cause)), ..self }
     }
 
-    /// The file, folder or place that it is about.
+    /// The file, folder or mount point.
     pub fn path(&self) -> &std::path::Path {
         &self.path
     }
 
-    /// What to try, a verb first; empty if nobody knows.
+    /// What to try, a verb first; empty if nothing is known to help.
     pub fn what_to_try(&self) -> &'static str {
         self.hint
     }
 
-    /// All of it in one line, with what is behind it and what to try.
+    /// The error in one line, with its causes and what to try.
     pub fn in_one_line(&self) -> String {
         swath::machine::in_one_line(self, self.hint)
     }

@@ -1,4 +1,4 @@
-//! What a profile is for.
+//! The key of a profile: where it was measured.
 
 use std::fmt;
 use std::path::Path;
@@ -11,15 +11,15 @@ use crate::error::{Error, Result};
 
 /// A file system on a device, and the cores that read from it.
 ///
-/// The name of a device may go to another one when the machine starts again, and images of disks
-/// are copied with all that is on them: so the identifier of the file system, the numbers of the
-/// device and the cores must all be the same.
+/// The name of a device may belong to another device after a reboot, and disk images are copied with
+/// everything on them. So the identifier of the file system, the numbers of the device and the cores must
+/// all be the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
     /// The type, as in `mount -t`.
     pub file_system: String,
-    /// What was mounted: a device, `host:/path`, or any word.
+    /// The mounted source: a device, `host:/path`, or any word.
     pub source: String,
     /// The identifier of the file system, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,15 +30,15 @@ pub struct Key {
     pub cores: u64,
 }
 
-/// Letters of a file's name that say something; the rest is a checksum.
+/// Length of the readable part of a file's name; the rest is a checksum.
 const WORD: usize = 40;
 
 impl Key {
-    /// Finds out what `path`, which exists, is on.
+    /// Returns the key of the file system that holds `path`, which must exist.
     ///
     /// # Errors
     ///
-    /// If nobody knows where it is mounted: no `/proc`, or nothing there.
+    /// If its mount point is not known: `/proc` is not mounted, or `path` does not exist.
     pub fn of(path: &Path) -> Result<Self> {
         let mount = Mount::of(path).ok_or_else(|| {
             let text = format!("cannot find the file system of {}", path.display());
@@ -53,13 +53,13 @@ impl Key {
         })
     }
 
-    /// What people call it.
+    /// A short name for people.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{} on {}", self.file_system, self.source)
     }
 
-    /// The name of its file: of what stays the same when the machine starts again.
+    /// The name of its file, made from the parts that a reboot does not change.
     pub(crate) fn file_name(&self) -> String {
         let stable = match &self.uuid {
             Some(uuid) => format!("{}\0{uuid}", self.file_system),
@@ -70,7 +70,7 @@ impl Key {
         format!("{word}-{:016x}.toml", xxh3_64(stable.as_bytes()))
     }
 
-    /// How a profile of `self` does not fit here, if it does not.
+    /// Why a profile of `self` does not fit here, if it does not.
     pub(crate) fn differs_from(&self, here: &Self) -> Option<String> {
         let pairs = [
             ("file system", &self.file_system, &here.file_system),
@@ -87,7 +87,7 @@ impl Key {
                 Some(String::from("it was measured on another file system"))
             }
             None if self.cores != here.cores => Some(format!(
-                "it was measured with {} cores, here are {}",
+                "it was measured with {} cores, this machine has {}",
                 self.cores, here.cores
             )),
             None => None,

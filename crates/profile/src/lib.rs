@@ -1,14 +1,14 @@
-//! What `swath tune` has measured for a file system, kept and found again.
+//! The settings that `swath tune` measured for a file system: saved and found again.
 //!
 //! ```text
 //! path → Key: file system, device, cores → Store: one file each → Profile for the library
 //! ```
 //!
-//! The library takes a profile as a plain value and knows of no folder; here is the folder. The command
-//! and the bindings ask [`Profiles`]. A profile is used only where it was measured: on the same file
-//! system of the same device, by as many cores. One that is damaged or of a newer version is a
-//! problem that [`Lookup`] returns, and the defaults are used: no read fails for it, and nothing is
-//! printed here.
+//! The library takes a profile as a plain value and knows no folder; this crate has the folder. The
+//! command and the bindings use [`Profiles`]. A profile is used only where it was measured: on the same
+//! file system of the same device, with the same number of cores. For one that is damaged or of a newer
+//! version, [`Lookup`] returns the problem, and the defaults are used: no read fails because of it, and
+//! nothing is printed here.
 //!
 //! ```
 //! use std::path::Path;
@@ -17,7 +17,7 @@
 //! # let folder = tempfile::tempdir()?;
 //! let store = Store::at(folder.path());
 //! let key = Key::of(Path::new("."))?;
-//! assert!(store.load(&key)?.is_none(), "nobody has measured it");
+//! assert!(store.load(&key)?.is_none(), "it was never measured");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -1,4 +1,4 @@
-//! The profiles of one program: each file system is looked up once.
+//! The profiles that one program uses: each file system is looked up once.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -12,20 +12,20 @@ use crate::error::Error;
 use crate::key::Key;
 use crate::store::{Found, Store};
 
-/// What was found for a path.
+/// The result of a lookup for a path.
 #[derive(Clone, Debug, Default)]
 pub struct Lookup {
-    /// What to read by; `None`: by the defaults.
+    /// The settings to read with; `None`: the defaults.
     pub profile: Option<Arc<Profile>>,
-    /// Why a profile that is there is not used. Told for each path; whoever says it once a file system
-    /// asks [`is_first`](Self::is_first).
+    /// Why an existing profile is not used. Set for each path; to report it once for each file system, see
+    /// [`is_first`](Self::is_first).
     pub problem: Option<Arc<Error>>,
-    /// Whether the file system was looked up just now.
+    /// Whether this is the first lookup of its file system.
     pub is_first: bool,
 }
 
 impl Lookup {
-    /// Adds the profile to the options, or to their report why it is not used.
+    /// Adds the profile to the options, or the reason why it is not used to their report.
     #[must_use]
     pub fn apply(self, options: ReadOptions) -> ReadOptions {
         match (self.profile, self.problem) {
@@ -35,13 +35,13 @@ impl Lookup {
         }
     }
 
-    /// How copies that share this file system are read fastest.
+    /// The fastest way to read copies that share this file system.
     #[must_use]
     pub fn shared_device(&self) -> SharedDevice {
         self.profile.as_ref().map_or(SharedDevice::OneCopy, |profile| profile.shared_device())
     }
 
-    /// Why a profile that is there is not used, in one line.
+    /// Why an existing profile is not used, in one line.
     #[must_use]
     pub fn note(&self) -> Option<String> {
         self.problem.as_deref().map(unused)
@@ -52,16 +52,16 @@ fn unused(problem: &Error) -> String {
     format!("{}: the defaults are used", problem.in_one_line())
 }
 
-/// The profiles of the user, or none.
+/// The profiles of the user, or no profiles.
 #[derive(Debug, Default)]
 pub struct Profiles {
-    /// `None`: none are wanted, or there is no folder for them.
+    /// `None`: profiles are off, or there is no folder for them.
     store: Option<Store>,
     known: Mutex<Vec<(u64, Lookup)>>,
 }
 
 impl Profiles {
-    /// Those that the user has measured.
+    /// The profiles that the user has measured.
     pub fn of_user() -> Self {
         Self::of_store(Store::of_user())
     }
@@ -71,12 +71,12 @@ impl Profiles {
         Self::default()
     }
 
-    /// Those in `store`.
+    /// The profiles in `store`.
     pub fn of_store(store: Option<Store>) -> Self {
         Self { store: store.filter(Store::has_any), known: Mutex::default() }
     }
 
-    /// Returns the profile for what is at `path`, if there is one.
+    /// Looks up the profile for the file system at `path`.
     pub fn of(&self, path: &Path) -> Lookup {
         let Some(store) = &self.store else { return Lookup::default() };
         let Ok(facts) = fs::metadata(path) else { return Lookup::default() };

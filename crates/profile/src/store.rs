@@ -12,9 +12,9 @@ use crate::error::{Error, Result};
 use crate::key::Key;
 use crate::text::Kept;
 
-/// What a profile's file ends with.
+/// The extension of a profile's file.
 const ENDING: &str = "toml";
-/// No profile is longer: what is, is something else.
+/// No profile is longer: a longer file is something else.
 const MOST: u64 = 64 << 10;
 
 /// A folder of profiles.
@@ -23,19 +23,19 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// A profile that was found, and whether it is one for this place.
+/// A profile that was found, and whether it fits this place.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// What is in its file.
+    /// The content of its file.
     pub kept: Kept,
     /// Its file.
     pub path: PathBuf,
-    /// Why it is not used here, if it is not.
+    /// Why it is not used here, if so.
     pub unfit: Option<String>,
 }
 
 impl Found {
-    /// Returns what the library takes; `None` if it is for another place.
+    /// Returns the profile for the library; `None` if it is for another place.
     #[must_use]
     pub fn into_profile(self) -> Option<Profile> {
         self.unfit.is_none().then(|| self.kept.profile())
@@ -47,21 +47,21 @@ impl Store {
     /// user without a home.
     #[must_use]
     pub fn of_user() -> Option<Self> {
-        // As the standard has it: what is no absolute path is as good as nothing.
+        // By the standard, a path that is not absolute is ignored.
         let absolute =
             |name| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
         let home = || absolute("HOME").map(|home| home.join(".config"));
         Some(Self::at(absolute("XDG_CONFIG_HOME").or_else(home)?.join("swath/profiles")))
     }
 
-    /// The profiles in `folder`, which need not be there.
+    /// The profiles in `folder`, which need not exist.
     #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
-    /// Whether there may be any: without one, nobody needs to find out what a path is on. A folder
-    /// that cannot be listed may have some; whoever loads one is told what is wrong.
+    /// Whether there may be profiles: without any, the file system of a path need not be looked up. A folder
+    /// that cannot be listed may have some; loading one then returns the error.
     #[must_use]
     pub fn has_any(&self) -> bool {
         match fs::read_dir(&self.folder) {
@@ -78,7 +78,7 @@ impl Store {
         self.folder.join(key.file_name())
     }
 
-    /// Reads the profile for `key`; `None` if there is none.
+    /// Reads the profile for `key`; `None` if it was never measured.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl Store {
         let wrong = |why: &str| Error::new(format!("{}: {why}", what()), &path, HINT);
         let facts = facts.map_err(unread)?;
         if !facts.is_file() || facts.len() > MOST {
-            return Err(wrong("it is no profile"));
+            return Err(wrong("it is not a profile"));
         }
         let text = fs::read_to_string(&path).map_err(unread)?;
         let kept = Kept::parse(&text).map_err(|why| wrong(&why))?;
@@ -102,20 +102,20 @@ impl Store {
         Ok(Some(Found { kept, path, unfit }))
     }
 
-    /// Sees to it that a profile can be kept.
+    /// Checks that a profile can be saved, and makes the folder.
     ///
     /// # Errors
     ///
-    /// If the folder cannot be made, or nothing can be made in it.
+    /// If the folder cannot be made, or no file can be made in it.
     pub fn prepare(&self) -> Result<()> {
-        let what = || format!("cannot keep a profile in {}", self.folder.display());
+        let what = || format!("cannot save a profile in {}", self.folder.display());
         let hint = "set XDG_CONFIG_HOME to a folder that can be written";
         let made = fs::create_dir_all(&self.folder)
             .and_then(|()| tempfile::tempfile_in(&self.folder).map(drop));
         made.map_err(|error| Error::new(what(), &self.folder, hint).caused_by(error))
     }
 
-    /// Keeps a profile, in place of an earlier one, whole or not at all; returns its file.
+    /// Saves a profile, in place of an earlier one, whole or not at all; returns its file.
     ///
     /// # Errors
     ///
@@ -125,13 +125,13 @@ impl Store {
         let path = self.path(&kept.key);
         let written = swath::write(&path, kept.text()?);
         written.map_err(|error| {
-            let text = format!("cannot keep the profile {}", path.display());
+            let text = format!("cannot save the profile {}", path.display());
             Error::new(text, &path, error.what_to_try()).by_library(error)
         })?;
         Ok(path)
     }
 
-    /// Removes the profile for `key`; returns its file, `None` if there was none.
+    /// Removes the profile for `key`; returns its file, or `None` if it did not exist.
     ///
     /// # Errors
     ///
@@ -145,7 +145,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the folder is there and cannot be listed.
+    /// If the folder exists and cannot be listed.
     pub fn all(&self) -> Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -175,9 +175,9 @@ impl Store {
     }
 }
 
-const HINT: &str = "swath tune to measure again, or swath tune --clear";
+const HINT: &str = "run swath tune to measure again, or swath tune --clear to remove it";
 
-/// Removes a profile; returns whether there was one.
+/// Removes a profile; returns whether it existed.
 fn remove(path: &Path) -> Result<bool> {
     match fs::remove_file(path) {
         Ok(()) => Ok(true),
@@ -243,7 +243,7 @@ mod tests {
             let error = store.load(&kept.key).expect_err("damaged");
             let said = error.in_one_line();
             assert!(said.contains(&*path.to_string_lossy()), "{said}");
-            assert!(said.contains("try: swath tune") && !said.contains('\n'), "{said}");
+            assert!(said.contains("try: run swath tune") && !said.contains('\n'), "{said}");
         }
         fs::write(&path, [0xff, 0xfe]).expect("damaged");
         assert!(store.load(&kept.key).is_err(), "not UTF-8");

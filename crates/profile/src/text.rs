@@ -10,10 +10,10 @@ use swath::{Engine, PageCache, Profile};
 use crate::error::{Error, Result};
 use crate::key::Key;
 
-/// What files of this version look like.
+/// The version of the format.
 const VERSION: u32 = 1;
 
-/// What is kept of a measurement.
+/// A measurement as it is saved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
@@ -22,16 +22,16 @@ pub struct Kept {
     pub swath: String,
     /// When, in seconds since 1970.
     pub measured_at_unix_s: u64,
-    /// What it is for.
+    /// Where it applies.
     pub key: Key,
-    /// What differs from the defaults.
+    /// The settings that differ from the defaults.
     settings: Settings,
-    /// What every setting gave.
+    /// The findings about every setting.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measured: Vec<Measured>,
 }
 
-/// What was found about one setting.
+/// The finding about one setting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
@@ -39,7 +39,7 @@ pub struct Measured {
     pub setting: String,
     /// The default.
     pub usual: String,
-    /// What is taken in its place, if anything is.
+    /// The value taken in its place, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<String>,
     /// Why.
@@ -49,7 +49,7 @@ pub struct Measured {
     pub ratio: Option<[f64; 3]>,
 }
 
-/// The settings; one that is not there has its default.
+/// The settings; one that is absent has its default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Settings {
@@ -81,7 +81,7 @@ struct Settings {
     side_by_side: Option<bool>,
 }
 
-/// Who makes direct reads.
+/// The engine of direct reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Direct {
@@ -89,7 +89,7 @@ enum Direct {
     Pool,
 }
 
-/// How a file is read that nobody reads again.
+/// How a file is read that is not read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Once {
@@ -97,7 +97,7 @@ enum Once {
     Drop,
 }
 
-/// Who sums or counts what is in the page cache.
+/// How bytes in the page cache are summed or counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum SinglePass {
@@ -105,14 +105,14 @@ enum SinglePass {
     Pool,
 }
 
-/// Only the version, whatever else there is.
+/// Only the version; everything else is ignored.
 #[derive(Deserialize)]
 struct Head {
     version: u32,
 }
 
 impl Kept {
-    /// What is to be kept of `profile`, measured now.
+    /// A measurement of `profile`, made now.
     #[must_use]
     pub fn new(key: Key, profile: &Profile, measured: Vec<Measured>) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -130,7 +130,7 @@ impl Kept {
     ///
     /// # Errors
     ///
-    /// In one line, what is wrong with it.
+    /// One line that says what is wrong with it.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         let one_line = |error: toml::de::Error| match error.span() {
             Some(span) => {
@@ -142,7 +142,10 @@ impl Kept {
         };
         let head: Head = toml::from_str(text).map_err(one_line)?;
         if head.version != VERSION {
-            return Err(format!("it is of version {}, {VERSION} is known", head.version));
+            return Err(format!(
+                "it has version {}, this program knows {VERSION}",
+                head.version
+            ));
         }
         toml::from_str(text).map_err(one_line)
     }
@@ -160,7 +163,7 @@ impl Kept {
         Ok(format!("# Measured by `swath tune`; `swath tune --clear` removes it.\n{text}"))
     }
 
-    /// Returns it as the library takes it.
+    /// Returns it in the library's form.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.settings.apply(Profile::new(self.key.name()))
@@ -201,7 +204,7 @@ impl Settings {
 
     fn apply(&self, profile: Profile) -> Profile {
         let number = |number: Option<NonZeroU64>| number.map_or(0, NonZeroU64::get);
-        // What is too large for the type is too large for anybody: the library bounds it.
+        // A value that is too large for the type is bounded by the library anyway.
         let workers = usize::try_from(number(self.files_workers)).unwrap_or(usize::MAX);
         let depth = u32::try_from(number(self.files_depth)).unwrap_or(u32::MAX);
         profile
@@ -288,6 +291,9 @@ mod tests {
         let why = Kept::parse(&broken).expect_err("no number");
         assert!(why.starts_with("line ") && !why.contains('\n'), "{why}");
         let newer = text.replace("version = 1", "version = 9\nnovelty = true");
-        assert_eq!(Kept::parse(&newer).expect_err("newer"), "it is of version 9, 1 is known");
+        assert_eq!(
+            Kept::parse(&newer).expect_err("newer"),
+            "it has version 9, this program knows 1"
+        );
     }
 }

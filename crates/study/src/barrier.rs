@@ -1,8 +1,8 @@
-//! Study A's priorities as they were: batch after batch, with a barrier between them.
+//! Study A's priorities as published: batch after batch, with a barrier between them.
 //!
-//! A baseline, not a way to read: what [`swath::classes::read_prioritised`] is compared with. The chunks of
-//! a batch are shared out evenly among the threads, each reads its own one by one, and all of
-//! them wait for the slowest before anybody begins the next batch.
+//! A baseline for [`swath::classes::read_prioritised`], not a way to read. The chunks of a batch are
+//! shared out evenly among the threads, each thread reads its own one by one, and all of them wait for
+//! the slowest before the next batch begins.
 //!
 //! ```text
 //! batch 0  | thread 0: 0 1 2 | thread 1: 3 4 5 |        ← barrier
@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use crate::threads::{lock, not_started};
 
-/// How a file is cut, and who reads it.
+/// How a file is cut, and how many threads read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batches {
     /// Chunks of one size; the last one takes what the division leaves over. At most one for each
@@ -43,7 +43,7 @@ pub struct Batches {
     pub workers: usize,
 }
 
-/// How it went.
+/// The times of a run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
     /// When each batch was complete, in the order in which they were read, from the first read on.
@@ -65,10 +65,10 @@ impl Batches {
         let (mut rest, mut offset) = (target, 0);
         for index in 0..chunks {
             let len = if index + 1 == chunks { rest.len() } else { size };
-            let (chunk, behind) = rest.split_at_mut(len);
+            let (chunk, after) = rest.split_at_mut(len);
             batches[index * classes / chunks].push((offset, chunk));
             offset += len as u64;
-            rest = behind;
+            rest = after;
         }
         batches.rotate_left(self.first % classes);
         batches
@@ -81,8 +81,8 @@ impl Batches {
 ///
 /// # Errors
 ///
-/// The first that a thread met; `UnexpectedEof` if the file is shorter than `target`; if a thread
-/// cannot be started.
+/// The first error of a thread; `UnexpectedEof` if the file is shorter than `target`; if a thread cannot
+/// be started.
 pub fn load(file: &File, target: &mut [u8], batches: Batches) -> io::Result<Loaded> {
     let cut = batches.cut(target);
     match batches.workers {
@@ -123,7 +123,7 @@ fn load_together(
     let start = Instant::now();
     let read = |share: Vec<Vec<Chunk<'_>>>| {
         for batch in share {
-            // After a failure too: nobody may wait for a thread that has gone.
+            // After a failure too: no thread may wait for one that has gone.
             for (offset, chunk) in batch {
                 if let Err(error) = file.read_exact_at(chunk, offset) {
                     lock(&failure).get_or_insert(error);
@@ -141,7 +141,7 @@ fn load_together(
             let read = &read;
             let work = move || given.recv().map_or((), read);
             let started = std::thread::Builder::new().spawn_scoped(scope, work);
-            // Those that wait for a share get none, and end: none of them is at the barrier yet.
+            // Threads that wait for a share get nothing, and end: they are not at the barrier yet.
             started.map_err(|error| not_started(&error, thread, workers))?;
             ready.push(give);
         }

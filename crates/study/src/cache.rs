@@ -6,9 +6,9 @@
 //! make_half_resident  |## ## ## #|   the even windows are
 //! ```
 //!
-//! Asking the kernel is not enough: it may refuse in silence (another process maps the file,
-//! a page is dirty, the file system is in memory). So each state is checked by residency,
-//! and a state that did not come about is an error.
+//! Asking the kernel is not enough: it may refuse silently (another process maps the file, a page is
+//! dirty, the file system is in memory). So each state is checked by residency, and a state that was not
+//! reached is an error.
 
 use std::fs::File;
 use std::io;
@@ -67,7 +67,7 @@ const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 pub fn make_warm(path: &Path) -> Result<()> {
     let file = open(path)?;
     let len = file.metadata()?.len();
-    // More than once: a machine that gives memory back takes pages that nobody has used for long.
+    // More than once: a machine that gives memory back also takes pages that were not used for long.
     settle(|| {
         if resident_share(&file, 0, len)? < 1.0 {
             read_through(&file, 0, len)
@@ -100,7 +100,7 @@ pub(crate) fn drop_caches() -> Result<()> {
     std::fs::write(DROP_CACHES, "3").with_context(|| format!("cannot write {DROP_CACHES}"))
 }
 
-/// Tries again for a moment: pages that readahead has just asked the device for cannot leave
+/// Tries again for a moment: pages that readahead has just requested from the device cannot leave
 /// before they have arrived.
 pub(crate) fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
     const ATTEMPTS: u32 = 50;
@@ -149,11 +149,10 @@ pub fn make_half_resident(path: &Path, window_size: u64) -> Result<()> {
     Ok(())
 }
 
-/// Maps `len` bytes of huge-page advised memory, makes every page exist, and lets go of it.
+/// Maps `len` bytes of memory advised to use huge pages, makes every page exist, and unmaps it.
 ///
-/// A virtual machine may give freed memory back to its host, and whoever then takes fresh
-/// memory first pays for getting it again. To be called right before each timed run that
-/// takes as much.
+/// A virtual machine may give freed memory back to its host; the next allocation then pays for
+/// getting it again. Call this right before each timed run that takes as much.
 ///
 /// # Errors
 ///
@@ -167,7 +166,7 @@ pub fn touch_memory(len: usize) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// If the kernel does not tell.
+/// If the kernel cannot report it.
 pub fn resident_share(file: &File, offset: u64, len: u64) -> io::Result<f64> {
     let pages = residency(file, offset, len)?;
     Ok(if pages.total_pages == 0 {
@@ -239,7 +238,7 @@ mod tests {
             return swath_reference::skip("evictable-files", error);
         }
         make_warm(file.path()).expect("it becomes warm");
-        let share = resident_share(file.as_file(), 0, 3 << 20).expect("residency is told");
+        let share = resident_share(file.as_file(), 0, 3 << 20).expect("residency is known");
         assert!(share >= 0.99);
         make_cold(file.path(), ColdBy::DontNeed).expect("it becomes cold again");
     }

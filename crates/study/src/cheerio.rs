@@ -1,7 +1,7 @@
 //! Cheerio's modes: strands that write one file, or a file each, in no order.
 //!
-//! Study E compares its append with these. A product has no use for them: what is in the file
-//! depends on who ran when. So they are here, on what [`swath`] offers to everybody.
+//! Study E compares its append with these. A product has no use for them: the content of the file
+//! depends on which strand ran when. So they are here, built on the public items of [`swath`].
 //!
 //! ```text
 //! global       one file, one position      records in the order of arrival    tickets, taken when full
@@ -9,11 +9,10 @@
 //! local files  a file each                 records, one file after the other  forks of a folder of segments
 //! ```
 //!
-//! A record is what one call of `write_all` or `write!` leaves, or what one call of
-//! [`record`](Writer::record) writes. In global mode and in files of their own records stay whole;
-//! those of one strand come in its order, perhaps with those of others between. What a branch has
-//! left stays, also if one before it in serial order fails later: without an order there is nothing
-//! to undo.
+//! A record is the output of one call of `write_all`, `write!` or [`record`](Writer::record). In global
+//! mode, and with a file for each strand, records stay whole; those of one strand keep their order, perhaps
+//! with records of others between them. The output of a branch stays, even if a branch before it in serial
+//! order fails later: without an order there is nothing to undo.
 //!
 //! ```
 //! use std::io::Write;
@@ -49,7 +48,7 @@ const BUFFER: usize = 256 << 10;
 
 /// An output that is being written; nothing of it is visible before [`commit`](Self::commit).
 ///
-/// Dropped without a commit, it leaves nothing. Writers that are open fail from there on.
+/// If it is dropped without a commit, nothing is written. Open writers fail from then on.
 #[derive(Debug)]
 pub struct Output {
     shared: Arc<Shared>,
@@ -68,8 +67,8 @@ pub fn global(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Output>
 
 /// Begins one file of `len` bytes in which each strand has a position: a fork gives both branches
 /// the position of the fork, and after the join it is there again. See
-/// [`seek_to`](Writer::seek_to). Where strands write the same bytes, either may win; what nobody
-/// writes is zero.
+/// [`seek_to`](Writer::seek_to). Where strands write the same bytes, either may win; bytes that no
+/// strand writes are zero.
 ///
 /// # Errors
 ///
@@ -86,7 +85,7 @@ pub fn local(path: impl AsRef<Path>, len: u64, options: &WriteOptions) -> Result
 ///
 /// Those of [`swath::append::create`].
 pub fn local_files(path: impl AsRef<Path>, options: AppendOptions) -> Result<Output> {
-    // Writers collect: what they leave goes to the file at once.
+    // Writers collect: their output goes to the file at once.
     let options = options.with_mode(Mode::Segments).with_buffer_size(1);
     let path = path.as_ref();
     let output = options.create(path)?;
@@ -98,7 +97,7 @@ impl Output {
         Self { shared: Arc::new(Shared::new(path, target)), buffer_size: BUFFER }
     }
 
-    /// Bytes that a writer collects before it leaves them. Default: 256 KiB.
+    /// Bytes that a writer collects before it writes them. Default: 256 KiB.
     #[must_use]
     pub fn with_buffer_size(mut self, buffer_size: usize) -> Self {
         self.buffer_size = buffer_size;
@@ -116,8 +115,8 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// `ResourceBusy` if a writer is open: the output is given up then, as with every error. What
-    /// made writing or the commit fail.
+    /// `ResourceBusy` if a writer is open: the output is then given up, as with every error. The error of a
+    /// write or of the commit.
     pub fn commit(self) -> io::Result<Committed> {
         // Each writer holds it too.
         let open = Arc::strong_count(&self.shared) - 1;

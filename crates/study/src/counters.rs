@@ -1,8 +1,8 @@
-//! The processor's own counters: what a piece of work cost in instructions, cycles and misses.
+//! The processor's own counters: the cost of a piece of work in instructions, cycles and misses.
 //!
 //! Virtual machines and containers often hide them, and `perf_event_paranoid` may forbid them: then
-//! [`Counters::open`] says why, and nothing is estimated. Counted is the calling thread with all
-//! threads that it starts afterwards; threads that are there already are not.
+//! [`Counters::open`] says why, and nothing is estimated. The calling thread is counted with all
+//! threads that it starts afterwards; threads that exist already are not.
 
 use std::io;
 
@@ -68,7 +68,7 @@ impl Counters {
         }
     }
 
-    /// Whether what the kernel does for the program is counted.
+    /// Whether the kernel's work for the program is counted.
     #[must_use]
     pub fn with_kernel(&self) -> bool {
         self.with_kernel
@@ -87,10 +87,10 @@ impl Counters {
         Ok(())
     }
 
-    /// Ends the counting and says, by name, what was counted.
+    /// Ends the counting and returns the counts by name.
     ///
-    /// A counter that had to share its place in the processor with others was not on all the time:
-    /// it is left out, since what it missed could only be estimated.
+    /// A counter that had to share its place in the processor with others was not on all the time: it is
+    /// left out, since the rest could only be estimated.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! One question that a study asked, asked again here: what is varied, who takes part, and how the
-//! answer is judged.
+//! One question of a study, asked again here: what is varied, the entrants, and how the answer is
+//! judged.
 //!
 //! ```text
 //! Experiment ─ entrants(stage) → Entrant: series, x, state ─┐
@@ -60,17 +60,17 @@ pub struct Experiment {
     pub id: &'static str,
     /// Where it comes from.
     pub study: Study,
-    /// What of it is reproduced.
+    /// The figure or table that is reproduced.
     pub figure: &'static str,
-    /// What the study says, and the rules by which it is judged.
+    /// The study's claims, and the rules that judge them.
     pub claims: &'static [Claim],
-    /// How large it is beside that of the study.
+    /// Its size beside that of the study.
     pub scale: Scale,
     /// Rounds that count, at least.
     pub least_rounds: usize,
-    /// What is drawn.
+    /// The charts.
     pub charts: fn() -> Vec<Chart>,
-    /// Who takes part.
+    /// Its entrants.
     pub entrants: fn(&Stage) -> Result<Entrants>,
 }
 

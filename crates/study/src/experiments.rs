@@ -53,7 +53,7 @@ pub const ALL: &[Experiment] = &[
 ///
 /// # Errors
 ///
-/// A word that names none.
+/// A word that names no experiment.
 pub fn chosen(words: &[String]) -> Result<Vec<&'static Experiment>, String> {
     let is_meant = |word: &str, experiment: &Experiment| {
         experiment.id == word || experiment.study.letter().eq_ignore_ascii_case(word)
@@ -86,7 +86,7 @@ mod tests {
         assert!(ALL.is_sorted_by_key(|experiment| experiment.study));
     }
 
-    /// Claims in the study's own words whose section nobody noted.
+    /// Claims in the study's own words whose section was not noted.
     const WITHOUT_SECTION: [&str; 3] =
         ["a-engines", "a-priorities-chunks", "a-priorities-chunks-linear"];
 
@@ -104,7 +104,7 @@ mod tests {
                 );
                 let is_bare = source.kind == Kind::Quoted && source.section.is_empty();
                 assert_eq!(is_bare, WITHOUT_SECTION.contains(id), "{id}");
-                // What is quoted is no sentence of ours: a short one, as it stands there.
+                // A quotation is short, and word for word.
                 assert!(source.kind != Kind::Quoted || source.words.len() < 120, "{id}");
             }
             assert!(!experiment.scale.study.is_empty() && experiment.scale.minutes > 0);

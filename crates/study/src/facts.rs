@@ -1,12 +1,13 @@
-//! What a record says about the machine it was made on.
+//! The facts in a record about its machine.
 //!
-//! Everything is read from `/proc` and `/sys`. A fact that the kernel does not tell is
-//! printed as "unknown": a record with a gap is better than no record.
+//! Everything is read from `/proc` and `/sys`. A fact that is not found there is printed as
+//! "unknown": a record with a gap is better than no record.
 
 use std::fs;
 use std::os::linux::fs::MetadataExt;
 use std::path::Path;
 
+use anyhow::{Context, Result};
 use swath_os::mounts::Mount;
 
 /// The machine and the file system under one folder.
@@ -46,6 +47,17 @@ impl Facts {
             device: device_of(folder).unwrap_or_else(unknown),
         }
     }
+}
+
+/// Returns how many bytes may still be written where `folder` is.
+///
+/// # Errors
+///
+/// If the file system does not say.
+pub fn room(folder: &Path) -> Result<u64> {
+    let facts = rustix::fs::statvfs(folder)
+        .with_context(|| format!("cannot see how much is free in {}", folder.display()))?;
+    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
 }
 
 fn unknown() -> String {
@@ -91,7 +103,7 @@ fn device_of(folder: &Path) -> Option<String> {
     Some(format!("{name} (driver {driver}, {kind})"))
 }
 
-/// Follows the device or its parents up to the first that names a driver.
+/// Follows the device or its parents up to the first one that names a driver.
 fn driver_of(node: &Path) -> Option<String> {
     let named = |node: &Path| {
         let driver = fs::canonicalize(node.join("device/driver")).ok()?;

@@ -1,9 +1,9 @@
 //! Study E's benchmark: the doubly recursive Fibonacci function, each call of which writes.
 //!
 //! `fib(n)` writes its bytes when it is entered, forks `fib(n - 1)`, calls `fib(n - 2)`, and
-//! joins. Here is all of it that needs no writer and no pool: which calls there are, in which
-//! order the serial program makes them, what each of them writes, how much may run in parallel at
-//! best, and whether a file is the one that the serial program would have left.
+//! joins. This module has the parts that need no writer and no pool: the calls, their order in the
+//! serial program, the bytes of each, how much may run in parallel at best, and whether a file is the
+//! one that the serial program would have written.
 //!
 //! ```text
 //!            fib(3)                  calls in serial order   3 2 1 0 1
@@ -14,10 +14,10 @@
 //! ```
 //!
 //! A call knows its index from its parent's alone, so what it writes is a function of where it
-//! stands in the serial order, whoever runs it.
+//! stands in the serial order, whichever thread runs it.
 //!
-//! Study E writes at the entry only. That cannot show whether what is written after a join lands
-//! behind what the fork wrote.
+//! Study E writes at the entry only. That cannot show whether bytes written after a join land after
+//! the bytes of the fork.
 //!
 //! ```
 //! use swath_study::fib::Fib;
@@ -41,7 +41,7 @@ use std::io::{self, ErrorKind, Read, Write};
 /// Decides the bytes.
 const SEED: u64 = 0xf1b;
 
-/// Bytes that are the same wherever in a call they are taken: eight times eight.
+/// Bytes of the repeated pattern: eight times eight.
 const PATTERN: usize = 64;
 
 /// Files are written and compared this much at a time; a multiple of the pattern.
@@ -52,7 +52,7 @@ const PIECE: usize = 64 << 10;
 pub struct Call {
     /// The argument.
     pub n: u32,
-    /// How many calls the serial program enters before this one.
+    /// The number of calls that the serial program enters before this one.
     pub index: u64,
 }
 
@@ -149,7 +149,7 @@ impl Fib {
     ///
     /// # Errors
     ///
-    /// The first one of `out`.
+    /// The first error of `out`.
     pub fn write_serial(&self, mut out: impl Write) -> io::Result<()> {
         self.pieces(|piece| out.write_all(piece).map(|()| true))
     }
@@ -159,7 +159,7 @@ impl Fib {
     ///
     /// # Errors
     ///
-    /// The first one of `file`.
+    /// The first error of `file`.
     pub fn first_difference(&self, mut file: impl Read) -> io::Result<Option<u64>> {
         let (mut offset, mut buffer, mut found) = (0, vec![0; PIECE], None);
         self.pieces(|piece| {
@@ -173,7 +173,7 @@ impl Fib {
         Ok(if ends { found } else { Some(offset) })
     }
 
-    /// Has `take` take the file piece by piece, for as long as it returns true.
+    /// Passes the file to `take` piece by piece, for as long as it returns true.
     fn pieces(&self, mut take: impl FnMut(&[u8]) -> io::Result<bool>) -> io::Result<()> {
         let mut piece = vec![0; PIECE];
         for index in 0..self.calls() {
@@ -207,7 +207,7 @@ pub fn fill(index: u64, bytes: &mut [u8]) {
 /// Returns how many bytes both have in common from the start.
 fn common_start(left: &[u8], right: &[u8]) -> usize {
     let len = left.len().min(right.len());
-    // As good as always: files are compared because they should be equal.
+    // Almost always: files are compared because they should be equal.
     if left[..len] == right[..len] {
         return len;
     }

@@ -1,5 +1,4 @@
-//! What several entrants share, and the entrants that are made of it: each defined once, for the
-//! studies' [`experiments`](crate::experiments), the recorded measurements and the command's `demo`.
+//! Inputs that several entrants share, and these entrants: each defined once, for the studies' [`experiments`](crate::experiments), the recorded measurements and the command's `demo`.
 
 pub mod classes;
 pub mod contracts;

@@ -95,16 +95,16 @@ pub enum Leave {
     StudyE(Shared),
 }
 
-/// What keeps study E's order.
+/// The structure that keeps study E's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shared {
-    /// Its doubly linked list, behind a lock.
+    /// Its doubly linked list, under a lock.
     List,
     /// Its skip list, for many threads.
     Skip,
 }
 
-/// What is known of a tree that was left.
+/// What is known of a written tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
     /// Bytes.
@@ -135,7 +135,7 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// `fib(n)`, each call of which writes so many bytes, at most 16 KiB, by so many threads.
+    /// `fib(n)`, each call of which writes `bytes_per_call` bytes, at most 16 KiB, with this many threads.
     ///
     /// # Errors
     ///
@@ -163,8 +163,8 @@ impl Trees {
         (self.fib.bytes(), self.sum)
     }
 
-    /// Runs the tree and leaves what it wrote in `folder`, not synced to the device. What was
-    /// committed is told where Swath did it.
+    /// Runs the tree and writes its output to `folder`, not synced to the device. Returns what Swath
+    /// committed, if it was Swath.
     ///
     /// # Errors
     ///
@@ -235,7 +235,7 @@ impl Trees {
             (0..self.pool.current_num_threads()).map(open).collect::<io::Result<_>>()?;
         self.by_all(&|_, bytes| {
             let own = rayon::current_thread_index().unwrap_or(0);
-            // Nobody else takes it: the lock costs what an uncontended one does.
+            // No other thread takes it: the lock is uncontended.
             files[own].lock().expect("no panic").write_all(bytes)
         })?;
         for file in files {
@@ -252,8 +252,8 @@ impl Trees {
         Ok(self.pool.install(|| out.commit())?)
     }
 
-    /// Whether the pieces of logs, one after the other, are the serial file: what `left` says of what
-    /// study E's append left in `folder`. Of other ways there are none, and nothing is read.
+    /// Checks that the pieces of logs that study E's append wrote to `folder`, one after the other as `left`
+    /// lists them, are the serial file. Other ways have no pieces, and nothing is read.
     ///
     /// # Errors
     ///
@@ -448,7 +448,7 @@ mod tests {
                 }
             }
         }
-        assert!(steals > 0, "nobody ever stole");
+        assert!(steals > 0, "there was no steal");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! A folder of our own in another one, in which everything is made that is measured with.
+//! A folder of our own inside another one, for everything that measurements make.
 //!
-//! Whoever makes one holds a lock on it, so that what a process has left that was killed is known
-//! by having none, and goes when the next one is made.
+//! Its maker holds a lock on it. A folder without a lock was left by a process that was killed, and is
+//! removed when the next one is made.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// A file in each of them: what is not ours does not have it.
+/// A file in each of them: folders of others do not have it.
 const MARK: &str = ".made-by-swath";
 
 /// A folder of our own in another one. Removed when dropped, with all that is in it.
@@ -22,15 +22,15 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// Makes it, under a name that starts with `kind` and that nobody can guess, and removes what
-    /// others of that kind and this user have left there who did not come to their end.
+    /// Makes it, under a name that starts with `kind` and cannot be guessed, and removes folders of that
+    /// kind and this user whose processes were killed.
     ///
     /// # Errors
     ///
     /// If it cannot be made there.
     pub fn make(parent: &Path, kind: &str) -> Result<Self> {
         let what = || format!("cannot make a folder in {}", parent.display());
-        // Between its making and its lock another process may take it for one that was left.
+        // Before it is locked, another process may take it for one that was left.
         loop {
             let made = tempfile::Builder::new()
                 .prefix(&format!("{kind}-"))
@@ -53,7 +53,7 @@ impl Hidden {
         &self.path
     }
 
-    /// Removes it, and says so if that fails.
+    /// Removes it.
     ///
     /// # Errors
     ///
@@ -69,14 +69,14 @@ impl Drop for Hidden {
     }
 }
 
-/// Removes such a folder, if it is there, also while others are writing to it: it gets another name
-/// first, so that whoever makes files by their paths makes no more.
+/// Removes such a folder, if it is there, even while threads are writing to it: it is renamed first, so
+/// that they make no more files by their paths.
 ///
 /// # Errors
 ///
 /// What kept it from being removed.
 pub fn remove(path: &Path) -> io::Result<()> {
-    /// Whoever makes files so fast is not stopped by this.
+    /// Against a thread that makes files faster than this, there is no help.
     const TIMES: usize = 100;
     let mut gone = path.to_owned().into_os_string();
     gone.push("-gone");
@@ -112,13 +112,13 @@ fn is_same(facts: &fs::Metadata, folder: &File) -> bool {
     folder.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (facts.dev(), facts.ino()))
 }
 
-/// Removes folders of that kind whose makers are gone, of the user who owns `mine`. What cannot be
-/// told, or not be removed, stays.
+/// Removes folders of that kind whose makers are gone, of the user who owns `mine`. A folder whose
+/// state is not known, or that cannot be removed, stays.
 fn sweep(parent: &Path, kind: &str, mine: &Metadata) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
-        // An entry that is a link is none.
+        // A link is not a folder.
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && is_of_kind(&name, kind) {
             sweep_one(&entry.path(), mine);
@@ -138,7 +138,7 @@ fn sweep_one(path: &Path, mine: &Metadata) {
     if !is_ours || folder.try_lock().is_err() {
         return;
     }
-    // One that its maker had no time to mark is empty.
+    // A folder that its maker had no time to mark is empty.
     if fs::remove_dir(path).is_err() && path.join(MARK).symlink_metadata().is_ok() {
         let _ = remove(path);
     }

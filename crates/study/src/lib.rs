@@ -1,8 +1,8 @@
-//! Measures this machine, and what is run on it.
+//! Measures this machine and the programs on it.
 //!
-//! Nothing here is needed to read a file with Swath. It answers: how fast could this
-//! machine be ([`limits`]), how fast is what a newcomer knows ([`peers`]), and is a
-//! difference between two of them real ([`measure`], [`stats`]).
+//! Nothing here is needed to read a file with Swath. It answers: how fast can this machine be
+//! ([`limits`]), how fast are the usual tools ([`peers`]), and is a difference between two of them real
+//! ([`measure`], [`stats`]).
 //!
 //! ```text
 //! workload → file ─┬─ cache: warm, cold, half ─┐

@@ -1,14 +1,12 @@
-//! How fast this machine can be: what no library can beat.
+//! How fast this machine can be: limits that no library can beat.
 //!
-//! Each function does one thing with as little around it as possible: threads, a file, a
-//! destination that exists. Timing, warming and comparing is the caller's
-//! ([`measure`](crate::measure)); [`Limits::measure`] does it in a small way for a first
-//! look.
+//! Each function does one thing with as little around it as possible: threads, a file, a destination
+//! that exists. Timing, warming and comparing are left to the caller, as in [`measure`](crate::measure).
 //!
 //! ```text
 //! memory_sum   reads memory          ≥ any scan
 //! copy         memory → memory       ≥ any warm read
-//! populate     makes pages exist     what a fresh buffer costs
+//! populate     makes pages exist     the cost of a fresh buffer
 //! pread        page cache → pages    the limit of warm reads; cold: the buffered control
 //! direct       device → pages        the limit of cold reads
 //! bare_read    five calls            the limit of small files
@@ -19,13 +17,12 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::time::Instant;
 use swath_os::direct::reopen_direct;
 use swath_os::memory::Pages;
 
 use crate::threads::{each, one_by_one};
 
-/// What one worker reads at a time: larger gains nothing, smaller costs calls.
+/// Bytes that one worker reads at a time: larger gains nothing, smaller costs calls.
 pub const CHUNK_SIZE: usize = 1 << 20;
 
 /// The unit that each worker makes exist at a time: one huge page.
@@ -75,8 +72,8 @@ pub fn copy(source: &[u8], target: &mut [u8], workers: usize) {
 
 /// Sets every byte of `target` to `byte` with `workers` threads.
 ///
-/// A destination that is used again holds the right bytes from the last time: overwritten
-/// before each run, it shows what the run itself has read.
+/// A destination that is used again still holds the right bytes of the previous run: overwrite it before
+/// each run to check what the run itself has read.
 pub fn fill(target: &mut [u8], byte: u8, workers: usize) {
     let share = share(target.len(), workers, BLOCK_SIZE);
     each(target.chunks_mut(share).collect(), |part: &mut [u8]| part.fill(byte));
@@ -106,7 +103,7 @@ pub fn populate(pages: &Pages, workers: usize) -> io::Result<()> {
 /// If there is no memory for it.
 pub fn touched_pages(len: usize, workers: usize) -> io::Result<Pages> {
     let pages = Pages::map(len)?;
-    // Where huge pages are compiled out or forbidden, small ones have to do.
+    // Where huge pages are compiled out or forbidden, small ones are used.
     let _ = pages.advise_huge();
     populate(&pages, workers)?;
     Ok(pages)
@@ -161,7 +158,7 @@ fn pread_dynamic(file: &File, target: &mut [u8], workers: usize) -> io::Result<(
 
 /// Fills `target` past the page cache with `depth` reads of [`CHUNK_SIZE`] in flight.
 ///
-/// `target` starts at a page, as [`Pages`] do. The bytes behind the last whole block come
+/// `target` starts at a page, as [`Pages`] do. The bytes after the last whole block come
 /// through the page cache.
 ///
 /// # Errors
@@ -191,79 +188,6 @@ pub fn bare_read(path: &Path, target: &mut [u8]) -> io::Result<usize> {
     } else {
         Err(io::Error::other("the file changed while it was read"))
     }
-}
-
-/// A first look at the limits of this machine, in bytes per second.
-#[derive(Clone, Copy, Debug, serde::Serialize)]
-pub struct Limits {
-    /// Summing memory.
-    pub memory_sum_bytes_per_s: f64,
-    /// Copying into pages that exist.
-    pub copy_bytes_per_s: f64,
-    /// Making pages exist.
-    pub populate_bytes_per_s: f64,
-    /// Reading a warm file into pages that exist.
-    pub warm_read_bytes_per_s: f64,
-    /// Reading past the page cache into pages that exist; `None` where that is refused.
-    pub direct_read_bytes_per_s: Option<f64>,
-}
-
-impl Limits {
-    /// Measures with the file at `path`, which it makes warm: the best of `rounds` each.
-    ///
-    /// Takes two times the file's length of memory.
-    ///
-    /// # Errors
-    ///
-    /// If the file cannot be read, is empty, or there is not enough memory.
-    pub fn measure(path: &Path, workers: usize, rounds: usize) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
-        let mut source = touched_pages(len, workers)?;
-        let mut target = touched_pages(len, workers)?;
-        pread(&file, &mut source[..len], workers, Schedule::Dynamic)?;
-        let memory_sum = best_rate(len, rounds, || {
-            std::hint::black_box(memory_sum(&source[..len], workers));
-            Ok(())
-        })?;
-        let copy = best_rate(len, rounds, || {
-            copy(&source[..len], &mut target[..len], workers);
-            Ok(())
-        })?;
-        let warm_read = best_rate(len, rounds, || {
-            pread(&file, &mut target[..len], workers, Schedule::Dynamic)
-        })?;
-        let direct_read =
-            best_rate(len, rounds, || direct(&file, &mut target[..len], DIRECT_DEPTH));
-        drop((source, target));
-        let populate = best_rate(len, rounds, || touched_pages(len, workers))?;
-        Ok(Self {
-            memory_sum_bytes_per_s: memory_sum,
-            copy_bytes_per_s: copy,
-            populate_bytes_per_s: populate,
-            warm_read_bytes_per_s: warm_read,
-            direct_read_bytes_per_s: direct_read.ok(),
-        })
-    }
-}
-
-/// Reads in flight of a first look at the device.
-const DIRECT_DEPTH: usize = 8;
-
-/// Returns bytes per second of the fastest of `rounds` runs; dropping results is not timed.
-fn best_rate<T>(
-    len: usize,
-    rounds: usize,
-    mut work: impl FnMut() -> io::Result<T>,
-) -> io::Result<f64> {
-    let mut best = f64::INFINITY;
-    for _ in 0..rounds.max(1) {
-        let start = Instant::now();
-        let result = work()?;
-        best = best.min(start.elapsed().as_secs_f64());
-        drop(result);
-    }
-    Ok(len as f64 / best)
 }
 
 #[cfg(test)]
@@ -333,12 +257,5 @@ mod tests {
         let mut target = [0; 9000];
         assert_eq!(bare_read(&path, &mut target).expect("it is there"), 8192);
         assert!(target[..8192] == bytes);
-    }
-
-    #[test]
-    fn the_limits_of_a_file_are_measured() {
-        let (_folder, path, _) = file_of(LEN);
-        let limits = Limits::measure(&path, 2, 1).expect("it can be read");
-        assert!(limits.memory_sum_bytes_per_s > 0.0 && limits.warm_read_bytes_per_s > 0.0);
     }
 }

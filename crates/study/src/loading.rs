@@ -1,7 +1,7 @@
 //! Study A's four ways to load a file, all of them into the same memory.
 //!
-//! Its map was never read: "reading and storing of the data is not necessary". So the mapped way
-//! here does more than the study's, which is [`map_without_reading`].
+//! Its map was never read: "reading and storing of the data is not necessary". So the mapped way here
+//! does more than the study's own, which is [`map_without_reading`].
 //!
 //! ```text
 //! sequential  one thread, a chunk a call
@@ -45,11 +45,11 @@ pub struct Load {
     pub mapped: bool,
 }
 
-/// Fills `target` from the start of a file, which `copies` are copies of.
+/// Fills `target` from the start of the file that `copies` are copies of.
 ///
 /// # Errors
 ///
-/// The first that a thread met; `UnexpectedEof` if a copy is shorter than `target`.
+/// The first error of a thread; `UnexpectedEof` if a copy is shorter than `target`.
 ///
 /// # Panics
 ///
@@ -79,7 +79,7 @@ fn load_mapped(path: &PathBuf, target: &mut [u8], how: Load) -> io::Result<()> {
     })
 }
 
-/// Maps a file of `len` bytes, as study A did: nothing of it is read or copied, and it is let go.
+/// Maps a file of `len` bytes and unmaps it, as study A did: nothing of it is read or copied.
 ///
 /// # Errors
 ///

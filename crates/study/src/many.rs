@@ -1,8 +1,8 @@
-//! Many files: trees of them, and how others read them.
+//! Many files: trees of them, and the usual ways to read them.
 //!
-//! What stands here is measured beside `swath::ingest` and not used by it: study B's own design
-//! ([`manager`], [`lines`]), what a newcomer writes ([`plain`]), and what no library can beat
-//! ([`bare`] for files in the page cache, [`device`] for those that are not).
+//! `swath::ingest` is compared with these and does not use them: study B's own design ([`manager`],
+//! [`lines`]), the obvious program ([`plain`]), and the limits ([`bare`] for files in the page cache,
+//! [`device`] for those that are not).
 //!
 //! ```text
 //! tree → paths ─┬─ residency: warm, cold ─┐
@@ -19,7 +19,7 @@ pub mod tree;
 
 use crate::threads::each;
 
-/// What is left of files whose bytes are not kept: enough to see that they were read.
+/// A trace of files whose bytes are not kept: enough to see that they were read.
 ///
 /// ```
 /// use swath_study::many::Glance;
@@ -50,7 +50,7 @@ impl Glance {
         }
     }
 
-    /// Adds what another thread has looked at.
+    /// Adds the glance of another thread.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl Glance {
     }
 }
 
-/// Runs `work` on `threads` threads at once, the caller's among them, and returns what each gives.
+/// Runs `work` on `threads` threads at once, including the caller's, and returns all results.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! The one frame that everything here is measured in: who takes part, whose turn it is, what is
-//! counted meanwhile, and what is asked of the numbers.
+//! The one frame for all measurements: the entrants, their turns, the counters of a run, and the goals
+//! for the numbers.
 //!
 //! ```text
 //! Stage: folder, inputs, memory ─→ Entrant: series, x, state, expected ─┐
@@ -10,13 +10,13 @@
 //! ```
 //!
 //! A machine's speed drifts: neighbours come and go, memory is given back to the host, the clock
-//! follows the heat. So nobody runs one after the other, each to its end. Every round runs all of
-//! them once, and they are compared within the round (see [`stats`](crate::stats)). Each run is
-//! verified by its checksum, and a control that does the same fixed work all along tells how noisy
+//! follows the heat. So entrants do not run one after the other, each to its end. Every round runs all
+//! of them once, and they are compared within the round (see [`stats`](crate::stats)). Each run is
+//! verified by its checksum, and a control that does the same fixed work in every round shows how noisy
 //! the machine was.
 //!
-//! On it stand the studies' [`experiments`](crate::experiments), [`tune`](crate::tune), the command's
-//! `demo`, and the recorded measurements, those of Python too.
+//! The studies' [`experiments`](crate::experiments), [`tune`](crate::tune), the command's `demo` and the
+//! recorded measurements, including those of Python, are built on it.
 //!
 //! ```
 //! use swath::CancelToken;
@@ -35,6 +35,7 @@
 //! # anyhow::Ok(())
 //! ```
 
+mod budget;
 mod control;
 mod entrant;
 mod goal;
@@ -42,6 +43,7 @@ mod meter;
 mod rounds;
 mod stage;
 
+pub use budget::Budget;
 pub use control::{CONTROL, control};
 pub use entrant::{Absent, Entrant, Entrants, Outcome};
 pub use goal::{Goal, Reached};

@@ -1,17 +1,17 @@
-//! A limit of memory that this process is under for a while, by a control group of its own.
+//! A temporary memory limit for this process, by a control group of its own.
 //!
 //! ```text
 //! own group ─┬─ swath-PID   limit; entered and left by the whole process
 //!            └─ …
 //! ```
 //!
-//! What is taken while inside is charged to the new group: fresh memory, and pages of the page
-//! cache that are read for the first time. What was taken before stays with the old one. At the
-//! limit the kernel takes pages of the page cache away; where there is nothing left to take, it
-//! kills. So a limit is for what reads files into memory that is already there.
+//! Memory taken inside is charged to the new group: fresh memory, and pages of the page cache that are
+//! read for the first time. Memory taken before stays with the old group. At the limit the kernel reclaims
+//! pages of the page cache; if nothing is left to reclaim, it kills the process. So a limit suits programs
+//! that read files into existing memory.
 //!
-//! Making a group needs a right that mostly only root has, and with version 2 of control groups a
-//! parent without processes: where either is missing, [`MemoryLimit::new`] says so.
+//! Making a group mostly needs root, and with version 2 of control groups a parent without processes:
+//! where either is missing, [`MemoryLimit::new`] says so.
 
 use std::fs;
 use std::io;
@@ -67,7 +67,7 @@ impl MemoryLimit {
         let group = own.join(format!("swath-{}", process::id()));
         fs::create_dir(&group)
             .map_err(|error| told("cannot make a control group", &group, &error))?;
-        // From here on it is removed again, whatever fails.
+        // From here on it is removed again if anything fails.
         let limit = Self { version: hierarchy.version(), own, group };
         let file = limit.group.join(match limit.version {
             Version::V1 => "memory.limit_in_bytes",
@@ -83,8 +83,7 @@ impl MemoryLimit {
         Ok(limit)
     }
 
-    /// Puts the whole process, with all its threads, under the limit until what is returned is
-    /// dropped.
+    /// Puts the whole process, with all its threads, under the limit until the returned guard is dropped.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Study A's mirrored loading, and copies that are as slow as one likes.
+//! Study A's mirrored loading, and copies with a limited speed.
 //!
 //! Study A gives each copy an equal part of the file, fixed in advance: as fast as the slowest copy
 //! ([`even_split`]). [`Throttled`] copies stand for devices of their own on a machine that has one.
@@ -30,15 +30,15 @@ use crate::threads::{each, lock};
 /// Bytes of one read of study A's threads here.
 const READ_SIZE: usize = 1 << 20;
 
-/// A file that gives so many bytes a second and no more, as a device of its own would: requests
-/// wait for those before them.
+/// A file that gives at most this many bytes a second, as a separate device would: requests wait for
+/// those before them.
 #[derive(Debug)]
 pub struct Throttled {
     file: File,
     path: PathBuf,
     len: u64,
     bytes_per_s: u64,
-    /// When everything that was asked for will have been given.
+    /// When all requests so far will have been answered.
     free_at: Mutex<Option<Instant>>,
 }
 
@@ -90,7 +90,7 @@ impl ReadAt for Throttled {
 ///
 /// # Errors
 ///
-/// The first failure of a copy; another one is not asked.
+/// The first failure of a copy; no other copy is tried.
 ///
 /// # Panics
 ///
@@ -149,6 +149,6 @@ mod tests {
         std::fs::write(file.path(), [1; 100]).expect("room");
         let copy = Throttled::open(file.path(), 1000).expect("there");
         let (first, second) = (copy.due(50), copy.due(50));
-        assert_eq!(second - first, Duration::from_millis(50), "one behind the other");
+        assert_eq!(second - first, Duration::from_millis(50), "one after the other");
     }
 }

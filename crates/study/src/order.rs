@@ -1,10 +1,10 @@
 //! Structures that keep items in a serial order while items are inserted anywhere.
 //!
 //! Study E (*Fast Serial-Append*, PLIO) needs one: many workers append at the same time, each
-//! somewhere in the middle of what will be one file, and later somebody seeks in it. It used a
-//! doubly linked list, improved it to a skip list that knows ranks, and named trees and packed
-//! arrays as future work. All of them stand here behind one trait, to be compared with what
-//! Swath does instead: no shared structure while writing, and one flat index afterwards.
+//! somewhere in the middle of the later file, and a reader seeks in it afterwards. It used a doubly
+//! linked list, improved it to a skip list that knows ranks, and named trees and packed arrays as future
+//! work. All of them implement one trait here, to be compared with Swath's way: no shared structure while
+//! writing, and one flat index afterwards.
 //!
 //! ```text
 //!                        insert after     search by rank, by offset     after each other
@@ -142,8 +142,8 @@ impl SubAssign for Span {
 
 /// Items in a serial order.
 ///
-/// Ranks count from 0; offsets are in bytes, as if all items lay one behind the other. Costs are
-/// those of each structure, in the table of the [module](self). A structure holds fewer than
+/// Ranks count from 0; offsets are in bytes, as if all items lay one after the other. The table of the
+/// [module](self) lists the costs of each structure. A structure holds fewer than
 /// `u32::MAX` items, and together they have at most `u64::MAX` bytes: more is a mistake of the
 /// caller, and panics.
 pub trait Order {
@@ -167,7 +167,7 @@ pub trait Order {
     /// How many items there are.
     fn len(&self) -> usize;
 
-    /// Whether there is none.
+    /// Whether there are no items.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -175,14 +175,14 @@ pub trait Order {
     /// Bytes of all items together.
     fn bytes(&self) -> u64;
 
-    /// Puts `item` behind all others.
+    /// Puts `item` after all others.
     fn push(&mut self, item: Item) -> Handle;
 
-    /// Puts `item` directly behind another; `None` if that is no longer there.
+    /// Puts `item` directly after another; `None` if that is no longer there.
     fn insert_after(&mut self, handle: Handle, item: Item) -> Option<Handle>;
 
-    /// Puts `item` in front of the one that has this rank now, or behind all if it is their
-    /// count; `None` if there are fewer.
+    /// Puts `item` in front of the one that has this rank now, or after all if it is their count; `None` if
+    /// there are fewer.
     fn insert_at(&mut self, rank: usize, item: Item) -> Option<Handle>;
 
     /// Takes an item out; `None` if it is no longer there.
@@ -205,7 +205,7 @@ pub trait Order {
     /// Returns how much lies before an item; `None` if it is no longer there.
     fn place(&self, handle: Handle) -> Option<Place>;
 
-    /// Returns the item behind; `None` behind the last one and if `handle` is no longer there.
+    /// Returns the next item; `None` after the last one and if `handle` is no longer there.
     fn next(&self, handle: Handle) -> Option<Handle>;
 
     /// Returns the item in front; `None` in front of the first one and if `handle` is no longer

@@ -1,9 +1,9 @@
 //! The study as one page: `report.html`, and the page that compares two studies.
 //!
-//! A page is one file that needs no other: it says by its own policy that a browser is to load
-//! nothing. Charts are drawn by `plotters` when the page is made; a style sheet gives them their
-//! colours, and a few lines of script show hover values and switch between warm and cold files.
-//! Without the script everything is there, one below the other.
+//! A page is one file that needs no other: its own policy forbids a browser to load anything. Charts
+//! are drawn by `plotters` when the page is made; a style sheet gives them their colours, and a few lines
+//! of script show hover values and switch between warm and cold files. Without the script everything is
+//! shown, one below the other.
 //!
 //! ```text
 //! Results → points (median, quartiles) → draw (axes, places) → svg (classes)
@@ -43,7 +43,7 @@ use maud::html;
 
 use crate::results::{Results, State};
 
-/// Makes `report.html` of what a study measured, finished or not.
+/// Makes `report.html` from the results of a study, finished or not.
 ///
 /// All that comes from `results` is escaped. A point of a chart, with its row of the table, takes
 /// about 250 bytes: 12,000 points are 3 MB. It takes a second or less.

@@ -1,4 +1,4 @@
-"""How people parse and write text with numbers today; each way loads its library when it is used.
+"""The usual ways to parse and write text with numbers; each loads its library on first use.
 
 A way takes a path and returns a function to be timed. What that returns goes to the way's
 check, which is not timed and gives two numbers: how many values, and what they add up to.
@@ -13,7 +13,7 @@ def coordinates(matrix):
 
 
 def summed(matrix):
-    """The same where entries with one row and column have become one, their ones added up."""
+    """The same, with the ones of entries at the same row and column added up."""
     matrix = matrix.tocoo()
     ids = matrix.row.astype("int64") + matrix.col.astype("int64")
     times = matrix.data.astype("int64")
@@ -135,7 +135,7 @@ def scipy_write(path):
 
 
 def entries(path):
-    """Lines of a written matrix behind its header."""
+    """Lines of a written matrix after its header."""
     header = header_lines(path)
     return written(path)[0] - header, 0
 

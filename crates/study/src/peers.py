@@ -15,7 +15,7 @@ try:
 except ImportError:
     numpy = None
 
-# Some libraries show their progress on standard output: answers have a way of their own.
+# Some libraries show their progress on standard output: answers use another descriptor.
 answers = os.fdopen(os.dup(1), "w")
 os.dup2(2, 1)
 

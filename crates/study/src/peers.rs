@@ -1,10 +1,10 @@
-//! What people read files with today, run beside Swath.
+//! The tools that people read files with today, run beside Swath.
 //!
-//! Python stays alive between runs and times the load itself, so neither its start nor the
-//! check is part of what it is compared by. ripgrep can only be timed as a whole process:
-//! its start, about a millisecond, is included, as it is for everybody who runs it. A peer
-//! that is not installed is [`Absent`] with a reason, and is listed as such; it is never
-//! left out in silence.
+//! Python stays alive between runs and times the load itself, so neither its start nor the check counts.
+//! ripgrep can only be timed as a whole process:
+//! its start, about a millisecond, is included, as it is for every user. A peer
+//! that is not installed is [`Absent`] with a reason, and is listed as such; it is never left out
+//! silently.
 //!
 //! ```text
 //! measure ── ["fromfile","data.bin"] ──→ python   loads (timed), then sums (not timed)
@@ -28,11 +28,11 @@ pub const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
 /// The buffer of the [`BufReader`] that Swath's reader is compared with.
 pub const BUFFER_SIZE: usize = 1 << 20;
 
-/// What a Python peer loaded.
+/// The result of a Python peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct PythonLoaded {
-    /// Of the load alone, by Python's clocks.
+    /// Seconds of the load alone, by Python's clock.
     pub seconds: f64,
     /// CPU seconds of it.
     pub cpu_seconds: f64,
@@ -44,7 +44,7 @@ pub struct PythonLoaded {
 }
 
 impl PythonLoaded {
-    /// Has the seconds be Python's own; returns what it loaded.
+    /// Takes Python's own seconds; returns the outcome.
     pub fn told(self, meter: &mut Meter) -> Outcome {
         meter.took(self.seconds);
         meter.note("cpu_seconds", self.cpu_seconds);
@@ -71,9 +71,9 @@ const SCRIPT: &str = concat!(include_str!("parsers.py"), "\n", include_str!("pee
 /// `parsers.py` have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PythonWay {
-    /// What results call it.
+    /// Its name in results.
     pub name: &'static str,
-    /// What the script calls it.
+    /// Its name in the script.
     pub word: &'static str,
 }
 
@@ -124,19 +124,18 @@ impl Python {
         Ok(python)
     }
 
-    /// Returns the versions that answered.
+    /// Returns the versions.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Loads the file at `path` and sums it; or parses it, or writes what it parsed before, and
-    /// returns how many values there are instead of bytes, and what they add up to.
+    /// Loads the file at `path` and sums it; or parses it, or writes the values that it parsed before, and
+    /// returns the number of values instead of bytes, and their sum.
     ///
     /// # Errors
     ///
-    /// If Python cannot do it or has ended, if the library that it is about is not installed, or if
-    /// the path is not UTF-8.
+    /// If Python cannot do it or has ended, if the library is not installed, or if the path is not UTF-8.
     pub fn ask(&mut self, way: PythonWay, path: &Path) -> Result<PythonLoaded> {
         let (way, path) = (way.word, path.to_str());
         let path = path.context("the Python peer takes UTF-8 paths only")?;
@@ -160,7 +159,7 @@ impl Python {
 
 impl Drop for Python {
     fn drop(&mut self) {
-        // The end of its input ends it.
+        // Closing its input ends it.
         drop(self.input.take());
         let _ = self.child.wait();
     }
@@ -172,7 +171,7 @@ pub struct Ripgrep {
     version: String,
 }
 
-/// What one run of ripgrep found.
+/// The result of one run of ripgrep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinesCounted {
     /// From before its start to after its end.
@@ -197,7 +196,7 @@ impl Ripgrep {
         Ok(Self { version: version.to_owned() })
     }
 
-    /// Returns the version that answered.
+    /// Returns the version.
     #[must_use]
     pub fn version(&self) -> &str {
         &self.version
@@ -220,7 +219,7 @@ impl Ripgrep {
     ///
     /// As [`count_lines`](Self::count_lines).
     pub fn count_lines_below(&self, folder: &Path) -> Result<LinesCounted> {
-        // Somebody's list of files to ignore could leave some out.
+        // A user's list of files to ignore could leave some out.
         let (text, seconds) = self.run(&["--no-ignore", "--hidden", "-c", ""], folder)?;
         let count = |line: &str| -> Option<u64> { line.rsplit_once(':')?.1.parse().ok() };
         let lines =
@@ -228,7 +227,7 @@ impl Ripgrep {
         Ok(LinesCounted { seconds, lines: lines.sum::<Result<u64>>()? })
     }
 
-    /// Returns what it prints, and how many seconds that took.
+    /// Returns its output, and the seconds it took.
     fn run(&self, words: &[&str], path: &Path) -> Result<(String, f64)> {
         let start = Instant::now();
         let mut command = Command::new("rg");
@@ -251,7 +250,7 @@ pub fn sum_buffered(path: &Path) -> io::Result<(u64, u64)> {
     sum_reader(BufReader::with_capacity(BUFFER_SIZE, File::open(path)?))
 }
 
-/// Sums whatever `reader` gives, in its own buffer. Returns the bytes read and their sum.
+/// Sums the bytes of `reader`, in its own buffer. Returns their number and their sum.
 ///
 /// # Errors
 ///

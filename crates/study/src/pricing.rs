@@ -6,7 +6,7 @@
 //! swath    block by block: read, parsed, priced and formatted by the worker that has it
 //! ```
 //!
-//! All leave the same bytes. What is wrong with a text is said by the library, whoever finds it.
+//! All write the same bytes. The library describes the faults of a text, whichever form finds them.
 //!
 //! ```
 //! use swath::append::{OrderedOptions, ordered};
@@ -38,7 +38,7 @@ use swath_formats::contracts::{ContractOptions, PriceOptions};
 
 use self::columns::Difference;
 
-/// How contracts become prices. What comes out does not depend on it.
+/// How contracts become prices. The prices do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The program that study C began with.
@@ -57,7 +57,7 @@ pub struct Pricing {
     read: ReadOptions,
 }
 
-/// How a pricing went.
+/// The report of a pricing.
 #[derive(Clone, Debug)]
 pub struct Priced {
     /// Contracts, and prices.
@@ -72,11 +72,11 @@ pub struct Priced {
     pub off: u64,
     /// The largest difference from the last field.
     pub largest_difference: f64,
-    /// Wishes about the output that could not be granted, and what was done instead.
+    /// Requests about the output that could not be granted, and what was done instead.
     pub fallbacks: Vec<Fallback>,
 }
 
-/// What the study's forms tell.
+/// The report of the study's forms.
 struct Done {
     contracts: u64,
     bytes_in: u64,
@@ -111,8 +111,8 @@ impl Pricing {
     ///
     /// # Errors
     ///
-    /// The first thing that is wrong in the order of the file, as the library says it; what reading
-    /// and writing say. Then there is no output.
+    /// The first fault in file order, in the library's words; the errors of reading and writing. There is no
+    /// output then.
     pub fn price(&self, from: &Path, output: Ordered) -> Result<Priced> {
         let start = Instant::now();
         let done = match self.form {
@@ -149,7 +149,7 @@ impl Pricing {
         })
     }
 
-    /// What the library says of a text that a form did not take.
+    /// The library's error for a text that a form did not take.
     fn refused(&self, from: &Path) -> anyhow::Error {
         let read = self.read.clone().with_workers(1);
         match ContractOptions::new().with_read(read).read(from) {

@@ -1,4 +1,4 @@
-//! Random numbers that are the same on every machine and in every year.
+//! Random numbers that are the same on every machine and with every version.
 //!
 //! Orders of contestants, resampled rounds and generated files must be repeatable from a
 //! seed alone: all are made of [`word`]s.
@@ -13,8 +13,8 @@
 
 pub use swath_plan::random::word;
 
-/// Returns a number from 0 up to, but not, 1: word `index` of the sequence of `seed`, cut to the 53
-/// bits that a double has.
+/// Returns a number from 0 up to, but not including, 1: word `index` of the sequence of `seed`, cut to
+/// the 53 bits of a double.
 #[inline]
 #[must_use]
 pub fn fraction(seed: u64, index: u64) -> f64 {
@@ -46,11 +46,11 @@ impl SplitMix64 {
 
     /// Returns a number below `bound`.
     ///
-    /// The odds differ by less than `bound / 2^64`, which nobody can measure.
+    /// The odds differ by less than `bound / 2^64`, too little to measure.
     ///
     /// # Panics
     ///
-    /// If `bound` is 0: no number is below it.
+    /// If `bound` is 0.
     pub fn below(&mut self, bound: usize) -> usize {
         assert!(bound > 0, "no number is below 0");
         let product = u128::from(self.next_word()) * bound as u128;

@@ -1,4 +1,4 @@
-//! What a study measured: one row a run, and what is known about them. `study.json` is this.
+//! The results of a study: one row a run, and the facts about them. `study.json` is this.
 //!
 //! ```text
 //! Results ─ machine, method, limits
@@ -6,7 +6,7 @@
 //!          └─ Run: folder, series, x, state, round → seconds, bytes, metrics
 //! ```
 //!
-//! Whoever reads an older file gets what it had; whoever meets a newer [`SCHEMA`] says so.
+//! An older file is read with the fields that it has; a newer [`SCHEMA`] is an error that says so.
 //!
 //! ```
 //! use swath_study::results::{Results, SCHEMA};
@@ -46,44 +46,44 @@ pub struct Results {
     pub version: String,
     /// When it began, in seconds since 1970.
     pub started: u64,
-    /// What is known of the machine: `[what, value]`, in the order to show them.
+    /// Facts about the machine: `[name, value]`, in the order to show them.
     pub machine: Vec<(String, String)>,
     /// How it was measured.
     pub method: Method,
     /// The folders whose file systems were measured.
     pub folders: Vec<Folder>,
-    /// What the machine could do at best, measured in the same run.
+    /// The limits of the machine, measured in the same run.
     pub limits: Vec<Limit>,
     /// The experiments, in the order of the studies.
     pub experiments: Vec<Measured>,
-    /// A small one for each engine.
+    /// A small timeline for each engine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timelines: Vec<Timeline>,
 }
 
-/// One run of one engine, as it went: who did what, and when.
+/// One run of one engine: what each worker did, and when.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
     /// The engine.
     pub name: String,
-    /// What it did, as in `32 MB, cold files`.
+    /// Its work, as in `32 MB, cold files`.
     pub what: String,
     /// Workers, and places of reads in flight.
     pub lanes: Vec<String>,
-    /// What was done on them, by the time of its beginning.
+    /// The spans on them, by their start.
     pub moments: Vec<Moment>,
 }
 
-/// One thing that was done on a lane.
+/// One span on a lane.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
     /// The lane's number in [`Timeline::lanes`].
     pub lane: usize,
-    /// What, as in `read`.
+    /// The activity, as in `read`.
     pub activity: String,
     /// Seconds from the beginning of the first.
     pub start: f64,
-    /// Seconds that it took.
+    /// Its length in seconds.
     pub seconds: f64,
     /// Bytes.
     pub bytes: u64,
@@ -96,7 +96,7 @@ pub struct Method {
     pub extent: String,
     /// Rounds that count.
     pub rounds: usize,
-    /// Decides the order within each round.
+    /// The seed of the order within each round.
     pub seed: u64,
     /// How files are made cold.
     pub cold_by: String,
@@ -105,13 +105,13 @@ pub struct Method {
 /// A folder whose file system and device were measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {
-    /// Its path as it was given.
+    /// Its path, as given.
     pub path: String,
-    /// What is known of it: `[what, value]`.
+    /// Facts about it: `[name, value]`.
     pub facts: Vec<(String, String)>,
 }
 
-/// What the machine, or one folder's device, could do at best.
+/// A limit of the machine, or of one folder's device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// Which one, as in `memory sum` or `random read, O_DIRECT`.
@@ -124,7 +124,7 @@ pub struct Limit {
     pub unit: String,
 }
 
-/// What one experiment gave.
+/// The results of one experiment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "written::Written")]
 pub struct Measured {
@@ -132,35 +132,35 @@ pub struct Measured {
     pub id: String,
     /// `A` to `E`.
     pub study: String,
-    /// What it reproduces.
+    /// The figure or table that it reproduces.
     pub figure: String,
-    /// How large it was beside that of the study, in a sentence.
+    /// Its size beside that of the study, in a sentence.
     pub scale: String,
-    /// What the study says, and what came of it.
+    /// The study's claims and the findings.
     pub claims: Vec<Claimed>,
-    /// What is to be drawn.
+    /// The charts.
     pub charts: Vec<Chart>,
-    /// How far it came.
+    /// Its progress.
     pub state: Progress,
-    /// Who could not take part, and why: `[who, why]`.
+    /// The absent peers, and why: `[name, reason]`.
     pub absent: Vec<(String, String)>,
-    /// How far the times of the control were spread, as a share of their median.
+    /// The spread of the control's times, as a share of their median.
     pub noise: Option<f64>,
-    /// Below what it was, where that is all that is known: of schema 1.
+    /// An upper bound of the spread, where nothing more is known: of schema 1.
     pub noise_below: Option<f64>,
-    /// How long all of it took, preparations and checks included.
+    /// The time of everything, preparations and checks included.
     pub wall_seconds: Option<f64>,
     /// One for each run that counts.
     pub runs: Vec<Run>,
 }
 
-/// How far an experiment came.
+/// The progress of an experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress {
-    /// To its end.
+    /// It is complete.
     Done,
-    /// It was stopped: the rounds that were finished are there.
+    /// It was stopped: finished rounds are kept.
     #[default]
     Stopped,
     /// It cannot run here, and why.
@@ -174,19 +174,19 @@ pub enum Progress {
 pub struct Chart {
     /// As in `time by threads`.
     pub title: String,
-    /// What lies on the horizontal axis, as in `threads`.
+    /// The quantity of the horizontal axis, as in `threads`.
     pub x: String,
     /// Whether it is logarithmic.
     pub x_log: bool,
     /// Names instead of numbers: 0 is the first. Then series are drawn as bars.
     pub x_names: Vec<String>,
-    /// What is drawn.
+    /// The quantity of the vertical axis.
     pub y: Measure,
     /// Whether it is drawn logarithmically.
     pub y_log: bool,
 }
 
-/// What is drawn of a run.
+/// The number of a run that is drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -201,8 +201,8 @@ pub enum Measure {
         /// Its place; `None`: the same place.
         x: Option<f64>,
     },
-    /// Speed-up over the same series at place 1, divided by the place: the share of threads that
-    /// were of use.
+    /// Speed-up over the same series at place 1, divided by the place: the share of threads that were
+    /// useful.
     Efficiency,
     /// One of [`Run::metrics`].
     Metric {
@@ -222,7 +222,7 @@ pub enum Measure {
     },
 }
 
-/// What the page cache held before a run.
+/// The state of the page cache before a run.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -242,11 +242,11 @@ pub enum State {
 pub struct Run {
     /// The folder's number in [`Results::folders`].
     pub folder: usize,
-    /// Who ran.
+    /// The series that ran.
     pub series: String,
-    /// With how much of what the experiment varies.
+    /// The value of what the experiment varies.
     pub x: f64,
-    /// What the page cache held.
+    /// The state of the page cache.
     pub state: State,
     /// The round, from 0.
     pub round: usize,
@@ -256,13 +256,13 @@ pub struct Run {
     pub seconds: f64,
     /// Bytes that were read or written.
     pub bytes: u64,
-    /// Whatever else was counted, by name: `cpu_seconds`, `voluntary_switches`,
-    /// `involuntary_switches`, `minor_faults`, `major_faults`, `peak_bytes`, `cache_misses` …;
-    /// what the machine cannot count is not there.
+    /// Other counts, by name: `cpu_seconds`, `voluntary_switches`, `involuntary_switches`,
+    /// `minor_faults`, `major_faults`, `peak_bytes`, `cache_misses` …; counts that the machine does not have
+    /// are absent.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
-    /// What changed while it ran, by name: a number for each of equal parts of its time, as in
-    /// `busy`, the processors that worked.
+    /// Courses over time, by name: a number for each of equal parts of the run, as in `busy`, the processors
+    /// at work.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub courses: BTreeMap<String, Vec<f64>>,
 }
@@ -296,18 +296,19 @@ impl Default for Results {
 }
 
 impl Results {
-    /// Reads what was written before.
+    /// Reads results that were written before.
     ///
     /// # Errors
     ///
-    /// If it is no JSON of this kind, or of a newer kind than this program knows.
+    /// If it is not JSON of this kind, or of a newer kind than this program knows.
     pub fn parse(text: &str) -> Result<Self> {
         #[derive(Deserialize)]
         struct Head {
             schema: u32,
         }
         let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
-        let what = if is_json { "this is no study" } else { "this is damaged, or no study" };
+        let what =
+            if is_json { "this is not a study" } else { "this is damaged, or not a study" };
         let head: Head = serde_json::from_str(text).context(what)?;
         ensure!(
             head.schema <= SCHEMA,
@@ -435,8 +436,8 @@ mod tests {
         let text = serde_json::to_string(&whole()).expect("text");
         assert!(Results::parse(&text).is_ok());
         let why = |text: &str| Results::parse(text).expect_err("not whole").to_string();
-        assert_eq!(why(&text[..text.len() / 2]), "this is damaged, or no study");
-        assert_eq!(why("{\"schema\": \"x\"}"), "this is no study");
+        assert_eq!(why(&text[..text.len() / 2]), "this is damaged, or not a study");
+        assert_eq!(why("{\"schema\": \"x\"}"), "this is not a study");
         assert_eq!(why("{\"schema\": 1}"), "this study is damaged");
         for (good, bad) in
             [("\"seconds\":0.25", "\"seconds\":-1.0"), ("\"folder\":0", "\"folder\":7")]

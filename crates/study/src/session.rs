@@ -1,4 +1,4 @@
-//! Runs experiments one after the other and keeps what they gave, also when it is stopped.
+//! Runs experiments one after the other and keeps their results, even when it is stopped.
 //!
 //! ```text
 //! folders × chosen experiments → rounds → Results ─┬─ study.json   after each experiment
@@ -7,7 +7,7 @@
 //!                                                  └─ report.html  at the end
 //! ```
 //!
-//! An experiment that cannot run here, or fails, does not keep the others from running.
+//! An experiment that cannot run here, or fails, does not stop the others.
 
 mod csv;
 mod limits;
@@ -34,35 +34,35 @@ use crate::results::{
 use crate::stats::Summary;
 use crate::summary;
 
-/// What is to be done.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How much.
+    /// The amount of work.
     pub extent: Extent,
-    /// Which ones.
+    /// The experiments.
     pub chosen: Vec<&'static Experiment>,
-    /// Where to measure; there is one or more.
+    /// The folders to measure in; at least one.
     pub data: Vec<PathBuf>,
-    /// Where results go.
+    /// The folder of the results.
     pub out: PathBuf,
-    /// Go on where an earlier study of the same settings was stopped.
+    /// Whether to continue an earlier study of the same settings.
     pub resume: bool,
-    /// Decides orders and contents.
+    /// The seed of orders and contents.
     pub seed: u64,
-    /// The version to name.
+    /// The version to record.
     pub version: String,
-    /// The command, for what needs a process of its own; without it that is left out.
+    /// The command, for entrants that need a process of their own; without it they are left out.
     pub program: Option<PathBuf>,
 }
 
-/// How far it is.
+/// The progress of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The experiment on its way, or [`LIMITS`].
+    /// The running experiment, or [`LIMITS`].
     pub id: &'static str,
-    /// Its number, from 0, and how many there are.
+    /// Its number, from 0, and the number of experiments.
     pub experiment: (usize, usize),
-    /// Runs of it that are done, and how many there are.
+    /// Its finished runs, and the number of runs.
     pub run: (usize, usize),
 }
 
@@ -76,10 +76,10 @@ pub const PAGE: &str = "report.html";
 pub const SUMMARY: &str = "summary.md";
 /// Bytes that the control sums.
 const CONTROL_LEN: usize = 16 << 20;
-/// What is on its way before the experiments.
+/// The step before the experiments.
 pub const LIMITS: &str = "limits";
 
-/// Runs all of it. What is there at the end is also in the folder of results.
+/// Runs all of it. The returned results are also in the folder of results.
 ///
 /// # Errors
 ///
@@ -115,7 +115,7 @@ pub fn run(
     if let Some(place) = stages.first().filter(|_| is_going(&results)) {
         results.timelines = timelines::record(&place.stage)?;
     }
-    // What was finished before stays, and all that is not asked for now.
+    // Finished experiments stay, and all that are not requested now.
     let stays = |one: &Measured| {
         one.state == Progress::Done || settings.chosen.iter().all(|it| it.id != one.id)
     };
@@ -143,8 +143,8 @@ pub fn run(
     Ok(results)
 }
 
-/// The limits of the machine and all folders. Stopped before all of them are there, there are none:
-/// whoever goes on measures them anew.
+/// The limits of the machine and all folders. If it is stopped before all of them are measured, none are
+/// kept: the next run measures them again.
 fn limits_of(
     places: &[Place],
     cancel: &CancelToken,
@@ -161,7 +161,7 @@ fn limits_of(
     Ok(all)
 }
 
-/// Leaves `study.json`, the page and the summary in a folder.
+/// Writes `study.json`, the page and the summary to a folder.
 ///
 /// # Errors
 ///
@@ -173,7 +173,7 @@ pub fn report(results: &Results, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Judges what was measured by the rules of this version: what it does not know stays as it is.
+/// Judges the results by the rules of this version: unknown experiments stay as they are.
 #[must_use]
 pub fn judged_anew(mut results: Results) -> Results {
     let folders: Vec<String> =
@@ -185,7 +185,7 @@ pub fn judged_anew(mut results: Results) -> Results {
         };
         let places = Places { folders: &folders, seed, noise: one.noise };
         one.claims = known.judged(&one.runs, places);
-        // What an earlier version ran was of the sizes of that version.
+        // Runs of an earlier version have the sizes of that version.
         if !one.scale.is_empty() {
             one.scale = known.scale.sentence(is_full);
         }
@@ -193,14 +193,14 @@ pub fn judged_anew(mut results: Results) -> Results {
     results
 }
 
-/// Makes the folder of results, and keeps others out of it until what is returned is dropped.
+/// Makes the folder of results, and locks it until the returned file is dropped.
 fn begin(out: &Path) -> Result<File> {
-    let what = || format!("cannot leave a study in {}", out.display());
+    let what = || format!("cannot write a study to {}", out.display());
     fs::create_dir_all(out).with_context(what)?;
     let folder = File::open(out).with_context(what)?;
-    // Where nothing can be locked, whoever asks for two at one time gets the later one.
+    // Where nothing can be locked, the later of two studies wins.
     let is_taken = matches!(folder.try_lock(), Err(TryLockError::WouldBlock));
-    ensure!(!is_taken, "{}: another study is on its way into it", what());
+    ensure!(!is_taken, "{}: another study is writing to it", what());
     Ok(folder)
 }
 
@@ -209,7 +209,7 @@ fn place_of(id: &str) -> usize {
     experiments::ALL.iter().position(|one| one.id == id).unwrap_or(usize::MAX)
 }
 
-/// Leaves the results whole or not at all.
+/// Writes the results whole or not at all.
 fn save(results: &Results, out: &Path) -> Result<()> {
     let text = serde_json::to_string(results).context("results are text")?;
     swath::write(out.join(FILE), text)?;
@@ -232,7 +232,7 @@ pub fn file_of(path: &Path) -> PathBuf {
 ///
 /// # Errors
 ///
-/// If there are none, or they cannot be understood.
+/// If there are no results, or they cannot be understood.
 pub fn load(path: &Path) -> Result<Results> {
     let path = file_of(path);
     let text = text_of(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -251,7 +251,7 @@ fn text_of(path: &Path) -> Result<String> {
     Ok(fs::read_to_string(plain)?)
 }
 
-/// What an earlier study of the same settings has left.
+/// The results of an earlier study of the same settings.
 fn earlier(settings: &Settings, now: &Results) -> Result<Option<Results>> {
     if !settings.out.join(FILE).exists() {
         return Ok(None);
@@ -330,7 +330,7 @@ fn beginning(settings: &Settings) -> Results {
     }
 }
 
-/// Rounds that count: as many as the experiment wants at least, and more where there is time.
+/// Rounds that count: at least as many as the experiment needs, and more if there is time.
 fn rounds_of(extent: Extent, least: usize) -> usize {
     match extent {
         Extent::Smoke => 1,
@@ -363,7 +363,7 @@ fn measure(
         place.stage.clear();
         match stopped {
             Ok(Stopped::No) => {}
-            // What was to be made for it was not made.
+            // Its input was not made.
             Err(error) if !cancel.is_cancelled() => {
                 measured.state = Progress::Failed(format!("{error:#}"));
             }
@@ -415,8 +415,7 @@ fn in_folder(
     stopped
 }
 
-/// How far the times of the control are spread, as a share of their median; the folder that was
-/// measured at the worst time counts.
+/// The spread of the control's times, as a share of their median; the worst folder counts.
 fn noise(runs: &[Run], folders: usize) -> Option<f64> {
     let key = Key { series: CONTROL, x: 0.0, state: State::None };
     let spreads = (0..folders).filter_map(|folder| {

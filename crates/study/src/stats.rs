@@ -1,4 +1,4 @@
-//! Says what a handful of noisy samples allow to say.
+//! What can be concluded from a handful of noisy samples.
 //!
 //! Medians and quartiles describe one contestant. Two are compared round by round: the
 //! machine is faster in some minutes than in others, but within one round both meet the
@@ -26,7 +26,7 @@ use crate::random::SplitMix64;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How often the rounds are resampled for one interval.
+/// Resamplings for one interval.
 const RESAMPLES: usize = 10_000;
 
 /// The five numbers that describe the samples of one contestant.
@@ -45,7 +45,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Describes `samples`, or `None` if there is none. Between two samples it interpolates.
+    /// Describes `samples`, or `None` without samples. Between two samples it interpolates.
     #[must_use]
     pub fn of(samples: &[f64]) -> Option<Self> {
         let mut sorted = samples.to_vec();
@@ -72,8 +72,7 @@ pub(crate) const NOISY_SPREAD: f64 = 0.15;
 /// Fewer rounds give no interval worth printing.
 pub const MIN_ROUNDS: usize = 7;
 
-/// Returns how far the times of a control are spread, as a share of their median, if that is too
-/// far.
+/// Returns the spread of a control's times, as a share of their median, if it is too wide.
 #[must_use]
 pub fn noisy_spread(seconds: &[f64]) -> Option<f64> {
     let spread = Summary::of(seconds)?.spread();
@@ -88,7 +87,7 @@ fn quarter(sorted: &[f64], index: usize) -> f64 {
     below + (above - below) * ((scaled % 4) as f64 / 4.0)
 }
 
-/// Returns the median of `samples`, or `None` if there is none.
+/// Returns the median of `samples`, or `None` without samples.
 #[must_use]
 pub fn median(samples: &[f64]) -> Option<f64> {
     Summary::of(samples).map(|summary| summary.median)
@@ -97,7 +96,7 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 /// An estimate and the 95 % interval around it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// What the samples say.
+    /// The value from the samples.
     pub estimate: f64,
     /// 2.5 % of the resampled estimates lie below it.
     pub lower: f64,
@@ -141,7 +140,7 @@ fn resampled(samples: &[f64], drawn: &mut [f64], random: &mut SplitMix64) -> f64
     quarter(drawn, 2)
 }
 
-/// The interval of what is estimated again and again.
+/// The interval of repeated estimates.
 fn around(estimate: f64, again: impl FnMut() -> f64) -> Interval {
     let mut all: Vec<f64> = std::iter::repeat_with(again).take(RESAMPLES).collect();
     all.sort_unstable_by(f64::total_cmp);
@@ -174,7 +173,7 @@ fn paired(left: &[f64], right: &[f64], seed: u64, of: fn(f64, f64) -> f64) -> Op
 ///
 /// For samples that do not belong together, as of two machines: both sides are resampled on
 /// their own, deterministic in `seed`. `None` if a side has no samples, or if the ratio or an
-/// end of its interval is no number, as when a median is 0.
+/// end of its interval is not finite, as when a median is 0.
 #[must_use]
 pub fn ratio_of_medians(
     numerators: &[f64],
@@ -218,18 +217,18 @@ pub fn serial_share(times: &[(f64, f64)]) -> Option<f64> {
     Some(serial / (serial + parallel))
 }
 
-/// What is asked of a number.
+/// A bound on a number.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// It is to be this or more.
+    /// This or more.
     AtLeast(f64),
-    /// It is to be this or less.
+    /// This or less.
     AtMost(f64),
 }
 
 impl Bound {
-    /// Decides whether what was measured keeps to the bound.
+    /// Decides whether a measured number keeps to the bound.
     #[must_use]
     pub fn verdict(self, measured: &Interval) -> Verdict {
         let (kept_by_all, kept_by_some) = match self {
@@ -253,14 +252,14 @@ impl fmt::Display for Bound {
     }
 }
 
-/// What an interval says about a bound.
+/// The verdict of an interval about a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The whole interval keeps to it.
     Met,
     /// No part of the interval does.
     Missed,
-    /// A part of the interval does: more rounds, or a calmer machine, would tell.
+    /// A part of the interval does: more rounds, or a calmer machine, would decide it.
     Undecided,
 }
 

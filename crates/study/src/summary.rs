@@ -1,7 +1,7 @@
 //! The study as tables for papers: `summary.md`.
 //!
-//! What a paper takes from a record stands between `<!-- part: NAME -->` and `<!-- /part -->`, so
-//! that the repository can compare the paper with the record, and put a new one's into it.
+//! The parts that papers take from a record are between `<!-- part: NAME -->` and `<!-- /part -->`, so
+//! that the repository can compare the paper with the record, and insert the parts of a new one.
 //!
 //! ```
 //! use swath_study::{results::Results, summary};
@@ -19,7 +19,7 @@ use crate::results::{
 };
 use crate::stats::{Interval, median};
 
-/// All of it. What was measured by several folders has a column for them.
+/// All of it. With several folders, tables have a column for them.
 #[must_use]
 pub fn render(results: &Results) -> String {
     let mut text = String::from("# Findings\n\n");
@@ -93,7 +93,7 @@ fn finding_row(
     row(text, &[&claimed, rule, state, here, &noise, &finding.because, &limit]);
 }
 
-/// A claim as rows name it.
+/// The name of a claim in rows.
 fn words(claim: &Claimed) -> String {
     format!("{}: {}", claim.id, claim.source)
 }
@@ -143,7 +143,7 @@ fn dash() -> String {
 fn row(text: &mut String, cells: &[&str]) {
     for cell in cells {
         let cell = cell.replace('|', "\\|").replace(['\n', '\r'], " ");
-        // A String takes everything.
+        // Writing to a String does not fail.
         let _ = write!(text, "| {} ", cell.trim());
     }
     text.push_str("|\n");

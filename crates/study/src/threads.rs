@@ -1,7 +1,7 @@
 //! Threads for one piece of work, without a panic where the machine has none left.
 //!
-//! A measurement with fewer threads than it says is wrong, so it is an error; what only prepares or
-//! checks one goes on with those that are there.
+//! A measurement with fewer threads than it claims is wrong, so that is an error; preparations and checks
+//! continue with the threads there are.
 //!
 //! ```
 //! use swath_study::threads::{available, each};
@@ -18,12 +18,12 @@ use std::thread::{self, Builder};
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-/// What [`each`] gave.
+/// The result of [`each`].
 #[derive(Debug)]
 pub struct Done<R> {
-    /// What `work` returned for each part, in their order.
+    /// The results of `work`, in the order of the parts.
     pub results: Vec<R>,
-    /// Why parts of it had no thread of their own, if some had not.
+    /// Why some parts had no thread of their own, if so.
     pub refused: Option<io::Error>,
 }
 
@@ -38,8 +38,8 @@ impl<R> Done<R> {
     }
 }
 
-/// Runs `work` on each of `parts` at the same time: the last on the caller's own thread, the others
-/// on one each. Where no more threads can be started, the caller does what is left.
+/// Runs `work` on each of `parts` at the same time: the last on the caller's own thread, the others on one
+/// each. If no more threads can be started, the caller does the rest.
 ///
 /// # Panics
 ///
@@ -69,7 +69,7 @@ pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Do
     })
 }
 
-/// Locks, also after a panic: what is guarded here is whole after every statement.
+/// Locks, even after a panic: the guarded values are consistent after every statement.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -84,8 +84,8 @@ fn panic_again<R>(panic: Box<dyn std::any::Any + Send>) -> R {
     std::panic::resume_unwind(panic)
 }
 
-/// How many threads there can be at one time, the caller's among them, `wanted` at most: tried, for
-/// limits of users and of control groups are nowhere to be read.
+/// Returns how many threads can run at the same time, including the caller's, at most `wanted`: found by
+/// trying, since limits of users and control groups cannot be read.
 #[must_use]
 pub fn available(wanted: usize) -> usize {
     thread::scope(|scope| {
@@ -102,12 +102,12 @@ pub fn available(wanted: usize) -> usize {
     })
 }
 
-/// A pool of `workers` threads that fork and join, 0 for one each core. Where they cannot be started
-/// there are fewer, at worst this thread alone, and what was done instead is said.
+/// A pool of `workers` threads that fork and join, 0 for one each core. If they cannot be started, there
+/// are fewer, at worst this thread alone, and the returned text says so.
 ///
 /// # Errors
 ///
-/// If not one can be started, and this thread is in a pool already.
+/// If no thread can be started, and this thread is in a pool already.
 pub fn pool(workers: usize) -> Result<(ThreadPool, Option<String>), ThreadPoolBuildError> {
     let built = ThreadPoolBuilder::new().num_threads(workers).build();
     let Err(error) = built else { return built.map(|pool| (pool, None)) };
@@ -115,7 +115,7 @@ pub fn pool(workers: usize) -> Result<(ThreadPool, Option<String>), ThreadPoolBu
         0 => thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
     };
-    // This thread waits for the others, so it is none of them.
+    // This thread waits for the others, so it does not count.
     let there = available(wanted) - 1;
     let fewer = match there {
         0 => ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()?,
@@ -125,11 +125,11 @@ pub fn pool(workers: usize) -> Result<(ThreadPool, Option<String>), ThreadPoolBu
     Ok((fewer, Some(instead)))
 }
 
-/// The error for a thread that cannot be had.
+/// The error for a thread that cannot be started.
 pub(crate) fn not_started(error: &io::Error, thread: usize, wanted: usize) -> io::Error {
     let text = format!(
         "cannot start thread {thread} of {wanted}: {error}; \
-         try: fewer threads, or a higher limit of them (`ulimit -u`, pids.max)"
+         try: use fewer threads, or raise their limit (`ulimit -u`, pids.max)"
     );
     io::Error::new(error.kind(), text)
 }

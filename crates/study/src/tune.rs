@@ -6,13 +6,13 @@
 //! Setting × its values → Duel: screened, confirmed, guarded → Profile, and why
 //! ```
 //!
-//! Every contestant is `auto` with a profile, so that exactly what will run later is measured:
-//! now, against now with one setting changed. A default stays unless another value is clearly
-//! faster, twice, and nothing else is slower for it; a setting that is taken is part of "now" for
-//! those behind it. What is measured is checked: every run reads all bytes, the first one of each
-//! kind also their sum.
+//! Every contestant is `auto` with a profile, so exactly the later reads are measured: the current
+//! settings against the same with one setting changed. A default stays unless another value is clearly
+//! faster, twice, and nothing else becomes slower; a setting that is taken belongs to the current settings
+//! of the next ones. Runs are checked: every run reads all bytes, and the first one of each kind also adds
+//! them up.
 //!
-//! Nothing is left behind but the result: no file, and after a cancellation no profile.
+//! Only the result remains: no file, and after a cancellation no profile.
 
 mod case;
 mod clock;
@@ -36,31 +36,31 @@ use duel::{Entrant, Ran, decide};
 use place::Place;
 use setting::{SETTINGS, Setting};
 
-/// What is to be done.
+/// What to measure.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// A folder of the file system to measure: a hidden folder is made in it, and removed.
     pub folder: PathBuf,
-    /// How long it may take; a run that has begun is brought to its end.
+    /// The time it may take; a run that has begun is finished.
     pub budget: Duration,
-    /// Decides the order of runs, and what is in the files.
+    /// The seed of the order of runs and of the files.
     pub seed: u64,
 }
 
-/// What came out of it.
+/// The result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tuned {
-    /// What is to be used from now on; it has no name yet.
+    /// The new profile; it has no name yet.
     pub profile: Profile,
     /// Every setting, in the order in which they were measured.
     pub found: Vec<Found>,
-    /// What could not be measured here, and why.
+    /// Settings that could not be measured here, and why.
     pub notes: Vec<String>,
     /// The length of the file that was read, in bytes.
     pub file_bytes: u64,
-    /// What it took.
+    /// The time it took.
     pub elapsed: Duration,
-    /// It was cancelled: what was found so far is no profile.
+    /// It was cancelled: the findings so far are not a profile.
     pub is_stopped: bool,
 }
 
@@ -72,15 +72,15 @@ impl Tuned {
     }
 }
 
-/// Measures; `watch` is told each run.
+/// Measures; `watch` is called for each run.
 ///
 /// Takes at most 96 MiB and some small files on the file system, an eighth of what is free there,
 /// and as much memory.
 ///
 /// # Errors
 ///
-/// If no file can be made in the folder, or nothing can be read back. What goes wrong with one
-/// setting is in what was found about it.
+/// If no file can be made in the folder, or nothing can be read back. Errors of one setting are in its
+/// finding.
 pub fn run(
     settings: &Settings,
     cancel: &CancelToken,
@@ -105,7 +105,7 @@ pub fn run(
     tuned.notes = place.notes().to_vec();
     tuned.file_bytes = place.len();
     tuned.found = SETTINGS.each_ref().map(|setting| setting.open(&place)).to_vec();
-    // What one setting leaves of its time is for those that had too little.
+    // The unused time of one setting goes to those that had too little.
     for _ in 0..2 {
         let open: Vec<usize> =
             (0..SETTINGS.len()).filter(|&index| is_open(&tuned.found[index])).collect();
@@ -122,7 +122,7 @@ pub fn run(
     Ok(tuned)
 }
 
-/// Whether a setting is still to be measured.
+/// Whether a setting remains to be measured.
 fn is_open(found: &Found) -> bool {
     found.taken.is_none() && found.because == Because::NoTime.words()
 }
@@ -138,7 +138,7 @@ struct Turns<'t> {
 }
 
 impl Turns<'_> {
-    /// Measures the setting, step by step as long as steps are taken.
+    /// Measures the setting, step by step, until a step is not taken.
     fn measure(&mut self, profile: &mut Profile, seed: u64) -> Found {
         let setting = self.setting;
         let mut last = setting.kept(Because::NoneFaster.words().to_owned(), None);
@@ -174,7 +174,7 @@ impl Turns<'_> {
                 }
                 Err(error) => setting.kept(format!("not measured: {error:#}"), None),
             };
-            // A further step that is not taken leaves what the one before it has found.
+            // If a further step is not taken, the result of the step before it stands.
             if found.taken.is_none() {
                 return if last.taken.is_some() { last } else { found };
             }
@@ -216,7 +216,7 @@ mod tests {
         assert!(!tuned.is_stopped && tuned.file_bytes >= 1 << 20, "{tuned:?}");
         assert_eq!(steps[0], "making a file");
         assert!(steps.contains(&"warm-workers"), "{steps:?}");
-        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0, "left behind");
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0, "something is left");
     }
 
     #[test]
@@ -243,7 +243,7 @@ mod tests {
             "{tuned:?}"
         );
         assert!(tuned.elapsed < Duration::from_secs(60), "{tuned:?}");
-        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0, "left behind");
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0, "something is left");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! What a timer beside the work sees: how late it fires, and how busy the processors are.
+//! A timer beside the work: how late it fires, and how busy the processors are.
 //!
-//! How late it fires is study B's responsiveness; how busy the processors are over time is what
-//! studies B and C draw as the load.
+//! Its lateness is study B's responsiveness; the busy processors over time are the load that studies B and
+//! C draw.
 //!
 //! ```
 //! use swath_study::watch::beside;
@@ -17,22 +17,21 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What the timer is set to.
+/// The interval of the timer.
 pub const INTERVAL: Duration = Duration::from_millis(1);
 
-/// Equal parts of the time, for what is busy in each of them.
+/// Equal parts of the time, for the load in each of them.
 pub const PARTS: usize = 20;
 
-/// What was seen.
+/// The observations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Watched {
-    /// How late the timer fired, in seconds beyond [`INTERVAL`]: half of the times less. 0 where
-    /// it never fired.
+    /// The median lateness of the timer, in seconds beyond [`INTERVAL`]. 0 if it never fired.
     pub late_median: f64,
-    /// How late it fired once.
+    /// The greatest lateness.
     pub late_most: f64,
-    /// Processors that this process kept busy, the timer's own thread among them, in each of
-    /// [`PARTS`] equal parts of the time; empty where the clock told nothing.
+    /// Processors that this process kept busy, including the timer's own thread, in each of [`PARTS`] equal
+    /// parts of the time; empty if the clock could not be read.
     pub busy: Vec<f64>,
 }
 
@@ -45,7 +44,7 @@ pub fn beside<T>(work: impl FnOnce() -> T) -> (T, Watched) {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let start = Sample::now(Instant::now());
-        // A machine that has no thread left tells nothing of its timers.
+        // Without a thread for the timer, there is nothing to report.
         let (done, at) = (&done, start.at);
         let timer =
             std::thread::Builder::new().spawn_scoped(scope, move || watch(at, done)).ok();
@@ -62,7 +61,7 @@ struct StopOnDrop<'d>(&'d AtomicBool);
 
 impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
-        // Relaxed: nothing but the end is told.
+        // Relaxed: it only signals the end.
         self.0.store(true, Ordering::Relaxed);
     }
 }
@@ -121,8 +120,8 @@ fn summary(start: Sample, ticks: &[Tick], end: Sample) -> Watched {
     }
 }
 
-/// From seconds and the work done until then, both from 0 on and growing, to how much was done a
-/// second in each part; between two samples the work is even.
+/// From seconds and the work done until then, both growing from 0, to the work per second in each part;
+/// between two samples the work is even.
 fn busy(samples: &[(f64, f64)]) -> Vec<f64> {
     let Some(&(total, _)) = samples.last() else { return Vec::new() };
     if total <= 0.0 {
@@ -130,9 +129,9 @@ fn busy(samples: &[(f64, f64)]) -> Vec<f64> {
     }
     let part = total / PARTS as f64;
     let done_at = |seconds: f64| {
-        let behind = samples.partition_point(|&(at, _)| at < seconds).min(samples.len() - 1);
-        let (to, done) = samples[behind];
-        let (from, before) = samples[behind.saturating_sub(1)];
+        let after = samples.partition_point(|&(at, _)| at < seconds).min(samples.len() - 1);
+        let (to, done) = samples[after];
+        let (from, before) = samples[after.saturating_sub(1)];
         if to > from { before + (done - before) * (seconds - from) / (to - from) } else { done }
     };
     let bounds: Vec<f64> = (0..=PARTS).map(|index| done_at(index as f64 * part)).collect();

@@ -2,7 +2,7 @@
 //!
 //! The file depends on its [`Recipe`] alone, not on the number of workers: bytes and letters
 //! are a function of their position, and lines of numbers come in blocks, each a function of
-//! its index, that are laid one behind the other in the order of their indexes.
+//! its index, laid one after the other in the order of their indexes.
 //!
 //! ```text
 //! bytes, letters   |block 0|block 1|block 2|bl|       cut at the size, to the byte
@@ -44,7 +44,7 @@ pub const NUMBERS_PER_LINE: usize = 1024;
 /// Lines of numbers are made and written this many at a time: about 750 KiB.
 const LINES_PER_BLOCK: u64 = 128;
 
-/// What a file consists of.
+/// The content of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Random bytes.
@@ -58,30 +58,30 @@ pub enum Kind {
     Csv(Table),
 }
 
-/// What the lines of a table look like.
+/// The form of a table's lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
     /// Numbers in one line, separated by commas; 1 or more.
     pub columns: usize,
-    /// What a number looks like.
+    /// The form of a number.
     pub style: Style,
 }
 
-/// What a number in a table looks like.
+/// The form of a number in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// From 0 to 65,535.
     Integers,
-    /// From 0 to 1, with so many digits behind the point; with 17, doubles are told apart.
+    /// From 0 to 1, with this many digits after the point; with 17, doubles are distinguished.
     Fractions(usize),
-    /// From -1,000 to 1,000, with so many digits behind the point.
+    /// From -1,000 to 1,000, with this many digits after the point.
     Fixed(usize),
 }
 
 /// Decides every byte of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    /// What it consists of.
+    /// Its content.
     pub kind: Kind,
     /// Its length in bytes. A file of lines ends with the last whole line before it, but has
     /// at least one line unless `size` is 0.
@@ -90,7 +90,7 @@ pub struct Recipe {
     pub seed: u64,
 }
 
-/// What was made.
+/// A generated file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Generated {
     /// The file's length.
@@ -198,7 +198,7 @@ fn fork(workers: usize, work: impl Fn() -> Result<Generated> + Sync) -> Result<G
     })
 }
 
-/// Writes a head and so many lines, each by its number, with so many threads (0: one for each core),
+/// Writes a head and `count` lines, each by its number, with `workers` threads (0: one for each core),
 /// and commits that.
 fn write_each(
     output: Ordered,
@@ -221,7 +221,7 @@ fn write_each(
     output.commit()
 }
 
-/// More threads than anybody can use are an accident.
+/// More threads than this are a mistake.
 const MOST_WORKERS: usize = 1024;
 
 /// Writes blocks of one size, each where its index says.
@@ -305,7 +305,7 @@ fn write_lines(
     out.map_ordered(blocks, workers, |index, ticket| -> Result<()> {
         let block = ticket.buffer();
         fill(block, index);
-        // Those before it have their tickets, so they come to their turn.
+        // Earlier blocks have their tickets, so they get their turn.
         block.truncate(queue.place(index, block));
         let more = Generated::of(block);
         lock(&made).add(more);
@@ -324,7 +324,7 @@ fn fill_lines(block: &mut Vec<u8>, decimals: &Decimals, seed: u64, index: u64) {
         for number in line * WORDS_PER_LINE..(line + 1) * WORDS_PER_LINE {
             decimals.append(word(seed, number), block);
         }
-        // The comma behind the last number becomes the line's end.
+        // The comma after the last number becomes the line's end.
         *block.last_mut().expect("a line has numbers") = b'\n';
     }
 }
@@ -341,7 +341,7 @@ fn fill_table(block: &mut Vec<u8>, table: Table, seed: u64, index: u64) {
             push_number(block, table.style, seed, number);
             block.push(b',');
         }
-        // The comma behind the last number becomes the line's end.
+        // The comma after the last number becomes the line's end.
         *block.last_mut().expect("a line has numbers") = b'\n';
     }
 }
@@ -356,7 +356,7 @@ fn push_number(block: &mut Vec<u8>, style: Style, seed: u64, index: u64) {
     written.expect("a vector takes everything");
 }
 
-/// The text of every number from 0 to 65,535 with a comma behind it.
+/// The text of every number from 0 to 65,535 with a comma after it.
 struct Decimals {
     texts: Vec<[u8; 8]>,
 }
@@ -518,8 +518,8 @@ mod tests {
                         range.contains(&number.parse::<f64>().expect("a number")),
                         "{number}"
                     );
-                    let behind = number.split_once('.').map_or("", |(_, behind)| behind);
-                    assert_eq!(behind.len(), decimals, "{number}");
+                    let decimal = number.split_once('.').map_or("", |(_, decimal)| decimal);
+                    assert_eq!(decimal.len(), decimals, "{number}");
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Records in a map that somebody promises not to change are those of the reference.
+//! Records in a map of a file that is promised not to change are those of the reference.
 
 use std::fs::File;
 
@@ -31,7 +31,7 @@ fn every_block_size_worker_count_and_extent_gives_the_records_of_the_reference()
                 let part = &all[usize::try_from(offset).expect("small")..];
                 let wanted =
                     plain::blocks(part, plain_cut, usize::try_from(size).expect("small"));
-                // SAFETY: nobody else knows the file, and nobody here changes it.
+                // SAFETY: no other process knows the file, and this test does not change it.
                 let frozen = unsafe { Frozen::promise(&file) };
                 let options = ReadOptions::new().with_engine(Engine::Map).with_workers(workers);
                 let records = options.with_offset(offset).records_mapped(frozen, path.path());
@@ -63,7 +63,7 @@ fn a_map_is_used_where_it_may_be_and_what_cannot_be_is_reported() {
     std::fs::write(path.path(), "a\nb\n".repeat(100_000)).expect("written");
     let file = File::open(path.path()).expect("it is there");
     let options = ReadOptions::new().with_engine(Engine::Map);
-    // SAFETY: nobody else knows the file, and nobody here changes it.
+    // SAFETY: no other process knows the file, and this test does not change it.
     let frozen = unsafe { Frozen::promise(&file) };
     let mapped = options.records_mapped(frozen, path.path()).collect_blocks(owned);
     let mapped = mapped.expect("whole");

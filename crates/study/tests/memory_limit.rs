@@ -1,5 +1,5 @@
-//! A process may put itself under a limit of memory and come out again. In a program of its own:
-//! the limit is for everything that the process does.
+//! A process can put itself under a memory limit and leave it again. In a program of its own, since the
+//! limit holds for the whole process.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};

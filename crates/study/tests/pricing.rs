@@ -1,4 +1,4 @@
-//! Study C's forms leave the bytes of the library, and take and refuse what it does.
+//! Study C's forms write the bytes of the library, and accept and refuse the same texts.
 
 use std::fs;
 use std::io::Write;
@@ -15,7 +15,7 @@ use swath_study::workload::contracts::generate;
 
 const FORMS: [Form; 3] = [Form::Lines, Form::Bulk, Form::Swath];
 
-/// A line of `bits`: mostly as programs write it, else anything that may be said.
+/// A line of `bits`: mostly as programs write it, else anything that is allowed.
 fn line(bits: &mut impl FnMut() -> u64, odd: u64) -> String {
     let mut below = |limit: u64| bits() % limit;
     let mut number = |least: u64, most: u64, decimals: u64| {
@@ -134,7 +134,7 @@ fn generated_contracts_have_the_right_prices() {
 
 const GOOD: &str = "42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.808599372900096";
 
-/// A faulty text, the line and byte of its fault, and some words of what is said about it.
+/// A faulty text, the line and byte of its fault, and some words of the error.
 fn faulty() -> Vec<(String, u64, Option<u64>, FormatReason, &'static str)> {
     use FormatReason::{Malformed, TooLarge, Truncated, Unsupported};
     let second = |line: &str| format!("3\n{GOOD}\n{line}\n{GOOD}\n");
@@ -208,7 +208,7 @@ fn what_is_wrong_is_said_with_its_line_and_byte() {
             assert_eq!(error.reason(), reason, "{text:?}");
             let text = error.to_string();
             assert!(text.contains(words), "{text}");
-            // All forms say the same.
+            // All forms give the same error.
             assert_eq!(text, *said.get_or_insert_with(|| text.clone()), "{form:?}");
         }
     }
@@ -252,7 +252,7 @@ fn damaged_text_is_refused_where_the_reference_refuses_it() {
             for form in [Form::Lines, Form::Bulk] {
                 let ours = match price(form, 2, file.path()) {
                     Ok((priced, _)) => Ok(priced.contracts),
-                    // What has no price the reference does not know.
+                    // The reference does not know texts without prices.
                     Err(error) if error.to_string().contains("its price") => continue,
                     Err(error) => {
                         let error =

@@ -8,9 +8,8 @@ use swath::{ReadOptions, Scanned};
 use swath_study::fields::sums::{mapped, newlines_mapped};
 use swath_study::results::State;
 
-use super::rounds::Row;
+use super::row::{About, Limit, Memory, Row};
 use super::stage::Stage;
-use super::{About, Limit, Memory};
 
 /// Runs over a file.
 type Scan = fn(&ReadOptions, &Path) -> Result<Scanned<u64>>;

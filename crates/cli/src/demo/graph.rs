@@ -13,11 +13,10 @@ use swath_study::fields::graph::{Found, coordinates, rows as rows_of};
 use swath_study::measure::Meter;
 use swath_study::workload::graph::{Rmat, Text};
 
-use super::rounds::Row;
+use super::row::{About, Limit, Row};
 use super::stage::Stage;
-use super::{About, Limit};
 
-/// The text is about so many times shorter than the input.
+/// The text is about this many times shorter than the input.
 const SHARE: u64 = 8;
 /// Bytes of a line, more or less.
 const LINE: u64 = 14;

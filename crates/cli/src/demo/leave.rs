@@ -1,5 +1,4 @@
-//! `write` and `format`: new files, from one buffer and from a program that computes what it
-//! writes.
+//! `write` and `format`: new files, from one buffer and from a program that computes its output.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -14,19 +13,23 @@ use swath_study::fields::contracts::unsynced;
 use swath_study::measure::Meter;
 use swath_study::results::State;
 
-use super::About;
-use super::rounds::Row;
+use super::row::{About, Line, Row};
 use super::stage::Stage;
 
-/// Leaves something at a path where nothing is yet.
+/// Writes something to a path where there is nothing yet.
 type Leave = fn(&Stage, &Path) -> Result<()>;
 
-/// Whether what was left there is right.
+/// Whether what was written is right.
 type Check = fn(&Stage, &mut dyn Read) -> io::Result<bool>;
 
-const WRITE: [(&str, &str, Leave); 2] = [
+const WRITE: [(&str, &str, Leave); 3] = [
+    ("BufWriter", "one buffer", |stage, path| {
+        let mut out = BufWriter::new(File::create(path)?);
+        out.write_all(&stage.bytes)?;
+        Ok(out.flush()?)
+    }),
     ("std::fs::write", "one buffer", |stage, path| Ok(fs::write(path, &stage.bytes)?)),
-    ("write", "one buffer", |stage, path| {
+    (OURS, "one buffer", |stage, path| {
         WriteOptions::new()
             .with_output(OutputOptions::new().with_durability(Durability::None))
             .write(path, &stage.bytes)?;
@@ -34,11 +37,13 @@ const WRITE: [(&str, &str, Leave); 2] = [
     }),
 ];
 
-/// A program that writes its input in hexadecimal digits.
+const OURS: &str = "write";
+
+/// A program that writes half of its input in hexadecimal digits: as many bytes as the input has.
 const FORMAT: [(&str, &str, Leave); 4] = [
     ("serial", "BufWriter", |stage, path| {
         let mut out = BufWriter::with_capacity(256 << 10, File::create(path)?);
-        halve(&stage.bytes, &mut |bytes| out.write_all(bytes))?;
+        halve(half(stage), &mut |bytes| out.write_all(bytes))?;
         Ok(out.flush()?)
     }),
     ("append", "forks, plain file", |stage, path| fork(stage, path, Mode::Plain)),
@@ -51,12 +56,20 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
         move |(index, (engine, way, leave)): (usize, (_, _, Leave))| {
             let (state, is_peer) = (State::None, index == 0);
             let about = About { state, is_peer, ..About::warm(capability, engine, way) };
+            let is_text = capability == "format";
+            let line = (!is_text && (is_peer || engine == OURS)).then_some(Line::Write);
+            let bytes = is_text.then(|| 2 * half(stage).len() as u64);
+            let about = About { line, bytes, ..about };
             Row::new(stage, about, move |stage, meter| run(stage, leave, check, meter))
         }
     };
     let write = WRITE.into_iter().enumerate().map(of("write", holds_bytes));
     let format = FORMAT.into_iter().enumerate().map(of("format", holds_digits));
     Ok(write.chain(format).collect())
+}
+
+fn half(stage: &Stage) -> &[u8] {
+    &stage.bytes[..stage.bytes.len().div_ceil(2)]
 }
 
 fn run(stage: &Stage, leave: Leave, check: Check, meter: &mut Meter) -> Result<bool> {
@@ -79,7 +92,7 @@ fn fork(stage: &Stage, path: &Path, mode: Mode) -> Result<()> {
         .with_mode(mode)
         .with_output(OutputOptions::new().with_durability(Durability::None));
     let out = options.create(path)?;
-    out.scope(|w| fork_halves(&stage.bytes, w))?;
+    out.scope(|w| fork_halves(half(stage), w))?;
     out.commit()?;
     Ok(())
 }
@@ -104,7 +117,7 @@ fn halve(bytes: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::R
 
 fn tickets(stage: &Stage, path: &Path) -> Result<()> {
     let out = unsynced(path)?;
-    out.map_ordered(stage.bytes.chunks(1 << 20), stage.workers, |chunk, ticket| {
+    out.map_ordered(half(stage).chunks(1 << 20), stage.workers, |chunk, ticket| {
         halve(chunk, &mut |bytes| {
             ticket.buffer().extend_from_slice(bytes);
             Ok(())
@@ -129,7 +142,7 @@ fn holds_bytes(stage: &Stage, back: &mut dyn Read) -> io::Result<bool> {
 }
 
 fn holds_digits(stage: &Stage, back: &mut dyn Read) -> io::Result<bool> {
-    holds(stage.bytes.chunks(1 << 20).map(digits), back)
+    holds(half(stage).chunks(1 << 20).map(digits), back)
 }
 
 fn holds(expected: impl Iterator<Item = Vec<u8>>, back: &mut dyn Read) -> io::Result<bool> {

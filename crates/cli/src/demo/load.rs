@@ -11,15 +11,14 @@ use swath_study::limits;
 use swath_study::measure::Meter;
 use swath_study::results::State;
 
-use super::rounds::Row;
+use super::row::{About, Limit, Line, Memory, Row};
 use super::stage::Stage;
-use super::{About, Limit, Memory};
 
 /// A way to read, and its options.
 type Way = (About, fn(ReadOptions) -> ReadOptions);
 
 const fn warm(engine: &'static str, options: fn(ReadOptions) -> ReadOptions) -> Way {
-    (About::warm("read", engine, "fresh buffer"), options)
+    (About::read(engine), options)
 }
 
 const fn reused(way: &'static str, options: fn(ReadOptions) -> ReadOptions) -> Way {
@@ -31,6 +30,11 @@ const fn cold((about, options): Way) -> Way {
     (About { state: State::Cold, limit: Limit::DirectRead, ..about }, options)
 }
 
+/// As one of the five lines.
+const fn first(line: Line, (about, options): Way) -> Way {
+    (About { line: Some(line), ..about }, options)
+}
+
 const WAYS: [Way; 14] = [
     warm("serial", |options| options.with_engine(Engine::Serial)),
     warm("pool, static", |options| {
@@ -39,7 +43,7 @@ const WAYS: [Way; 14] = [
     warm("pool, dynamic", |options| options.with_engine(Engine::Pool)),
     warm("ring", |options| options.with_engine(Engine::Ring)),
     warm(MAP, |options| options.with_engine(Engine::Map)),
-    warm("auto", |options| options),
+    first(Line::Warm, warm("auto", |options| options)),
     reused("reused buffer", |options| options),
     reused("reused buffer, recorded", |options| {
         options.with_timeline(Timeline::with_most(1 << 12))
@@ -47,8 +51,8 @@ const WAYS: [Way; 14] = [
     cold(warm("serial", |options| options.with_engine(Engine::Serial))),
     cold(warm("pool, dynamic", |options| options.with_engine(Engine::Pool))),
     cold(warm(MAP, |options| options.with_engine(Engine::Map))),
-    cold(warm("auto", |options| options)),
-    cold((About::warm("read", "auto", "bypass, fresh buffer"), past)),
+    first(Line::Cold, cold(warm("auto", |options| options))),
+    cold((About::warm("read", "auto", "bypass"), past)),
     cold(reused("bypass, reused buffer", past)),
 ];
 
@@ -90,7 +94,7 @@ fn run(
     })??;
     meter.fell_back(report.fallbacks);
     let is_right = buffer[..] == stage.bytes[..];
-    // Who gets this memory next must not find the right bytes in it.
+    // The next to get this memory must not find the right bytes in it.
     limits::fill(&mut buffer, 0, stage.workers);
     Ok(is_right)
 }

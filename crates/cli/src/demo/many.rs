@@ -13,11 +13,10 @@ use swath_study::many::tree::{Spread, Tree, make};
 use swath_study::measure::Meter;
 use swath_study::threads::available;
 
-use super::About;
-use super::rounds::Row;
+use super::row::{About, Line, Row};
 use super::stage::Stage;
 
-/// All files together are so many times smaller than the input.
+/// All files together are this many times smaller than the input.
 const SHARE: u64 = 8;
 /// Bytes of one file.
 const SIZE: u64 = 8 << 10;
@@ -35,9 +34,11 @@ struct Small {
 /// Reads all files.
 type Way = fn(&Small, &mut Meter) -> Result<bool>;
 
+const MANAGER: &str = "task manager";
+
 const WAYS: [(&str, &str, Way); 3] = [
-    ("std::fs::read", "one file after the other", in_a_loop),
-    ("task manager", "study B's, 64 threads", by_threads),
+    ("std", "one file after the other", in_a_loop),
+    (MANAGER, "study B's, 64 threads", by_threads),
     ("ingest", "one arena", by_ingest),
 ];
 
@@ -55,7 +56,8 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
     let row = |(index, (engine, way, how)): (usize, (_, _, Way))| {
         let small = Rc::clone(&small);
         let (is_peer, bytes) = (index == 0, Some(made.bytes));
-        let about = About { is_peer, bytes, ..About::warm("ingest", engine, way) };
+        let line = (engine != MANAGER).then_some(Line::SmallFiles);
+        let about = About { is_peer, bytes, line, ..About::warm("ingest", engine, way) };
         Row::new(stage, about, move |_, meter| how(&small, meter))
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())

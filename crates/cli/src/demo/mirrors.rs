@@ -1,4 +1,4 @@
-//! `mirrors`: copies of the input, one of them damaged, read right.
+//! `mirrors`: copies of the input, one of them damaged, read correctly.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -12,8 +12,7 @@ use swath::mirror::{Mirrored, Verify};
 use swath::{ReadOptions, Source, manifest};
 use swath_study::measure::Meter;
 
-use super::About;
-use super::rounds::Row;
+use super::row::{About, Row};
 use super::stage::Stage;
 
 /// Bytes between two that are damaged.
@@ -66,7 +65,7 @@ fn run(
         false => vec![good, &stage.path],
     };
     let source: Source = Mirrored::new(named).with_verify(against(&copies.sums)).into();
-    // That they share a device, and what was wrong, is what the row is about.
+    // Notes on the shared device and the damage are left out: the row is about them.
     let loaded = meter.measure(|| ReadOptions::new().read(source))??;
     let found = loaded.report.mirrors.iter().any(|mirror| mirror.errors > 0);
     Ok(loaded.buffer[..] == stage.bytes[..] && found == damaged)

@@ -1,4 +1,4 @@
-//! What a newcomer knows: `std::fs::read`.
+//! `std::fs::read`: what most programs call today.
 
 use std::rc::Rc;
 
@@ -6,13 +6,14 @@ use anyhow::Result;
 use swath_study::measure::Meter;
 use swath_study::results::State;
 
-use super::rounds::Row;
+use super::row::{About, Limit, Line, Row};
 use super::stage::Stage;
-use super::{About, Limit};
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
-    let warm = About { is_peer: true, ..About::warm("read", "std::fs::read", "fresh buffer") };
-    let cold = About { state: State::Cold, limit: Limit::DirectRead, ..warm };
+    let (is_peer, line) = (true, Some(Line::Warm));
+    let warm = About { is_peer, line, ..About::read("std::fs::read") };
+    let (state, limit, line) = (State::Cold, Limit::DirectRead, Some(Line::Cold));
+    let cold = About { state, limit, line, ..warm };
     Ok([warm, cold].map(|about| Row::new(stage, about, run)).into())
 }
 

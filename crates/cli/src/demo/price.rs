@@ -1,4 +1,4 @@
-//! `price`: an eighth of the input's size in option contracts, priced in study C's three ways.
+//! `price`: an eighth of the input's size in option contracts, priced in three ways of study C.
 
 use std::fs;
 use std::rc::Rc;
@@ -10,17 +10,16 @@ use swath_study::pricing::{Form, Pricing};
 use swath_study::results::State;
 use swath_study::workload::contracts;
 
-use super::rounds::Row;
+use super::row::{About, Limit, Memory, Row};
 use super::stage::Stage;
-use super::{About, Limit, Memory};
 
 const FORMS: [(&str, &str, Form); 3] = [
     ("serial", "line by line, as PARSEC does", Form::Lines),
-    ("study", "study C's bulk read and write", Form::Bulk),
+    ("study C", "bulk read and write", Form::Bulk),
     ("fused", "block by block, all workers", Form::Swath),
 ];
 
-/// The text is so many times shorter than the input.
+/// The text is this many times shorter than the input.
 const SHARE: u64 = 8;
 /// Bytes of a line, more or less.
 const LINE: u64 = 63;

@@ -12,9 +12,8 @@ use swath_study::measure::Meter;
 use swath_study::results::State;
 
 use super::leave::digits;
-use super::rounds::Row;
+use super::row::{About, Limit, Memory, Row};
 use super::stage::Stage;
-use super::{About, Limit, Memory};
 
 /// A way to compress: the engine's name, the way's, the format, and how many workers; 0 is one for
 /// each core.
@@ -27,7 +26,7 @@ const WAYS: [Way; 4] = [
     ("zstd", "and back", Format::Zstd, 0),
 ];
 
-/// The text is so many times shorter than the input.
+/// The text is this many times shorter than the input.
 const SHARE: u64 = 4;
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {

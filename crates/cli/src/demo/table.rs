@@ -1,180 +1,157 @@
-//! Findings as one table for people, and as JSON for programs.
+//! The whole table, group by group, and what its figures mean.
 
-use comfy_table::{Cell, CellAlignment};
-use serde::Serialize;
-use swath_study::limits::Limits;
-use swath_study::results::State;
+use super::Findings;
+use super::compared::{Compared, FEWEST, Verdict};
+use super::layout::{Align, columns, digits, filled};
+use super::limit::LIMITS;
+use super::row::{About, Limit, Row};
 
-use super::rounds::Row;
-use super::{About, Findings, Limit, Memory};
-use crate::report::{object, size_text, table};
+/// The groups in order: the capability of their rows, what the table calls them, and what their rows
+/// are compared with.
+const GROUPS: [(&str, &str, &str); 13] = [
+    (LIMITS, "limits of this machine", ""),
+    ("read", "read", STD),
+    ("scan", "scan", STD),
+    ("write", "write", FIRST),
+    ("format", "write text, made on the way", FIRST),
+    ("compress", "compress", FIRST),
+    ("parse", "parse CSV", FIRST),
+    ("convert", "parse a graph", FIRST),
+    ("price", "parse, price and write options", FIRST),
+    ("ingest", "many files", FIRST),
+    ("classes", "priorities", STD),
+    ("mirrors", "mirrors", STD),
+    ("tensors", "tensors", FIRST),
+];
+const STD: &str = "× std::fs::read";
+const FIRST: &str = "× the first row";
 
 const MEANING: &str = "\
-\"of limit\": 1.00 is as fast as this machine can (sum, copy, direct: the limits above); \
-\"× std\": times as fast as std::fs::read, warm or cold alike; of what is written, as the first row of \
-its kind, nothing synced; with a ? it is undecided: runs of both overlap, or there was but one.
-format writes the input as hexadecimal digits; GB/s are of the input. \
-ingest reads thousands of small files. \
-Fresh buffers pay for new memory, reused ones do not; warm is in the page cache, cold is not; \
-bypass leaves it cold; recorded: with a timeline.
-Try next: swath study (which findings of five studies hold here, as a page), swath tune (what is faster on \
-this file system), swath read --repeat 5 FILE --timeline trace.json, swath demo --size 2GiB --dir DISK.
-The same from Python: pip install ./python, import swath; from C: cargo xtask install-c --prefix DIR, swath.h\n";
+\"Of limit\" 1.00 is as fast as this machine sums or copies memory, or reads its device with O_DIRECT. \
+A ratio compares times, warm with warm and cold with cold; \"same\": 1 is in the interval; with a ? it is \
+undecided. Two rows differ only if their intervals do not overlap. Warm files are in the page cache, \
+cold ones are not; reads are warm and into a fresh buffer unless the row says otherwise.";
 
-impl Limit {
-    const ALL: [Self; 3] = [Self::MemorySum, Self::Copy, Self::DirectRead];
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::MemorySum => "memory sum",
-            Self::Copy => "copy into existing pages",
-            Self::DirectRead => "O_DIRECT read",
-            Self::Computing => "none",
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::MemorySum => "sum",
-            Self::Copy => "copy",
-            Self::DirectRead => "direct",
-            Self::Computing => "",
-        }
-    }
-
-    fn bytes_per_s(self, limits: &Limits) -> Option<f64> {
-        match self {
-            Self::MemorySum => Some(limits.memory_sum_bytes_per_s),
-            Self::Copy => Some(limits.copy_bytes_per_s),
-            Self::DirectRead => limits.direct_read_bytes_per_s,
-            Self::Computing => None,
-        }
-    }
-}
-
-/// What was there before a run.
-fn file(state: State) -> &'static str {
-    match state {
-        State::Warm | State::Cold => state.word(),
-        State::None => "new",
-    }
+/// The place of a capability in the table: the read first, the limits last.
+pub(super) fn place(capability: &str) -> usize {
+    let known = GROUPS.iter().skip(1).position(|group| group.0 == capability);
+    known.unwrap_or(GROUPS.len())
 }
 
 impl Findings {
-    fn ratio_to_limit(&self, row: &Row) -> Option<f64> {
-        let limit = row.about.limit.bytes_per_s(&self.limits)?;
-        Some(row.bytes_per_s(self.size) / limit)
+    /// Returns a row's speed as a share of what limits it: exactly 1 if they differ by noise alone.
+    pub(super) fn ratio_to_limit(&self, row: &Row) -> Option<f64> {
+        let name = row.about.limit.name();
+        let is_limit = |it: &&Row| it.about.capability == LIMITS && it.about.way == name;
+        let limit = self.rows.iter().find(is_limit)?;
+        let ratio = Compared::of(row, limit)?.ratio;
+        let ratio = ratio.scaled(row.bytes(self.size) / limit.bytes(self.size));
+        let is_one = ratio.lower <= 1.0 && ratio.upper >= 1.0;
+        Some(if is_one { 1.0 } else { ratio.estimate })
     }
 
-    /// How many times as fast as its peer a row is, and whether that is decided.
-    fn ratio_to_peer(&self, row: &Row) -> Option<(f64, bool)> {
+    /// Returns the row that `row` is compared with: of its capability and state, else the read.
+    fn peer(&self, row: &Row) -> Option<&Row> {
         let of = |capability: &str| {
-            let is_its_peer = |other: &&Row| {
+            self.rows.iter().find(|other| {
                 let About { capability: its, state, is_peer, .. } = other.about;
                 is_peer && state == row.about.state && its == capability
-            };
-            self.rows.iter().find(is_its_peer)
+            })
         };
-        // What reads the input without a peer of its own is compared with `read`'s.
-        let peer = of(row.about.capability).or_else(|| of("read"))?;
-        let is_itself = std::ptr::eq(peer, row);
-        Some((peer.median() / row.median(), is_itself || row.differs_from(peer)))
+        of(row.about.capability).or_else(|| of("read"))
+    }
+
+    /// How many times as fast as its peer a row is; `None` if it has none, or is one.
+    pub(super) fn ratio_to_peer(&self, row: &Row) -> Option<Compared> {
+        let peer = self.peer(row).filter(|peer| !std::ptr::eq(*peer, row))?;
+        Compared::of(row, peer)
     }
 }
 
-/// Returns the table, what its numbers mean, and what was different from what it says.
-pub(crate) fn text(findings: &Findings) -> String {
-    let mut table = table(["what", "engine", "way", "file", "GB/s", "of limit", "× std"]);
-    for limit in Limit::ALL {
-        let speed = limit.bytes_per_s(&findings.limits);
-        let speed = number(speed.map(|speed| speed / 1e9));
-        table.add_row([
-            text_cell("limit"),
-            text_cell("-"),
-            text_cell(limit.name()),
-            text_cell("-"),
-            speed,
-        ]);
+/// Returns all groups, in columns if they fit, and what they mean.
+pub(super) fn lines(findings: &Findings, width: usize) -> Vec<String> {
+    let order = GROUPS.iter().skip(1).chain(&GROUPS[..1]);
+    let groups: Vec<_> = order
+        .map(|&(capability, title, against)| {
+            let is_of = |row: &&Row| row.about.capability == capability;
+            let rows: Vec<_> = findings.rows.iter().filter(is_of).collect();
+            (title, against, rows)
+        })
+        .filter(|(_, _, rows)| !rows.is_empty())
+        .collect();
+    let mut table = Vec::new();
+    for (title, against, rows) in &groups {
+        let limit = if against.is_empty() { "" } else { "of limit" };
+        table.push([title, "GB/s", limit, against].map(str::to_owned));
+        table.extend(rows.iter().map(|row| cells(findings, row)));
     }
-    for row in &findings.rows {
-        table.add_row([
-            text_cell(row.about.capability),
-            text_cell(row.about.engine),
-            text_cell(row.about.way),
-            text_cell(file(row.about.state)),
-            number(Some(row.bytes_per_s(findings.size) / 1e9)),
-            right(findings.ratio_to_limit(row).map_or(String::from("-"), |ratio| {
-                format!("{ratio:.2} {:<6}", row.about.limit.word())
-            })),
-            right(match (row.is_right, findings.ratio_to_peer(row)) {
-                (false, _) => String::from("WRONG"),
-                (true, None) => String::from("- "),
-                (true, Some((ratio, true))) => format!("{ratio:.2} "),
-                (true, Some((ratio, false))) => format!("{ratio:.2}?"),
-            }),
-        ]);
+    let aligned = [Align::Left, Align::Right, Align::Left, Align::Left];
+    let lines = columns(&table, aligned, width).unwrap_or_else(|| stacked(&table, width));
+    let mut parted = Vec::new();
+    for line in lines {
+        if !line.starts_with(' ') && !parted.is_empty() {
+            parted.push(String::new());
+        }
+        parted.push(line);
     }
-    let facts = &findings.facts;
-    let mut text = format!(
-        "{} on {}; {} cores, {}, Linux {}\n{table}\n{MEANING}",
-        size_text(findings.size),
-        facts.file_system.split(' ').next().unwrap_or_default(),
-        facts.cores,
-        facts.cpu,
-        facts.kernel,
-    );
-    for note in &findings.notes {
-        text += &format!("note: {note}\n");
-    }
-    text
+    parted.push(String::new());
+    parted.extend(filled(MEANING, width, 0));
+    parted
 }
 
-fn text_cell(text: &str) -> Cell {
-    Cell::new(text)
-}
-
-fn number(value: Option<f64>) -> Cell {
-    right(value.map_or(String::from("-"), |value| format!("{value:.2}")))
-}
-
-fn right(text: String) -> Cell {
-    Cell::new(text).set_alignment(CellAlignment::Right)
-}
-
-pub(crate) fn json(findings: &Findings) -> impl Serialize {
-    let row = |row: &Row| {
-        object! {
-            capability: row.about.capability,
-            engine: row.about.engine,
-            way: row.about.way,
-            file: file(row.about.state),
-            memory: match row.about.memory {
-                Memory::Fresh => "fresh",
-                Memory::Reused => "reused",
-                Memory::None => "none",
-            },
-            rounds: row.rounds(),
-            median_elapsed_s: row.median(),
-            least_elapsed_s: row.range().0,
-            most_elapsed_s: row.range().1,
-            bytes_per_s: row.bytes_per_s(findings.size),
-            limit: row.about.limit.name(),
-            ratio_to_limit: findings.ratio_to_limit(row),
-            ratio_to_std: findings.ratio_to_peer(row).map(|(ratio, _)| ratio),
-            ratio_is_decided: findings.ratio_to_peer(row).is_some_and(|(_, is_decided)| is_decided),
-            verified: row.is_right,
+/// A row of a group is indented below the group's title.
+fn cells(findings: &Findings, row: &Row) -> [String; 4] {
+    let about = row.about;
+    let speed = match about.bytes {
+        Some(0) => String::from("-"),
+        _ => digits(row.bytes_per_s(findings.size) / 1e9),
+    };
+    let limit = match (findings.ratio_to_limit(row), about.limit, about.bytes) {
+        _ if about.capability == LIMITS => String::new(),
+        (None, ..) | (_, Limit::Computing, _) | (.., Some(0)) => String::from("-"),
+        (Some(ratio), limit, _) => {
+            let doubt = if row.rounds() < FEWEST { "?" } else { "" };
+            format!("{}{doubt} {}", digits(ratio), limit.word())
         }
     };
-    object! {
-        size_bytes: findings.size,
-        cpu: &findings.facts.cpu,
-        cores: findings.facts.cores,
-        kernel: &findings.facts.kernel,
-        memory_bytes: findings.facts.memory_bytes,
-        file_system: &findings.facts.file_system,
-        limits: &findings.limits,
-        rows: findings.rows.iter().map(row).collect::<Vec<_>>(),
-        notes: &findings.notes,
-        verified: findings.is_right(),
+    let ratio = match findings.ratio_to_peer(row) {
+        _ if !row.is_right => String::from("WRONG"),
+        _ if about.capability == LIMITS => String::new(),
+        None if about.is_peer => String::from("1"),
+        None => String::from("-"),
+        Some(compared) => ratio_text(compared),
+    };
+    [format!("  {}", about.name()), speed, limit, ratio]
+}
+
+fn ratio_text(compared: Compared) -> String {
+    let (spread, ratio) = (compared.spread(), digits(compared.ratio.estimate));
+    match compared.verdict {
+        Verdict::AboutTheSame => format!("same{spread}"),
+        Verdict::Undecided => format!("{ratio}?{spread}"),
+        Verdict::Faster | Verdict::Slower => format!("{ratio}{spread}"),
     }
+}
+
+/// Figures below their names.
+fn stacked(table: &[[String; 4]], width: usize) -> Vec<String> {
+    let mut against = "";
+    let mut lines = Vec::new();
+    for [name, speed, limit, ratio] in table {
+        if !name.starts_with(' ') {
+            against = ratio;
+            lines.extend(filled(name, width, 2));
+            continue;
+        }
+        lines.extend(filled(name, width, 4));
+        let mut figures = vec![format!("    {speed} GB/s")];
+        if !["", "-"].contains(&&limit[..]) {
+            figures.push(format!("{limit} limit"));
+        }
+        if !["", "-", "1"].contains(&&ratio[..]) {
+            figures.push(format!("{ratio} {against}"));
+        }
+        lines.extend(filled(&figures.join(", "), width, 6));
+    }
+    lines
 }

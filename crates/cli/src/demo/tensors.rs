@@ -11,8 +11,7 @@ use swath::sink::Durability;
 use swath_formats::safetensors::{self, Dtype, Tensor, TensorOrder, TensorWriteOptions};
 use swath_study::measure::Meter;
 
-use super::About;
-use super::rounds::Row;
+use super::row::{About, Row};
 use super::stage::Stage;
 
 /// Tensors of both shards together.
@@ -23,9 +22,9 @@ const SHARDS: usize = 2;
 type Way = fn(&[PathBuf], &[u8], &mut Meter) -> Result<bool>;
 
 const WAYS: [(&str, &str, Way); 3] = [
-    ("std", "std::fs::read, no header", plain),
+    ("std::fs::read", "no header", plain),
     ("auto", "all tensors, two shards", whole),
-    ("auto", "each as it is there, last layer first", streamed),
+    ("auto", "one by one, last layer first", streamed),
 ];
 
 pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
@@ -69,13 +68,13 @@ fn write(stage: &Stage) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// What a copying loader does first; nothing is taken apart.
+/// The first step of a loader that copies; nothing is taken apart.
 fn plain(paths: &[PathBuf], input: &[u8], meter: &mut Meter) -> Result<bool> {
     let files = || paths.iter().map(fs::read).collect::<Result<Vec<_>, _>>();
     let files = meter.measure(files)??;
     let mut rest = input;
     for file in &files {
-        // Behind the header, of which the first eight bytes tell the length.
+        // After the header, whose first eight bytes are its length.
         let head = file.first_chunk().map_or(0, |head| usize::from_le_bytes(*head) + 8);
         let data = file.get(head..).context("a header is shorter than its file")?;
         let Some(after) = rest.strip_prefix(data) else { return Ok(false) };

@@ -230,7 +230,7 @@ fn what_is_not_there_is_refused_with_what_to_try() {
         (["--data", here, "--data", here].as_slice(), "given twice"),
         (&["--data", file], "cannot measure in"),
         (&["--data", "/proc"], "cannot measure in"),
-        (&["--data", here, "--out", file], "cannot leave a study in"),
+        (&["--data", here, "--out", file], "cannot write a study to"),
     ] {
         let output = run(only.iter().chain(more).copied());
         let text = stderr(&output);

@@ -163,7 +163,7 @@ fn what_is_wrong_with_a_profile_is_one_line_and_the_defaults() {
         assert_eq!(home.report(&["--no-profile"]).1, "", "without the profile");
         let output = home.tune(&["--show"]);
         assert_eq!(code(&output), 2);
-        assert!(stderr(&output).contains("try: swath tune"), "{}", stderr(&output));
+        assert!(stderr(&output).contains("try: run swath tune"), "{}", stderr(&output));
     }
     for (wrong, why) in
         [("cores = ", "cores = 9"), ("device = \"", "device = \"77:")].into_iter()

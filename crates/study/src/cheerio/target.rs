@@ -1,4 +1,4 @@
-//! What the writers of one output share: where bytes go, and buffers that nobody fills.
+//! Shared by the writers of one output: where bytes go, and idle buffers.
 
 use std::io::{self, ErrorKind, Write};
 use std::mem;
@@ -20,8 +20,8 @@ pub(super) enum Target {
     Files(Files),
 }
 
-/// A folder, and its forks. One is lent to one writer at a time, so there are as many as ever wrote
-/// at one time.
+/// A folder, and its forks. A fork is lent to one writer at a time, so there are as many as the most
+/// writers that were active together.
 #[derive(Debug)]
 pub(super) struct Files {
     output: Append,
@@ -43,7 +43,7 @@ impl Files {
 
     /// The fork that was given back last, so that a thread mostly gets its own again.
     fn take(&self) -> io::Result<Fork> {
-        // Held meanwhile: an output lets one thread fork at a time.
+        // Held during the fork: an output lets one thread fork at a time.
         let mut idle = lock(&self.idle);
         idle.pop().map_or_else(|| Ok(self.output.fork()?), Ok)
     }
@@ -57,7 +57,7 @@ impl Files {
 }
 
 impl Target {
-    /// Leaves `bytes` in one piece: at `place`, which only local mode looks at.
+    /// Writes `bytes` in one piece: at `place`, which only local mode uses.
     fn leave(&self, bytes: &[u8], place: u64) -> io::Result<()> {
         match self {
             Self::Global(output) => {
@@ -89,13 +89,13 @@ impl Target {
 #[derive(Debug)]
 pub(super) struct Shared {
     path: PathBuf,
-    /// Gone once the output is.
+    /// `None` once the output is gone.
     target: RwLock<Option<Target>>,
-    /// Whether it is gone: for those who only fill a buffer.
+    /// Whether it is gone: for writers that only fill a buffer.
     is_closed: AtomicBool,
     /// Whether each strand has a position.
     pub(super) is_local: bool,
-    /// Records of writers that have ended: the next writer goes on behind them.
+    /// Records of writers that have ended: the next writer continues after them.
     idle: Mutex<Vec<Vec<u8>>>,
     pub(super) forks: AtomicU64,
     pub(super) steals: AtomicU64,
@@ -116,7 +116,7 @@ impl Shared {
 
     /// Fails if the output is gone.
     pub(super) fn check(&self) -> io::Result<()> {
-        // Relaxed: who sees it late finds the target gone.
+        // Relaxed: a writer that sees it late finds the target gone.
         if self.is_closed.load(Ordering::Relaxed) { Err(self.closed()) } else { Ok(()) }
     }
 
@@ -133,7 +133,7 @@ impl Shared {
         lock(&self.idle).push(buffer);
     }
 
-    /// Takes the target away from writers, with what they have not left yet.
+    /// Takes the target away from writers, with their unwritten records.
     pub(super) fn close(&self) -> (Option<Target>, Vec<Vec<u8>>) {
         self.is_closed.store(true, Ordering::Relaxed);
         let target = self.target.write().unwrap_or_else(PoisonError::into_inner).take();

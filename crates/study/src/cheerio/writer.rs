@@ -11,14 +11,14 @@ use crate::forks::Strand;
 
 /// The handle through which one strand writes.
 ///
-/// Owned, and free to go to any thread. Dropped, also by a panic, it keeps what was written to it as
-/// whole records; [`finish`](Self::finish) tells too what went wrong.
+/// Owned, and free to move to any thread. When it is dropped, even by a panic, whole records that were
+/// written to it are kept; [`finish`](Self::finish) also returns errors.
 #[derive(Debug)]
 pub struct Writer {
     shared: Arc<Shared>,
-    /// Not left yet.
+    /// Not written yet.
     buffer: Vec<u8>,
-    /// Longer than this, it is left.
+    /// Once it is longer than this, it is written.
     limit: usize,
     /// Local mode: where the buffer goes.
     place: u64,
@@ -45,7 +45,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// That of `a`, else that of `b`. Both have run, and what they left stays.
+    /// That of `a`, else that of `b`. Both have run, and their output stays.
     pub fn join<A, B, RA, RB, E>(&mut self, a: A, b: B) -> Result<(RA, RB), E>
     where
         A: FnOnce(&mut Self) -> Result<RA, E> + Send,
@@ -66,14 +66,14 @@ impl Writer {
             },
         );
         if self.shared.is_local {
-            // What cannot be left makes the commit fail.
+            // A failed write makes the commit fail.
             let _ = self.seek_to(here);
         }
         Ok((left?, right?))
     }
 
-    /// Makes one record of everything that `write` writes: it stays in one piece, or is not left at
-    /// all if `write` fails. In local mode this only calls `write`.
+    /// Makes one record of everything that `write` writes: it stays in one piece, or is not written at all
+    /// if `write` fails. In local mode this only calls `write`.
     ///
     /// # Errors
     ///
@@ -97,8 +97,8 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` in other modes: there the order of arrival decides where bytes go. What
-    /// leaving what was written before fails with.
+    /// `InvalidInput` in other modes: there the order of arrival decides where bytes go. The error of
+    /// writing the bytes before.
     pub fn seek_to(&mut self, offset: u64) -> io::Result<()> {
         if !self.shared.is_local {
             let why = "only a writer in local mode has a position of its own; try: make it with \
@@ -112,7 +112,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Local mode: where the next byte goes. 0 in other modes, where nobody knows.
+    /// Local mode: where the next byte goes. 0 in other modes, where it is not known.
     #[must_use]
     pub fn position(&self) -> u64 {
         if self.shared.is_local {
@@ -122,11 +122,11 @@ impl Writer {
         }
     }
 
-    /// Says that everything is written.
+    /// Ends the strand: everything is written.
     ///
     /// # Errors
     ///
-    /// If the output is gone; what leaving bytes fails with.
+    /// If the output is gone; the error of writing the last bytes.
     pub fn finish(mut self) -> io::Result<()> {
         self.shared.check()?;
         self.end()
@@ -144,7 +144,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Leaves what is whole.
+    /// Writes the whole records.
     fn shed(&mut self) -> io::Result<()> {
         let whole = self.record_start.unwrap_or(self.buffer.len());
         if whole > 0 {
@@ -172,7 +172,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A record that a failure or a panic cut short is not left.
+    /// A record that a failure or a panic cut short is not written.
     fn drop_torn_record(&mut self) {
         if let Some(start) = self.record_start.take() {
             self.buffer.truncate(start);
@@ -180,7 +180,7 @@ impl Writer {
     }
 }
 
-/// Ends a record, also when what writes it panics.
+/// Ends a record, even if its writer panics.
 struct Record<'w> {
     writer: &'w mut Writer,
     begins: bool,
@@ -234,7 +234,7 @@ impl Strand for Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        // What cannot be left makes the commit fail.
+        // A failed write makes the commit fail.
         let _ = self.end();
     }
 }

@@ -1,34 +1,33 @@
-//! What a study says, the rule by which it is judged, and the verdicts: one for each state of the
-//! files.
+//! A study's claim, the rule that judges it, and the verdicts: one for each state of the files.
 
 use crate::results::{Claimed, Finding, Holds, Run, Selected, Source, State};
 
 use super::Experiment;
 
-/// Series that begin so are what others are measured by.
+/// Series with this prefix are the limits of the others.
 const LIMITS: &str = "limit:";
 
-/// Something that a study says, or that is asked although it does not.
+/// A claim of a study, or a question of our own.
 #[derive(Clone)]
 pub struct Claim {
-    /// That of the experiment, with more after it where there are several.
+    /// The experiment's id, with a suffix if it has several claims.
     pub id: &'static str,
     /// Its words.
     pub source: Source,
     /// When it holds, in a sentence.
     pub rule: &'static str,
-    /// What the runs on files in a state say.
+    /// Judges the runs on files in a state.
     pub judge: fn(&Selected<'_>, State) -> Finding,
 }
 
-/// How large an experiment of `--full` is beside that of the study.
+/// The size of an experiment with `--full` beside that of the study.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// What the study had.
+    /// The study's size.
     pub study: &'static str,
-    /// What is smaller or other with `--full`, and why; empty if nothing is.
+    /// The differences with `--full`, and why; empty without any.
     pub other: &'static str,
-    /// Minutes that it takes with `--full` on two cores and a disk of 2 GB/s.
+    /// Minutes with `--full` on two cores and a disk of 2 GB/s.
     pub minutes: u32,
 }
 
@@ -45,19 +44,19 @@ impl Scale {
     }
 }
 
-/// Where the runs are from.
+/// The origin of the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'p> {
     /// The folders that were measured, by number.
     pub folders: &'p [String],
-    /// Of the intervals.
+    /// The seed of the intervals.
     pub seed: u64,
-    /// How far the control was spread.
+    /// The spread of the control.
     pub noise: Option<f64>,
 }
 
 impl Experiment {
-    /// What the runs say of each claim, for every state that was measured.
+    /// Judges each claim by the runs, for every measured state.
     #[must_use]
     pub fn judged(&self, runs: &[Run], places: Places<'_>) -> Vec<Claimed> {
         let has = |state: &State| {
@@ -76,7 +75,7 @@ impl Experiment {
     }
 }
 
-/// The findings of all folders in one: where they differ, nothing is decided.
+/// Merges the findings of all folders: where they differ, the verdict is open.
 fn verdict(claim: &Claim, runs: &[Run], places: Places<'_>, state: State) -> Finding {
     let in_folder = |folder| {
         let runs = Selected::new(runs, folder, places.seed).with_noise(places.noise);

@@ -3,7 +3,7 @@
 use crate::results::{Finding, Holds, Selected};
 use crate::stats::{Bound, Interval, Verdict};
 
-/// One thing that a rule asks about, as a sentence with a gap for what was measured.
+/// One point of a rule, as a sentence with a gap for the measured number.
 ///
 /// ```
 /// use swath_study::experiment::{Point, all_of};
@@ -23,14 +23,14 @@ use crate::stats::{Bound, Interval, Verdict};
 pub struct Point {
     sentence: String,
     measured: Option<Interval>,
-    /// None: it is told, and decides nothing.
+    /// Empty: the number is reported, and decides nothing.
     bounds: Vec<Bound>,
-    /// What is compared has intervals of its own, and they overlap.
+    /// Both sides have intervals of their own, and they overlap.
     overlaps: bool,
 }
 
 impl Point {
-    /// `{}` in `sentence` is what was measured, if it was; it is to keep to `bound`.
+    /// `{}` in `sentence` stands for the measured number, which must keep to `bound`.
     pub fn new(sentence: impl Into<String>, measured: Option<Interval>, bound: Bound) -> Self {
         Self { sentence: sentence.into(), measured, bounds: vec![bound], overlaps: false }
     }
@@ -65,7 +65,7 @@ impl Point {
         Self { overlaps: self.overlaps || overlap, ..self }
     }
 
-    /// What the interval says if it is as much wider as the control was spread.
+    /// The verdict of the interval, widened by the spread of the control.
     fn holds(&self, noise: f64) -> Holds {
         let Some(Interval { estimate, lower, upper }) = self.measured else {
             return Holds::Undecided;
@@ -126,7 +126,7 @@ impl Point {
 /// Digits after the point, usually.
 const DIGITS: usize = 2;
 
-/// So many that what lies on one side of a bound is not told to be on it.
+/// As many as show on which side of a bound a number lies.
 fn digits(measured: &Interval, bound: Bound) -> usize {
     let (Bound::AtLeast(goal) | Bound::AtMost(goal)) = bound;
     let is_told = |digits: &usize| {
@@ -138,33 +138,33 @@ fn digits(measured: &Interval, bound: Bound) -> usize {
     (DIGITS..5).find(is_told).unwrap_or(5)
 }
 
-/// A ratio with its interval; of large ones nobody reads what is after the point.
+/// A ratio with its interval; large ones are printed without decimals.
 fn rounded(measured: &Interval, digits: usize) -> String {
     let digits = if measured.lower >= 100.0 { 0 } else { digits };
     let Interval { estimate, lower, upper } = measured;
     format!("{estimate:.digits$} × [{lower:.digits$}, {upper:.digits$}]")
 }
 
-/// Holds if all of `points` do; does not if one of them does not.
+/// Holds if all of `points` hold; does not hold if one of them does not.
 #[must_use]
 pub fn all_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
     finding(runs, points, Holds::No, Holds::Yes)
 }
 
-/// Holds if one of `points` does; does not if none of them does.
+/// Holds if one of `points` holds; does not hold if all of them fail.
 #[must_use]
 pub fn any_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
     finding(runs, points, Holds::Yes, Holds::No)
 }
 
-/// What was measured where there is no claim to judge.
+/// The measured numbers, without a claim to judge.
 #[must_use]
 pub fn told(points: &[Point]) -> Finding {
     let texts: Vec<String> = points.iter().map(Point::text).collect();
     Finding { verdict: Holds::Told, because: texts.join(". "), ..Finding::default() }
 }
 
-/// One `decisive` point is enough; without any, all that are left say `otherwise`.
+/// One `decisive` point is enough; without it, the verdict is `otherwise` if no point is open.
 fn finding(
     runs: &Selected<'_>,
     points: &[Point],
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(verdict(point()), Holds::Yes);
         let apart = point().apart(interval(0.1, 0.6), interval(0.8, 1.0));
         assert_eq!(verdict(apart), Holds::Yes);
-        // As they were in a quick run of study C.
+        // From a quick run of study C.
         let overlapping = point().apart(interval(0.4, 1.0), interval(0.02, 1.0));
         assert_eq!(verdict(overlapping), Holds::Undecided);
         assert_eq!(verdict(point().apart(None, interval(0.8, 1.0))), Holds::Undecided);

@@ -86,7 +86,7 @@ fn by_threads(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// What everybody is measured by; its place is the number of cores.
+/// The limit of all entrants; its place is the number of cores.
 const LIMIT: Key<'_> = Key { series: MEMORY, x: 0.0, state: State::None };
 
 /// More threads than processors are no more workers.

@@ -73,7 +73,7 @@ fn by_cores(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Has somebody work on so many cores.
+/// Has an entrant work on this many cores.
 fn pinned(entrant: Entrant, cores: usize) -> Entrant {
     let before = Rc::new(RefCell::new(None));
     let after = Rc::clone(&before);

@@ -117,7 +117,7 @@ fn grove(stage: &Stage, files: u64, size: u64) -> Result<Rc<Grove>> {
     Grove::new(stage, &format!("tree-{files}-{size}"), &tree)
 }
 
-/// Reads with so many threads, one file a task.
+/// Reads with this many threads, one file a task.
 fn managed(
     grove: &Rc<Grove>,
     series: &str,

@@ -1,4 +1,4 @@
-//! What everybody is measured by: the bytes of a file, summed where they already are in memory.
+//! The limit of all entrants: the bytes of a file, summed where they already are in memory.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::results::State;
 /// The series of it.
 pub(super) const MEMORY: &str = "limit: memory";
 
-/// Sums the bytes of `input` by all cores, out of memory that is already there, at a place.
+/// Sums the bytes of `input` with all cores, from existing memory, at a place.
 pub(super) fn memory(
     stage: &Stage,
     input: &Rc<Input>,

@@ -21,7 +21,7 @@ const SEQUENTIAL: &str = "sequential";
 pub(super) const PARALLEL: &str = "parallel chunks";
 const MIRRORED: &str = "two mirrors";
 const MAPPED: &str = "memory map";
-/// As the study's map was: nobody reads what is mapped.
+/// As in the study: the mapped bytes are not read.
 const UNREAD_MAP: &str = "memory map, not read";
 const SWATH: &str = "swath";
 /// All cores, a mebibyte a read into memory that is there; from the device past the page cache.
@@ -148,7 +148,7 @@ pub(super) fn charts_by_workers(x: &str) -> Vec<Chart> {
     charts(x, all)
 }
 
-/// What is loaded, and where to.
+/// The input, and its destination.
 pub(super) struct Loading {
     input: Rc<Input>,
     copies: Vec<Rc<Input>>,
@@ -187,7 +187,7 @@ impl Loading {
         })
     }
 
-    /// What nobody can beat: reads and nothing else.
+    /// The limit: reads and nothing else.
     fn limit(self: &Rc<Self>, stage: &Stage, x: f64, state: State) -> Entrant {
         /// Reads in flight, past the page cache.
         const DEPTH: usize = 32;
@@ -202,8 +202,8 @@ impl Loading {
         })
     }
 
-    /// Maps the file and lets go of it. What was timed has read nothing, so what it would have got
-    /// is read and added up afterwards, by no clock.
+    /// Maps the file and unmaps it. The timed part has read nothing, so the bytes are read and added up
+    /// afterwards, untimed.
     fn unread_map(self: &Rc<Self>, series: &str, x: f64, state: State) -> Entrant {
         let here = Rc::clone(self);
         let load = move |target: &mut [u8], meter: &mut Meter| {
@@ -235,7 +235,7 @@ impl Loading {
         })
     }
 
-    /// The study's ways by so many threads, and Swath's.
+    /// The study's ways with this many threads, and Swath's.
     fn by(
         self: &Rc<Self>,
         x: f64,
@@ -260,7 +260,7 @@ impl Loading {
     }
 }
 
-/// The study's own way, with so many threads.
+/// The study's own way, with this many threads.
 fn own(threads: usize) -> Load {
     Load { threads, chunk_size: CHUNK, mapped: false }
 }

@@ -153,7 +153,8 @@ fn summed(child: Child) -> Result<Summed> {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("under the limit: {}: {}", output.status, said.trim());
     }
-    serde_json::from_slice(&output.stdout).context("the command printed something else")
+    serde_json::from_slice(&output.stdout)
+        .context("cannot understand the output of the command")
 }
 
 /// Pages that went to the swap and came from it since the machine started.

@@ -20,14 +20,14 @@ const PLAIN: &str = "swath, without classes";
 
 const MB: u64 = 1_000_000;
 
-/// What the study has.
+/// The study's sizes.
 const STUDY: Scale = Scale {
     study: "1.3 GB in up to 100,000 chunks, up to 1,000 priorities and 16 threads",
     other: "",
     minutes: 8,
 };
 
-/// What is held where something else is varied.
+/// The fixed values while another is varied.
 fn usual(stage: &Stage) -> Cut {
     Cut {
         chunks: stage.pick(10_000, 10_000, 100_000),
@@ -120,7 +120,7 @@ fn family(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// The series of so many threads.
+/// The series with this many threads.
 fn curve(threads: usize) -> String {
     format!("barrier, threads: {threads}")
 }

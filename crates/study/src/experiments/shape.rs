@@ -48,7 +48,7 @@ pub(super) fn over(series: &str, x: Option<f64>) -> Measure {
     Measure::SpeedUp { series: series.to_owned(), x }
 }
 
-/// The processors at work over the time of the runs with so many threads.
+/// The processors at work over the time of the runs with this many threads.
 pub(super) fn busy(title: &str, threads: f64) -> Chart {
     let y = Measure::Course { name: "busy".into(), unit: "processors".into(), x: threads };
     chart(title, "% of the time", y)
@@ -116,17 +116,17 @@ pub(super) const fn quoted(
     Claim { id, source: Source::quoted(words, section), rule, judge }
 }
 
-/// What is measured although no claim is judged by it.
+/// A measurement without a claim to judge.
 pub(super) const fn asked(
     id: &'static str,
     words: &'static str,
     judge: fn(&Selected<'_>, State) -> Finding,
 ) -> Claim {
-    let rule = "None: the numbers are told, and nothing is judged by them.";
+    let rule = "None: the numbers are reported, and nothing is judged by them.";
     Claim { id, source: Source::asked(words), rule, judge }
 }
 
-/// What threads of a series cost, by how many they are.
+/// The cost of the threads of a series, by their number.
 pub(super) fn switches_by_threads(runs: &Selected<'_>, series: &str, state: State) -> Finding {
     let keys = runs.places(series, state).into_iter().map(|x| {
         let name = if x == 1.0 { "1 thread".to_owned() } else { format!("{x} threads") };
@@ -135,13 +135,13 @@ pub(super) fn switches_by_threads(runs: &Selected<'_>, series: &str, state: Stat
     voluntary_switches(runs, &keys.collect::<Vec<_>>())
 }
 
-/// The medians of the context switches that threads made to wait, told without a verdict.
+/// The medians of the context switches that threads made to wait, reported without a verdict.
 pub(super) fn voluntary_switches(runs: &Selected<'_>, places: &[(String, Key<'_>)]) -> Finding {
     let whole = |count: f64| format!("{count:.0}");
     medians(runs, "Voluntary context switches", "voluntary_switches", places, whole)
 }
 
-/// The medians of a metric, each with its name, told without a verdict.
+/// The medians of a metric, each with its name, reported without a verdict.
 pub(super) fn medians(
     runs: &Selected<'_>,
     what: &str,

@@ -38,7 +38,7 @@ const ADVICE: [(&str, Way); 7] = [
     }),
 ];
 
-/// By what the kernel is told.
+/// By the advice to the kernel.
 pub(super) const BY_ADVICE: Experiment = Experiment {
     id: "d-advice",
     study: Study::D,
@@ -89,7 +89,7 @@ pub(super) const BY_BLOCK: Experiment = Experiment {
     ..BY_ADVICE
 };
 
-/// A file, and somebody who sums it.
+/// A file, and an entrant that sums it.
 struct Summing(Rc<Input>);
 
 impl Summing {

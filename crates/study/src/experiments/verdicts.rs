@@ -1,4 +1,4 @@
-//! Every rule on made-up runs: what holds, what does not, and what cannot be told.
+//! Every rule on made-up runs: those that hold, those that do not, and those that stay open.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Reads by priority, and what they are compared with: all into memory that is there.
+//! Reads by priority, and the reads that they are compared with: all into existing memory.
 
 use std::fs::File;
 use std::rc::Rc;
@@ -12,8 +12,8 @@ use crate::limits;
 use crate::measure::{Entrant, Input, Meter, Outcome, SharedPages, Stage, UNREAD};
 use crate::results::State;
 
-/// How a file is cut, and by how many threads it is read; its classes are needed from the middle
-/// on, then from the front.
+/// How a file is cut, and how many threads read it; its classes are needed from the middle on, then
+/// from the front.
 #[derive(Clone, Copy, Debug)]
 pub struct Cut {
     /// Chunks of the whole file.
@@ -25,7 +25,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Where the class that is needed first lies.
+    /// The offset of the first class.
     fn middle(self) -> u32 {
         self.classes / 2
     }
@@ -54,14 +54,14 @@ pub enum Spread {
     Far,
 }
 
-/// What is timed of a read by classes.
+/// The end of the timed part of a read by classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// All of it is there.
     Whole,
-    /// The first class is.
+    /// The first class is there.
     First,
-    /// That class is, but everything is read in the order of the file.
+    /// The first class is there, but everything is read in file order.
     FirstInFileOrder,
 }
 
@@ -70,18 +70,18 @@ pub enum Until {
 pub struct How {
     /// Classes in flight; 0: Swath's own choice.
     pub window: usize,
-    /// Where the chunks of one lie.
+    /// The places of the chunks of a class.
     pub spread: Spread,
-    /// What is timed.
+    /// The end of the timed part.
     pub until: Until,
 }
 
 impl How {
-    /// All of it, as anybody would.
+    /// All of it, with the defaults.
     pub const WHOLE: Self = Self { window: 0, spread: Spread::Near, until: Until::Whole };
 }
 
-/// What all share.
+/// Shared by all entrants.
 pub struct Field {
     input: Rc<Input>,
     pages: SharedPages,

@@ -16,7 +16,7 @@ use crate::results::State;
 use crate::workload::Generated;
 use crate::workload::contracts::generate;
 
-/// Somewhere to write to, in turn, that nobody syncs.
+/// An ordered output that is not synced.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ pub struct Contracts {
 }
 
 impl Contracts {
-    /// Makes so many.
+    /// Makes this many.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl Contracts {
         Ok(Rc::new(Self { input, contracts, right, output }))
     }
 
-    /// Somebody who prices them in a form, with so many threads.
+    /// An entrant that prices them in a form, with this many threads.
     pub fn entrant(
         self: &Rc<Self>,
         series: &str,

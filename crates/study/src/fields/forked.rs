@@ -1,4 +1,4 @@
-//! What threads that fork write: a tree of calls, left in every way there is.
+//! The output of threads that fork: a tree of calls, written in every way.
 
 use std::fs;
 use std::path::PathBuf;
@@ -14,27 +14,30 @@ use crate::measure::{Entrant, Meter, Outcome, Stage};
 /// Each call writes study E's 10 KB.
 const CALL: usize = 10 << 10;
 
-/// A tree, the threads that run it, and the folder that it is left in.
+/// A tree, the threads that run it, and the folder of its output.
 pub struct Forked {
     trees: Trees,
     folder: PathBuf,
 }
 
 impl Forked {
-    /// The calls of `fib(n)`, by so many threads.
+    /// The calls of `fib(n)`, with this many threads.
     ///
     /// # Errors
     ///
     /// If there is too little memory, or no threads can be started.
     pub fn new(stage: &Stage, n: u32, threads: usize) -> Result<Rc<Self>> {
         let trees = Trees::new(n, CALL, threads)?;
-        // What is written stays in memory, beside as much again that was touched before.
+        // The output stays in memory, and as much again was touched before.
         let (needed, total) = (3 * trees.expected().0, machine::memory_total()?);
-        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
+        ensure!(
+            total >= needed,
+            "this needs {needed} bytes of memory, and the machine has {total}"
+        );
         Ok(Rc::new(Self { trees, folder: stage.output("tree") }))
     }
 
-    /// Somebody who leaves it like this.
+    /// An entrant that writes the tree in this way.
     pub fn entrant(self: &Rc<Self>, series: &str, how: Leave) -> Entrant {
         let (here, before) = (Rc::clone(self), Rc::clone(self));
         let (bytes, checksum) = self.trees.expected();
@@ -45,7 +48,7 @@ impl Forked {
     fn prepare(&self) -> Result<()> {
         let _ = fs::remove_dir_all(&self.folder);
         fs::create_dir_all(&self.folder)?;
-        // What the last one wrote must not be written back meanwhile.
+        // The output of the last one must not be written back during the run.
         rustix::fs::sync();
         let room = usize::try_from(self.trees.expected().0).unwrap_or(usize::MAX);
         cache::touch_memory(room.saturating_mul(2)).context("cannot touch memory")

@@ -8,12 +8,12 @@ use swath_formats::matrix::{AnyCoo, AnyCsr, MatrixOptions};
 
 use crate::measure::Meter;
 
-/// What was found in a text.
+/// The content of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// How many values.
+    /// The number of values.
     pub values: u64,
-    /// What they add up to: of entries, rows and columns from 0.
+    /// Their sum: of entries, rows and columns from 0.
     pub sum: u64,
 }
 

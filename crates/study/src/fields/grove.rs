@@ -1,4 +1,4 @@
-//! Many files, read in whatever way.
+//! Many files, read in several ways.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use crate::results::State;
 
 /// Files in folders. Removed when dropped.
 pub struct Grove {
-    /// The folder above them.
+    /// Their folder.
     pub folder: PathBuf,
     /// All of them.
     pub paths: Vec<PathBuf>,
-    /// What is in them.
+    /// Their content.
     pub made: Made,
-    /// What is left of them where bytes are not kept.
+    /// The result of reads that do not keep the bytes.
     pub glance: Glance,
     cold_by: ColdBy,
 }
@@ -36,14 +36,14 @@ impl Grove {
     /// If they cannot be written, or read back.
     pub fn new(stage: &Stage, name: &str, tree: &Tree) -> Result<Rc<Self>> {
         let folder = stage.output(name);
-        // Left by somebody who was ended.
+        // Left by a process that was killed.
         let _ = fs::remove_dir_all(&folder);
         let made = make(tree, &folder, 0)
             .with_context(|| format!("cannot make {}", folder.display()))?;
         let paths = tree.paths(&folder);
         let glance = plain::read_and_drop(&paths, 1).context("cannot read the files back")?;
-        // Writing back must not run beside what is measured, and warm means that somebody read
-        // them. Where files do not leave the page cache, cold runs say so.
+        // Writing back must not run during a measurement, and warm files have been read once. Where files
+        // do not leave the page cache, cold runs say so.
         let _ = residency::make_all_cold(&paths, stage.cold_by());
         Ok(Rc::new(Self { folder, paths, made, glance, cold_by: stage.cold_by() }))
     }
@@ -80,7 +80,7 @@ impl Grove {
         }
     }
 
-    /// Somebody who does something with all of them, and takes `own` bytes of memory for it.
+    /// An entrant that uses all of them, and takes `own` bytes of memory for it.
     pub fn entrant(
         self: &Rc<Self>,
         series: impl Into<String>,
@@ -109,7 +109,7 @@ impl Grove {
         })
     }
 
-    /// The bare calls by so many threads, into memory that is there; names were looked up before.
+    /// The bare calls with this many threads, into existing memory; names were looked up before.
     ///
     /// # Errors
     ///
@@ -135,7 +135,7 @@ impl Grove {
 
 impl Drop for Grove {
     fn drop(&mut self) {
-        // Files that stay are replaced by the next run, or go with the folder around them.
+        // Files that stay are replaced by the next run, or removed with the folder around them.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -146,7 +146,7 @@ pub fn of_files(files: &[Vec<u8>]) -> Outcome {
     files.iter().map(|file| Outcome::of(file, 1)).sum()
 }
 
-/// The same of what Swath has read.
+/// The same of files that Swath has read.
 #[must_use]
 pub fn of_ingested(ingested: &Ingested) -> Outcome {
     ingested.iter().map(|entry| Outcome::of(entry.bytes, 1)).sum()

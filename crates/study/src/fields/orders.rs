@@ -17,12 +17,12 @@ use crate::results::State;
 /// µs of one.
 pub const REPORTED: f64 = 1e6;
 
-/// What is done with a structure.
+/// An operation on a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Behind items drawn from all; they are taken out again.
+    /// After items drawn from all; they are taken out again.
     Insert,
-    /// What was inserted, in another order.
+    /// The inserted items, in another order.
     Delete,
     /// Items for others.
     Update,

@@ -44,8 +44,7 @@ pub fn loaded(stage: &Stage, input: &Input) -> Result<SharedPages> {
     Ok(Rc::clone(&pages))
 }
 
-/// Looks at the bytes of `input` with all cores where they already are in memory; `look` gives
-/// `checksum`.
+/// Goes through the bytes of `input`, already in memory, with all cores; `look` returns `checksum`.
 pub fn of_memory(
     pages: &SharedPages,
     input: &Input,

@@ -1,8 +1,8 @@
 //! Study E's own append: each thread writes into a log of its own, and one shared order of nodes
 //! says how the logs follow each other.
 //!
-//! A strand is what one thread runs without a steal in between; its bytes lie next to each other in
-//! the thread's log, and are one node. Who steals puts a node behind its victim's:
+//! A strand is the work of one thread between two steals; its bytes lie next to each other in the
+//! thread's log, and are one node. A thief puts its node after its victim's:
 //!
 //! ```text
 //! strand 0: fork …… fork ……        nodes   0 ⇄ 2 ⇄ 1      log of thread 0   |0      |2  |
@@ -10,10 +10,10 @@
 //! ```
 //!
 //! Of one strand's forks the outer ones are stolen first, and the nodes of the inner ones come
-//! before theirs: so whoever steals an inner one waits until those stolen before have their nodes.
-//! The study does not say how it keeps two thieves from overtaking each other. What is written
-//! after a join would land in the wrong place, as in the study, whose benchmark writes nothing
-//! there: a strand that writes again after another one used its thread is an error here.
+//! before theirs: so the thief of an inner one waits until those stolen before have their nodes. The
+//! study does not say how it keeps two thieves from overtaking each other. Bytes written after a join
+//! would land in the wrong place, as in the study, whose benchmark writes nothing there: a strand that
+//! writes again after another one used its thread is an error here.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -52,9 +52,9 @@ impl Nodes {
         }
     }
 
-    /// The first node, or one directly behind another.
-    fn insert(&self, behind: Option<Handle>, item: Item) -> io::Result<Handle> {
-        let inserted = match (self, behind) {
+    /// The first node, or one directly after another.
+    fn insert(&self, after: Option<Handle>, item: Item) -> io::Result<Handle> {
+        let inserted = match (self, after) {
             (Self::List(list), None) => Some(lock(list).push(item)),
             (Self::List(list), Some(node)) => lock(list).insert_after(node, item),
             (Self::Skip(list), None) => Some(list.push_shared(item)),
@@ -102,7 +102,7 @@ struct Run<'f> {
     steals: AtomicU64,
 }
 
-/// Runs the tree in `pool`, and leaves a log for each thread in `folder`.
+/// Runs the tree in `pool`, and writes a log for each thread to `folder`.
 ///
 /// # Errors
 ///
@@ -130,21 +130,21 @@ pub(super) fn append(
 }
 
 impl Run<'_> {
-    /// Begins a strand, behind its victim's node if it was stolen.
-    fn strand(&self, behind: Option<(&Strand, usize)>, call: Call) -> io::Result<()> {
+    /// Begins a strand, after its victim's node if it was stolen.
+    fn strand(&self, stolen: Option<(&Strand, usize)>, call: Call) -> io::Result<()> {
         let log = rayon::current_thread_index().unwrap_or(0);
         let start = lock(&self.logs[log]).len;
         let segment = u32::try_from(log).unwrap_or(u32::MAX);
         let item = Item { segment, offset: start, len: 0 };
-        if let Some((victim, forks)) = behind {
-            // Whoever stole before is at this very place in another thread, and waits for nobody
-            // but those who stole before it.
+        if let Some((victim, forks)) = stolen {
+            // An earlier thief is at this very place in another thread, and waits only for thieves before
+            // it.
             while victim.placed.load(SeqCst) < forks {
                 std::thread::yield_now();
             }
         }
-        let node = self.nodes.insert(behind.map(|(victim, _)| victim.node), item);
-        if let Some((victim, _)) = behind {
+        let node = self.nodes.insert(stolen.map(|(victim, _)| victim.node), item);
+        if let Some((victim, _)) = stolen {
             victim.placed.fetch_add(1, SeqCst);
             self.steals.fetch_add(1, SeqCst);
         }

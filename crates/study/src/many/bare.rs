@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use super::{Glance, fork};
 use crate::threads::one_by_one;
 
-/// Files that a thread takes at one time: so few that nobody waits long at the end.
+/// Files that a thread takes at one time: few enough that no thread waits long at the end.
 const BATCH: usize = 32;
 /// Bytes after which it takes no more of them.
 const BATCH_BYTES: usize = 1 << 20;
@@ -98,7 +98,7 @@ impl Bare {
         Ok(glances.into_iter().fold(Glance::default(), Glance::and))
     }
 
-    /// Reads every file with `threads` threads, one behind the other into `arena`.
+    /// Reads every file with `threads` threads, one after the other into `arena`.
     ///
     /// # Errors
     ///
@@ -112,17 +112,17 @@ impl Bare {
         let mut parts = Vec::with_capacity(self.files.len().div_ceil(BATCH));
         for batch in self.batches() {
             let len = batch.iter().map(|file| file.len).sum();
-            let (part, behind) = std::mem::take(&mut rest).split_at_mut(len);
+            let (part, after) = std::mem::take(&mut rest).split_at_mut(len);
             parts.push((batch, part));
-            rest = behind;
+            rest = after;
         }
         let next = one_by_one(parts.into_iter());
         fork(threads, || {
             while let Some((batch, mut part)) = next() {
                 for file in batch {
-                    let (target, behind) = std::mem::take(&mut part).split_at_mut(file.len);
+                    let (target, after) = std::mem::take(&mut part).split_at_mut(file.len);
                     self.read(file, target)?;
-                    part = behind;
+                    part = after;
                 }
             }
             Ok(())
@@ -142,9 +142,9 @@ impl Bare {
                 is_in
             };
             let count = rest.iter().take(BATCH).take_while(is_in).count();
-            let (batch, behind) = rest.split_at(count);
+            let (batch, after) = rest.split_at(count);
             batches.push(batch);
-            rest = behind;
+            rest = after;
         }
         batches
     }

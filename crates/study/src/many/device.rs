@@ -1,4 +1,4 @@
-//! What the device can do for small reads: random, past the page cache, many in flight.
+//! The limit of the device for small reads: random, past the page cache, many in flight.
 //!
 //! Small cold files are read at random places of the device. Their floor is that of as many reads
 //! of their size at random places of one large file, without a folder to search or a file to open.
@@ -18,7 +18,7 @@ use swath_os::ring::{Ring, with_ring};
 use super::fork;
 use crate::threads::one_by_one;
 
-/// What `O_DIRECT` asks of offsets and lengths on every device we know.
+/// The unit of offsets and lengths that `O_DIRECT` takes on every device we know.
 pub const UNIT: usize = 4096;
 
 /// Random reads of one file.
@@ -26,14 +26,14 @@ pub const UNIT: usize = 4096;
 pub struct Reads {
     /// Bytes of each, a multiple of [`UNIT`].
     pub size: usize,
-    /// How many are in flight.
+    /// Reads in flight.
     pub depth: u32,
-    /// Decides their order.
+    /// The seed of their order.
     pub seed: u64,
 }
 
 impl Reads {
-    /// Returns the size for files of `len` bytes: what a file system reads of them.
+    /// Returns the size for files of `len` bytes: as much as a file system reads of them.
     #[must_use]
     pub fn size_for(len: u64) -> usize {
         usize::try_from(len).unwrap_or(UNIT).next_multiple_of(UNIT).max(UNIT)

@@ -1,8 +1,8 @@
-//! Study B's way to read a file: line by line, each put behind a string that is made anew.
+//! Study B's way to read a file: line by line, each appended to a new copy of the string.
 //!
-//! A Java string cannot grow, so `text = text + line` copies all that came before: the time grows
-//! with the square of the file's length, which is where the study's "large files get slower" comes
-//! from. The disk has no part in it.
+//! A Java string cannot grow, so `text = text + line` copies all that came before: the time grows with
+//! the square of the file's length. That is the reason for the study's "large files get slower"; the disk
+//! has no part in it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};

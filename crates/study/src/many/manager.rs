@@ -6,8 +6,8 @@
 //! ```
 //!
 //! The study varies the number of threads from 1 to 64, and to 500, and finds that small files
-//! gain and large ones do not. It is kept as it is: no files in parts, nothing read ahead, as
-//! many threads as it is told.
+//! gain and large ones do not. It is kept as it is: no files in parts, nothing read ahead, exactly as
+//! many threads as requested.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a newcomer writes: threads that take the next path and call `std::fs::read`.
+//! The obvious program: threads that take the next path and call `std::fs::read`.
 
 use std::io;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub fn read_all(paths: &[PathBuf], threads: usize) -> io::Result<Vec<Vec<u8>>> {
     Ok(files.into_iter().map(|(_, bytes)| bytes).collect())
 }
 
-/// Reads `paths` with `threads` threads, looks at the bytes of each, and lets go of them.
+/// Reads `paths` with `threads` threads, looks at the bytes of each, and drops them.
 ///
 /// ```
 /// let glance = swath_study::many::plain::read_and_drop(&["/proc/version".into()], 1)?;

@@ -22,7 +22,7 @@ const TOLERANCE: f64 = 0.01;
 /// If one cannot be read, or more than 1 % of all pages are not resident afterwards.
 pub fn make_all_warm(paths: &[PathBuf]) -> Result<()> {
     let mut share = resident_share(paths)?;
-    // Somebody else may drop the page cache meanwhile.
+    // Another process may drop the page cache in the meantime.
     for _ in 0..ATTEMPTS {
         if share >= 1.0 {
             break;
@@ -34,14 +34,14 @@ pub fn make_all_warm(paths: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// Takes all of `paths` out of the page cache; by [`ColdBy::DropCaches`] what the kernel knows of
-/// their names and places, too.
+/// Takes all of `paths` out of the page cache; [`ColdBy::DropCaches`] also drops their names and
+/// places.
 ///
 /// # Errors
 ///
 /// If the kernel refuses, or more than 1 % of all pages remain.
 pub fn make_all_cold(paths: &[PathBuf], by: ColdBy) -> Result<()> {
-    // What is still to be written cannot leave.
+    // Dirty pages cannot leave.
     rustix::fs::sync();
     make_written_cold(paths, by)
 }
@@ -60,7 +60,7 @@ pub(crate) fn make_written_cold(paths: &[PathBuf], by: ColdBy) -> Result<()> {
         let share = resident_share(paths)?;
         ensure!(share <= TOLERANCE, "{:.1} % of the files is still resident", share * 100.0);
         if by == ColdBy::DropCaches {
-            // To ask, every file was opened: what that has brought goes, too.
+            // Checking opened every file: drop the pages that this has brought, too.
             drop_caches()?;
         }
         Ok(())
@@ -71,7 +71,7 @@ pub(crate) fn make_written_cold(paths: &[PathBuf], by: ColdBy) -> Result<()> {
 ///
 /// # Errors
 ///
-/// If a file is not there, or the kernel does not tell.
+/// If a file does not exist, or the kernel cannot report its residency.
 pub fn resident_share(paths: &[PathBuf]) -> io::Result<f64> {
     let (mut cached, mut total) = (0, 0);
     for path in paths {
@@ -99,8 +99,8 @@ mod tests {
             return swath_reference::skip("evictable-files", error);
         }
         make_all_warm(&paths).expect("it becomes warm");
-        assert!(resident_share(&paths).expect("it is told") > 0.99);
+        assert!(resident_share(&paths).expect("it is known") > 0.99);
         make_all_cold(&paths, ColdBy::DontNeed).expect("it becomes cold again");
-        assert!(resident_share(&paths).expect("it is told") < 0.01);
+        assert!(resident_share(&paths).expect("it is known") < 0.01);
     }
 }

@@ -1,7 +1,7 @@
 //! Makes trees of files that are the same bytes on every machine.
 //!
 //! File `i` depends on the [`Tree`] alone, not on the number of workers. It is text: lines of 63
-//! letters, and its last byte ends a line, so whatever counts lines or wants UTF-8 is content.
+//! letters, and its last byte ends a line, so tools that count lines or expect UTF-8 work on it.
 //!
 //! ```text
 //! folder/000000/000  000000/001 … 000000/999  000001/000 …     a thousand files a folder
@@ -29,13 +29,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Files in one folder: as many as every file system finds quickly.
 pub const FILES_PER_FOLDER: u64 = 1000;
 
-/// Letters and the newline behind them.
+/// Letters and the newline after them.
 const LINE: usize = 64;
 
 /// Bytes made at one time, a multiple of [`LINE`].
 const BLOCK: u64 = 1 << 20;
 
-/// Tells the words that decide sizes from those that decide contents.
+/// Separates the words for sizes from those for contents.
 const SIZES: u64 = 0x73_697a_6573;
 
 /// How sizes are spread.
@@ -123,21 +123,21 @@ impl Tree {
 /// agree: a quarter of the mean × (1 / u)^(3/4), where u is the word as a fraction.
 fn power_law(mean: u64, random: u64) -> u64 {
     const BITS: u32 = 53;
-    /// Of the mean's quarter.
+    /// In quarters of the mean.
     const MOST: u128 = 4096;
     let u = u128::from(random >> (u64::BITS - BITS)) + 1;
-    let half = ((1 << (BITS + 64)) / u).isqrt(); // (1/u)^(1/2), 32 bits behind the point
+    let half = ((1 << (BITS + 64)) / u).isqrt(); // (1/u)^(1/2), 32 bits after the point
     let quarter = (half << 32).isqrt(); // (1/u)^(1/4), as many
     let factor = ((half * quarter) >> 32).min(MOST << 32);
     u64::try_from((factor * u128::from(mean)) >> 34).unwrap_or(u64::MAX)
 }
 
-/// What was made.
+/// A tree that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
     /// Files.
     pub files: u64,
-    /// Folders that they are in.
+    /// Their folders.
     pub folders: u64,
     /// Bytes of all files.
     pub bytes: u64,
@@ -145,7 +145,7 @@ pub struct Made {
     pub lines: u64,
     /// The sum of all bytes, to check readers with.
     pub sum: u64,
-    /// Bytes of the smallest file; 0 if there is none.
+    /// Bytes of the smallest file; 0 without files.
     pub smallest: u64,
     /// Bytes of the largest.
     pub largest: u64,
@@ -181,8 +181,8 @@ impl Made {
 ///
 /// # Errors
 ///
-/// `DirectoryNotEmpty` if the folder holds something; if writing fails, and then nothing of it is
-/// left behind.
+/// `DirectoryNotEmpty` if the folder holds something; if writing fails, and then everything made is
+/// removed again.
 pub fn make(tree: &Tree, folder: &Path, workers: usize) -> io::Result<Made> {
     let is_new = prepare(folder)?;
     let workers = match workers {
@@ -206,7 +206,7 @@ pub fn make(tree: &Tree, folder: &Path, workers: usize) -> io::Result<Made> {
     }
 }
 
-/// Sees to it that the folder is there and empty; returns whether it was made.
+/// Makes the folder unless it exists and is empty; returns whether it was made.
 fn prepare(folder: &Path) -> io::Result<bool> {
     match fs::create_dir(folder) {
         Ok(()) => Ok(true),
@@ -220,7 +220,7 @@ fn prepare(folder: &Path) -> io::Result<bool> {
     }
 }
 
-/// Removes what was made. The error that led here is on its way; nobody is left to tell another.
+/// Removes everything that was made. The error that led here is reported; another one is not.
 fn remove(folder: &Path, is_new: bool) {
     if is_new {
         let _ = fs::remove_dir_all(folder);
@@ -231,7 +231,7 @@ fn remove(folder: &Path, is_new: bool) {
     }
 }
 
-/// Makes one folder after the other, with whoever else takes from `next`.
+/// Makes one folder after the other, together with other threads that take from `next`.
 fn make_folders(tree: &Tree, parent: &Path, next: &AtomicU64) -> io::Result<Made> {
     let mut made = Made::NONE;
     let mut block = Vec::new();

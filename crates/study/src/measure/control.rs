@@ -8,7 +8,7 @@ use crate::limits;
 /// The series that does the same fixed work in every experiment.
 pub const CONTROL: &str = "control";
 
-/// Makes a control: `times` sums of `len` bytes of memory that nothing else uses, by one thread.
+/// Makes a control: one thread adds up `len` bytes of memory that nothing else uses, `times` times.
 ///
 /// # Errors
 ///

@@ -1,4 +1,4 @@
-//! Who takes part: a way to do the work, what it must give, and what comes before each run.
+//! Entrants: a way to do the work, its expected outcome, and the preparation of each run.
 
 use std::fmt;
 
@@ -8,24 +8,24 @@ use super::{Counting, Goal, Meter};
 use crate::limits;
 use crate::results::State;
 
-/// What a run read or wrote.
+/// The bytes that a run read or wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Bytes.
     pub bytes: u64,
-    /// Their sum, or whatever tells that they are right.
+    /// Their sum, or another number that shows that they are right.
     pub checksum: u64,
 }
 
 impl Outcome {
-    /// What `bytes` are, summed by so many threads.
+    /// The outcome of `bytes`, summed by this many threads.
     #[must_use]
     pub fn of(bytes: &[u8], workers: usize) -> Self {
         Self { bytes: bytes.len() as u64, checksum: limits::memory_sum(bytes, workers) }
     }
 }
 
-/// What several gave together.
+/// The outcomes of several runs together.
 impl std::iter::Sum for Outcome {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |all, one| Self {
@@ -51,8 +51,8 @@ pub struct Entrant {
 }
 
 impl Entrant {
-    /// `work` times what counts with the [`Meter`], and answers what it read or wrote, which is to
-    /// be `expected`. At place 0, of no file.
+    /// `work` times its main part with the [`Meter`] and returns its outcome, which must be `expected`. At
+    /// place 0, without a file.
     pub fn new(
         series: impl Into<String>,
         expected: Outcome,
@@ -63,38 +63,38 @@ impl Entrant {
         Self { series, x: 0.0, state: State::None, expected, repeats: 1, before, work, after }
     }
 
-    /// With so much of what is varied, on files in a state.
+    /// At this value of what is varied, on files in this state.
     #[must_use]
     pub fn at(self, x: f64, state: State) -> Self {
         Self { x, state, ..self }
     }
 
-    /// Gives something else than was said.
+    /// Expects another outcome.
     #[must_use]
     pub fn expecting(self, expected: Outcome) -> Self {
         Self { expected, ..self }
     }
 
-    /// Gives another checksum than was said.
+    /// Expects another checksum.
     #[must_use]
     pub fn giving(self, checksum: u64) -> Self {
         let expected = Outcome { checksum, ..self.expected };
         self.expecting(expected)
     }
 
-    /// Does all of it so many times in one run, of which the last is verified.
+    /// Repeats the work this many times in one run; the last repetition is verified.
     #[must_use]
     pub fn times(self, repeats: u64) -> Self {
         Self { repeats, ..self }
     }
 
-    /// Has `after` run behind each run, also one that failed.
+    /// Runs `after` after each run, even a failed one.
     #[must_use]
     pub fn with_after(self, after: impl FnMut() -> Result<()> + 'static) -> Self {
         Self { after: Box::new(after), ..self }
     }
 
-    /// Has `before` run ahead of each run, after what was there before: make cold, touch memory.
+    /// Runs `before` ahead of each run, after the earlier preparations: make cold, touch memory.
     #[must_use]
     pub fn with_before(mut self, mut before: impl FnMut() -> Result<()> + 'static) -> Self {
         let mut first = self.before;
@@ -105,19 +105,19 @@ impl Entrant {
         self
     }
 
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub fn series(&self) -> &str {
         &self.series
     }
 
-    /// What each of its runs must give.
+    /// The outcome that each of its runs must have.
     #[must_use]
     pub fn expected(&self) -> Outcome {
         self.expected
     }
 
-    /// Prepares and runs it once; returns what it gave, expected or not.
+    /// Prepares and runs it once; returns its outcome, expected or not.
     ///
     /// # Errors
     ///
@@ -130,7 +130,7 @@ impl Entrant {
         Ok((meter, outcome.with_context(|| format!("{self:?} failed"))?))
     }
 
-    /// The same; what it gave is what was expected.
+    /// The same; another outcome than the expected one is an error.
     pub(crate) fn run_once(&mut self, counting: Counting) -> Result<Meter> {
         let (meter, outcome) = self.attempt(counting)?;
         let expected = self.expected;
@@ -146,17 +146,17 @@ impl fmt::Debug for Entrant {
     }
 }
 
-/// A peer that is not here, and why.
+/// A peer that is absent, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absent {
-    /// Who is missing.
+    /// Its name.
     pub peer: String,
     /// Why.
     pub reason: String,
 }
 
 impl Absent {
-    /// Names who is missing and why.
+    /// Names the peer and the reason.
     #[must_use]
     pub fn new(peer: &str, reason: impl Into<String>) -> Self {
         Self { peer: peer.to_owned(), reason: reason.into() }
@@ -171,24 +171,24 @@ impl fmt::Display for Absent {
 
 impl std::error::Error for Absent {}
 
-/// Who takes part, who cannot, and what is asked of whom.
+/// The entrants, the absent peers, and the goals.
 #[derive(Default)]
 pub struct Entrants {
-    /// Those who can.
+    /// The entrants that can run.
     pub here: Vec<Entrant>,
     /// The others, and why.
     pub absent: Vec<Absent>,
-    /// What is asked, if it is no claim of a study.
+    /// The goals, if there is no claim of a study.
     pub goals: Vec<Goal>,
 }
 
 impl Entrants {
-    /// Those who are here, and what is asked of them.
+    /// Entrants that are all here, and their goals.
     pub fn new(here: impl Into<Vec<Entrant>>, goals: impl Into<Vec<Goal>>) -> Self {
         Self { here: here.into(), absent: Vec::new(), goals: goals.into() }
     }
 
-    /// Adds one, or why it cannot take part.
+    /// Adds an entrant, or the reason why it is absent.
     pub fn add(&mut self, entrant: Result<Entrant, Absent>) {
         match entrant {
             Ok(entrant) => self.here.push(entrant),
@@ -196,7 +196,7 @@ impl Entrants {
         }
     }
 
-    /// Leaves out those who need a state that cannot be had, and says why.
+    /// Leaves out the entrants that need a state that cannot be reached, and says why.
     pub(crate) fn without(&mut self, state: State, why: &str) {
         let before = self.here.len();
         self.here.retain(|entrant| entrant.state != state);

@@ -1,4 +1,4 @@
-//! What is asked of one series beside the others of its case, and what came of it.
+//! Goals: what one series must reach beside the others of its case, and whether it did.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::stats::{
 const MIB: f64 = 1024.0 * 1024.0;
 const MICROSECOND: f64 = 1e-6;
 
-/// What a goal looks at.
+/// The number that a goal is about.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Gauge {
@@ -22,7 +22,7 @@ enum Gauge {
     TimeAgainst(Vec<String>),
     /// Time beyond a rival's, in microseconds.
     TimeBeyond(String),
-    /// What was left behind, as a multiple of a rival's.
+    /// The size of its output, as a multiple of a rival's.
     SizeAgainst(String),
     /// Seconds on the clock.
     Seconds,
@@ -34,7 +34,7 @@ enum Gauge {
     CallsPerFile,
 }
 
-/// What is asked of one series.
+/// A goal for one series.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Goal {
     subject: String,
@@ -42,16 +42,16 @@ pub struct Goal {
     bound: Bound,
 }
 
-/// What a goal came to.
+/// The outcome of a goal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reached {
     /// The subject and, if there is one, a rival ran.
     Measured {
-        /// What was measured.
+        /// The measured number.
         interval: Interval,
-        /// Whom the subject was compared with.
+        /// The rival that the subject was compared with.
         rival: Option<String>,
-        /// Whether that is what was asked.
+        /// Whether the goal was met.
         verdict: Verdict,
     },
     /// One of them did not run.
@@ -96,7 +96,7 @@ impl Goal {
         Self::at_most(subject, Gauge::PeakMib, mib)
     }
 
-    /// Asks for `multiple` or less of what `rival` leaves behind.
+    /// Asks for `multiple` or less of the size of the output of `rival`.
     #[must_use]
     pub fn size(subject: &str, multiple: f64, rival: &str) -> Self {
         Self::at_most(subject, Gauge::SizeAgainst(rival.to_owned()), multiple)
@@ -154,7 +154,7 @@ impl Goal {
         }
     }
 
-    /// Whether the rival is told: it is found out among several.
+    /// Whether the rival is the best of several, and therefore worth naming.
     #[must_use]
     pub fn has_choice(&self) -> bool {
         matches!(
@@ -187,7 +187,7 @@ struct Rivals<'r>(&'r [String]);
 impl fmt::Display for Rivals<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            [] => out.write_str("nobody"),
+            [] => out.write_str("no rival"),
             [one] => out.write_str(one),
             [one, other] => write!(out, "the better of {one} and {other}"),
             [first, .., last] => {

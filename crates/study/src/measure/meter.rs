@@ -1,4 +1,4 @@
-//! What is counted while an entrant works.
+//! The clock and the counters of a run.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -12,10 +12,10 @@ use crate::counters::Counters;
 use crate::results::Run;
 use crate::watch::beside;
 
-/// How much is counted: the more, the more it is in the way of what takes little time.
+/// How much is counted: the more, the more it disturbs short runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counting {
-    /// All that entrants ask for.
+    /// Everything that entrants request.
     #[default]
     All,
     /// Seconds on the clock and of CPU time.
@@ -24,9 +24,8 @@ pub enum Counting {
 
 const CONTEXT: &str = "cannot read the counters of this process";
 
-/// Times the part of a run that counts, and counts what the kernel counts meanwhile: processor
-/// seconds, page faults, context switches, and the most memory that was resident beyond the
-/// beginning.
+/// Times the part of a run that counts, and reads the kernel's counters for it: processor seconds, page
+/// faults, context switches, and the most memory that was resident beyond the beginning.
 ///
 /// ```
 /// use swath_study::measure::Meter;
@@ -47,7 +46,7 @@ pub struct Meter {
     fallbacks: Vec<Fallback>,
 }
 
-/// What was counted when it began.
+/// The counters when it began.
 struct Started {
     /// Whether the peak counts from here.
     resets: bool,
@@ -60,11 +59,11 @@ impl Meter {
         Self { counting, ..Self::default() }
     }
 
-    /// Does what counts. Called again, it adds.
+    /// Runs and times `work`. Another call adds to the first.
     ///
     /// # Errors
     ///
-    /// If the kernel does not tell its counters.
+    /// If the kernel's counters cannot be read.
     pub fn measure<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
         let started = self.start()?;
         let result = work();
@@ -99,7 +98,7 @@ impl Meter {
         Ok(())
     }
 
-    /// Keeps what another process used, in place of what this one did.
+    /// Keeps the usage of another process, in place of this one's.
     pub(crate) fn used_by(&mut self, other: &Usage) {
         self.note("cpu_seconds", (other.user + other.system).as_secs_f64());
         counts(other).into_iter().for_each(|(name, count)| self.note(name, count));
@@ -137,8 +136,8 @@ impl Meter {
         Ok(result)
     }
 
-    /// As [`measure`](Self::measure), with a timer beside it that says how late it fires, and how
-    /// busy the processors are over time.
+    /// As [`measure`](Self::measure), with a timer beside it that records how late it fires, and how busy
+    /// the processors are over time.
     ///
     /// # Errors
     ///
@@ -154,7 +153,7 @@ impl Meter {
             (result, start.elapsed().as_secs_f64())
         };
         let ((result, seconds), watched) = self.measure(|| beside(timed))?;
-        // The timer sleeps on when the work is done, and is waited for.
+        // The timer is still asleep when the work is done, and must be waited for.
         self.seconds = before + seconds;
         self.note("late_median_seconds", watched.late_median);
         self.note("late_most_seconds", watched.late_most);
@@ -162,7 +161,7 @@ impl Meter {
         Ok(result)
     }
 
-    /// Replaces the seconds, by a clock that knows better: that of a child, or of a first part.
+    /// Replaces the seconds with those of a better clock: of a child, or of a first part.
     pub fn took(&mut self, seconds: f64) {
         self.seconds = seconds;
     }
@@ -175,12 +174,12 @@ impl Meter {
         }
     }
 
-    /// Adds what was done other than was asked for.
+    /// Adds fallbacks: work done in another way than requested.
     pub fn fell_back(&mut self, fallbacks: Vec<Fallback>) {
         self.fallbacks.extend(fallbacks);
     }
 
-    /// What was done other than was asked for.
+    /// Work done in another way than requested.
     #[must_use]
     pub fn fallbacks(&self) -> &[Fallback] {
         &self.fallbacks
@@ -192,13 +191,13 @@ impl Meter {
         self.seconds
     }
 
-    /// What was counted, by name.
+    /// The counts, by name.
     #[must_use]
     pub fn metrics(&self) -> &BTreeMap<String, f64> {
         &self.metrics
     }
 
-    /// What was counted, as a run that nobody has placed yet.
+    /// The counts, as a run without a place.
     pub(super) fn into_run(self) -> Run {
         let Self { seconds, metrics, courses, .. } = self;
         Run { seconds, metrics, courses, ..Run::default() }
@@ -235,7 +234,7 @@ mod tests {
 
     #[test]
     fn who_is_watched_does_not_pay_for_the_timer() {
-        // The timer sleeps, so the whole takes longer than nothing, whoever else is at work.
+        // The timer sleeps, so the whole takes longer than nothing, however busy the machine is.
         let is_less = (0..20).any(|_| {
             let mut meter = Meter::default();
             let start = Instant::now();

@@ -1,4 +1,4 @@
-//! Rounds: everybody once in each, in an order of its own.
+//! Rounds: each entrant once in every round, in an order that changes.
 
 use anyhow::{Context, Result};
 use swath::CancelToken;
@@ -7,7 +7,7 @@ use super::{Counting, Entrant};
 use crate::random::SplitMix64;
 use crate::results::Run;
 
-/// How often everything runs.
+/// How often all entrants run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     /// Rounds that count.
@@ -16,20 +16,20 @@ pub struct Rounds {
     pub seed: u64,
     /// The folder's number, for the runs.
     pub folder: usize,
-    /// How much is counted.
+    /// Which counters are read.
     pub counting: Counting,
 }
 
-/// Whether it came to its end.
+/// Whether all rounds were run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
     /// All rounds were run.
     No,
-    /// It was stopped; what was run before is kept.
+    /// It was stopped; earlier runs are kept.
     Yes,
 }
 
-/// Whose turn it is: the order within each round.
+/// The order within each round.
 #[derive(Clone, Debug)]
 pub struct Turns {
     order: Order,
@@ -40,6 +40,7 @@ pub struct Turns {
 enum Order {
     Shuffled(SplitMix64),
     Rotated(usize),
+    BackAndForth,
 }
 
 /// A place in a round.
@@ -64,21 +65,29 @@ impl Turns {
         Self { order: Order::Rotated(step), round: 0 }
     }
 
-    /// Who runs in the next round.
+    /// In the given order, and back in the next round: neighbours stay neighbours, and each of two
+    /// runs first in every second round.
+    #[must_use]
+    pub fn back_and_forth() -> Self {
+        Self { order: Order::BackAndForth, round: 0 }
+    }
+
+    /// Brings `turns` into the order of the next round.
     fn next_round(&mut self, turns: &mut [usize]) {
         match &mut self.order {
             Order::Shuffled(random) => random.shuffle(turns),
             Order::Rotated(step) if self.round > 0 && !turns.is_empty() => {
                 turns.rotate_left(*step % turns.len());
             }
-            Order::Rotated(_) => {}
+            Order::BackAndForth if self.round > 0 => turns.reverse(),
+            Order::Rotated(_) | Order::BackAndForth => {}
         }
         self.round += 1;
     }
 }
 
-/// Has everybody take turns for `count` rounds, which go on where `turns` has ended; `run` is told
-/// whose turn it is, and whether to go on.
+/// Runs all entrants in turns for `count` rounds, which continue where `turns` has ended; `run` gets the
+/// entrant and its turn, and returns whether to stop.
 ///
 /// # Errors
 ///
@@ -102,14 +111,14 @@ pub fn interleave<E>(
     Ok(Stopped::No)
 }
 
-/// Runs one round that does not count, then `rounds`; `each` is told every run that counts.
+/// Runs one round that does not count, then `rounds`; `each` gets every run that counts.
 ///
-/// Cancelled, it ends after the run on its way: runs of a round that is not whole are kept, too,
-/// since only those of the same round are compared.
+/// Once cancelled, it ends after the current run: runs of an incomplete round are kept, too, since only
+/// runs of the same round are compared.
 ///
 /// # Errors
 ///
-/// The first preparation or run that fails, or that gave something else than expected.
+/// The first preparation or run that fails, or whose outcome is not the expected one.
 pub fn run(
     entrants: &mut [Entrant],
     rounds: Rounds,
@@ -239,6 +248,18 @@ mod tests {
             .expect("well");
         let names: Vec<&String> = runs[0].metrics.keys().collect();
         assert!(names == ["cpu_seconds"] && runs[0].courses.is_empty(), "{runs:?}");
+    }
+
+    #[test]
+    fn back_and_forth_neighbours_stay_neighbours_and_take_turns_to_be_first() {
+        let mut seen = String::new();
+        let mut add = |name: &mut char, _: Turn| {
+            seen.push(*name);
+            Ok(Stopped::No)
+        };
+        let mut turns = Turns::back_and_forth();
+        interleave(&mut ['a', 'b', 'c'], &mut turns, 3, &mut add).expect("no failure");
+        assert_eq!(seen, "abccbaabc");
     }
 
     #[test]

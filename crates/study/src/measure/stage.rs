@@ -1,4 +1,4 @@
-//! What an experiment finds on its stage: a folder, files in it, memory, and how much is to be done.
+//! The stage of an experiment: a folder, files in it, memory, and the amount of work.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::limits;
 use crate::results::State;
 use crate::workload::{Generated, Kind, Recipe, generate};
 
-/// How much is to be done.
+/// The amount of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// A few kilobytes: to see that everything runs.
@@ -41,15 +41,15 @@ impl Extent {
     }
 }
 
-/// What memory is full of before a run that is to overwrite it.
+/// The byte that fills memory before a run that is to overwrite it.
 pub const UNREAD: u8 = 0xEE;
 
-/// A file that was made. Removed when dropped.
+/// A file made for measuring. Removed when dropped.
 #[derive(Debug)]
 pub struct Input {
     /// Where it is.
     pub path: PathBuf,
-    /// What is in it.
+    /// Its content.
     pub made: Generated,
     cold_by: ColdBy,
 }
@@ -71,13 +71,13 @@ impl Input {
         self.made.bytes == 0
     }
 
-    /// What reading all of it gives.
+    /// The outcome of reading all of it.
     #[must_use]
     pub fn expected(&self) -> Outcome {
         Outcome { bytes: self.made.bytes, checksum: self.made.sum }
     }
 
-    /// Somebody who does something with it, which is in a state before each run.
+    /// An entrant that uses it; it is brought into `state` before each run.
     pub fn entrant(
         self: &Rc<Self>,
         series: impl Into<String>,
@@ -90,7 +90,7 @@ impl Input {
             .with_before(move || before.bring(state))
     }
 
-    /// Somebody who fills memory with all of it; before each run, nothing of it is there.
+    /// An entrant that reads all of it into memory, which is overwritten before each run.
     pub fn filling(
         self: &Rc<Self>,
         pages: &SharedPages,
@@ -135,7 +135,7 @@ impl Drop for Input {
 /// Memory that several entrants read into, one at a time.
 pub type SharedPages = Rc<RefCell<Pages>>;
 
-/// A folder, files in it, memory, and how much is to be done.
+/// A folder, files in it, memory, and the amount of work.
 #[derive(Debug)]
 pub struct Stage {
     folder: PathBuf,
@@ -145,7 +145,7 @@ pub struct Stage {
     seed: u64,
     program: Option<PathBuf>,
     cancel: CancelToken,
-    /// Why nothing here can be cold, once that was tried.
+    /// Why nothing here can be cold, once it was tried.
     cold: OnceCell<Option<String>>,
     inputs: RefCell<BTreeMap<String, Rc<Input>>>,
 }
@@ -170,14 +170,14 @@ impl Stage {
         }
     }
 
-    /// With the command that a process of its own may be started from.
+    /// With the command for entrants that need a process of their own.
     #[must_use]
     pub fn with_program(mut self, program: Option<PathBuf>) -> Self {
         self.program = program;
         self
     }
 
-    /// With a token that, once cancelled, lets nothing more be made.
+    /// With a token; once it is cancelled, nothing more is made.
     #[must_use]
     pub fn with_cancel(mut self, cancel: CancelToken) -> Self {
         self.cancel = cancel;
@@ -190,7 +190,7 @@ impl Stage {
         self.program.as_deref()
     }
 
-    /// How much is to be done.
+    /// The amount of work.
     #[must_use]
     pub fn extent(&self) -> Extent {
         self.extent
@@ -211,8 +211,8 @@ impl Stage {
         self.cold_by
     }
 
-    /// Why files here cannot be taken out of the page cache, if they cannot: what lies in memory has
-    /// no device to be read from. Tried once, with a small one.
+    /// Why files here cannot be taken out of the page cache, if they cannot: a file system in memory has no
+    /// device to read from. Tried once, with a small file.
     #[must_use]
     pub fn never_cold(&self) -> Option<&str> {
         let why = || self.try_cold().err().map(|error| format!("{error:#}"));
@@ -234,7 +234,7 @@ impl Stage {
         self.workers
     }
 
-    /// Decides what is random.
+    /// The seed of everything random.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
@@ -246,7 +246,7 @@ impl Stage {
         self.folder.join(name)
     }
 
-    /// A file of that kind and length; the same one for whoever asks again.
+    /// A file of that kind and length; a second call returns the same one.
     ///
     /// # Errors
     ///
@@ -268,15 +268,18 @@ impl Stage {
         let name = format!("{kind:?}-{size}{end}");
         let name = name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-");
         let (needed, total) = (size.saturating_mul(MEMORY_FACTOR), machine::memory_total()?);
-        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
+        ensure!(
+            total >= needed,
+            "this needs {needed} bytes of memory, and the machine has {total}"
+        );
         self.made(&name, |path| Ok(generate(Recipe { kind, size, seed: self.seed }, path, 0)?))
     }
 
-    /// A file that `make` makes; the same one for whoever asks for the name again.
+    /// A file that `make` makes; a second call with that name returns the same one.
     ///
     /// # Errors
     ///
-    /// What `make` says, with the path; and if it cannot be written back.
+    /// The error of `make`, with the path; and if the file cannot be written back.
     pub fn made(
         &self,
         name: &str,
@@ -289,8 +292,8 @@ impl Stage {
         let path = self.folder.join(name);
         let made = make(&path).with_context(|| format!("cannot make {}", path.display()))?;
         let input = Rc::new(Input { path, made, cold_by: self.cold_by });
-        // Writing back must not run beside what is measured, and pages that a read has left are
-        // larger than those that a write has.
+        // Writing back must not run during a measurement, and pages cached by a read are larger than
+        // those of a write.
         let file = File::open(&input.path)?;
         file.sync_all()?;
         advise_file(&file, 0, 0, FileAdvice::DontNeed)?;
@@ -298,7 +301,7 @@ impl Stage {
         Ok(input)
     }
 
-    /// Forgets the files that nobody uses any more, which removes them.
+    /// Forgets all files; those that are not in use are removed.
     pub fn clear(&self) {
         self.inputs.borrow_mut().clear();
     }
@@ -307,11 +310,11 @@ impl Stage {
     ///
     /// # Errors
     ///
-    /// If there is none.
+    /// If it cannot be allocated.
     pub fn pages(&self, len: usize) -> Result<SharedPages> {
-        ensure!(!self.cancel.is_cancelled(), "stopped before there was memory");
+        ensure!(!self.cancel.is_cancelled(), "stopped before memory was allocated");
         let pages = limits::touched_pages(len, self.workers)
-            .with_context(|| format!("cannot have {len} bytes of memory"))?;
+            .with_context(|| format!("cannot allocate {len} bytes of memory"))?;
         Ok(Rc::new(RefCell::new(pages)))
     }
 }

@@ -27,8 +27,8 @@ pub struct Grown<O> {
 }
 
 impl<O: Order> Grown<O> {
-    /// Inserts `count` items, at least one, each behind one of those before it. Whatever the
-    /// structure, the items and their order are the same.
+    /// Inserts `count` items, at least one, each after an earlier one. The items and their order are the
+    /// same for every structure.
     ///
     /// # Panics
     ///
@@ -55,8 +55,8 @@ impl<O: Order> Grown<O> {
     }
 }
 
-/// Has one thread for each list of places insert behind each of them, all at the same time; `None`
-/// if a place is no longer there, or a thread cannot be started.
+/// Inserts after each place, with one thread for each list of places, all at the same time; `None` if a
+/// place is no longer there, or a thread cannot be started.
 ///
 /// # Panics
 ///

@@ -1,12 +1,12 @@
 //! A doubly linked list: study E's first.
 //!
-//! What it is good at is what study E needs while it writes, an insertion behind a known item in
-//! O(1). A seek walks from the start.
+//! It is good at what study E needs while it writes, an insertion after a known item, in O(1). A seek
+//! walks from the start.
 
 use super::arena::Arena;
 use super::{Found, Handle, Item, Order, Place, Span};
 
-/// Behind the last item and in front of the first.
+/// After the last item and in front of the first.
 const NONE: u32 = u32::MAX;
 
 /// A doubly linked list. See the [module](self).
@@ -30,14 +30,14 @@ impl LinkedList {
     fn insert_behind(&mut self, previous: u32, item: Item) -> Handle {
         let next = if previous == NONE { self.first } else { self.nodes[previous].next };
         let handle = self.nodes.insert(Node { item, previous, next });
-        *self.link_behind(previous) = handle.index;
+        *self.link_after(previous) = handle.index;
         *self.link_before(next) = handle.index;
         self.bytes = self.bytes.checked_add(item.len).expect("at most u64::MAX bytes");
         handle
     }
 
     /// The link that leads forwards out of `node`; out of the start for `NONE`.
-    fn link_behind(&mut self, node: u32) -> &mut u32 {
+    fn link_after(&mut self, node: u32) -> &mut u32 {
         if node == NONE { &mut self.first } else { &mut self.nodes[node].next }
     }
 
@@ -46,8 +46,8 @@ impl LinkedList {
         if node == NONE { &mut self.last } else { &mut self.nodes[node].previous }
     }
 
-    /// Walks from the start, O(n); stops at the first item that `stop` accepts, which is told how
-    /// much lies before each.
+    /// Walks from the start, O(n); stops at the first item that `stop` accepts, which gets the span before
+    /// each item.
     fn walk(&self, stop: impl Fn(Span, u32, &Node) -> bool) -> Option<(Span, u32)> {
         let (mut before, mut at) = (Span::default(), self.first);
         while at != NONE {
@@ -98,7 +98,7 @@ impl Order for LinkedList {
 
     fn delete(&mut self, handle: Handle) -> Option<Item> {
         let Node { item, previous, next } = self.nodes.remove(handle)?;
-        *self.link_behind(previous) = next;
+        *self.link_after(previous) = next;
         *self.link_before(next) = previous;
         self.bytes -= item.len;
         Some(item)

@@ -192,7 +192,7 @@ impl Packed {
 
 /// Edits.
 impl Packed {
-    /// Puts an item in front of what is in `slot` of its segment, or behind the last one there.
+    /// Puts an item in front of the one in `slot` of its segment, or after the last one there.
     fn insert(&mut self, segment: usize, slot: usize, item: Item) -> Handle {
         let bytes = self.total().bytes.checked_add(item.len);
         assert!(bytes.is_some(), "at most u64::MAX bytes");
@@ -210,7 +210,7 @@ impl Packed {
         handle
     }
 
-    /// Puts `new` behind the first `before` items of the full segment `leaf`, and spreads the
+    /// Puts `new` after the first `before` items of the full segment `leaf`, and spreads the
     /// smallest window that is not too dense then.
     fn insert_into_window(&mut self, leaf: usize, before: usize, new: Slot) {
         let (mut node, mut before) = (leaf, before);
@@ -353,9 +353,9 @@ impl Order for Packed {
 
     fn next(&self, handle: Handle) -> Option<Handle> {
         let (segment, slot) = self.home(handle)?;
-        let mut behind = (segment + 1..self.segment_count).map(|it| self.filled(it));
+        let mut after = (segment + 1..self.segment_count).map(|it| self.filled(it));
         let here = (slot + 1 < self.filled(segment).end).then_some(slot + 1);
-        let next = here.or_else(|| behind.find(|it| !it.is_empty()).map(|it| it.start));
+        let next = here.or_else(|| after.find(|it| !it.is_empty()).map(|it| it.start));
         next.map(|slot| self.handle_at(slot))
     }
 

@@ -2,8 +2,8 @@
 //! order.
 //!
 //! Skip lists are Pugh's (1990); links that know how far they lead are in his *Skip list
-//! cookbook*. Both directions are linked, so an insertion behind a known item climbs from there
-//! and needs no search.
+//! cookbook*. Both directions are linked, so an insertion after a known item climbs from there and
+//! needs no search.
 //!
 //! ```text
 //! level 2   |----------- 4 items, 31 bytes ----------->|
@@ -11,12 +11,12 @@
 //! items     head → a ⇄ b ⇄ ……………………………… c ⇄ d ⇄ ………………… (back to head)
 //! ```
 //!
-//! **Threads.** The levels are behind one lock that is taken for all but the insertion of a tower
-//! and a deletion in shared mode. Seven of eight insertions have no tower: they lock the item in
+//! **Threads.** The levels have one lock that is taken in shared mode for everything but the insertion
+//! of a tower and a deletion. Seven of eight insertions have no tower: they lock the item in
 //! front, link themselves in, and add themselves to the one link of each level that spans them,
-//! which nobody can split or remove meanwhile. So spans are exact as soon as nobody inserts, and
-//! exact for whoever holds the lock alone, a tower that splits them for one. A search beside
-//! insertions may miss the ones that are on their way.
+//! which no thread can split or remove at that time. So spans are exact as soon as no thread inserts,
+//! and exact for the holder of the exclusive lock, such as a tower that splits them. A search beside
+//! insertions may miss those in progress.
 //!
 //! ```
 //! use std::thread;
@@ -30,7 +30,7 @@
 //!             let mut last = list.push_shared(Item { segment, offset: 0, len: 1 });
 //!             for offset in 1..100 {
 //!                 let item = Item { segment, offset, len: 1 };
-//!                 last = list.insert_after_shared(last, item).expect("nobody deletes");
+//!                 last = list.insert_after_shared(last, item).expect("no thread deletes");
 //!             }
 //!         });
 //!     }
@@ -61,7 +61,7 @@ pub struct SkipList {
 /// Where an insertion goes.
 #[derive(Clone, Copy)]
 enum Spot {
-    Behind(u32),
+    After(u32),
     AtEnd,
 }
 
@@ -75,11 +75,11 @@ impl SkipList {
 
     /// [`Order::insert_after`] from any thread, in O(log n) expected.
     ///
-    /// What two threads put behind one item at the same time comes in either order, but between
-    /// that item and whatever followed it before.
+    /// Two items that threads insert after the same one at the same time come in either order, but between
+    /// that item and its former successor.
     pub fn insert_after_shared(&self, handle: Handle, item: Item) -> Option<Handle> {
         self.node(handle)?;
-        self.insert(Spot::Behind(handle.index), item)
+        self.insert(Spot::After(handle.index), item)
     }
 
     /// [`Order::update`] from any thread, in O(log n) expected.
@@ -138,13 +138,13 @@ impl SkipList {
         linked.map(|()| Handle { index, generation: 0 })
     }
 
-    /// Links a node into the lowest level. The levels' lock is held, so nobody deletes.
+    /// Links a node into the lowest level. The levels' lock is held, so no thread deletes.
     fn link(&self, spot: Spot, index: u32) -> Option<()> {
         match spot {
-            Spot::Behind(previous) => self.nodes.link_behind(previous, index, |_| true),
+            Spot::After(previous) => self.nodes.link_after(previous, index, |_| true),
             Spot::AtEnd => loop {
                 let last = self.nodes.at(HEAD).previous();
-                if self.nodes.link_behind(last, index, |next| next == HEAD).is_some() {
+                if self.nodes.link_after(last, index, |next| next == HEAD).is_some() {
                     return Some(());
                 }
             },
@@ -202,7 +202,7 @@ impl Order for SkipList {
             Some(before) => self.at_rank(before)?.index,
             None => HEAD,
         };
-        self.insert(Spot::Behind(previous), item)
+        self.insert(Spot::After(previous), item)
     }
 
     fn delete(&mut self, handle: Handle) -> Option<Item> {

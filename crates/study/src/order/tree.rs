@@ -137,7 +137,7 @@ impl BTree {
         self.adopt(node, position);
         let count = self.node(node).parts.len();
         if count > MAX {
-            // What only ever grows at its end would leave all nodes half full.
+            // If only the end ever grew, all nodes would stay half full.
             let is_at_end = position + 1 == count && self.node(node).next == NONE;
             self.split(node, if is_at_end { count - MIN } else { count / 2 });
         }
@@ -155,7 +155,7 @@ impl BTree {
         }
     }
 
-    /// Moves the parts from `at` on into a new node behind.
+    /// Moves the parts from `at` on into a new node after it.
     fn split(&mut self, left: u32, at: usize) {
         let right = self.new_node(self.node(left).is_leaf);
         let parts = self.node_mut(left).parts.split_off(at);
@@ -335,9 +335,10 @@ impl Order for BTree {
 
     fn next(&self, handle: Handle) -> Option<Handle> {
         let (leaf, position) = self.home(handle)?;
-        let behind = self.node(leaf).next;
-        self.handle_at(leaf, position.checked_add(1))
-            .or_else(|| (behind != NONE).then(|| self.handle_at(behind, Some(0))).flatten())
+        let following = self.node(leaf).next;
+        self.handle_at(leaf, position.checked_add(1)).or_else(|| {
+            (following != NONE).then(|| self.handle_at(following, Some(0))).flatten()
+        })
     }
 
     fn previous(&self, handle: Handle) -> Option<Handle> {

@@ -1,7 +1,7 @@
 //! Bars beside names: a group for each name, in it a bar for each series.
 //!
-//! They lie, so that names have room on a phone. Where an axis does not begin at 0, as
-//! logarithmic ones cannot, there is no bar but a point.
+//! They are horizontal, so that names have room on a phone. Where an axis does not begin at 0, as
+//! logarithmic ones cannot, there is a point instead of a bar.
 
 use anyhow::Result;
 use plotters::prelude::*;
@@ -103,7 +103,7 @@ fn bar(
     Ok(middle)
 }
 
-/// The name of a place; what has none is its number.
+/// The name of a place, or its number.
 pub(crate) fn place_name(chart: &Chart, x: f64) -> String {
     let named = chart.x_names.iter().enumerate().find(|(index, _)| *index as f64 == x);
     named.map_or_else(|| number(x), |(_, name)| name.clone())

@@ -1,7 +1,7 @@
 //! Two studies side by side: of two machines, two folders or two versions.
 //!
-//! What both measured, by experiment, series, place, state and folder. Rounds of two studies do
-//! not belong together, so both sides are resampled on their own.
+//! It covers measurements of both, by experiment, series, place, state and folder. Rounds of two studies
+//! do not belong together, so both sides are resampled on their own.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +22,13 @@ pub struct Compared {
     pub folder: usize,
     /// The folder's number in the right study.
     pub right_folder: usize,
-    /// Who ran.
+    /// The series.
     pub series: String,
-    /// With how much of what the experiment varies.
+    /// The value of what the experiment varies.
     pub x: f64,
-    /// The name of that place, where it has one.
+    /// The name of that place, if it has one.
     pub place: String,
-    /// What the page cache held.
+    /// The state of the page cache.
     pub state: State,
     /// The median of the left seconds.
     pub left: f64,
@@ -40,7 +40,7 @@ pub struct Compared {
     pub rounds: usize,
 }
 
-/// Which side an interval is on.
+/// The side of 1 that an interval is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Differs {
     /// The right one is faster.
@@ -52,7 +52,7 @@ pub enum Differs {
 }
 
 impl Compared {
-    /// Whether the right side is faster: only if the whole interval says so, of five rounds or more.
+    /// Whether the right side is faster: only if the whole interval says so, from five rounds on.
     #[must_use]
     pub fn differs(&self) -> Differs {
         if self.rounds < LEAST_ROUNDS {
@@ -72,11 +72,11 @@ impl Compared {
 pub struct Changed {
     /// The claim.
     pub id: String,
-    /// Its words, and whose they are.
+    /// Its words, and their author.
     pub claim: String,
-    /// What the page cache held.
+    /// The state of the page cache.
     pub state: State,
-    /// The left verdict; `None` if it has none.
+    /// The left verdict; `None` without one.
     pub left: Option<Holds>,
     /// The right one.
     pub right: Option<Holds>,
@@ -129,14 +129,14 @@ pub fn changed(left: &Results, right: &Results) -> Vec<Changed> {
     all
 }
 
-/// What names a row: folders, series, bits of the place, which are in the order of numbers from 0 on,
-/// state, and bytes: of another size nothing can be compared.
+/// The key of a row: folders, series, bits of the place, which are in the order of numbers from 0 on,
+/// state, and bytes: rows of different sizes cannot be compared.
 type Key<'r> = (usize, usize, &'r str, u64, State, u64);
 
-/// Compares what both studies measured, in the order of the left one.
+/// Compares the measurements of both studies, in the order of the left one.
 ///
-/// Folders belong together if their paths are the same; of the others the first left one and the
-/// first right one do, and so on. The intervals are deterministic in the left study's seed.
+/// Folders with the same path belong together; the others are paired in their order. The intervals are
+/// deterministic in the left study's seed.
 #[must_use]
 pub fn compare(left: &Results, right: &Results) -> Vec<Compared> {
     let folders = paired(&left.folders, &right.folders);
@@ -203,7 +203,7 @@ fn name(measured: &Measured, x: f64) -> String {
     named.map_or_else(|| super::number::number(x), |chart| super::bars::place_name(chart, x))
 }
 
-/// Which folder of the left belongs to which one of the right.
+/// The pairs of left and right folders.
 fn paired(left: &[Folder], right: &[Folder]) -> Vec<(usize, usize)> {
     if left.is_empty() || right.is_empty() {
         return vec![(0, 0)];

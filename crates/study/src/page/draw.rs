@@ -37,7 +37,7 @@ const FONT: u32 = 27;
 pub(super) struct Drawing {
     pub(super) width: u32,
     pub(super) height: u32,
-    /// What is inside the `<svg>`, escaped.
+    /// The content of the `<svg>`, escaped.
     pub(super) body: String,
     /// In the order of the view's lines and their points.
     pub(super) places: Vec<(i32, i32)>,
@@ -46,7 +46,7 @@ pub(super) struct Drawing {
 pub(super) type Area<'t> = DrawingArea<Canvas<'t>, Shift>;
 pub(super) type Context<'a, 't> = ChartContext<'a, Canvas<'t>, Cartesian2d<Span, Span>>;
 
-/// Says what `plotters` says; its own error holds what cannot cross threads.
+/// The text of an error of `plotters`, whose own type cannot cross threads.
 pub(super) fn drawn<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Result<T> {
     outcome.map_err(|error| anyhow!("a chart cannot be drawn: {error}"))
 }
@@ -62,14 +62,14 @@ pub(super) fn text_style(horizontal: HPos, vertical: VPos) -> TextStyle<'static>
     font.color(&Ink::TEXT.color()).pos(Pos::new(horizontal, vertical))
 }
 
-/// What the lines of a horizontal axis are called.
+/// The labels of the lines of a horizontal axis.
 fn place_label(chart: &Chart, number: f64) -> String {
     let is_bytes = chart.x.contains("byte") || chart.x.contains("size");
     let named = if is_bytes { bytes(number) } else { None };
     named.unwrap_or_else(|| short(number))
 }
 
-/// Powers of two of bytes, as in `64Ki`; `None` for what is no whole number of KiB.
+/// Powers of two of bytes, as in `64Ki`; `None` unless it is a whole number of KiB.
 fn bytes(number: f64) -> Option<String> {
     let (mut number, mut name) = (number, "");
     for next in ["Ki", "Mi", "Gi", "Ti"] {
@@ -81,7 +81,7 @@ fn bytes(number: f64) -> Option<String> {
     (!name.is_empty()).then(|| format!("{number}{name}"))
 }
 
-/// An axis as `plotters` takes it: where lines are, and what they are called.
+/// An axis for `plotters`: the places of its lines, and their labels.
 pub(super) struct Span {
     coordinate: RangedCoordf64,
     labels: Vec<(f64, String)>,
@@ -161,7 +161,7 @@ pub(super) fn numbers(
     let is_swept = across.iter().any(|&x| Some(&x) != across.first());
     for line in &view.lines {
         if let ([only], true) = (line.points.as_slice(), is_swept) {
-            // To be compared with the others wherever they are.
+            // Across the whole width, to compare it with the others.
             let at = y.place(unit.scaled(only.middle));
             let level =
                 PathElement::new([(x.from, at), (x.to, at)], Ink::level(line.slot).style());
@@ -176,8 +176,8 @@ pub(super) fn numbers(
     Ok(places)
 }
 
-/// Draws axes and the lines behind what is drawn: up from the axis called `x`, and `across` if there
-/// is anything to be read off there.
+/// Draws axes and the grid under the chart: up from the axis called `x`, and `across` if values are read
+/// off there.
 ///
 /// # Errors
 ///
@@ -196,12 +196,12 @@ pub(super) fn mesh(context: &mut Context<'_, '_>, x: &str, across: bool) -> Resu
     drawn(mesh.draw())
 }
 
-/// What stands at an axis: what lies on it, and whether it is logarithmic.
+/// The label of an axis: its quantity, and whether it is logarithmic.
 pub(super) fn axis_name(what: &str, is_log: bool) -> String {
     if is_log { format!("{what} (log scale)") } else { what.to_owned() }
 }
 
-/// What stands above the value axis.
+/// The label above the value axis.
 pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
     let what = match measure {
         Measure::Seconds => "time",
@@ -209,7 +209,7 @@ pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
         Measure::SpeedUp { series, .. } => return format!("times as fast as {series}"),
         Measure::Efficiency => return "efficiency".to_owned(),
         Measure::Metric { name, .. } | Measure::Course { name, .. } => {
-            // The unit says it again.
+            // The unit repeats it.
             let name = name.trim_end_matches("_seconds").trim_end_matches("_bytes");
             let name = name.replace('_', " ");
             return if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) };

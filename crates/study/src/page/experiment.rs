@@ -1,4 +1,4 @@
-//! An experiment on the page: what was claimed, what was found, and the charts beside it.
+//! An experiment on the page: claims, findings and charts.
 
 use anyhow::Result;
 use maud::{Markup, html};
@@ -66,7 +66,7 @@ fn experiment<'r>(
     })
 }
 
-/// What a link to an experiment says.
+/// The text of a link to an experiment.
 pub(super) fn anchor(id: &str) -> String {
     format!("experiment-{id}")
 }
@@ -85,7 +85,7 @@ pub(super) fn badge(measured: &Measured, finding: Option<&Finding>) -> Markup {
     html! { span class={ "badge " (class) } { (words) } }
 }
 
-/// The words of the study, the rule, and what came of them.
+/// The words of the study, the rule, and the finding.
 fn claimed(measured: &Measured, claim: &Claimed) -> Markup {
     html! {
         p class="claim" { (claim.source) }
@@ -151,7 +151,7 @@ fn absent(absent: &[(String, String)]) -> Markup {
     }
 }
 
-/// What stands beside a name in a legend.
+/// The sign beside a name in a legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// A line with its marker.
@@ -160,7 +160,7 @@ pub(super) enum Sign {
     Box,
 }
 
-/// Who is who. A button hides and shows a series.
+/// The legend. A button hides and shows a series.
 pub(super) fn legend(slots: &[(&str, u8)], sign: Sign) -> Markup {
     html! {
         div class="legend" role="group" aria-label="Series" {

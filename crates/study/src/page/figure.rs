@@ -9,7 +9,7 @@ use super::number::{Unit, number};
 use super::points::{Line, Point, View, views};
 use crate::results::{Chart, Folder, Measure, Run, State};
 
-/// What every figure of an experiment is drawn from.
+/// The data for all figures of an experiment.
 #[derive(Clone, Copy)]
 pub(super) struct Drawn<'r> {
     pub(super) runs: &'r [Run],
@@ -33,7 +33,7 @@ pub(super) fn figures(chart: &Chart, drawn: &Drawn<'_>) -> Result<Markup> {
     })
 }
 
-/// What a ratio is compared with.
+/// The base of a ratio, in words.
 fn beside(chart: &Chart) -> Option<String> {
     let Chart { x, y, .. } = chart;
     match y {
@@ -51,8 +51,8 @@ fn beside(chart: &Chart) -> Option<String> {
     }
 }
 
-/// One drawing with all that belongs to it. With a line across at `mark` it shows estimates
-/// with intervals.
+/// One drawing with its title, table and legend. With a line across at `mark` it shows estimates with
+/// intervals.
 pub(super) fn figure(
     chart: &Chart,
     view: &View,
@@ -98,7 +98,7 @@ pub(super) fn draw(
     Ok(Drawing { width: WIDTH, height, body, places })
 }
 
-/// Named only where a switch is to find it.
+/// Set only where a switch must find it.
 fn switched(view: &View) -> Option<&'static str> {
     match view.state {
         State::Warm if view.has_both => Some("warm"),
@@ -141,8 +141,8 @@ fn svg(chart: &Chart, unit: &Unit, drawing: &Drawing) -> Markup {
     }
 }
 
-/// The numbers, a row for each point in the order in which they are drawn: what a point says is
-/// read from its row. `columns` name the number and the ends of its range.
+/// The numbers, a row for each point in drawing order: the hover text of a point is read from its row.
+/// `columns` name the number and the ends of its range.
 fn table(chart: &Chart, view: &View, unit: &Unit, columns: [&str; 3]) -> Markup {
     let [middle, low, high] = columns;
     let middle = match unit.name.as_str() {
@@ -182,8 +182,8 @@ fn row(chart: &Chart, unit: &Unit, line: &Line, index: usize) -> Markup {
     }
 }
 
-/// A table without the ends of rows and cells, which HTML does not ask for: a sixth of it. What is
-/// text in it has no `<`.
+/// A table without the end tags of rows and cells, which HTML does not require: a sixth of its size. Text
+/// in it has no `<`.
 fn without_ends(table: &str) -> String {
     ["</td>", "</th>", "</tr>", "</tbody>", "</thead>"]
         .into_iter()

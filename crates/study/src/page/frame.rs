@@ -1,4 +1,4 @@
-//! What every page has: head, style, script, the bar with the switches.
+//! The frame of every page: head, style, script, the bar with the switches.
 //!
 //! One file without any reference to another: the policy in its head lets a browser load nothing.
 
@@ -10,7 +10,7 @@ use crate::results::{Folder, State};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// What the browser may load: nothing.
+/// The browser may load nothing.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
@@ -91,7 +91,7 @@ fn choice(name: &str, value: &str, words: &str, is_chosen: bool) -> Markup {
     }
 }
 
-/// A table that scrolls where it is too wide: its heads, and what follows them.
+/// A table that scrolls where it is too wide: its heads and its rows.
 pub(super) fn table(heads: &[&str], class: Option<&str>, rows: &Markup) -> Markup {
     html! {
         div class="scroll" tabindex="0" {
@@ -127,8 +127,8 @@ mod tests {
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
-    fn contrast(name: &str, behind: &str) -> f64 {
-        let both = pair(name).into_iter().zip(pair(behind)).map(|(front, back)| {
+    fn contrast(name: &str, ground: &str) -> f64 {
+        let both = pair(name).into_iter().zip(pair(ground)).map(|(front, back)| {
             let (front, back) = (luminance(front), luminance(back));
             (front.max(back) + 0.05) / (front.min(back) + 0.05)
         });
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn text_and_lines_stand_out_in_light_and_dark() {
-        for (name, behind) in [
+        for (name, ground) in [
             ("--ink", "--paper"),
             ("--soft", "--paper"),
             ("--soft", "--card"),
@@ -146,8 +146,8 @@ mod tests {
             ("--no", "--no-paper"),
             ("--open", "--open-paper"),
         ] {
-            let found = contrast(name, behind);
-            assert!(found >= 4.5, "{name} on {behind}: {found:.2}");
+            let found = contrast(name, ground);
+            assert!(found >= 4.5, "{name} on {ground}: {found:.2}");
         }
         for color in 0..COLORS {
             let found = contrast(&format!("--s{color}"), "--paper");

@@ -1,8 +1,8 @@
-//! Which colour and which shape a series has.
+//! The colour and the shape of a series.
 //!
 //! A series that takes part in many experiments has the same slot in all of them, so that a
-//! reader learns it once. Eight colours and seven shapes change at different paces: also who
-//! sees no colours tells series apart.
+//! reader learns it once. Eight colours and seven shapes change at different paces, so readers who do not
+//! see colours can distinguish series.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,7 @@ pub(super) fn shape(slot: u8) -> &'static [(i32, i32)] {
 pub(super) struct Ranks<'r>(BTreeMap<&'r str, usize>);
 
 impl<'r> Ranks<'r> {
-    /// Of everything that was measured.
+    /// The inks for all results.
     pub(super) fn of(results: &'r Results) -> Self {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for measured in &results.experiments {

@@ -1,5 +1,5 @@
-//! One run of each engine as a picture: a lane for each worker and each read in flight, and on it
-//! what was done, from the left to the right.
+//! One run of each engine as a picture: a lane for each worker and each read in flight, with its work
+//! from left to right.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const LANE: u32 = 30;
 /// Lanes that are drawn; reads in flight may have more.
 const MOST_LANES: usize = 24;
 
-/// All of them, with what their colours mean and their numbers.
+/// All of them, with a legend and their numbers.
 ///
 /// # Errors
 ///
@@ -40,7 +40,7 @@ pub(super) fn timelines(results: &Results) -> Result<Markup> {
     Ok(html! {
         section id="timelines" {
             h2 { "Timelines" }
-            p { "Who did what, and when, in one run of each engine: lanes are workers, and reads that the kernel has in flight. " code { "--timeline FILE" } " of any command leaves one of any run, for Perfetto." }
+            p { "Who did what, and when, in one run of each engine: lanes are workers, and reads that the kernel has in flight. " code { "--timeline FILE" } " of any command writes one of any run, for Perfetto." }
             @if slots.is_empty() { p class="empty" { "None was recorded." } }
             @else {
                 article class="lanes" {
@@ -116,7 +116,7 @@ fn draw(timeline: &Timeline, slots: &[(&str, u8)]) -> Result<(u32, String)> {
     Ok((height, body))
 }
 
-/// How often and how long each thing was done on each lane.
+/// How often and how long each kind of work was done on each lane.
 fn numbers(timeline: &Timeline) -> Markup {
     let mut sums: BTreeMap<(usize, &str), (usize, f64, u64)> = BTreeMap::new();
     for moment in &timeline.moments {

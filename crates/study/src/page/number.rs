@@ -1,15 +1,15 @@
 //! Numbers as people read them.
 //!
-//! Four figures, thousands apart, a unit that suits the largest number of a chart. What is no
-//! number is a dash, so that none of `NaN` and `inf` gets onto the page.
+//! Four figures, thousands separated, a unit that suits the largest number of a chart. `NaN` and `inf`
+//! become a dash.
 
 use crate::results::Measure;
 use crate::stats::Interval;
 
-/// What stands where there is no number.
+/// In place of a number that is not there.
 pub(super) const NONE: &str = "–";
 
-/// What a chart's numbers are multiplied with, and what they are then.
+/// The factor for a chart's numbers, and their unit afterwards.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unit {
     factor: f64,
@@ -23,7 +23,7 @@ impl Unit {
         Self { factor: 1.0, name: name.to_owned() }
     }
 
-    /// The unit for what a chart draws, if `largest` is the largest of it.
+    /// The unit for a chart whose largest number is `largest`.
     pub(super) fn of(measure: &Measure, largest: f64) -> Self {
         match measure {
             Measure::Seconds => Self::of_seconds(largest),
@@ -109,7 +109,7 @@ impl Unit {
     }
 }
 
-/// Four figures at most, without zeros behind them.
+/// Four figures at most, without trailing zeros.
 pub(super) fn number(value: f64) -> String {
     if !value.is_finite() {
         return NONE.to_owned();

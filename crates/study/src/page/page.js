@@ -29,7 +29,7 @@
     for (const chart of all(".chart")) {
       const figures = all("figure[data-folder]", chart);
       const chosen = figures.filter((figure) => figure.dataset.folder === folders.value);
-      // A chart that was measured in other folders only is shown all the same.
+      // A chart that was measured in other folders only is still shown.
       const shown = folders.value === "all" || !chosen.length ? figures : chosen;
       figures.forEach((figure) => figure.classList.toggle("away", !shown.includes(figure)));
     }
@@ -82,7 +82,7 @@
   const visible = (points) => points.filter((point) => getComputedStyle(point).display !== "none");
   for (const svg of all(".plot svg")) {
     const points = all(".m", svg);
-    // Looked up when first asked for: most charts never are.
+    // Looked up on first use: most charts are never used.
     const text = (point) => {
       const rows = all("tbody tr", svg.closest("figure").querySelector("table"));
       return says(svg, rows[points.indexOf(point)]);

@@ -1,4 +1,4 @@
-//! From runs to what a chart draws: for each series and place a median and its quartiles.
+//! From runs to the points of a chart: for each series and place a median and its quartiles.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Point {
     pub(super) low: f64,
     /// The upper quartile, or the upper end of an interval.
     pub(super) high: f64,
-    /// Of how many runs; `None` for an estimate with its interval.
+    /// The number of runs; `None` for an estimate with its interval.
     pub(super) count: Option<usize>,
 }
 
@@ -28,13 +28,13 @@ pub(super) struct Line {
     pub(super) points: Vec<Point>,
 }
 
-/// What one drawing shows: a chart, in one folder, with one content of the page cache.
+/// The content of one drawing: a chart, in one folder, with one state of the page cache.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct View {
     pub(super) folder: usize,
     /// `Warm` and `Cold` may show series that have no state besides.
     pub(super) state: State,
-    /// Whether the chart has the other state, too, and a switch between them is of use.
+    /// Whether the chart has the other state, too, so that a switch is useful.
     pub(super) has_both: bool,
     pub(super) lines: Vec<Line>,
 }
@@ -45,7 +45,7 @@ impl View {
     }
 }
 
-/// The drawings of a chart, by folder, warm before cold. What no run has a number for is none.
+/// The drawings of a chart, by folder, warm before cold. Without a number in any run there is no drawing.
 pub(super) fn views(chart: &Chart, runs: &[Run], slots: &[(&str, u8)]) -> Vec<View> {
     let valued = Valued::new(&chart.y, runs).all();
     let mut folders: Vec<usize> = valued.iter().map(|one| one.run.folder).collect();
@@ -100,7 +100,7 @@ fn point(placed: &[(f64, f64)]) -> Option<Point> {
     Some(Point { x, middle, low, high, count: Some(values.len()) })
 }
 
-/// What is drawn of a run, and where.
+/// The number of a run, and its place.
 #[derive(Clone, Copy)]
 struct Value<'r> {
     run: &'r Run,
@@ -108,11 +108,11 @@ struct Value<'r> {
     y: f64,
 }
 
-/// Runs and what is drawn of them.
+/// Runs and their numbers.
 struct Valued<'r> {
     measure: &'r Measure,
     runs: &'r [Run],
-    /// Seconds of what others are compared with.
+    /// Seconds of the reference series.
     beside: HashMap<Beside<'r>, f64>,
 }
 
@@ -130,7 +130,7 @@ impl<'r> Valued<'r> {
         Self { measure, runs, beside }
     }
 
-    /// Those that have a number, and a place that is one.
+    /// Runs with a number, at a finite place.
     fn all(&self) -> Vec<Value<'r>> {
         let mut all = Vec::new();
         for run in self.runs {

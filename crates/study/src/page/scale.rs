@@ -21,7 +21,7 @@ impl Axis {
     pub(super) fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (low, high) = ends(values).unwrap_or((0.0, 1.0));
         let (low, high) = (low.min(0.0), if high > 0.0 { high } else { 0.0 });
-        // Fractions of what is nearly nothing would be nothing.
+        // Fractions of a tiny range would be 0.
         let high = if high - low > f64::MIN_POSITIVE * 1e9 { high } else { low + 1.0 };
         let step = nice((high - low) / LINES);
         let (first, last) = ((low / step).floor(), (high / step).ceil());
@@ -90,7 +90,7 @@ impl Axis {
         Self { is_log: false, from, to, ticks: Vec::new() }
     }
 
-    /// Where a number lies; what is 0 or below on a logarithmic axis lies at its low end.
+    /// The place of a number; on a logarithmic axis, 0 and below lie at its low end.
     pub(super) fn place(&self, value: f64) -> f64 {
         let place = match self.is_log {
             false => value,

@@ -12,7 +12,7 @@ use super::number::{Unit, date, interval};
 use super::points::{Line, Point, View};
 use crate::results::{Chart, Holds, Measure, Measured, Results, State};
 
-/// Makes a page of what both studies measured, in the look of [`super::render`].
+/// Makes a page of the measurements of both studies, in the look of [`super::render`].
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn render_comparison(left: &Results, right: &Results) -> Result<String> {
     Ok(frame::page("Swath study: A and B", &switches, &body))
 }
 
-/// The findings that are not the same, before all else.
+/// The findings that differ, first of all.
 fn verdicts(changed: &[Changed]) -> Markup {
     let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::words);
     let rows = html! {

@@ -7,7 +7,7 @@ use super::frame;
 use super::number::{NONE, date, percent};
 use crate::results::{Claimed, Counts, Finding, Measured, Results};
 
-/// Title and one line of what this is.
+/// Title and one line of description.
 pub(super) fn heading(results: &Results) -> Markup {
     html! {
         h1 { "What holds here" }
@@ -18,7 +18,7 @@ pub(super) fn heading(results: &Results) -> Markup {
     }
 }
 
-/// What was measured on, and how.
+/// Machine and method.
 pub(super) fn machine(results: &Results) -> Markup {
     let method = &results.method;
     html! {

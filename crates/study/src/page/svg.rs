@@ -1,8 +1,8 @@
 //! A drawing area for `plotters` that writes classes where others write colours.
 //!
-//! The page is light or dark, and a series can be hidden, after it has been drawn. So what is
-//! drawn carries an [`Ink`], what it is and of which series, and the style sheet does the rest.
-//! `plotters` knows only colours: an ink travels as one.
+//! The page is light or dark, and a series can be hidden, after it has been drawn. So every shape carries
+//! an [`Ink`], its kind and its series, and the style sheet does the rest. `plotters` knows only colours:
+//! an ink travels as one.
 
 use std::convert::Infallible;
 use std::fmt::Write;
@@ -15,7 +15,7 @@ use plotters_backend::{
     DrawingErrorKind,
 };
 
-/// What something is. The discriminants are the red of its colour.
+/// The kind of a shape. The discriminants are the red of its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Role {
@@ -29,7 +29,7 @@ enum Role {
     Level,
 }
 
-/// What is drawn, and of which series: the slot of [`super::ink`].
+/// The kind of a shape, and its series: the slot of [`super::ink`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ink {
     role: Role,
@@ -73,7 +73,7 @@ impl Ink {
         self.color().filled()
     }
 
-    /// The classes of what has this colour; slots above the last one do not exist.
+    /// The classes of shapes in this colour; slots above the last one do not exist.
     fn classes(color: BackendColor) -> String {
         let (role, slot, _) = color.rgb;
         let letter = match role {
@@ -99,7 +99,7 @@ pub(super) struct Canvas<'t> {
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<'t> Canvas<'t> {
-    /// An area of `size` whose elements are put behind `text`.
+    /// An area of `size` whose elements are appended to `text`.
     pub(super) fn new(text: &'t mut String, width: u32, height: u32) -> Self {
         Self { text, size: (width, height) }
     }
@@ -107,7 +107,7 @@ impl<'t> Canvas<'t> {
     fn put(&mut self, color: BackendColor, element: std::fmt::Arguments<'_>) -> Drawn {
         if color.alpha > 0.0 {
             let name = Ink::classes(color);
-            // A `String` takes all that is written to it.
+            // Writing to a `String` does not fail.
             write!(self.text, "<{element} class=\"{name}\"/>").expect("memory is there");
         }
         Ok(())

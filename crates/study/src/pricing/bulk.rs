@@ -1,4 +1,4 @@
-//! Study C's own optimised form: what is parallel in it, and what is not.
+//! Study C's own optimised form, with its parallel and its serial parts.
 //!
 //! ```text
 //! read     one bulk read, all of the file in memory
@@ -21,7 +21,7 @@ use super::row::{FIELDS, Fields, MOST_LINE, count, is_blank, is_empty, row};
 use super::{Done, Pricing};
 use crate::threads::each;
 
-/// Returns `None` for a text that is not right.
+/// Returns `None` for an invalid text.
 pub(super) fn run(pricing: &Pricing, from: &Path, output: &Ordered) -> Result<Option<Done>> {
     let (start, workers) = (Instant::now(), pricing.workers());
     let bytes = pricing.read.read(from)?.buffer;
@@ -114,8 +114,8 @@ fn format(prices: &[f64], workers: usize) -> Vec<u8> {
     common.resize(head + texts.iter().map(Vec::len).sum::<usize>(), 0);
     let mut rest = &mut common[head..];
     let places = texts.iter().map(|text| {
-        let (place, behind) = std::mem::take(&mut rest).split_at_mut(text.len());
-        rest = behind;
+        let (place, after) = std::mem::take(&mut rest).split_at_mut(text.len());
+        rest = after;
         (place, text)
     });
     each(places.collect(), |(place, text): (&mut [u8], &Vec<u8>)| place.copy_from_slice(text));

@@ -1,4 +1,4 @@
-//! Contracts in memory, column by column, and what they are worth.
+//! Contracts in memory, column by column, and their prices.
 
 use anyhow::Result;
 use swath::Array;
@@ -15,10 +15,10 @@ pub(super) struct Columns {
     reference: Array<f64>,
 }
 
-/// How far prices are from the right ones.
+/// The deviation of prices from the right ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Difference {
-    /// How many are off by more than allowed.
+    /// The number of prices that are off by more than allowed.
     pub(super) off: u64,
     pub(super) largest: f64,
 }

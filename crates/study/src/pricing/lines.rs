@@ -16,10 +16,10 @@ use super::{Done, Pricing};
 /// Bytes that are gathered before they are written.
 const BUFFER: usize = 64 << 10;
 
-/// Returns `None` for a text that is not right.
+/// Returns `None` for an invalid text.
 pub(super) fn run(pricing: &Pricing, from: &Path, output: &Ordered) -> Result<Option<Done>> {
     let start = Instant::now();
-    // Nobody reads ahead.
+    // Without reading ahead.
     let read = pricing.read.clone().with_engine(Engine::Serial).with_workers(1);
     let lines = Lines { reader: read.reader(from)?, line: Vec::new(), bytes: 0 };
     let Some((rows, bytes_in)) = lines.contracts()? else { return Ok(None) };
@@ -54,7 +54,7 @@ impl Lines {
     /// Reads the next line; `None` at the end.
     fn next(&mut self) -> Result<Option<&[u8]>> {
         self.line.clear();
-        // Enough of it to see that it is too long.
+        // Enough to see that it is too long.
         let mut reader = (&mut self.reader).take(MOST_LINE as u64 + 1);
         reader.read_until(b'\n', &mut self.line)?;
         self.bytes += self.line.len() as u64;

@@ -1,14 +1,14 @@
-//! The grammar of contracts, as far as it takes to know that a line is right.
+//! The grammar of contracts, as far as needed to accept a valid line.
 
 use swath_simd::fields::double;
 
 /// Fields of a contract.
 pub(super) const FIELDS: usize = 9;
 
-/// Longer lines are no contracts, whatever they hold.
+/// Longer lines are not contracts.
 pub(super) const MOST_LINE: usize = 1 << 20;
 
-/// What a line says.
+/// The values of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Row {
     /// The first six fields.
@@ -48,7 +48,7 @@ fn field(row: &mut Row, index: usize, token: &[u8]) -> Option<()> {
 }
 
 impl Row {
-    /// Whether nothing on the way to its price is infinite.
+    /// Whether its price can be computed without infinities.
     fn has_a_price(&self) -> bool {
         let [spot, strike, rate, dividend_yield, volatility, years] = self.numbers;
         let growth = rate - dividend_yield + volatility * volatility / 2.0;
@@ -59,7 +59,7 @@ impl Row {
     }
 }
 
-/// What stands between blanks and tabs, with its place in the line.
+/// A field between blanks and tabs, with its place in the line.
 pub(super) struct Fields<'l> {
     line: &'l [u8],
     at: usize,
@@ -101,7 +101,7 @@ pub(super) fn count(line: &[u8]) -> Option<u64> {
     is_count.then(|| std::str::from_utf8(token).ok()?.parse().ok()).flatten()
 }
 
-/// Whether there is nothing in what is behind the last contract.
+/// Whether there is nothing after the last contract.
 pub(super) fn is_empty(text: &[u8]) -> bool {
     let is_space = |&byte: &u8| is_blank(byte) || byte == b'\r';
     let mut lines = text.split(|&byte| byte == b'\n');

@@ -1,4 +1,4 @@
-//! What a study says, word for word where its words are at hand, and what came of it here.
+//! A study's claims, word for word where its words are at hand, and the findings here.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,27 +8,27 @@ use serde::{Deserialize, Serialize};
 use super::{Results, State};
 use crate::stats::Interval;
 
-/// Whose words a claim has.
+/// The author of a claim's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// The study's own.
     Quoted,
-    /// Ours, for what the study says as we read it.
+    /// Ours: the study's claim as we read it.
     #[default]
     Read,
-    /// Ours, for what is measured although no claim of the study is judged by it.
+    /// Ours: a question that judges no claim of the study.
     Asked,
 }
 
-/// The words of a claim, and where in the study they stand.
+/// The words of a claim, and their place in the study.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Whose words they are.
+    /// Their author.
     pub kind: Kind,
     /// A sentence, or a part of one.
     pub words: Cow<'static, str>,
-    /// As in `§5.7`; empty where it is not noted.
+    /// As in `§5.7`; empty if it was not noted.
     pub section: Cow<'static, str>,
 }
 
@@ -43,20 +43,20 @@ impl Source {
         }
     }
 
-    /// What the study says, as we read it.
+    /// The study's claim, as we read it.
     #[must_use]
     pub const fn read(words: &'static str, section: &'static str) -> Self {
         Self { kind: Kind::Read, words: Cow::Borrowed(words), section: Cow::Borrowed(section) }
     }
 
-    /// What is asked beside the claims.
+    /// A question beside the claims.
     #[must_use]
     pub const fn asked(words: &'static str) -> Self {
         Self { kind: Kind::Asked, words: Cow::Borrowed(words), section: Cow::Borrowed("") }
     }
 }
 
-/// The words, and whose they are.
+/// The words, and their author.
 impl fmt::Display for Source {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, words, section } = self;
@@ -70,12 +70,12 @@ impl fmt::Display for Source {
     }
 }
 
-/// A claim and what came of it.
+/// A claim and its findings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Claimed {
-    /// That of the experiment, with more after it where there are several.
+    /// The experiment's id, with a suffix if it has several claims.
     pub id: String,
-    /// What the study says.
+    /// The study's words.
     pub source: Source,
     /// When it holds.
     pub rule: String,
@@ -83,16 +83,16 @@ pub struct Claimed {
     pub verdicts: Vec<Finding>,
 }
 
-/// What came of a claim on files in one state.
+/// The finding on files in one state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What the page cache held.
+    /// The state of the page cache.
     pub state: State,
     /// Whether it holds here.
     pub verdict: Holds,
     /// Why, with the numbers.
     pub because: String,
-    /// How near the best of Swath came to the machine's limit, 1 being all of it.
+    /// Swath's best, as a share of the machine's limit.
     pub of_limit: Option<Interval>,
 }
 
@@ -104,15 +104,15 @@ pub enum Holds {
     Yes,
     /// The whole interval says it does not.
     No,
-    /// The runs do not tell, or there are none.
+    /// The runs leave it open, or there are no runs.
     #[default]
     Undecided,
-    /// There is no claim to judge: what was measured is told.
+    /// There is no claim to judge: the numbers are reported.
     Told,
 }
 
 impl Holds {
-    /// The words that a finding is told in, everywhere.
+    /// The words for a finding, the same everywhere.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -135,7 +135,7 @@ impl Holds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     claims: usize,
-    /// Claims that nothing was measured for.
+    /// Claims without a measurement.
     unjudged: usize,
     holds: usize,
     fails: usize,
@@ -143,7 +143,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Counts those of a study; questions of ours are none.
+    /// Counts the claims of a study; questions of our own do not count.
     #[must_use]
     pub fn of(results: &Results) -> Self {
         let claims = || {

@@ -13,11 +13,11 @@ pub const LEAST_ROUNDS: usize = 5;
 /// A series at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key<'k> {
-    /// Who.
+    /// The series.
     pub series: &'k str,
-    /// Where.
+    /// The place.
     pub x: f64,
-    /// With what in the page cache.
+    /// The state of the page cache.
     pub state: State,
 }
 
@@ -27,9 +27,9 @@ type Rounds = BTreeMap<usize, f64>;
 /// How many times as fast `key` is as `other`.
 #[derive(Clone, Copy, Debug)]
 pub struct SpeedUp<'k> {
-    /// What is faster, as is thought.
+    /// The series that should be faster.
     pub key: Key<'k>,
-    /// What it is compared with.
+    /// The series that it is compared with.
     pub other: Key<'k>,
 }
 
@@ -49,13 +49,13 @@ impl<'r> Selected<'r> {
         Self { runs, folder, seed, noise: None }
     }
 
-    /// Beside a control whose times were spread by that share of their median.
+    /// With a control whose times were spread by this share of their median.
     #[must_use]
     pub fn with_noise(self, noise: Option<f64>) -> Self {
         Self { noise, ..self }
     }
 
-    /// By how much wider intervals are to be taken: not at all beside a calm control.
+    /// The factor by which intervals are widened: 1 with a calm control.
     #[must_use]
     pub fn noise(&self) -> f64 {
         let spread = self.noise.filter(|spread| spread.is_finite() && *spread > NOISY_SPREAD);
@@ -79,7 +79,7 @@ impl<'r> Selected<'r> {
         found
     }
 
-    /// Where a series ran that has one place.
+    /// The key of a series that has one place.
     #[must_use]
     pub fn key_of<'k>(&self, series: &'k str) -> Key<'k> {
         let run = self.runs().find(|run| run.series == series);
@@ -143,8 +143,8 @@ impl<'r> Selected<'r> {
         self.ratio(&counted(key), &counted(other))
     }
 
-    /// How many times as long a place takes as the straight line between two others says, all in
-    /// one round; `None` as for [`speed_up`](Self::speed_up).
+    /// How many times as long a place takes as the straight line between two others predicts, all in one
+    /// round; `None` as for [`speed_up`](Self::speed_up).
     #[must_use]
     pub fn off_the_line(&self, key: Key<'_>, least: f64, most: f64) -> Option<Interval> {
         let at = |x| self.times(Key { x, ..key });
@@ -156,7 +156,7 @@ impl<'r> Selected<'r> {
         self.ratio(&at(key.x), &line.collect())
     }
 
-    /// What runs say, by round.
+    /// A number of runs, by round.
     fn by_round(&self, key: Key<'_>, said: impl Fn(&Run) -> Option<f64>) -> Rounds {
         self.of(key).into_iter().filter_map(|run| Some((run.round, said(run)?))).collect()
     }

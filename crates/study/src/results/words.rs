@@ -1,13 +1,13 @@
-//! The words that pages and tables have in common.
+//! The words that pages and tables share.
 
 use super::{Measured, Progress, State};
 use crate::stats::NOISY_SPREAD;
 
-/// What stands where nothing can be told.
+/// In place of a number that is not known.
 const NONE: &str = "–";
 
 impl State {
-    /// The word for the files that a verdict is of: none are read where files are written.
+    /// The word for the files of a verdict; no file is read where files are written.
     #[must_use]
     pub fn files(self) -> &'static str {
         match self {

@@ -1,5 +1,5 @@
-//! An experiment as files have it: those of schema 1 have one claim without a source, and one
-//! finding for all states.
+//! An experiment in its file format: files of schema 1 have one claim without a source, and one finding
+//! for all states.
 
 use serde::Deserialize;
 
@@ -46,7 +46,7 @@ impl From<Written> for Measured {
             let finding = Finding { state: State::None, verdict, because, of_limit };
             let source = Source { words: claim.into(), ..Source::default() };
             let (id, verdicts) = (id.clone(), vec![finding]);
-            // What was less was not kept.
+            // Smaller spreads were not kept.
             noise_below = noise.is_none().then_some(NOISY_SPREAD);
             claims.push(Claimed { id, source, rule: String::new(), verdicts });
         }
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!((finding.verdict, finding.state), (Holds::No, State::None));
         assert_eq!(finding.because, "1.5");
         assert_eq!(measured.noise_words(), "below 15 %");
-        // What is written anew is read as it is.
+        // A file in the new format is read unchanged.
         let text = serde_json::to_string(&measured).expect("text");
         assert_eq!(serde_json::from_str::<Measured>(&text).expect("schema 2"), measured);
     }

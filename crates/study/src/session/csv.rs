@@ -1,5 +1,5 @@
-//! The runs of one experiment as comma-separated values. The head of the column `x` says what it is,
-//! as in `x (threads)`; where places have names, `place` has them.
+//! The runs of one experiment as comma-separated values. The head of the column `x` names its quantity,
+//! as in `x (threads)`; if places have names, they are in `place`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -34,7 +34,7 @@ fn text(measured: &Measured) -> String {
         let place = named.map_or_else(String::new, |chart| {
             format!("{},", quoted(&page::place_name(chart, run.x)))
         });
-        // A String takes everything.
+        // Writing to a String does not fail.
         let _ = write!(
             text,
             "{},{series},{},{place}{state},{},{},{},{}",

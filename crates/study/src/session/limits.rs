@@ -59,7 +59,7 @@ impl Made {
         Self { entrant, of, unit, rate }
     }
 
-    /// Of work with so many bytes.
+    /// Of work with this many bytes.
     fn gb_per_s(
         name: &'static str,
         of: Of,

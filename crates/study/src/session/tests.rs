@@ -49,11 +49,7 @@ fn every_experiment_runs_and_leaves_its_rows_and_nothing_else() {
     }
     let last = steps.last().expect("told");
     assert_eq!(last.run.0, last.run.1);
-    assert_eq!(
-        fs::read_dir(data.path()).expect("there").count(),
-        0,
-        "something is left behind"
-    );
+    assert_eq!(fs::read_dir(data.path()).expect("there").count(), 0, "something is left");
 }
 
 #[test]
@@ -217,7 +213,7 @@ fn warm_and_cold_files_have_a_verdict_each() {
         claims[0].verdicts.iter().map(|finding| (finding.state, finding.verdict)).collect()
     };
     assert_eq!(verdicts(None), [(State::Warm, Holds::Yes), (State::Cold, Holds::No)]);
-    // Half as fast again is no verdict where the control was spread by as much.
+    // 1.5 times as fast decides nothing if the control was spread by as much.
     assert_eq!(
         verdicts(Some(0.6)),
         [(State::Warm, Holds::Yes), (State::Cold, Holds::Undecided)]

@@ -12,7 +12,7 @@ use crate::measure::Stage;
 use crate::results::{Moment, State, Timeline};
 use crate::workload::Kind;
 
-/// Spans of one picture: more cannot be told apart.
+/// Spans of one picture: more cannot be distinguished.
 const MOST: usize = 2000;
 
 const ENGINES: [(&str, Engine); 4] = [
@@ -22,15 +22,15 @@ const ENGINES: [(&str, Engine); 4] = [
     ("map", Engine::Map),
 ];
 
-/// Runs every engine once on warm and once on cold files; one that this machine has not is left
-/// out.
+/// Runs every engine once on warm and once on cold files; engines that this machine does not have are
+/// left out.
 pub(super) fn record(stage: &Stage) -> Result<Vec<Timeline>> {
     let input = stage.file(Kind::Bytes, stage.pick(1 << 18, 16 << 20, 64 << 20))?;
     let pages = stage.pages(input.len())?;
     let mut timelines = Vec::new();
     for (name, engine) in ENGINES {
         for state in [State::Warm, State::Cold] {
-            // What lies in memory cannot be cold.
+            // Files in memory cannot be cold.
             if state == State::Cold && stage.never_cold().is_some() {
                 continue;
             }

@@ -1,11 +1,11 @@
-//! What is measured, by its name.
+//! The measured cases, by name.
 
 /// A file that is short: four workers' worth.
 pub(super) const SHORT: u64 = 16 << 20;
 /// Lengths that may be small.
 pub(super) const SMALL: [u64; 4] = [128 << 10, 256 << 10, 512 << 10, 1 << 20];
 
-/// What is run.
+/// A case to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Case {
     Warm,
@@ -22,7 +22,7 @@ pub(super) enum Case {
     Once,
     OnceShort,
     OnceSum,
-    /// Reads of so many bytes.
+    /// Reads of this many bytes.
     Small(u64),
     /// The same, from the device.
     SmallCold(u64),

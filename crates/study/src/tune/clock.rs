@@ -1,17 +1,17 @@
-//! What time it is, and how much is left.
+//! The elapsed and the remaining time.
 
 use std::time::{Duration, Instant};
 
-/// How far it is.
+/// The progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The setting that is measured; before the first one, what is prepared.
+    /// The setting being measured; before the first one, the step of the preparation.
     pub what: &'static str,
-    /// Time that went by.
+    /// The elapsed time.
     pub elapsed: Duration,
 }
 
-/// What time it is.
+/// A start and a budget.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     pub(super) began: Instant,
@@ -31,7 +31,7 @@ impl Clock {
         Step { what, elapsed: self.elapsed() }
     }
 
-    /// Until when the next of `count` settings may take: twice its share, for many need less.
+    /// The deadline of the next of `count` settings: twice its share, since many need less.
     pub(super) fn until(self, count: usize) -> Instant {
         let share = self.left() / u32::try_from(count).unwrap_or(1).max(1);
         Instant::now() + (share * 2).min(self.left())

@@ -1,13 +1,13 @@
-//! Decides whether a value of a setting is clearly faster than what is used now.
+//! Decides whether a value of a setting is clearly faster than the current one.
 //!
 //! ```text
-//! screen    now and all values, in turns     3 rounds: who gains nothing leaves; 7: is it clear?
+//! screen    now and all values, in turns     3 rounds: drop values without a gain; 7: is it clear?
 //! confirm   now and the best, alternating    9 rounds: is it clear again?
 //! guards    the same where it might cost     7 rounds: is it no slower?
 //! ```
 //!
-//! Whoever is best of several was also lucky, so the first measurement chooses and only the second
-//! one, of the chosen alone, counts. A default stays unless all of it speaks for another value.
+//! The best of several was also lucky, so the first measurement chooses, and only the second one, of the
+//! chosen value alone, counts. A default stays unless everything speaks for another value.
 
 use anyhow::Result;
 
@@ -16,30 +16,30 @@ use crate::stats::{Interval, median, paired_ratio};
 
 /// How many times as fast a value must be at least, with 95 % certainty.
 pub(super) const MARGIN: f64 = 1.03;
-/// How many times as fast it must be where it is to gain nothing, as far as can be seen.
+/// How many times as fast it must be where no gain is expected, by the estimate.
 pub(super) const GUARD: f64 = 0.98;
 /// And at least, with 95 % certainty: few rounds of short runs waver.
 pub(super) const GUARD_LEAST: f64 = 0.90;
-/// Rounds after which values leave that gain nothing.
+/// Rounds after which values without a gain are dropped.
 const EARLY: usize = 3;
 /// Rounds of the first measurement.
 const SCREEN: usize = 7;
 /// Rounds of the second one.
 const CONFIRM: usize = 9;
 
-/// What is run: what is used now, or one of the values.
+/// An entrant: the current value, or one of the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entrant {
     Now,
     Value(u64),
 }
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Ran {
-    /// It took so many seconds.
+    /// It took this many seconds.
     Took(f64),
-    /// There is no time left, or nobody wants to know any more.
+    /// There is no time left, or the measurement was cancelled.
     Over,
 }
 
@@ -72,10 +72,10 @@ impl Because {
     }
 }
 
-/// What came out of it.
+/// The decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Decided {
-    /// The value that is to be used from now on.
+    /// The new value.
     pub(super) value: Option<u64>,
     pub(super) because: Because,
     /// How many times as fast the best value was, when it was measured last.
@@ -129,7 +129,7 @@ pub(super) fn decide<C: Copy>(
     Ok(Decided { value: Some(value), because: Because::Faster, ratio: Some(ratio) })
 }
 
-/// Somebody who is still in, and the seconds of each round.
+/// An entrant that is still in, and the seconds of each round.
 struct Timed {
     entrant: Entrant,
     seconds: Vec<f64>,
@@ -161,7 +161,7 @@ fn rounds(
 /// What came out of the first measurement.
 struct Screened {
     best: Option<(u64, Interval)>,
-    /// The best of those who left.
+    /// The best of the dropped ones.
     left: Option<Interval>,
 }
 

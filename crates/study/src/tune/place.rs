@@ -16,26 +16,27 @@ use swath_os::machine;
 use super::case::{Case, SHORT, SMALL};
 use super::clock::Clock;
 use crate::cache::{self, ColdBy};
+use crate::facts::room;
 use crate::hidden::Hidden;
 use crate::many::tree::{Spread, Tree, make};
 use crate::random::word;
 
-/// The file is no longer: it is to be read some hundred times.
+/// The most bytes of the file: it is read some hundred times.
 const MOST: u64 = 96 << 20;
 /// Below this, threads and devices hardly show.
 const LEAST: u64 = 1 << 20;
-/// What is written at one time.
+/// Bytes that are written at one time.
 const BLOCK: usize = 4 << 20;
 /// Each of two copies.
 pub(super) const COPY: u64 = 24 << 20;
-/// Small files at most, and the length of each.
+/// The most small files, and the length of each.
 const TREE: Tree = Tree { files: 600, size: 10_000, spread: Spread::Even, seed: 1 };
 
-/// What a setting needs to be measured.
+/// The requirement of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Needs {
     Nothing,
-    /// That files leave the page cache.
+    /// Files that leave the page cache.
     Cold,
     /// Reads past the page cache.
     Direct,
@@ -60,7 +61,7 @@ pub(super) struct Small {
 /// See the [module](self).
 pub(super) struct Place {
     pub(super) file: Made,
-    /// How much of the file is read: less where that takes long.
+    /// Bytes of the file to read: fewer where that takes long.
     len: Cell<u64>,
     pub(super) small: Option<Small>,
     pub(super) copies: OnceCell<[Made; 2]>,
@@ -68,13 +69,13 @@ pub(super) struct Place {
     notes: Vec<String>,
     /// Why files do not leave the page cache, if they do not.
     pub(super) cold: Option<String>,
-    /// Why they are not read past it.
+    /// Why they cannot be read past it.
     direct: Option<String>,
-    /// Why not by a ring.
+    /// Why a ring cannot read them.
     ring: Option<String>,
     /// Cases whose bytes have been added up.
     pub(super) checked: RefCell<HashSet<Case>>,
-    /// The sum of the first so many bytes of the file, for all lengths that are read.
+    /// The sums of the first bytes of the file, for all lengths that are read.
     pub(super) sums: Vec<(u64, u64)>,
     pub(super) folder: Hidden,
 }
@@ -134,10 +135,9 @@ impl Place {
     /// Finds out whether files leave the page cache, and can be read past it.
     fn explore(&mut self, cancel: &CancelToken) -> Result<()> {
         let options = ReadOptions::new().with_cancel(cancel.clone());
-        let loaded =
-            options.read(&self.file.path).context("cannot read back what was written")?;
+        let loaded = options.read(&self.file.path).context("cannot read the file back")?;
         let sum = swath_simd::sum(&loaded.buffer);
-        ensure!(sum == self.file.sum, "what was written comes back as other bytes");
+        ensure!(sum == self.file.sum, "the bytes read back differ from those written");
         self.explore_cold(&options)?;
         let lens = [self.len(), SHORT.min(self.len())].into_iter().chain(SMALL);
         for len in lens {
@@ -203,8 +203,8 @@ impl Place {
         }
     }
 
-    /// As many as can be made in a tenth of the time, but no few: of some, which take long over a
-    /// network, it is known how long all would take.
+    /// As many as can be made in a tenth of the time, or none instead of only a few: a few, which are slow
+    /// over a network, show how long all would take.
     fn planted(&self) -> Result<Small> {
         ensure!(self.clock.elapsed() < self.clock.budget / 2, "no time was left to make them");
         ensure!(
@@ -228,7 +228,7 @@ impl Place {
         make(&tree, &folder, machine::usable_cpus())?;
         let small = Small { tree, paths: tree.paths(&folder), made: Instant::now() };
         for path in &small.paths {
-            // They are on their way to the device from now on, and leave memory when they are there.
+            // Their writeback starts now; they can leave memory when it is done.
             advise_file(&File::open(path)?, 0, 0, FileAdvice::DontNeed)?;
         }
         Ok(small)
@@ -247,7 +247,7 @@ impl Place {
         &self.notes
     }
 
-    /// What keeps a setting from being measured here.
+    /// Why a setting cannot be measured here.
     pub(super) fn lacks(&self, needs: Needs) -> Option<&str> {
         match needs {
             Needs::Nothing => None,
@@ -258,14 +258,7 @@ impl Place {
     }
 }
 
-/// Bytes that may still be written where `folder` is.
-pub(super) fn room(folder: &Path) -> Result<u64> {
-    let facts = rustix::fs::statvfs(folder)
-        .with_context(|| format!("cannot see how much is free in {}", folder.display()))?;
-    Ok(facts.f_bavail.saturating_mul(facts.f_frsize))
-}
-
-/// What is to be written.
+/// A file to write.
 #[derive(Clone, Copy)]
 pub(super) struct Wish {
     pub(super) most: u64,

@@ -1,4 +1,4 @@
-//! What is run and timed: each case as `auto` would with a profile, its bytes checked.
+//! The timed runs: each case as `auto` runs it with a profile, with its bytes checked.
 
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,17 @@ use swath::reading::Reuse;
 use swath::{Buffer, CancelToken, PageCache, Profile, ReadOptions};
 
 use super::case::{Case, SHORT};
-use super::place::{COPY, Made, Place, Wish, room, write};
+use super::place::{COPY, Made, Place, Wish, write};
 use crate::cache::{self, ColdBy};
+use crate::facts::room;
 use crate::fields::sums::mapped;
 use crate::many::residency::{make_all_warm, make_written_cold};
 
-/// Files that changed so shortly ago are looked at twice, which is not what is to be measured.
+/// Files that changed this recently are checked twice, which must not be measured.
 const YOUNG: Duration = Duration::from_millis(4200);
 
 impl Place {
-    /// Runs a case once, as `auto` would with this profile; how long it took.
+    /// Runs a case once, as `auto` does with this profile; returns its seconds.
     ///
     /// # Errors
     ///
@@ -100,11 +101,11 @@ impl Place {
             }
             Ok(bytes)
         })?;
-        ensure!(bytes == self.len(), "{bytes} bytes came instead of {}", self.len());
+        ensure!(bytes == self.len(), "read {bytes} bytes instead of {}", self.len());
         Ok(seconds)
     }
 
-    /// As the command sums: under a guard, through a map if that is the way.
+    /// As the command sums: under a guard, through a map if the profile says so.
     fn sum(&self, options: &ReadOptions, prepare: impl Fn(&Path) -> Result<()>) -> Result<f64> {
         let path = &self.file.path;
         prepare(path)?;
@@ -113,7 +114,7 @@ impl Place {
         Ok(seconds)
     }
 
-    /// Whether so many bytes have the sum that they had when they were written.
+    /// Checks that the first `len` bytes still have the sum that they had when they were written.
     fn check(&self, len: u64, sum: u64) -> Result<()> {
         let path = self.file.path.display();
         ensure!(
@@ -145,7 +146,7 @@ impl Place {
             make_cold(&self.file.path)?;
             let (loaded, took) = timed(|| Ok(options.read(&self.file.path)?))?;
             seconds += took;
-            ensure!(loaded.buffer.len() as u64 == len, "not every byte came");
+            ensure!(loaded.buffer.len() as u64 == len, "the read was short");
         }
         Ok(seconds / f64::from(READS))
     }
@@ -186,11 +187,11 @@ impl Place {
         let paths = copies.each_ref().map(|copy| &copy.path);
         let mirrored = Mirrored::new(paths).with_shared_device(profile.shared_device());
         let (loaded, seconds) = timed(|| Ok(options.read(mirrored)?))?;
-        ensure!(loaded.buffer.len() as u64 == copies[0].len, "not every byte came");
+        ensure!(loaded.buffer.len() as u64 == copies[0].len, "the read was short");
         Ok(seconds)
     }
 
-    /// Two copies, made when they are first wanted.
+    /// Two copies, made on first use.
     fn copies(&self) -> Result<&[Made; 2]> {
         if let Some(copies) = self.copies.get() {
             return Ok(copies);
@@ -208,7 +209,7 @@ impl Place {
     }
 }
 
-/// What it gives, and how long it took.
+/// Its result, and the seconds it took.
 fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
     let began = Instant::now();
     let done = work()?;
@@ -219,7 +220,7 @@ fn make_cold(path: &Path) -> Result<()> {
     cache::make_cold(path, ColdBy::DontNeed)
 }
 
-/// They have been on their way to the device since they were made.
+/// Their writeback began when they were made.
 fn make_all_cold(paths: &[PathBuf]) -> Result<()> {
     make_written_cold(paths, ColdBy::DontNeed)
 }

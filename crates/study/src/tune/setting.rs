@@ -1,4 +1,4 @@
-//! The settings: what they are called, which values are tried, and where each is measured.
+//! The settings: their names, the values to try, and the cases that measure them.
 
 use swath::mirror::SharedDevice;
 use swath::{Engine, PageCache, Profile};
@@ -8,14 +8,14 @@ use super::duel::Because;
 use super::place::{Needs, Place};
 use crate::stats::Interval;
 
-/// What was found about one setting.
+/// The finding about one setting.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// Its name, as in a file of a profile.
     pub setting: &'static str,
     /// The default, in words.
     pub usual: &'static str,
-    /// What is taken in its place, in words; `None`: the default stays.
+    /// The value taken in its place, in words; `None`: the default stays.
     pub taken: Option<String>,
     /// Why.
     pub because: String,
@@ -23,7 +23,8 @@ pub struct Found {
     pub ratio: Option<Interval>,
 }
 
-/// Values that are tried at one time, where they are to gain, and where they must not cost.
+/// Values that are tried together, the case that they should speed up, and the cases that they must not
+/// slow down.
 pub(super) struct Trial {
     pub(super) values: Vec<u64>,
     pub(super) gain: Case,
@@ -35,14 +36,14 @@ pub(super) struct Setting {
     pub(super) name: &'static str,
     pub(super) usual: &'static str,
     pub(super) needs: Needs,
-    /// For so many cores; each trial is made only if the one before it was a gain.
+    /// For this many cores; each trial is made only if the one before it was a gain.
     pub(super) steps: fn(u64) -> Vec<Trial>,
     pub(super) apply: fn(Profile, u64) -> Profile,
     pub(super) word: fn(u64) -> String,
 }
 
 impl Setting {
-    /// What is found before it is measured: that it cannot be, or that nobody had time yet.
+    /// The result before it is measured: it cannot be measured, or there was no time yet.
     pub(super) fn open(&self, place: &Place) -> Found {
         match place.lacks(self.needs) {
             Some(why) => self.kept(format!("not measured: {why}"), None),
@@ -50,7 +51,7 @@ impl Setting {
         }
     }
 
-    /// What is found if the default stays.
+    /// The finding if the default stays.
     pub(super) fn kept(&self, because: String, ratio: Option<Interval>) -> Found {
         Found { setting: self.name, usual: self.usual, taken: None, because, ratio }
     }
@@ -63,7 +64,7 @@ fn one(values: impl Into<Vec<u64>>, gain: Case, guards: &[Case]) -> Vec<Trial> {
     vec![Trial { values: values.into(), gain, guards: guards.to_vec() }]
 }
 
-/// `values` without those that are the default anyway, each once.
+/// `values` without the default, each once.
 fn others(values: &[u64], usual: u64) -> Vec<u64> {
     let mut others: Vec<u64> = values.to_vec();
     others.sort_unstable();
@@ -174,7 +175,7 @@ pub(super) const SETTINGS: [Setting; 13] = [
         usual: "one for each core",
         needs: Needs::Nothing,
         steps: |cores| {
-            // No fewer: large files among them are read by all.
+            // At least these: all of them read the large files together.
             one([cores * 2, cores * 4], Case::FilesWarm, &[Case::FilesCold])
         },
         apply: |profile, value| profile.with_files_workers(usize_of(value)),

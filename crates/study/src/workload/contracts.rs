@@ -1,4 +1,4 @@
-//! Option contracts to test and to measure with.
+//! Option contracts for tests and measurements.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub const BASE: u64 = 1000;
 ///
 /// # Errors
 ///
-/// As writing says.
+/// Those of writing.
 pub fn generate(
     count: u64,
     seed: u64,
@@ -50,7 +50,7 @@ fn contracts(seed: u64) -> impl Iterator<Item = String> {
             (part(rate, 10_000.0), part(volatility, 100.0), part(years, 100.0));
         let price = right_price(spot, strike, rate, volatility * years.sqrt(), years);
         let discounted = strike * (-rate * years).exp();
-        // What both are worth together is known.
+        // The value of both together is known.
         let price = if is_put { price - spot + discounted } else { price };
         let kind = if is_put { 'P' } else { 'C' };
         let mut line = String::new();
@@ -72,7 +72,7 @@ fn right_price(spot: f64, strike: f64, rate: f64, spread: f64, years: f64) -> f6
 /// The normal distribution: its series around 0, divided by the density, has positive terms only.
 fn normal(x: f64) -> f64 {
     if x.abs() > 9.0 {
-        // Nothing is left that a double beside 1 could show.
+        // The rest is too small for a double near 1.
         return if x < 0.0 { 0.0 } else { 1.0 };
     }
     let (mut term, mut sum, mut odd) = (x, x, 3.0);

@@ -47,17 +47,17 @@ pub struct Rmat {
 /// 0.19 and 0.19.
 const BOUNDS: [u64; 3] = [37_355, 49_807, 62_259];
 
-/// What a graph is written as.
+/// The format of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Text {
     /// Matrix Market, vertices from 1.
     MatrixMarket,
-    /// A line for each edge, vertices from 0. A comment tells how many there are.
+    /// A line for each edge, vertices from 0. A comment states their number.
     Edges,
 }
 
 impl Rmat {
-    /// A graph of 2^`scale` vertices and so many edges, duplicates and loops among them.
+    /// A graph of 2^`scale` vertices and `edges` edges, including duplicates and loops.
     ///
     /// # Panics
     ///
@@ -68,19 +68,19 @@ impl Rmat {
         Self { scale, edges, seed: 1, is_shuffled: true }
     }
 
-    /// What the graph is made from: another seed, another graph. Default 1.
+    /// The seed of the graph. Default 1.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Writes the graph with so many threads (0: one for each core), and commits that. The bytes do
-    /// not depend on how many they are.
+    /// Writes the graph with `workers` threads (0: one for each core), and commits that. The bytes do
+    /// not depend on their number.
     ///
     /// # Errors
     ///
-    /// As writing says.
+    /// Those of writing.
     pub fn write(&self, text: Text, workers: usize, output: Ordered) -> Result<OrderedReport> {
         let (vertices, edges) = (1_u64 << self.scale, self.edges);
         let (head, first) = match text {

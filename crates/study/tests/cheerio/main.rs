@@ -1,8 +1,8 @@
-//! What Cheerio's modes promise: records whole, nothing visible before the commit.
+//! The promises of Cheerio's modes: whole records, nothing visible before the commit.
 
 mod promises;
 
-// The harness of `crates/swath/tests/crash`: what is left at any failure, and any loss of power.
+// The harness of `crates/swath/tests/crash`: the files after any failure, and any loss of power.
 #[allow(dead_code, reason = "these writers have no checkpoints")]
 #[path = "../../../swath/tests/crash/attack.rs"]
 mod attack;

@@ -1,4 +1,4 @@
-//! What is written, where, and what is refused.
+//! The bytes, their places, and the refusals.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -124,7 +124,7 @@ fn a_writer_of_an_output_that_is_gone_says_so_and_holds_nothing() {
             second.write_all(b"a little").expect("nothing is wrong yet");
             let nested = fourth.fork();
             end(out);
-            // Its lock is given back, and what it had written.
+            // Its lock is released, and its records are kept.
             assert_eq!(place.names(), [""; 0], "{mode}");
             drop(begin(&place.path()));
             let gone = |error: io::Error| {

@@ -56,7 +56,7 @@ impl Unordered {
         let mut w = out.writer();
         w.write_all(bytes)?;
         w.finish()?;
-        // Whether the outcome is known is the library's word.
+        // The library says whether the outcome is known.
         out.commit().map_err(|error| match error.downcast::<swath::Error>() {
             Ok(error) => Failure::from(error),
             Err(error) => Failure::from(error),

@@ -29,7 +29,7 @@ const FLAGS: [&str; 13] = [
     "--hide-scrollbars",
     "--force-prefers-reduced-motion",
 ];
-/// A browser that says nothing for so long is lost.
+/// A browser that is silent for this long is lost.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A browser with one tab. It ends when this is dropped.
@@ -44,7 +44,7 @@ pub(crate) struct Chromium {
 }
 
 impl Chromium {
-    /// Starts it, or says why that cannot be.
+    /// Starts it, or says why it cannot be started.
     pub(crate) fn start() -> Result<Self, String> {
         let name = NAMES.iter().find(|name| answers_version(name));
         let name =
@@ -90,7 +90,7 @@ impl Chromium {
         Ok(browser)
     }
 
-    /// Sends a command and waits for its answer; what happens meanwhile is kept.
+    /// Sends a command and waits for its answer; events in between are kept.
     pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let mut command = json!({ "id": self.last_id, "method": method, "params": params });
@@ -124,7 +124,7 @@ impl Chromium {
         }
     }
 
-    /// What an expression is on the page, as JSON.
+    /// The value of an expression on the page, as JSON.
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let params =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
@@ -134,7 +134,7 @@ impl Chromium {
         answer["result"]["value"].clone()
     }
 
-    /// Gives the window a size.
+    /// Resizes the window.
     pub(crate) fn resize(&mut self, width: u32, height: u32) {
         let size = json!({
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
@@ -142,7 +142,7 @@ impl Chromium {
         self.call("Emulation.setDeviceMetricsOverride", size);
     }
 
-    /// Asks for light or dark as the system would.
+    /// Sets the system's preference for light or dark.
     pub(crate) fn prefer(&mut self, scheme: &str) {
         let feature = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.call("Emulation.setEmulatedMedia", json!({ "features": feature }));
@@ -162,7 +162,7 @@ impl Chromium {
         self.events.iter().filter(is_complaint).collect()
     }
 
-    /// What was asked for since the page was opened.
+    /// The requests since the page was opened.
     pub(crate) fn requests(&self) -> Vec<&str> {
         let sent = |event: &&Value| event["method"] == json!("Network.requestWillBeSent");
         let sent = self.events.iter().filter(sent);
@@ -172,7 +172,7 @@ impl Chromium {
 
 impl Drop for Chromium {
     fn drop(&mut self) {
-        // Closed in order, it leaves no processes and lets its profile be removed.
+        // Closed properly, it leaves no processes, and its profile can be removed.
         let _ = self.commands.write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         for _ in 0..100 {
             if matches!(self.child.try_wait(), Ok(Some(_))) {

@@ -1,4 +1,4 @@
-//! A study that nobody ran, as large as a full one, and the same for the same seed.
+//! A made-up study, as large as a full one, and the same for the same seed.
 
 use swath_study::random::fraction;
 use swath_study::results::{
@@ -16,7 +16,7 @@ enum Kind {
     Threads,
     ChunkSize,
     Names,
-    /// One place only, nothing of which touches files.
+    /// One place only, without files.
     Alone,
 }
 
@@ -242,7 +242,7 @@ fn runs(seed: u64, kind: Kind) -> Vec<Run> {
     runs
 }
 
-/// `run` with the numbers that it would have had.
+/// `run` with made-up numbers.
 fn measured(run: Run, seed: u64, index: usize, kind: Kind) -> Run {
     let noise = 1.0 + 0.2 * fraction(seed, u64::try_from(index).expect("few"));
     let slow = if run.state == State::Cold { 6.0 } else { 1.0 };

@@ -1,7 +1,7 @@
-//! The study's page, made from a study that nobody ran: its size, and what a browser makes of it.
+//! The study's page, made from a made-up study: its size, and how a browser shows it.
 //!
-//! The browser's tests skip themselves where there is no Chromium. With `SWATH_SCREENSHOTS` set to
-//! a folder, pictures of the page are left there to be looked at.
+//! The browser's tests are skipped without Chromium. If `SWATH_SCREENSHOTS` names a folder, pictures of
+//! the page are written to it.
 
 mod chromium;
 mod made_up;
@@ -75,7 +75,7 @@ impl Opened {
         usize::try_from(count.as_u64().expect("a number")).expect("few")
     }
 
-    /// Of the figures that can be seen now, by state.
+    /// The number of visible figures, by state.
     fn shown(&mut self, state: &str) -> u64 {
         let expression = format!(
             "[...document.querySelectorAll('figure[data-state={state}]')]
@@ -84,7 +84,7 @@ impl Opened {
         self.value(&expression).as_u64().expect("a number")
     }
 
-    /// Nothing may be wider than the window but what scrolls in a box of its own.
+    /// Nothing may be wider than the window, except what scrolls in a box of its own.
     ///
     /// The width is our own: a phone shows a page that is too wide in a wider window.
     fn assert_no_overflow(&mut self, width: u32) {
@@ -107,7 +107,7 @@ impl Opened {
         }
     }
 
-    /// Leaves a picture, if somebody wants to look at it.
+    /// Writes a picture, if one is requested.
     fn picture(&mut self, name: &str) {
         let Some(folder) = std::env::var_os("SWATH_SCREENSHOTS").map(PathBuf::from) else {
             return;
@@ -214,7 +214,7 @@ fn a_point_says_its_numbers_to_pointer_and_keys_in_a_browser() {
         "(async () => {
            const svg = document.querySelector('.plot svg');
            svg.scrollIntoView({ block: 'center', behavior: 'instant' });
-           // Scrolling takes away what was said, so let it end.
+           // Scrolling removes the message, so let it end.
            await new Promise((later) => setTimeout(later, 300));
            const at = svg.querySelector('.m').getBoundingClientRect();
            const tip = document.getElementById('tip');

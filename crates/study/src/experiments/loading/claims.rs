@@ -116,7 +116,7 @@ fn judge_threads(runs: &Selected<'_>, state: State) -> Finding {
         .with_limit(of_limit(runs, SWATH, LIMIT, state))
 }
 
-/// So many of something, beside the best other number of them.
+/// A count of something, beside the best other count.
 fn beside_others(runs: &Selected<'_>, own: Key<'_>, what: &str) -> Point {
     let Key { series, x: count, state } = own;
     let other = fastest_of(runs, series, state, |x| x != count);
@@ -190,7 +190,7 @@ fn judge_four(runs: &Selected<'_>, state: State) -> Finding {
     all_of(runs, &points)
 }
 
-/// The fastest of the ways that are no map.
+/// The fastest of the ways without a map.
 fn best_other(runs: &Selected<'_>, state: State) -> Option<Key<'static>> {
     let others = [(SEQUENTIAL, 0.0), (PARALLEL, 1.0), (MIRRORED, 2.0)];
     let timed = others.into_iter().filter_map(|(series, x)| {

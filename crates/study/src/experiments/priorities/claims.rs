@@ -134,7 +134,7 @@ fn judge_chunks(runs: &Selected<'_>, state: State, is_faster: bool) -> Finding {
     all_of(runs, &points)
 }
 
-/// What Swath makes of the same, and how much classes cost it.
+/// Swath on the same work, and the cost of its classes.
 fn with_window(runs: &Selected<'_>, x: f64, state: State) -> [Point; 2] {
     let compared = |other| runs.speed_up(key(WINDOW, x, state), key(other, x, state));
     [

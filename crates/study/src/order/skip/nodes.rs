@@ -4,10 +4,10 @@ use crate::order::{Item, Span};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The node that holds no item, in front of the first and behind the last.
+/// The node without an item, in front of the first and after the last.
 pub(super) const HEAD: u32 = 0;
 
-/// A node that is no tower.
+/// A node without a tower.
 const NO_TOWER: u32 = u32::MAX;
 
 /// Nodes of the first chunk; each further one has twice as many.
@@ -19,7 +19,7 @@ const NODES_MAX: u32 = u32::MAX - 63;
 /// One item. Its fields are read without a lock, and written
 /// - `next`, and `previous` of the next node, under the lock of the node,
 /// - the item under the lock of the node,
-/// - `tower` by whoever holds the levels alone.
+/// - `tower` by the holder of the exclusive lock on the levels.
 #[derive(Debug)]
 pub(super) struct Node {
     /// Whether the item is there: linked, and not deleted.
@@ -128,8 +128,8 @@ impl Nodes {
         Span { count, bytes: self.at(index).len.load(SeqCst) }
     }
 
-    /// Links `index` in behind `previous`, if that is there and `accepts` what follows it.
-    pub(super) fn link_behind(
+    /// Links `index` in after `previous`, if that is there and `accepts` its successor.
+    pub(super) fn link_after(
         &self,
         previous: u32,
         index: u32,
@@ -144,13 +144,13 @@ impl Nodes {
         node.previous.store(previous, SeqCst);
         node.next.store(next, SeqCst);
         *node.lock() = true;
-        // From here on others may find it, from behind and from in front.
+        // From here on others may find it, from either side.
         self.at(next).previous.store(index, SeqCst);
         before.next.store(index, SeqCst);
         Some(())
     }
 
-    /// Takes a node out. Nobody else may link or unlink meanwhile.
+    /// Takes a node out. No other thread may link or unlink during the call.
     pub(super) fn unlink(&self, node: &Node) {
         self.at(node.previous()).next.store(node.next(), SeqCst);
         self.at(node.next()).previous.store(node.previous(), SeqCst);
@@ -183,10 +183,10 @@ mod tests {
     fn a_node_is_linked_only_in_front_of_what_is_accepted() {
         let nodes = Nodes::new();
         let [first, second] = [1, 2].map(|len| nodes.add(Item { len, ..Item::default() }));
-        assert_eq!(nodes.link_behind(HEAD, first, |next| next != HEAD), None);
-        assert_eq!(nodes.link_behind(HEAD, first, |next| next == HEAD), Some(()));
-        assert_eq!(nodes.link_behind(HEAD, second, |next| next == HEAD), None);
-        assert_eq!(nodes.link_behind(second, second, |_| true), None, "it is not there");
+        assert_eq!(nodes.link_after(HEAD, first, |next| next != HEAD), None);
+        assert_eq!(nodes.link_after(HEAD, first, |next| next == HEAD), Some(()));
+        assert_eq!(nodes.link_after(HEAD, second, |next| next == HEAD), None);
+        assert_eq!(nodes.link_after(second, second, |_| true), None, "it is not there");
         assert_eq!((nodes.at(HEAD).next(), nodes.at(HEAD).previous()), (first, first));
     }
 }

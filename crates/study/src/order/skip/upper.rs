@@ -186,7 +186,7 @@ impl Upper {
                 before += 1;
             }
             if level < levels {
-                self.link_behind(before, tower + level);
+                self.link_after(before, tower + level);
                 let whole = self.at(before).span() + own;
                 self.at(before).set_span(between);
                 self.at(tower + level).set_span(whole - between);
@@ -219,7 +219,7 @@ impl Upper {
         self.levels += 1;
     }
 
-    fn link_behind(&mut self, previous: u32, link: u32) {
+    fn link_after(&mut self, previous: u32, link: u32) {
         let next = self.at(previous).next;
         (self.at_mut(link).previous, self.at_mut(link).next) = (previous, next);
         self.at_mut(next).previous = link;

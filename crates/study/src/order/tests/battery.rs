@@ -8,7 +8,7 @@ const SIZES: &[usize] = &[
     0, 1, 2, 1, 0, 3, 8, 7, 9, 0, 17, 31, 33, 64, 66, 8, 33, 100, 3, 260, 1100, 40, 600, 0, 5,
 ];
 
-/// Compared completely up to so many items, and beyond in about so many places.
+/// Compared completely up to this many items, and beyond that in about as many places.
 const THOROUGHLY: usize = 128;
 
 /// Runs all seeds; returns the first difference, with what is needed to see it again.

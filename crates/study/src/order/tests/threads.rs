@@ -15,8 +15,8 @@ struct Strand {
 }
 
 impl Strand {
-    /// Inserts behind, changes or deletes an item of its own; items that were there before it
-    /// are only inserted behind, because all threads know them.
+    /// Inserts after, changes or deletes an item of its own; after earlier items it only inserts, because
+    /// all threads know them.
     fn step(&mut self, list: &SkipList, common: usize, may_delete: bool) {
         let (rank, item) = (self.random.below(self.model.len()), random_item(&mut self.random));
         let (handle, old) = self.model[rank];
@@ -40,7 +40,8 @@ impl Strand {
 
     fn insert_behind(&mut self, list: &SkipList, rank: usize, item: Item) {
         let handle = self.model[rank].0;
-        let handle = list.insert_after_shared(handle, item).expect("nobody else deletes it");
+        let handle =
+            list.insert_after_shared(handle, item).expect("no other thread deletes it");
         self.model.insert(rank + 1, (handle, item));
     }
 }

@@ -1,0 +1,103 @@
+//! The five lines: what programs do today, and Swath beside it.
+
+use super::Findings;
+use super::compared::{Compared, Verdict};
+use super::layout::{Align, columns, digits, filled};
+use super::row::{Line, Row};
+
+impl Line {
+    pub(super) const ALL: [Self; 5] =
+        [Self::Warm, Self::Cold, Self::Write, Self::Parse, Self::SmallFiles];
+
+    /// What people call it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Warm => "read, warm",
+            Self::Cold => "read, cold",
+            Self::Write => "write",
+            Self::Parse => "parse CSV",
+            Self::SmallFiles => "small files",
+        }
+    }
+
+    /// What programs call it.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Warm => "read_warm",
+            Self::Cold => "read_cold",
+            Self::Write => "write_unsynced",
+            Self::Parse => "parse_csv",
+            Self::SmallFiles => "small_files",
+        }
+    }
+
+    /// What a program does today.
+    pub(super) fn today(self) -> &'static str {
+        match self {
+            Self::Warm | Self::Cold => "std::fs::read",
+            Self::Write => "BufWriter",
+            Self::Parse => "BufRead, split, parse",
+            Self::SmallFiles => "loop of std::fs::read",
+        }
+    }
+}
+
+/// Both rows of a line, and what came of them.
+pub(super) struct Beside<'f> {
+    pub(super) today: &'f Row,
+    pub(super) swath: &'f Row,
+    pub(super) compared: Compared,
+}
+
+impl Findings {
+    /// Returns both rows of `line`; `None` if they could not be measured.
+    pub(super) fn beside(&self, line: Line) -> Option<Beside<'_>> {
+        let of = |is_peer: bool| {
+            let is_it =
+                |row: &&Row| row.about.line == Some(line) && row.about.is_peer == is_peer;
+            self.rows.iter().find(is_it)
+        };
+        let (today, swath) = (of(true)?, of(false)?);
+        Some(Beside { today, swath, compared: Compared::of(swath, today)? })
+    }
+}
+
+/// Returns the five lines below their heading, in columns if they fit.
+pub(super) fn lines(findings: &Findings, width: usize) -> Vec<String> {
+    let heading = ["", "today", "GB/s", "Swath", "Swath is"].map(str::to_owned);
+    let rows = Line::ALL.map(|line| cells(findings, line));
+    let aligned = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Left];
+    let table: Vec<_> = std::iter::once(heading).chain(rows.clone()).collect();
+    columns(&table, aligned, width).unwrap_or_else(|| {
+        let stacked = |[name, today, its, ours, is]: [String; 5]| {
+            let (first, second) =
+                (format!("{name}: {is}"), format!("  Swath {ours} GB/s, {today} {its} GB/s"));
+            [filled(&first, width, 2), filled(&second, width, 4)].concat()
+        };
+        rows.into_iter().flat_map(stacked).collect()
+    })
+}
+
+fn cells(findings: &Findings, line: Line) -> [String; 5] {
+    let (its, ours, is) = match findings.beside(line) {
+        None => (String::from("-"), String::from("-"), String::from("not measured")),
+        Some(Beside { today, swath, compared }) => {
+            let speed = |row: &Row| digits(row.bytes_per_s(findings.size) / 1e9);
+            let is =
+                if today.is_right && swath.is_right { words(compared) } else { "WRONG".into() };
+            (speed(today), speed(swath), is)
+        }
+    };
+    [line.name().to_owned(), line.today().to_owned(), its, ours, is]
+}
+
+fn words(compared: Compared) -> String {
+    let spread = compared.spread();
+    match compared.verdict {
+        Verdict::AboutTheSame => format!("about the same{spread}"),
+        Verdict::Undecided => format!("undecided{spread}"),
+        Verdict::Faster | Verdict::Slower => {
+            format!("{}× as fast{spread}", digits(compared.ratio.estimate))
+        }
+    }
+}
