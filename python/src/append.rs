@@ -19,23 +19,37 @@ use crate::work::{PATIENCE, detached};
 /// An output: forks, or tickets.
 enum Output {
     Forked(Box<swath::append::Append>),
-    /// Shared with those who wait for a place.
+    /// Shared with callers that wait for a place.
     Ordered(Arc<Ordered>),
 }
 
-/// A file, or a folder of segments, that several threads write; see ``append``.
+/// An output that several threads write: a file, or a folder of segments. Made by ``append``.
+///
+/// >>> with swath.append("out.txt") as out:
+/// ...     out.write(b"complete\n")
+/// 9
+/// >>> bytes(swath.read("out.txt"))
+/// b'complete\n'
 #[pyclass(frozen, module = "swath", name = "Append")]
 pub(crate) struct Append {
-    /// Gone once it is committed or given up.
+    /// Gone once it is committed or aborted.
     output: Own<Mutex<Option<Output>>>,
     mode: String,
 }
 
-/// A place in the serial order: what is written to it comes behind everything written before it was
-/// taken, and before everything written after.
+/// A place in the serial order: what is written to it comes after everything written before the place was
+/// taken, and before everything written afterwards.
 ///
-/// As a context manager it is finished at the end of the block, or given up by an exception: then
-/// the output cannot be committed. Once the output is given up, ``write`` and ``finish`` raise.
+/// As a context manager it is finished at the end of the block. An exception abandons it, and the output
+/// cannot be committed then. Once the output has ended, ``write`` and ``finish`` raise.
+///
+/// >>> with swath.append("out.txt", mode="plain") as out:
+/// ...     place = out.place()
+/// ...     _ = out.write(b"second ")
+/// ...     with place:
+/// ...         _ = place.write(b"first ")
+/// >>> bytes(swath.read("out.txt"))
+/// b'first second '
 #[pyclass(frozen, module = "swath", name = "Place")]
 pub(crate) struct Place {
     place: Own<Mutex<Option<Taken>>>,
@@ -51,7 +65,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 fn closed() -> PyErr {
-    PyRuntimeError::new_err("it was finished, committed or given up before")
+    PyRuntimeError::new_err("it has ended: it was finished, committed or aborted")
 }
 
 impl Append {
@@ -64,8 +78,7 @@ impl Append {
         }
     }
 
-    /// The next place of an ordered output, waited for without holding anything, and as long as no
-    /// signal comes.
+    /// The next place of an ordered output. It waits without holding a lock, until a signal comes.
     fn ticket(&self, py: Python<'_>) -> PyResult<Option<Ticket>> {
         loop {
             let Some(output) = self.ordered()? else { return Ok(None) };
@@ -81,7 +94,7 @@ impl Append {
         }
     }
 
-    /// Takes the output out, when nobody waits for a place any more: they look often.
+    /// Takes the output out once no caller waits for a place: they check often.
     fn take(&self) -> PyResult<Option<Whole>> {
         let Some(output) = lock(self.output.get()?).take() else { return Ok(None) };
         let mut shared = match output {
@@ -98,7 +111,7 @@ impl Append {
     }
 }
 
-/// An output that nobody else has.
+/// An output without other users.
 enum Whole {
     Forked(Box<swath::append::Append>),
     Ordered(Box<Ordered>),
@@ -112,14 +125,20 @@ impl Place {
 
 #[pymethods]
 impl Append {
-    /// As it was opened: "ordered", "plain", …
+    /// The mode that it was opened with: "ordered", "plain" or "segments".
     #[getter]
     fn mode(&self) -> &str {
         &self.mode
     }
 
-    /// Takes the next place in the serial order. With ``mode="ordered"`` it waits while ``window`` of
-    /// them are open: whoever takes places and writes to them later opens with a window for all.
+    /// Takes the next place in the serial order.
+    ///
+    /// With ``mode="ordered"`` it waits while ``window`` places are open. To take all places first and write to
+    /// them later, open the output with a window for all of them.
+    ///
+    /// >>> with swath.append("out.txt") as out, out.place() as place:
+    /// ...     place.write(b"one")
+    /// 3
     fn place(&self, py: Python<'_>) -> PyResult<Place> {
         if let Some(ticket) = self.ticket(py)? {
             return Ok(Place::new(Taken::Ticket(ticket)));
@@ -132,7 +151,11 @@ impl Append {
         Ok(Place::new(taken))
     }
 
-    /// Writes bytes at the end of what was written so far, as a serial program does.
+    /// Appends bytes, as a serial program does; returns how many.
+    ///
+    /// >>> with swath.append("out.txt") as out:
+    /// ...     out.write(b"one")
+    /// 3
     fn write(&self, py: Python<'_>, data: Borrowed) -> PyResult<usize> {
         let ticket = self.ticket(py)?;
         let output = self.output.get()?;
@@ -152,11 +175,16 @@ impl Append {
         })
     }
 
-    /// Calls ``function(item)`` for each item, on ``workers`` threads (0: one for each core), and writes
-    /// what each call returns, bytes or ``None``, where the serial loop would have put it.
+    /// Calls ``function(item)`` for each item, on ``workers`` threads (0: one per core), and writes what each
+    /// call returns, bytes or ``None``, in the order of the items.
     ///
     /// The first exception, in the order of the items, is raised when all threads have ended; the output
     /// cannot be committed then.
+    ///
+    /// >>> with swath.append("out.txt") as out:
+    /// ...     out.map_ordered(lambda item: b"%d " % item, range(5), workers=2)
+    /// >>> bytes(swath.read("out.txt"))
+    /// b'0 1 2 3 4 '
     #[pyo3(signature = (function, items, *, workers=0))]
     fn map_ordered<'py>(
         slf: &Bound<'py, Self>,
@@ -168,7 +196,13 @@ impl Append {
         map.call1((slf, function, items, workers)).map(drop)
     }
 
-    /// Gives the file its name: complete, and durable as ``durability`` says; returns its bytes.
+    /// Gives the file its name: complete, and durable as ``durability`` says; returns its length in bytes.
+    ///
+    /// >>> out = swath.append("out.txt")
+    /// >>> out.write(b"one")
+    /// 3
+    /// >>> out.commit()
+    /// 3
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
         detached(py, || match self.take()? {
             None => Err(Failure::Python(closed())),
@@ -177,8 +211,14 @@ impl Append {
         })
     }
 
-    /// Gives it up: nothing is left of it, and what stood there before stays. In a child that was
-    /// forked it does nothing: the output is its parent's.
+    /// Discards the output; the old file stays. In a forked child it does nothing: the output belongs to
+    /// the parent.
+    ///
+    /// >>> out = swath.append("never.txt")
+    /// >>> out.abort()
+    /// >>> import os
+    /// >>> os.path.exists("never.txt")
+    /// False
     fn abort(&self, py: Python<'_>) {
         py.detach(|| drop(self.take()));
     }
@@ -206,6 +246,10 @@ impl Append {
 #[pymethods]
 impl Place {
     /// Writes bytes here; returns how many.
+    ///
+    /// >>> with swath.append("out.txt") as out, out.place() as place:
+    /// ...     place.write(memoryview(b"one"))
+    /// 3
     fn write(&self, py: Python<'_>, data: Borrowed) -> PyResult<usize> {
         let place = self.place.get()?;
         detached(py, || {
@@ -223,7 +267,12 @@ impl Place {
         })
     }
 
-    /// Takes a place here, in the order of this one. Not with ``mode="ordered"``.
+    /// Takes a place inside this one. Not with ``mode="ordered"``.
+    ///
+    /// >>> with swath.append("out.txt", mode="plain") as out, out.place() as place:
+    /// ...     with place.fork() as inner:
+    /// ...         inner.write(b"one")
+    /// 3
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
         let place = self.place.get()?;
         let taken = detached(py, || match &mut *lock(place) {
@@ -231,14 +280,19 @@ impl Place {
             Some(Taken::Fork(fork)) => Ok(Taken::Fork(fork.fork())),
             Some(Taken::Ticket(_)) => {
                 let text =
-                    "mode=\"ordered\" has places one behind the other: use mode=\"plain\"";
+                    "a place of mode=\"ordered\" cannot fork; try: open it with mode=\"plain\"";
                 Err(Failure::Python(PyTypeError::new_err(text)))
             }
         })?;
         Ok(Self::new(taken))
     }
 
-    /// Says that everything is written here.
+    /// Ends this place: everything is written.
+    ///
+    /// >>> with swath.append("out.txt") as out:
+    /// ...     place = out.place()
+    /// ...     _ = place.write(b"one")
+    /// ...     place.finish()
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let place = self.place.get()?;
         detached(py, || match lock(place).take() {
@@ -272,32 +326,36 @@ impl Place {
     }
 }
 
-/// Begins an output that several threads write, and whose bytes are those of the serial program.
+/// Begins an output that several threads write, with the bytes of the serial program.
 ///
-/// A context manager: committed at the end of the block, given up by an exception. Nothing is visible
-/// under the name before.
+/// A context manager: committed at the end of the block, discarded by an exception. Nothing is visible
+/// under the name before the commit.
 ///
 /// Parameters
 /// ----------
 /// path : path
 /// mode : {"ordered", "plain", "segments"}
-///     "ordered": places one behind the other, in bounded memory, for results that come item by item.
-///     The others have places within places: "plain" leaves one file, "segments" a folder with a
-///     manifest, which ``swath cat`` and ``swath cp`` read. All have the order of the serial
-///     program.
+///     "ordered": one place after another, in bounded memory, for results that arrive item by item. In
+///     the other modes places may contain places: "plain" writes one file, "segments" a folder with a
+///     manifest, which ``swath cat`` and ``swath cp`` read. All keep the order of the serial program.
 /// durability : {"full", "none"}
-///     Whether a commit waits for the device.
+///     Whether a commit waits until the device has it.
 /// replace : bool
 ///     Whether an existing file may be replaced.
 /// hard_links : {"refuse", "break"}
-///     What to do with an existing file that has further names, which keep the old bytes: refuse it, or
-///     let this name alone get the new ones.
+///     What to do if the file has other names, which keep the old bytes: refuse, or give only this name
+///     the new ones.
 /// window : int
-///     With "ordered": places that may be open at one time; 0 chooses twice as many as there are cores.
+///     With "ordered": how many places may be open at once; 0 means two per core.
 /// direct : bool
-///     With "ordered": past the page cache.
+///     With "ordered": whether writes bypass the page cache.
 ///
-/// Source: study E (serial-append).
+/// Examples
+/// --------
+/// >>> with swath.append("out.txt") as out:
+/// ...     out.map_ordered(lambda n: b"%d\n" % n, range(3))
+/// >>> bytes(swath.read("out.txt"))
+/// b'0\n1\n2\n'
 #[pyfunction]
 #[pyo3(signature = (path, *, mode="ordered", durability="full", replace=true, hard_links="refuse",
     window=0, direct=false))]
@@ -320,7 +378,7 @@ pub(crate) fn append(
         Output::Ordered(Arc::new(detached(py, || options.ordered(path))?))
     } else {
         if window > 0 || direct {
-            return Err(PyValueError::new_err("window= and direct= are for mode=\"ordered\""));
+            return Err(PyValueError::new_err("window= and direct= need mode=\"ordered\"; try: leave them out, or change the mode"));
         }
         let known = [&[("ordered", Mode::Plain)], Mode::WORDS].concat();
         let known = word("mode", mode, &known)?;

@@ -21,7 +21,7 @@ use swath_formats::table::Columns;
 
 use crate::table::Table;
 
-const TO_TRY: &str = "leave it out, or make integers or doubles of it";
+const TO_TRY: &str = "leave it out, or convert it to integers or doubles";
 
 /// Copies what speaks Arrow into a table: all columns of a table, or one that is called `name`.
 #[pyfunction]
@@ -65,7 +65,7 @@ fn of_array(capsules: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Taken> 
     // SAFETY: by the interface a capsule of this name holds an array.
     if unsafe { array.as_ref() }.is_released() || is_released(schema) {
         return Err(PyValueError::new_err(
-            "Arrow's data cannot be taken: it is released already; try: ask for it again",
+            "the Arrow data was already released; try: request it again",
         ));
     }
     // SAFETY: by the interface a capsule of this name holds a schema, which it keeps as long as it
@@ -80,11 +80,11 @@ fn of_array(capsules: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Taken> 
     Ok((schema, vec![make_array(data)]))
 }
 
-/// Whether nobody may look at a schema any more: whoever moved it out has left nothing there.
+/// Whether a schema may no longer be read: its contents were moved out.
 fn is_released(schema: NonNull<FFI_ArrowSchema>) -> bool {
     /// Words of the structure that come before the pointer to the function that releases it.
     const BEFORE: usize = 7;
-    // SAFETY: by the interface a schema is nine words, whoever made it.
+    // SAFETY: by the interface a schema is nine words, whatever library made it.
     let release = unsafe { schema.cast::<*const c_void>().add(BEFORE) };
     // SAFETY: as above; it is a pointer, or null.
     unsafe { release.read() }.is_null()
@@ -120,6 +120,6 @@ fn refused(error: ArrowError) -> PyErr {
         ArrowError::SchemaError(text) => PyTypeError::new_err(format!("{text}; try: {TO_TRY}")),
         ArrowError::ComputeError(text) => PyOverflowError::new_err(text),
         ArrowError::MemoryError(text) => PyMemoryError::new_err(text),
-        error => PyValueError::new_err(format!("Arrow's data cannot be taken: {error}")),
+        error => PyValueError::new_err(format!("cannot import the Arrow data: {error}")),
     }
 }

@@ -19,13 +19,13 @@ use crate::error::Failure;
 /// The export promises that the memory stays where it is, and as long as it is; not that nobody
 /// writes to it. Keeping others from it is the caller's part, as for `os.write` and `readinto`, whose
 /// `write(2)` and `read(2)` look at the memory without the lock, too. Should a thread write
-/// meanwhile, Rust calls that a data race. What is made of the bytes is then a mixture of old and new
+/// during the call, Rust calls that a data race. The result is then a mixture of old and new
 /// ones; no more can go wrong, because whatever looks at them is safe code that takes any bytes: it
 /// believes no length, place or tag in them without a check of the copy that it uses.
 pub(crate) struct Held(Box<ffi::Py_buffer>);
 
 // SAFETY: the export holds for every thread until it is released; the view itself is only touched
-// by whoever drops it, with the lock.
+// when it is dropped, with the lock.
 unsafe impl Send for Held {}
 // SAFETY: as above; the view does not change after it was made.
 unsafe impl Sync for Held {}
@@ -51,18 +51,18 @@ impl Held {
         if !exports_bytes(object) {
             return Err(error);
         }
-        let text = format!("{what} has gaps, or no bytes: it is to be C-contiguous");
+        let text = format!("{what} has gaps, or is not bytes; try: pass a contiguous copy");
         let told = PyBufferError::new_err(text);
         told.set_cause(object.py(), Some(error));
         Err(told)
     }
 
-    /// The bytes. Whoever changes them meanwhile gets a mixture, as with `os.write`.
+    /// The bytes. Changing them during the call gives a mixture, as with `os.write`.
     pub(crate) fn bytes(&self) -> &[u8] {
         let (place, len) = (self.place().as_ptr().cast_const(), self.len());
-        // SAFETY: the object exports so many contiguous, initialised bytes until it is released, which
-        // holding it prevents. That nobody writes to them meanwhile is the caller's promise, which
-        // cannot be checked: what its breach may lead to is said above.
+        // SAFETY: the object exports this many contiguous, initialised bytes until it is released, which
+        // holding it prevents. That no thread writes to them is the caller's promise, which cannot
+        // be checked; the consequences of breaking it are described above.
         unsafe { std::slice::from_raw_parts(place, len) }
     }
 
@@ -92,7 +92,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        // At the interpreter's end there is nobody left to give it back to.
+        // At the interpreter's end there is no owner left to return it to.
         let _ = Python::try_attach(|_| {
             // SAFETY: it was filled in by the interpreter, and is given back once.
             unsafe { ffi::PyBuffer_Release(&raw mut *self.0) }
@@ -112,7 +112,7 @@ impl<'py> FromPyObject<'_, 'py> for Borrowed {
 }
 
 impl Borrowed {
-    /// The bytes. Whoever changes them meanwhile gets a mixture, as with `os.write`.
+    /// The bytes. Changing them during the call gives a mixture, as with `os.write`.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.0.bytes()
     }
@@ -129,7 +129,7 @@ impl Borrowed {
     pub(crate) fn copied<T: Pod>(&self) -> Result<Array<T>, Failure> {
         let bytes = self.bytes();
         if !bytes.len().is_multiple_of(size_of::<T>()) {
-            let text = format!("{} bytes are no items of {}", bytes.len(), size_of::<T>());
+            let text = format!("{} bytes are not whole items of {}", bytes.len(), size_of::<T>());
             return Err(Failure::Python(PyTypeError::new_err(text)));
         }
         let mut array = Array::zeroed(bytes.len() / size_of::<T>())?;

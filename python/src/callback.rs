@@ -1,4 +1,4 @@
-//! Calls into Python from threads of Swath's own, none of which may reach an interpreter that ends.
+//! Calls into Python from threads of Swath, none of which may reach an interpreter that is ending.
 //!
 //! ```text
 //! worker        attached(…): count up ─ callback ─ count down
@@ -41,7 +41,7 @@ pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> T) -> Option<T> {
     Python::try_attach(call)
 }
 
-/// Lets nobody in any more, and waits for those who are.
+/// Admits no more calls, and waits for the running ones.
 #[pyfunction]
 fn end(py: Python<'_>) {
     IS_OVER.store(true, Ordering::SeqCst);

@@ -19,7 +19,7 @@ pub(crate) enum Failure {
     Format(swath_formats::Error),
     /// Of Python: a callback's, or `KeyboardInterrupt`.
     Python(PyErr),
-    /// The interpreter has ended meanwhile.
+    /// The interpreter has ended in the meantime.
     Ended,
 }
 
@@ -65,14 +65,14 @@ impl Failure {
     }
 }
 
-/// The exception for an error that somebody else keeps.
+/// The exception for an error that is owned elsewhere.
 pub(crate) fn exception(py: Python<'_>, error: &swath::Error) -> PyErr {
     of_library(py, error).unwrap_or_else(|error| error)
 }
 
-/// The exception for what the kernel says of something that cannot be read.
+/// The exception for an error of the kernel about something that cannot be read.
 pub(crate) fn of_kernel(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
-    let hint = "a descriptor that is open, below the limit of open files (`ulimit -n`)";
+    let hint = "pass an open descriptor, or raise the limit of open files (`ulimit -n`)";
     let text = format!("cannot read {name}: {error}; try: {hint}");
     let words = Words { reason: "Io", text: &text, hint };
     build(py, words, error.raw_os_error(), Path::new(name), None).unwrap_or_else(|error| error)

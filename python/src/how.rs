@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::words::word;
 use crate::work::{self, Takes};
 
-/// What callers may say of every read.
+/// The keywords of every read.
 pub(crate) struct How<'a, 'py> {
     pub(crate) workers: usize,
     pub(crate) chunk_size: u64,
@@ -48,8 +48,8 @@ impl<'a, 'py> How<'a, 'py> {
     ) -> PyResult<(ReadOptions, Watch)> {
         let engine = word("engine", self.engine, Engine::WORDS)?;
         if engine == Engine::Map {
-            let text = "engine=\"map\": a map of a file that shrinks kills the interpreter; \
-                        use another engine, or the command";
+            let text = "engine=\"map\": truncating a mapped file would kill the interpreter; \
+                        try: choose another engine, or run the command";
             return Err(PyValueError::new_err(text));
         }
         let mut options = ReadOptions::new()
@@ -69,7 +69,7 @@ impl<'a, 'py> How<'a, 'py> {
     }
 }
 
-/// A keyword that Python has handed on with others; what is wrong with it is told as if it had come alone.
+/// A keyword that Python has passed on with others; an error in it reads as if it had come alone.
 pub(crate) fn keyword<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     all: &'a Bound<'py, PyTuple>,
     place: usize,
@@ -94,7 +94,7 @@ impl<'py> FromPyObject<'_, 'py> for StartingIn {
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let wrong = |_| {
             let text =
-                "starting_in= is (offset, length), two integers, or None for all the rest";
+                "starting_in= takes (offset, length), two integers; a length of None means the rest";
             PyTypeError::new_err(format!("{text}: not {}", *object))
         };
         let beyond = || {
@@ -175,12 +175,12 @@ impl Watch {
         } else if progress.is_callable() {
             watch.callback = Some(progress.unbind());
         } else {
-            return Err(PyTypeError::new_err("progress= is a bool or a callable(done, total)"));
+            return Err(PyTypeError::new_err("progress= takes a bool or a callable(done, total)"));
         }
         Ok(watch)
     }
 
-    /// What workers call, if anybody wants to know.
+    /// What workers call, if progress was requested.
     pub(crate) fn teller(
         &self,
         py: Python<'_>,
@@ -195,7 +195,7 @@ impl Watch {
                 }
             });
             if told.is_none() {
-                // The interpreter has ended, and nobody waits for the rest.
+                // The interpreter has ended, and the rest is not awaited.
                 token.cancel();
             }
         })

@@ -20,7 +20,7 @@ use crate::queue::{Queue, Taken};
 use crate::words::word;
 use crate::work::{PATIENCE, Takes, unlocked};
 
-/// What callers name: a folder or a file, or many of them.
+/// What callers pass: a folder, a file, or many of them.
 pub(crate) struct Named {
     paths: Vec<PathBuf>,
     /// One alone may be a folder, which is walked.
@@ -36,7 +36,7 @@ impl<'py> FromPyObject<'_, 'py> for Named {
             || object.hasattr("__fspath__")?;
         if !is_one && object.hasattr("read")? {
             // Its lines would be taken for paths.
-            let text = "an open file: give its path, or a list of paths";
+            let text = "an open file is not a list of paths; try: pass its path, or a list of paths";
             return Err(PyTypeError::new_err(text));
         }
         let paths = match is_one {
@@ -49,7 +49,7 @@ impl<'py> FromPyObject<'_, 'py> for Named {
 
 impl Named {
     fn files(self) -> swath::ingest::Files {
-        // Each may be a folder: as the words of the command.
+        // Each may be a folder, as on the command line.
         match self.is_one {
             true => swath::ingest::Files::each(self.paths),
             false if self.paths.iter().any(|path| path.is_dir()) => {
@@ -60,22 +60,25 @@ impl Named {
     }
 }
 
-/// Many files in one memory: a sequence of read-only memoryviews, in input order.
+/// Many files in one block of memory: a sequence of read-only memoryviews, in input order.
 ///
-/// A view keeps the whole memory; ``bytes(files[0])`` copies one out of it.
+/// A view keeps the whole memory alive; ``bytes(files[0])`` is a copy.
+///
+/// >>> files = swath.ingest("images")
+/// >>> len(files), bytes(files[0][:1])
+/// (3, b'a')
 #[pyclass(frozen, sequence, module = "swath", name = "Files")]
 pub(crate) struct Files(Arc<Ingested>);
 
 #[pymethods]
 impl Files {
-    /// The path of each file, as it was given or found.
+    /// The path of each file, as given or found.
     #[getter]
     fn paths<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         self.0.iter().map(|entry| file_name(py, entry.path.as_os_str())).collect()
     }
 
-    /// What could not be read: the exception of each such file, by its index. Empty unless
-    /// ``errors="collect"``.
+    /// The exceptions of files that could not be read, by index. Empty unless ``errors="collect"``.
     #[getter]
     fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let errors = PyDict::new(py);
@@ -87,25 +90,25 @@ impl Files {
         Ok(errors)
     }
 
-    /// Where each file begins in `arena`, as a Buffer of 64-bit numbers.
+    /// The offset of each file in `arena`, as a Buffer of 64-bit numbers.
     #[getter]
     fn offsets(&self) -> PyResult<Buffer> {
         Buffer::of_values(self.0.iter().map(|entry| entry.offset).collect::<Vec<u64>>(), None)
     }
 
-    /// How many bytes each file has, as a Buffer of 64-bit numbers.
+    /// The length of each file in bytes, as a Buffer of 64-bit numbers.
     #[getter]
     fn lengths(&self) -> PyResult<Buffer> {
         Buffer::of_values(self.0.iter().map(|entry| entry.len).collect::<Vec<u64>>(), None)
     }
 
-    /// The memory of all files, with gaps between them that hold anything.
+    /// The memory of all files. Gaps between files have no defined contents.
     #[getter]
     fn arena(&self) -> PyResult<Buffer> {
         Buffer::shared(&self.0, |files| files.bytes())
     }
 
-    /// Bytes of all files.
+    /// The length of all files together, in bytes.
     #[getter]
     fn nbytes(&self) -> u64 {
         self.0.report().bytes
@@ -130,7 +133,11 @@ impl Files {
         self.view(py, index.extract()?)
     }
 
-    /// Which file has these bytes, the first of them from number ``start`` on, before ``stop``.
+    /// Returns the index of the first file with these bytes, from ``start`` up to ``stop``.
+    ///
+    /// >>> files = swath.ingest("images")
+    /// >>> files.index(files[1])
+    /// 1
     #[pyo3(signature = (value, start=0, stop=None))]
     fn index(
         slf: &Bound<'_, Self>,
@@ -148,7 +155,10 @@ impl Files {
         Err(PyValueError::new_err("no file has these bytes"))
     }
 
-    /// How many files have these bytes.
+    /// Returns how many files have these bytes.
+    ///
+    /// >>> swath.ingest("images").count(b"")
+    /// 0
     fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
         let same = |view: PyResult<Bound<'_, PyAny>>| view?.eq(value);
         let same = slf.as_any().try_iter()?.map(same).collect::<PyResult<Vec<bool>>>()?;
@@ -174,34 +184,42 @@ impl Files {
     }
 }
 
-/// Reads many files at once, small ones above all, into one memory.
+/// Reads many files at once, small ones above all, into one block of memory.
 ///
 /// Parameters
 /// ----------
 /// paths_or_folder : path, or iterable of paths
-///     One folder is walked, with all folders below it; of several paths each may be one.
+///     A folder is walked, with all folders below it; so is each folder among several paths.
 /// workers : int
 ///     Threads; 0 chooses.
 /// queue_depth : int
-///     Files that wait for the device at one time; 0 chooses.
+///     How many files may wait for the device at once; 0 chooses.
 /// errors : {"fail", "skip", "collect"}
-///     What happens if a file cannot be read: the first failure is raised, the file is left out, or it
-///     keeps its place, empty, and is in ``errors``.
+///     What to do if a file cannot be read: raise the first failure, leave the file out, or keep its place,
+///     empty, with its exception in ``errors``.
 /// order : {"given", "path", "inode", "extent"}
-///     In which order the device is asked.
+///     The order in which files are requested from the device.
 /// symlinks : {"files", "skip", "follow"}
 ///     What a walk does with symbolic links.
 /// progress : bool or callable
 ///     As for `read`.
 /// profile : bool
-///     As for `read`, by the first path.
+///     As for `read`, for the first path.
 ///
 /// Returns
 /// -------
 /// Files
 ///     A sequence of memoryviews, with ``paths`` and ``errors``.
 ///
-/// Source: study B (many files).
+/// Measured in study B (many small files).
+///
+/// Examples
+/// --------
+/// >>> files = swath.ingest("images")
+/// >>> [len(file) for file in files]
+/// [100, 200, 300]
+/// >>> files.paths[0]
+/// 'images/a.png'
 #[pyfunction]
 #[pyo3(signature = (paths_or_folder, *, workers=0, queue_depth=0, errors="fail", order="given",
     symlinks="files", progress=None, profile=true))]
@@ -226,7 +244,7 @@ pub(crate) fn ingest(
     Ok(Files(Arc::new(ingested)))
 }
 
-/// What may be said of many files.
+/// The keywords of many files.
 struct Many<'a> {
     workers: usize,
     queue_depth: usize,
@@ -254,18 +272,23 @@ impl Many<'_> {
     }
 }
 
-/// One file, or a part of a large one.
+/// A file of a stream, or a part of a large one.
+///
+/// >>> with swath.ingest_stream("images") as stream:
+/// ...     part = next(stream)
+/// >>> part.index, part.path, part.offset, part.data.nbytes, part.is_last
+/// (0, 'images/a.png', 0, 100, True)
 #[pyclass(frozen, get_all, module = "swath", name = "Part")]
 pub(crate) struct Part {
-    /// Which file, in input order.
+    /// The index of the file in input order.
     index: usize,
     /// Its path.
     path: Py<PyAny>,
-    /// Where the bytes are in the file.
+    /// The offset of the bytes in the file.
     offset: u64,
-    /// They.
+    /// The bytes.
     data: Py<Buffer>,
-    /// Whether nothing of this file follows.
+    /// Whether this is the last part of the file.
     is_last: bool,
 }
 
@@ -281,7 +304,7 @@ struct Item {
 /// Why nothing follows.
 enum End {
     Failed(Failure),
-    /// Nobody takes it any more.
+    /// The stream was closed.
     Closed,
 }
 
@@ -293,9 +316,13 @@ impl From<swath::Error> for End {
 
 type Came = Result<Item, Failure>;
 
-/// Files one after the other, within a bound of memory: an iterator of ``Part``.
+/// Files one after another, in bounded memory: an iterator of ``Part``.
 ///
 /// ``close()``, or the end of a ``with`` block, ends it early.
+///
+/// >>> with swath.ingest_stream("images") as stream:
+/// ...     [part.data.nbytes for part in stream]
+/// [100, 200, 300]
 #[pyclass(frozen, module = "swath", name = "Stream")]
 pub(crate) struct Stream {
     open: Own<Open>,
@@ -309,12 +336,12 @@ struct Open {
     worker: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Bytes in memory, if nobody says how many.
+/// The default bound of memory, in bytes.
 const MEMORY: u64 = 64 << 20;
-/// So many parts fit into it at least: half of them on their way, half of them waiting to be taken.
+/// At least this many parts fit into it: half of them in flight, half of them waiting to be taken.
 const PARTS: u64 = 8;
 
-/// How much memory there is for all, and how large a part may be.
+/// The bound of memory, and the largest part.
 fn bound(memory: u64, part_size: u64) -> PyResult<(u64, u64)> {
     const LARGEST: u64 = 1 << 20;
     match (memory, part_size) {
@@ -323,8 +350,8 @@ fn bound(memory: u64, part_size: u64) -> PyResult<(u64, u64)> {
         (memory, 0) => Ok((memory, (memory / PARTS).clamp(4096, LARGEST))),
         (memory, size) if size.saturating_mul(PARTS) > memory => {
             let text = format!(
-                "part_size={size}, memory={memory}: {PARTS} parts have to fit into it; \
-                 try: part_size={}, or more memory",
+                "part_size={size}, memory={memory}: {PARTS} parts must fit into memory=; \
+                 try: pass part_size={}, or raise memory=",
                 memory / PARTS
             );
             Err(PyValueError::new_err(text))
@@ -367,7 +394,12 @@ impl Stream {
         self.close(py);
     }
 
-    /// Ends it; reads in flight are waited for.
+    /// Ends the stream; waits for reads in flight.
+    ///
+    /// >>> stream = swath.ingest_stream("images")
+    /// >>> stream.close()
+    /// >>> list(stream)
+    /// []
     fn close(&self, py: Python<'_>) {
         self.token.cancel();
         py.detach(|| self.end());
@@ -378,7 +410,7 @@ impl Stream {
     fn end(&self) {
         // A child that was forked has no thread to wait for.
         let Ok(open) = self.open.get() else { return };
-        // So that whoever wants to give something hears that nobody takes it.
+        // So that the reading thread learns that the stream is closed.
         open.items.close();
         let worker = open.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
         // What it panicked with has been printed.
@@ -401,24 +433,31 @@ fn part(py: Python<'_>, item: Item) -> PyResult<Part> {
     Ok(Part { index, path, offset, data, is_last })
 }
 
-/// Reads many files and hands them over one after the other, within a bound of memory.
+/// Reads many files and yields them one after another, in bounded memory.
 ///
 /// Parameters as for `ingest`, and:
 ///
 /// Parameters
 /// ----------
 /// memory : int
-///     Bytes that may be in memory at one time, parts that were handed over aside; 0 stands for 64 MiB.
+///     The most bytes in memory at once, not counting parts that were already yielded; 0 means 64 MiB.
 /// part_size : int
-///     Larger files come in parts of so many bytes, at most an eighth of ``memory``; 0 chooses, at most
+///     Larger files come in parts of this many bytes, at most an eighth of ``memory``; 0 chooses, at most
 ///     1 MiB.
 /// delivery : {"input", "completion"}
-///     In input order, or as they come.
+///     In input order, or as they arrive.
 ///
 /// Yields
 /// ------
 /// Part
-///     ``index``, ``path``, ``offset``, ``data`` (bytes) and ``is_last``.
+///     With ``index``, ``path``, ``offset``, ``data`` (bytes) and ``is_last``.
+///
+/// Examples
+/// --------
+/// >>> for part in swath.ingest_stream(["images/a.png", "images/b.png"]):
+/// ...     print(part.path, part.data.nbytes)
+/// images/a.png 100
+/// images/b.png 200
 #[pyfunction]
 #[pyo3(signature = (paths_or_folder, *, workers=0, queue_depth=0, errors="fail", symlinks="files",
     memory=0, part_size=0, delivery="input", progress=None, profile=true))]
@@ -437,7 +476,7 @@ pub(crate) fn ingest_stream(
     profile: bool,
 ) -> PyResult<Stream> {
     if errors == "collect" {
-        let text = "errors=\"collect\": a stream raises (\"fail\") or leaves out (\"skip\")";
+        let text = "errors=\"collect\": a stream has no list of errors; try: pass \"fail\" or \"skip\"";
         return Err(PyValueError::new_err(text));
     }
     let (memory, part_size) = bound(memory, part_size)?;
@@ -467,7 +506,7 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Ends when all is handed over, or nobody takes it any more.
+/// Ends when everything is delivered, or the stream is closed.
 fn produce(options: &IngestOptions, named: Named, give: &Queue<Came>) {
     let ended = options.stream(named.files(), |part| -> Result<(), End> {
         if let Some(error) = part.error {

@@ -23,7 +23,7 @@ use crate::work::{Takes, detached};
 /// Where bytes come from.
 pub(crate) enum Input {
     Path(PathBuf),
-    /// A descriptor of our own, of a file that somebody else has opened.
+    /// Our own descriptor of a file that the caller has opened.
     Open(File),
     /// Bytes of the caller's.
     Memory(Held),
@@ -31,7 +31,7 @@ pub(crate) enum Input {
     Copies(Vec<PathBuf>),
 }
 
-/// So much is read before anybody can press a key.
+/// This much is read before a user can press a key.
 const SHORT: u64 = 1 << 20;
 
 impl<'py> FromPyObject<'_, 'py> for Input {
@@ -73,7 +73,7 @@ fn without_descriptor(file: &Bound<'_, PyAny>, error: PyErr) -> PyResult<Input> 
         return Err(error);
     }
     let text = format!(
-        "cannot read {}: it has no descriptor; try: its path, or memoryview(file.read())",
+        "cannot read {}: it has no descriptor; try: pass its path, or memoryview(file.read())",
         file.repr()?
     );
     let told = PyTypeError::new_err(text);
@@ -81,7 +81,7 @@ fn without_descriptor(file: &Bound<'_, PyAny>, error: PyErr) -> PyResult<Input> 
     Err(told)
 }
 
-/// An array of text or objects is no memory to be read, but a list of what it names.
+/// An array of text or objects is not memory to be read, but a list of names.
 fn lists_names(object: &Bound<'_, PyAny>) -> bool {
     let kind = object.getattr("dtype").and_then(|dtype| dtype.getattr("kind"));
     kind.is_ok_and(|kind| {
@@ -90,7 +90,7 @@ fn lists_names(object: &Bound<'_, PyAny>) -> bool {
 }
 
 fn memory(object: &Bound<'_, PyAny>) -> PyResult<Input> {
-    Ok(Input::Memory(Held::of(object, "what is to be read")?))
+    Ok(Input::Memory(Held::of(object, "the source")?))
 }
 
 fn copies(object: &Bound<'_, PyAny>) -> PyResult<Input> {
@@ -135,7 +135,7 @@ fn verify_by(how: &Bound<'_, PyAny>) -> PyResult<Verify> {
 
 fn opened(py: Python<'_>, number: RawFd) -> PyResult<Input> {
     if number < 0 {
-        return Err(PyValueError::new_err("a descriptor is not negative"));
+        return Err(PyValueError::new_err("a descriptor cannot be negative"));
     }
     // SAFETY: it is not negative, and only asked for a duplicate now; if it is closed, that is an
     // error.
@@ -175,7 +175,7 @@ impl Input {
             Ok(facts) if facts.is_file() && facts.len() > 0 && is_short(facts.len()) => {
                 Takes::NoTime
             }
-            // An error is told at once.
+            // An error is reported at once.
             Err(_) => Takes::NoTime,
             Ok(_) => Takes::Time,
         }
@@ -185,14 +185,14 @@ impl Input {
     pub(crate) fn source(self, verify: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
         match (self, verify) {
             (Self::Copies(copies), _) if copies.is_empty() => {
-                Err(PyValueError::new_err("cannot read no copy: name one at least"))
+                Err(PyValueError::new_err("no copies given; try: pass at least one path"))
             }
             (Self::Copies(copies), None) => Ok(Mirrored::new(copies).into()),
             (Self::Copies(copies), Some(how)) => {
                 Ok(Mirrored::new(copies).with_verify(verify_by(how)?).into())
             }
             (_, Some(_)) => {
-                Err(PyTypeError::new_err("verify= is for a list of copies of one file"))
+                Err(PyTypeError::new_err("verify= compares copies of one file; try: pass a list of paths"))
             }
             (Self::Path(path), None) => Ok(path.into()),
             (Self::Open(file), None) => Ok(Source::file(Arc::new(file), "<open file>")),
@@ -230,8 +230,8 @@ impl ReadAt for Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // The last to have it may be a thread of the library's, while the interpreter ends: then it is
-        // given back to nobody.
+        // Its last owner may be a thread of the library while the interpreter ends: then it is never
+        // released.
         let mut held = self.0.take();
         if attached(|_| drop(held.take())).is_none() {
             mem::forget(held);

@@ -1,6 +1,6 @@
 //! Matrices and graphs: files ↔ arrays of coordinates or compressed rows and columns.
 //!
-//! What becomes of the arrays, scipy's matrices or a tuple, is decided in Python.
+//! Python makes scipy matrices or tuples of the arrays.
 
 use std::path::PathBuf;
 
@@ -211,7 +211,7 @@ pub(crate) fn write_matrix(
         if (columns.len(), count) != (rows.len(), rows.len()) {
             let lens =
                 format!("{} rows, {} columns, {count} values", rows.len(), columns.len());
-            return Err(wrong(format!("{lens}: there is one of each for an entry")));
+            return Err(wrong(format!("{lens}: the lengths must be equal")));
         }
         let coo = Coo { row_count, column_count, symmetry, rows, columns, values };
         Ok(options.write(path, &coo)?.bytes)

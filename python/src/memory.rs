@@ -4,7 +4,7 @@
 //! swath::Buffer, Array<T>, Arc<…> → Buffer: where, how many, of what → memoryview, numpy, torch
 //! ```
 //!
-//! Whoever looks at it keeps it: a view owns a reference to its [`Buffer`], and that owns the bytes.
+//! Every view keeps it alive: a view owns a reference to its [`Buffer`], which owns the bytes.
 //! A view is a raw address to the interpreter, so there is unsafe code here.
 
 mod order;
@@ -41,15 +41,18 @@ items! {
     f32 = c"f", f64 = c"d",
 }
 
-/// Bytes, or numbers, in memory of Swath's own: contiguous; a whole file is aligned to 64 bytes or
-/// more.
+/// Contiguous bytes or numbers in memory of Swath; a whole file is aligned to 64 bytes or more.
 ///
-/// ``memoryview(buffer)``, ``numpy.asarray(buffer)`` and ``torch.frombuffer(buffer, dtype=...)``
-/// look at the same memory. It lives as long as anything looks at it, and goes back to a pool then.
-/// Writable, for it has one owner, unless ``readonly`` was asked for.
+/// ``memoryview(buffer)``, ``numpy.asarray(buffer)`` and ``torch.frombuffer(buffer, dtype=...)`` use the same
+/// memory. It lives as long as anything uses it, and then returns to a pool. It has one owner, so it is
+/// writable, unless it was made with ``readonly=True``.
 ///
-/// A Buffer of bytes finds, counts, splits and decodes as ``bytes`` do. A slice is a Buffer that looks
-/// at the same memory. Like a ``bytearray`` it has no hash, for what it holds may change.
+/// A Buffer of bytes finds, counts, splits and decodes as ``bytes`` do. A slice is a Buffer of the same
+/// memory. Like a ``bytearray`` it has no hash, because its contents may change.
+///
+/// >>> data = swath.read("words.txt")
+/// >>> b"two" in data, data[0], bytes(data[:3])
+/// (True, 111, b'one')
 #[pyclass(frozen, weakref, module = "swath", name = "Buffer")]
 pub(crate) struct Buffer {
     place: NonNull<u8>,
@@ -65,10 +68,10 @@ pub(crate) struct Buffer {
     owner: Owner,
 }
 
-/// Who keeps the bytes of a buffer.
+/// What keeps the bytes of a buffer alive.
 enum Owner {
     Memory(#[expect(dead_code, reason = "only to be dropped")] Box<dyn Send + Sync>),
-    /// Those that this is a slice of; it is no slice itself.
+    /// The buffer that this is a slice of; it is not a slice itself.
     Whole(Py<Buffer>),
 }
 
@@ -85,12 +88,12 @@ impl Buffer {
         Self::new(place, &[len], 1, u8::FORMAT, readonly, Box::new(bytes))
     }
 
-    /// Bytes that nobody writes to.
+    /// Bytes that are never written to.
     pub(crate) fn fixed(bytes: Vec<u8>) -> PyResult<Self> {
         Ok(Self { readonly: true, ..Self::of_values(bytes, None)? })
     }
 
-    /// Numbers that others may look at too, as their bytes; nobody writes to them.
+    /// Numbers, given as bytes, that others may read too; they are never written to.
     pub(crate) fn of_bytes_as<T: Item>(bytes: Bytes) -> PyResult<Self> {
         let (place, len) = (NonNull::from(&*bytes).cast(), bytes.len() / size_of::<T>());
         Self::new(
@@ -105,7 +108,7 @@ impl Buffer {
 
     /// Numbers of one dimension or more, the last one changing fastest.
     ///
-    /// The memory of `values` must not move when `values` does: it is asked for a slice once.
+    /// The memory of `values` must not move when `values` does: its slice is taken once.
     pub(crate) fn of_values<T: Item, V>(
         mut values: V,
         shape: Option<&[usize]>,
@@ -145,7 +148,7 @@ impl Buffer {
         Ok(Self { place, shape, strides, item_size, bytes, format, readonly, owner })
     }
 
-    /// What a method of a copy as `bytes` gives.
+    /// The result of a method of `bytes`, by way of a copy.
     fn of_copy<'py, A: PyCallArgs<'py>>(
         slf: &Bound<'py, Self>,
         method: &str,
@@ -154,9 +157,9 @@ impl Buffer {
         PyBytes::new(slf.py(), &slf.get().contents()?).call_method1(method, arguments)
     }
 
-    /// Bytes of something that others look at too, which therefore nobody writes to.
+    /// Bytes that others read too, and that are therefore never written to.
     ///
-    /// What `bytes` returns must stay as it is as long as `owner` lives.
+    /// What `bytes` returns must stay unchanged as long as `owner` lives.
     pub(crate) fn shared<O: Send + Sync + 'static>(
         owner: &Arc<O>,
         bytes: impl for<'o> FnOnce(&'o O) -> &'o [u8],
@@ -183,14 +186,14 @@ impl Buffer {
     }
 }
 
-/// As Python says where something is.
+/// A position as Python returns it.
 fn place(found: Option<usize>) -> PyResult<isize> {
     Ok(found.map_or(Ok(-1), isize::try_from)?)
 }
 
 fn there(found: isize) -> PyResult<isize> {
     match found {
-        -1 => Err(PyValueError::new_err("the bytes are not there")),
+        -1 => Err(PyValueError::new_err("the bytes do not occur")),
         found => Ok(found),
     }
 }
@@ -215,7 +218,7 @@ impl<T: Item> Stable<T> for Vec<T> {
 
 #[pymethods]
 impl Buffer {
-    /// How many bytes there are.
+    /// The length in bytes.
     #[getter]
     fn nbytes(&self) -> isize {
         self.bytes
@@ -227,7 +230,10 @@ impl Buffer {
         self.readonly
     }
 
-    /// A copy of all bytes.
+    /// Returns a copy of all bytes.
+    ///
+    /// >>> swath.read("words.txt").tobytes()[:3]
+    /// b'one'
     fn tobytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
         let copy = PyMemoryView::from(slf.as_any())?.call_method0("tobytes")?;
         Ok(copy.cast_into::<PyBytes>()?)
@@ -256,37 +262,55 @@ impl Buffer {
         Ok(found.is_some())
     }
 
-    /// Where ``sub``, bytes or one byte, is first; -1 if it is nowhere.
+    /// Returns where ``sub``, bytes or one byte, occurs first; -1 if it does not.
+    ///
+    /// >>> swath.read("words.txt").find(b"two")
+    /// 4
     #[pyo3(signature = (sub, start=None, end=None, /))]
     fn find(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<isize> {
         place(search::find(&self.contents()?, &sub, &Between(start, end)))
     }
 
-    /// Where ``sub``, bytes or one byte, is last; -1 if it is nowhere.
+    /// Returns where ``sub``, bytes or one byte, occurs last; -1 if it does not.
+    ///
+    /// >>> swath.read("words.txt").rfind(b"o")
+    /// 15
     #[pyo3(signature = (sub, start=None, end=None, /))]
     fn rfind(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<isize> {
         place(search::find_last(&self.contents()?, &sub, &Between(start, end)))
     }
 
-    /// As ``find``, but what is nowhere is a ``ValueError``.
+    /// As ``find``, but raises ``ValueError`` if ``sub`` does not occur.
+    ///
+    /// >>> swath.read("words.txt").index(b"two")
+    /// 4
     #[pyo3(signature = (sub, start=None, end=None, /))]
     fn index(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<isize> {
         there(self.find(sub, start, end)?)
     }
 
-    /// As ``rfind``, but what is nowhere is a ``ValueError``.
+    /// As ``rfind``, but raises ``ValueError`` if ``sub`` does not occur.
+    ///
+    /// >>> swath.read("words.txt").rindex(b"two")
+    /// 4
     #[pyo3(signature = (sub, start=None, end=None, /))]
     fn rindex(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<isize> {
         there(self.rfind(sub, start, end)?)
     }
 
-    /// How often ``sub``, bytes or one byte, is there.
+    /// Returns how often ``sub``, bytes or one byte, occurs.
+    ///
+    /// >>> swath.read("words.txt").count(b" ")
+    /// 3
     #[pyo3(signature = (sub, start=None, end=None, /))]
     fn count(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<usize> {
         Ok(search::count(&self.contents()?, &sub, &Between(start, end)))
     }
 
-    /// Whether it begins with ``prefix``, or with one of a tuple of them.
+    /// Returns whether it begins with ``prefix``, or with one of a tuple of them.
+    ///
+    /// >>> swath.read("words.txt").startswith(b"one")
+    /// True
     #[pyo3(signature = (prefix, start=None, end=None, /))]
     fn startswith(
         &self,
@@ -300,7 +324,10 @@ impl Buffer {
         })
     }
 
-    /// Whether it ends with ``suffix``, or with one of a tuple of them.
+    /// Returns whether it ends with ``suffix``, or with one of a tuple of them.
+    ///
+    /// >>> swath.read("words.txt").endswith((b"five\n", b"six\n"))
+    /// True
     #[pyo3(signature = (suffix, start=None, end=None, /))]
     fn endswith(
         &self,
@@ -312,7 +339,10 @@ impl Buffer {
         search::is_edge(&self.contents()?, suffix, &between, |part, edge| part.ends_with(edge))
     }
 
-    /// The text that the bytes are.
+    /// Returns the bytes as text.
+    ///
+    /// >>> swath.read("words.txt").decode()
+    /// 'one two three\nfour five\n'
     #[pyo3(signature = (encoding="utf-8", errors="strict"))]
     fn decode<'py>(
         slf: &Bound<'py, Self>,
@@ -325,7 +355,10 @@ impl Buffer {
         Self::of_copy(slf, "decode", (encoding, errors))
     }
 
-    /// The parts between ``sep``, or between white space, as ``bytes``.
+    /// Returns the parts between ``sep``, or between white space, as ``bytes``.
+    ///
+    /// >>> swath.read("words.txt").split()
+    /// [b'one', b'two', b'three', b'four', b'five']
     #[pyo3(signature = (sep=None, maxsplit=-1), text_signature = "($self, sep=None, maxsplit=-1)")]
     fn split<'py>(
         slf: &Bound<'py, Self>,
@@ -336,6 +369,9 @@ impl Buffer {
     }
 
     /// As ``split``, from the end.
+    ///
+    /// >>> swath.read("words.txt").rsplit(maxsplit=1)[1]
+    /// b'five'
     #[pyo3(signature = (sep=None, maxsplit=-1), text_signature = "($self, sep=None, maxsplit=-1)")]
     fn rsplit<'py>(
         slf: &Bound<'py, Self>,
@@ -345,7 +381,10 @@ impl Buffer {
         Self::of_copy(slf, "rsplit", (sep, maxsplit))
     }
 
-    /// The lines, as ``bytes``.
+    /// Returns the lines, as ``bytes``.
+    ///
+    /// >>> swath.read("words.txt").splitlines()
+    /// [b'one two three', b'four five']
     #[pyo3(signature = (keepends=None), text_signature = "($self, keepends=False)")]
     fn splitlines<'py>(
         slf: &Bound<'py, Self>,
@@ -355,7 +394,10 @@ impl Buffer {
         Self::of_copy(slf, "splitlines", (keepends,))
     }
 
-    /// What stands before the first ``sep``, that, and what stands after it, as ``bytes``.
+    /// Returns the part before the first ``sep``, ``sep``, and the part after it, as ``bytes``.
+    ///
+    /// >>> swath.read("words.txt").partition(b" two ")[0]
+    /// b'one'
     #[pyo3(signature = (sep, /))]
     fn partition<'py>(
         slf: &Bound<'py, Self>,
@@ -364,7 +406,10 @@ impl Buffer {
         Self::of_copy(slf, "partition", (sep,))
     }
 
-    /// What stands before the last ``sep``, that, and what stands after it, as ``bytes``.
+    /// Returns the part before the last ``sep``, ``sep``, and the part after it, as ``bytes``.
+    ///
+    /// >>> swath.read("words.txt").rpartition(b" ")[2]
+    /// b'five\n'
     #[pyo3(signature = (sep, /))]
     fn rpartition<'py>(
         slf: &Bound<'py, Self>,
@@ -379,7 +424,7 @@ impl Buffer {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         if slf.get().readonly {
-            return Err(PyTypeError::new_err("this buffer was asked for with readonly=True"));
+            return Err(PyTypeError::new_err("this Buffer was made with readonly=True; try: copy it with bytearray(buffer)"));
         }
         PyMemoryView::from(slf.as_any())?.set_item(index, value)
     }
@@ -388,10 +433,10 @@ impl Buffer {
         PyMemoryView::from(slf.as_any())?.eq(other)
     }
 
-    /// There is one of it, and it may be large: who wants a copy says of which kind.
+    /// It has one owner and may be large: callers choose the kind of copy.
     #[pyo3(signature = (*_args))]
     fn __reduce_ex__(&self, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
-        let text = "a swath.Buffer is neither copied nor pickled: take buffer.tobytes(), \
+        let text = "a swath.Buffer can be neither copied nor pickled; try: use buffer.tobytes(), \
                     bytearray(buffer) or numpy.array(buffer)";
         Err(PyTypeError::new_err(text))
     }

@@ -1,4 +1,4 @@
-//! How to write: the keywords of every verb that leaves a file, as options of the library.
+//! How to write: the keywords of every writer, as options of the library.
 
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -8,7 +8,7 @@ use swath::sink::{Durability, HardLinks, Replace};
 use crate::how::{Watch, keyword};
 use crate::words::word;
 
-/// What callers may say of every file that is left.
+/// The keywords of every writer.
 pub(crate) struct Leave<'a> {
     pub(crate) durability: &'a str,
     pub(crate) replace: bool,

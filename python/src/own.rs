@@ -1,4 +1,4 @@
-//! What belongs to the process that made it, and is none of a child's that was forked.
+//! Values that belong to the process that made them, not to its forked children.
 
 use std::mem;
 
@@ -26,7 +26,7 @@ impl<T> Own<T> {
         match &self.value {
             Some(value) if !self.is_foreign() => Ok(value),
             _ => Err(PyRuntimeError::new_err(
-                "it belongs to the process that this one was forked from; try: open it here",
+                "it belongs to the process that this one was forked from; try: open it in this process",
             )),
         }
     }

@@ -17,13 +17,17 @@ use crate::memory::Buffer;
 use crate::own::Own;
 use crate::work::{PATIENCE, Unlocked, detached};
 
-/// What reads. Views keep it, and whoever drops it last waits for its workers.
+/// The running read. Views keep it alive; dropping the last one waits for its workers.
 type Reading = Own<Unlocked<swath::classes::Prioritised>>;
 
-/// A read by classes that goes on. Complete classes stay readable whatever happens.
+/// A read by classes that goes on in the background. Complete classes stay readable, whatever happens.
 ///
-/// Iterating waits for one class after the other, in their order, and yields ``(class, chunks)``;
-/// chunks are read-only memoryviews in the order in which they were listed.
+/// Iterating waits for one class after another, in their order, and yields ``(class, chunks)``; chunks are
+/// read-only memoryviews, in the order in which they were listed.
+///
+/// >>> with swath.read_prioritised("data.bin", 4) as reading:
+/// ...     [(cls, len(chunks[0])) for cls, chunks in reading]
+/// [(0, 250000), (1, 250000), (2, 250000), (3, 250000)]
 #[pyclass(frozen, module = "swath", name = "Prioritised")]
 pub(crate) struct Prioritised {
     reading: Arc<Reading>,
@@ -40,14 +44,18 @@ impl Prioritised {
         self.classes.clone()
     }
 
-    /// Waits until all of a class is there and checked; returns its chunks as read-only memoryviews, in
-    /// the order in which they were listed.
+    /// Waits until a class is complete and checked; returns its chunks as read-only memoryviews, in the
+    /// order in which they were listed.
+    ///
+    /// >>> reading = swath.read_prioritised("data.bin", 4)
+    /// >>> [len(chunk) for chunk in reading.wait(0)]
+    /// [250000]
     fn wait<'py>(&self, py: Python<'py>, cls: u32) -> PyResult<Vec<Bound<'py, PyAny>>> {
         loop {
             let reading = self.reading.get()?.get();
             let came = py.detach(|| reading.wait_for(cls, PATIENCE).map(|it| it.is_some()));
             match came {
-                // Whoever raised at the last byte was too late to end it, and is heard all the same.
+                // An exception at the last byte came too late to end it, but is raised anyway.
                 Ok(true) => match self.watch.raised().take() {
                     Some(raised) => return Err(raised),
                     None => return self.chunks(py, cls),
@@ -63,18 +71,34 @@ impl Prioritised {
         }
     }
 
-    /// Whether all of a class is there.
+    /// Returns whether a class is complete.
+    ///
+    /// >>> reading = swath.read_prioritised("data.bin", 4)
+    /// >>> chunks = reading.wait(1)
+    /// >>> reading.is_ready(1)
+    /// True
     fn is_ready(&self, cls: u32) -> PyResult<bool> {
         Ok(self.reading.get()?.get().class(cls).is_some())
     }
 
     /// Makes a class the next one to begin; returns whether it moved.
+    ///
+    /// >>> reading = swath.read_prioritised("data.bin", 4)
+    /// >>> chunks = reading.wait(3)
+    /// >>> reading.prioritise(3)
+    /// False
     fn prioritise(&self, py: Python<'_>, cls: u32) -> PyResult<bool> {
         let reading = self.reading.get()?.get();
         Ok(py.detach(|| reading.prioritise(cls)))
     }
 
-    /// Ends the read. Complete classes stay readable. In a child that was forked it does nothing.
+    /// Ends the read. Complete classes stay readable. In a forked child it does nothing.
+    ///
+    /// >>> reading = swath.read_prioritised("data.bin", 4)
+    /// >>> chunks = reading.wait(0)
+    /// >>> reading.cancel()
+    /// >>> len(chunks[0])
+    /// 250000
     fn cancel(&self, py: Python<'_>) {
         if let Ok(reading) = self.reading.get() {
             py.detach(|| reading.get().cancel());
@@ -142,26 +166,34 @@ impl Classes {
     }
 }
 
-/// Starts to read parts of a file, the most urgent first, and returns at once.
+/// Starts reading parts of a file, the most urgent first, and returns at once.
 ///
 /// Parameters
 /// ----------
 /// source : path, descriptor, open file, bytes in memory, or list of copies
 ///     As for `read`.
 /// classes : int, or iterable of (offset, length, class)
-///     Chunks, as tuples, lists or rows of an array, and the class of each: 0 is needed first. An integer stands for so many classes of
-///     neighbouring bytes, from front to back.
+///     Chunks, as tuples, lists or rows of an array, each with its class: class 0 is needed first. An
+///     integer divides the file into that many classes of adjacent bytes, from front to back.
 /// window : int
-///     At most so many classes in flight: 1 is strictly one after the other; 0 chooses.
+///     How many classes may be in flight at once: 1 reads one after another; 0 chooses.
 /// workers, chunk_size, engine, page_cache, progress, verify, profile
 ///     As for `read`.
 ///
 /// Returns
 /// -------
 /// Prioritised
-///     ``wait(class)``, and iteration in the order of classes.
+///     With ``wait(class)``, and iteration in the order of classes.
 ///
-/// Source: study A (priorities), whose barriers between batches this does without.
+/// Measured in study A (priorities); unlike there, no barriers between classes.
+///
+/// Examples
+/// --------
+/// >>> parts = [(0, 64, 1), (500_000, 64, 0)]
+/// >>> with swath.read_prioritised("data.bin", parts) as reading:
+/// ...     [urgent] = reading.wait(0)
+/// >>> len(urgent)
+/// 64
 #[pyfunction]
 #[pyo3(signature = (source, classes, *, window=0, workers=0, chunk_size=0, engine="auto",
     page_cache="auto", progress=None, verify=None, profile=true))]
@@ -193,7 +225,7 @@ pub(crate) fn read_prioritised(
     Ok(Prioritised { reading, classes, watch })
 }
 
-/// How many classes there are of `most`: as many as the file has bytes for, the first so many.
+/// How many of `most` classes there are: no more than the file has bytes for.
 fn how_many(reading: &swath::classes::Prioritised, most: u32) -> u32 {
     let is_there = |class: u32| {
         let looked = reading.wait_for(class, Duration::ZERO);
@@ -216,9 +248,9 @@ fn start(
     detached(py, || options.read_prioritised(source, plan))
 }
 
-/// The classes that are asked for.
+/// The classes that were requested.
 enum Asked {
-    /// At most so many, of all bytes.
+    /// At most this many, of all bytes.
     Whole(u32),
     /// These.
     Listed(Vec<u32>),
@@ -228,7 +260,7 @@ enum Asked {
 fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
     if let Ok(count) = classes.extract::<u32>() {
         if count == 0 {
-            return Err(PyValueError::new_err("classes=0: there is one at least"));
+            return Err(PyValueError::new_err("classes=0: there is nothing to read; try: pass at least 1"));
         }
         return Ok((ClassPlan::of_whole(u64::from(count), count), Asked::Whole(count)));
     }
@@ -237,7 +269,7 @@ fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
     for chunk in classes.try_iter().map_err(|_| wrong(classes))? {
         let (offset, length, class) = triple(&chunk?)?;
         let Some(end) = offset.checked_add(length) else {
-            return Err(PyValueError::new_err("a chunk that ends beyond 2^64"));
+            return Err(PyValueError::new_err("classes= has a chunk that ends beyond 2^64"));
         };
         plan.push(offset..end, class);
         numbers.push(class);
@@ -248,7 +280,7 @@ fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
 }
 
 fn wrong(given: &Bound<'_, PyAny>) -> PyErr {
-    let text = "classes= is a number, or (offset, length, class) each, none of them negative";
+    let text = "classes= takes a number, or (offset, length, class) for each chunk, not negative";
     PyTypeError::new_err(format!("{text}: not {given}"))
 }
 

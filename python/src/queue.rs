@@ -15,7 +15,7 @@ pub(crate) struct Queue<T> {
 struct State<T> {
     items: VecDeque<(T, u64)>,
     bytes: u64,
-    /// Nobody gives any more, or nobody takes.
+    /// No more items are given, or none are taken.
     is_over: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Taken<T> {
     Over,
 }
 
-/// Nobody takes it any more.
+/// The receiver has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Closed;
 

@@ -16,37 +16,37 @@ use crate::output::Leave;
 use crate::words::word;
 use crate::work::Takes;
 
-/// Reads a file, or `length` bytes of it from `offset` on, into memory.
+/// Reads a file, or ``length`` bytes of it from ``offset``, into memory.
 ///
 /// Parameters
 /// ----------
 /// source : path, descriptor, open file, bytes in memory, or list of paths
-///     A path is a str, bytes or an ``os.PathLike``. A descriptor or an open file is read by position
-///     from its first byte, and stays where it is; a pipe in order, to its end. Bytes in memory are
-///     whatever has them: a memoryview, a bytearray, an ``mmap``, an array; ``bytes`` are a path, so:
-///     ``memoryview(data)``. A list names copies of one file: each chunk comes from one of them, from
-///     another one if that fails.
+///     A path is a str, bytes or an ``os.PathLike``. A descriptor or an open file is read by position from
+///     its first byte, and its own position does not move; a pipe is read in order, to its end. Bytes in
+///     memory are anything with a buffer: a memoryview, a bytearray, an ``mmap``, an array. ``bytes`` are a
+///     path; pass ``memoryview(data)`` to read them. A list names copies of one file: each chunk is read
+///     from one of them, and from another one if that fails.
 /// offset, length : int
-///     Which bytes. A file that ends before they do is an error; without ``length`` all to the end.
+///     Which bytes. If the file ends before them, that is an error. Without ``length``, all to the end.
 /// workers : int
 ///     Threads; 0 chooses.
 /// chunk_size : int
 ///     Bytes of one read; 0 chooses.
 /// engine : {"auto", "serial", "pool", "ring"}
-///     Who moves the bytes. Files are never mapped into a host process.
+///     What moves the bytes. Files are never mapped into the interpreter.
 /// page_cache : {"auto", "keep", "drop", "bypass"}
-///     What the page cache keeps of it.
+///     How the read treats the page cache.
 /// progress : bool or callable
-///     ``True`` shows a bar (by tqdm where it is installed); a callable gets bytes done and in all
-///     (``None`` for a stream), from threads of Swath's own.
+///     ``True`` shows a bar (tqdm's if it is installed); a callable receives the bytes done and the total
+///     (``None`` for a stream), on threads of Swath.
 /// out : writable buffer
-///     Where to read to, all of it. Nobody writes there any more when this returns or raises.
+///     Memory to read into, to its full length. Once this returns or raises, nothing writes there.
 /// readonly : bool
 ///     Whether the result refuses writers.
 /// verify : {"vote"} or path
 ///     For copies: compare them with each other, or with the manifest at that path.
 /// profile : bool
-///     Whether what ``swath tune`` has measured for the file system is used.
+///     Whether to use the settings that ``swath tune`` saved for the file system.
 ///
 /// Returns
 /// -------
@@ -56,10 +56,19 @@ use crate::work::Takes;
 /// Raises
 /// ------
 /// swath.Error
-///     An ``OSError`` with ``errno`` and ``filename``: the file cannot be opened or read, changes
-///     meanwhile, or does not fit into memory.
+///     An ``OSError`` with ``errno`` and ``filename``: the file cannot be opened or read, changes while it
+///     is read, or does not fit into memory.
 ///
-/// Source: study A (parallel loading).
+/// Measured in study A (parallel file loading).
+///
+/// Examples
+/// --------
+/// >>> data = swath.read("data.bin", offset=1, length=4)
+/// >>> bytes(data)
+/// b'\x01\x02\x03\x04'
+/// >>> memory = bytearray(4)
+/// >>> swath.read("data.bin", out=memory).nbytes
+/// 4
 #[pyfunction]
 #[pyo3(signature = (source, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
     page_cache="auto", progress=None, out=None, readonly=false, verify=None, profile=true))]
@@ -85,7 +94,7 @@ pub(crate) fn read<'py>(
     let mut target = out.as_ref().map(Target::of).transpose()?;
     if target.as_ref().is_some_and(|target| source.overlaps(&target.0)) {
         return Err(PyValueError::new_err(
-            "out= is memory that is to be read; try: other memory",
+            "out= overlaps the memory that is read; try: pass other memory",
         ));
     }
     let wanted = target.as_ref().map_or(length, |target| Some(target.len() as u64));
@@ -97,11 +106,11 @@ pub(crate) fn read<'py>(
     };
     if readonly {
         return Err(PyTypeError::new_err(
-            "readonly= is for memory of Swath's own, not for out=",
+            "readonly= does not apply to out=; try: leave out one of them",
         ));
     }
     if length.is_some_and(|length| length != target.len() as u64) {
-        let text = format!("out= takes {} bytes, and length= differs", target.len());
+        let text = format!("out= takes {} bytes, but length= differs; try: leave out length=", target.len());
         return Err(PyValueError::new_err(text));
     }
     let view = PyMemoryView::from(out.as_ref().expect("there is a target"))?;
@@ -125,14 +134,14 @@ fn extent(options: ReadOptions, offset: u64, length: Option<u64>) -> ReadOptions
     }
 }
 
-/// Memory of the caller's, which stays where it is as long as this lives.
+/// Memory of the caller, which stays in place as long as this lives.
 struct Target(Held);
 
 impl Target {
     fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let held = Held::of(object, "out=")?;
         if held.is_readonly() {
-            return Err(PyBufferError::new_err("out= cannot be written to"));
+            return Err(PyBufferError::new_err("out= is read-only; try: pass writable memory"));
         }
         Ok(Self(held))
     }
@@ -142,8 +151,8 @@ impl Target {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the object exports so many contiguous bytes, writable, until it is released, which
-        // this prevents. That nobody else looks at them or writes to them meanwhile is the caller's
+        // SAFETY: the object exports this many contiguous bytes, writable, until it is released, which
+        // this prevents. That no other thread reads or writes them in that time is the caller's
         // promise, as for `readinto`, and cannot be checked: a breach is a data race. It leaves a
         // mixture in the caller's memory, and no more, for nothing here decides by what stands there.
         unsafe { std::slice::from_raw_parts_mut(self.0.place().as_ptr(), self.len()) }
@@ -161,8 +170,8 @@ impl Stable<u8> for Target {
     }
 }
 
-/// Writes pieces one after the other as a file: complete under its name, or not at all; returns its
-/// bytes. `swath.write_npy` makes the pieces.
+/// Writes pieces one after another as a file, complete or not at all; returns its length in bytes.
+/// `swath.write_npy` makes the pieces.
 #[pyfunction]
 pub(crate) fn write_parts(
     py: Python<'_>,
@@ -179,11 +188,12 @@ pub(crate) fn write_parts(
     Ok(written.bytes)
 }
 
-/// The sum of all bytes of a file, or of `length` of them from `offset` on.
+/// Returns the sum of all bytes of a file, or of ``length`` of them from ``offset``.
 ///
 /// Takes no memory for the file. Parameters as for `read`.
 ///
-/// Source: study D, whose measure of how fast a file can be looked at this is.
+/// >>> swath.sum("data.bin")
+/// 124500000
 #[pyfunction]
 #[pyo3(signature = (source, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
     page_cache="auto", progress=None, verify=None, profile=true))]
@@ -208,10 +218,13 @@ pub(crate) fn sum<'py>(
     watch.run(py, takes, move || options.sum(source).map(|scanned| scanned.value))
 }
 
-/// A checksum of a file, or of `length` bytes of it from `offset` on, as hexadecimal digits.
+/// Returns a checksum of a file, or of ``length`` bytes of it from ``offset``, as hexadecimal digits.
 ///
-/// `algorithm` is "xxh3" (64 bits, as ``xxhsum -H3``), "crc32c" or "blake3" (as ``b3sum``). Takes no
-/// memory for the file. Other parameters as for `read`.
+/// ``algorithm`` is "xxh3" (64 bits, as ``xxhsum -H3``), "crc32c" or "blake3" (as ``b3sum``). Takes no memory
+/// for the file. Other parameters as for `read`.
+///
+/// >>> len(swath.hash("data.bin", "blake3"))
+/// 64
 #[pyfunction]
 #[pyo3(signature = (source, algorithm="xxh3", *, offset=0, length=None, workers=0, chunk_size=0,
     engine="auto", page_cache="auto", progress=None, verify=None, profile=true))]

@@ -1,4 +1,4 @@
-//! Records, block by block, given to a function of Python's.
+//! Records, block by block, passed to a function of Python.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -15,38 +15,42 @@ use crate::input::Input;
 use crate::memory::Buffer;
 use crate::work::Takes;
 
-/// Calls ``function(block)`` for every block of whole records, and returns what it returned: a list in
-/// the order of the file, or one value that ``combine`` makes of it.
+/// Calls ``function(block)`` for every block of whole records, and returns the results: a list in the order
+/// of the file, or one value that ``combine`` makes of them.
 ///
 /// Parameters
 /// ----------
 /// source : path, descriptor, open file, bytes in memory, or list of copies
 ///     As for `read`.
 /// function : callable
-///     Gets a read-only memoryview of about ``block_size`` bytes: records one behind the other, each with
-///     its delimiter. Called from several threads; it runs beside others where it releases the
-///     interpreter's lock, as numpy, re2 and parsers in C do.
+///     Receives a read-only memoryview of about ``block_size`` bytes: adjacent records, each with its
+///     delimiter. Called from several threads, which run at the same time where it releases the interpreter's
+///     lock, as numpy, re2 and parsers in C do.
 /// combine : callable
-///     Gets two values and returns one: what the function returned for all before a block, and for that
-///     block, from left to right. The call then returns the last one, or None where there is no record, and
-///     few values exist at one time.
+///     Receives two values and returns one: the result for all blocks so far, and that of the next block,
+///     from left to right. The call then returns the last value, or None if there is no record, and few
+///     values exist at once.
 /// delimiter : bytes or str of one byte, "csv", or int
-///     Where records end: after this byte (a newline), behind newlines that are not in quotes, or after
-///     so many bytes each.
+///     Where records end: after this byte (default: a newline), after newlines outside quotes, or after
+///     this many bytes each.
 /// block_size : int
-///     Bytes; 0 chooses, 1 MiB.
+///     Bytes; 0 means 1 MiB.
 /// record_limit : int
-///     Bytes of the longest record that is accepted; 0: as much as fits into memory.
+///     The longest accepted record in bytes; 0: as much as fits into memory.
 /// offset, length : int
-///     Which bytes: the first record begins with the first of them, and the last one ends with the
-///     last.
+///     Which bytes: the first record begins with the first of them, and the last one ends with the last.
 /// starting_in : (offset, length)
-///     Only the records that begin in so many bytes from there on, the last one to its end, wherever
-///     that is: of extents that together are all of a file, each record begins in one. Not of a pipe.
+///     Only the records that begin in these bytes; the last one is read to its end, wherever that is. If
+///     extents cover the file, each record begins in exactly one of them. Not for a pipe.
 /// workers, engine, page_cache, progress, verify, profile
 ///     As for `read`.
 ///
-/// Source: study C (records in, records out).
+/// Measured in study C (records in, records out).
+///
+/// Examples
+/// --------
+/// >>> swath.scan_records("words.txt", lambda block: len(bytes(block).split()), combine=int.__add__)
+/// 5
 #[pyfunction]
 #[pyo3(signature = (source, function, *, combine=None, delimiter=None, block_size=0, record_limit=0, offset=0,
     length=None, starting_in=None, workers=0, engine="auto", page_cache="auto", progress=None,
@@ -100,7 +104,7 @@ fn combined(
     function: &Py<PyAny>,
     combine: &Py<PyAny>,
 ) -> Result<Option<Py<PyAny>>, Failure> {
-    // What `combine` raised; blocks that come after it are not looked at.
+    // The exception of `combine`; blocks after it are ignored.
     let raised = Mutex::new(None);
     let raised_first = || raised.lock().unwrap_or_else(PoisonError::into_inner);
     let map = |block: Block<'_>| match raised_first().take() {
@@ -120,7 +124,7 @@ fn combined(
 }
 
 fn call(function: &Py<PyAny>, block: Block<'_>) -> Result<Py<PyAny>, Failure> {
-    // A view may be kept, and the block is read over: so it is copied, without the lock.
+    // A view may be kept, but the block is overwritten: so it is copied, without the lock.
     let copy = block.bytes.to_vec();
     let called = attached(|py| {
         let view = Buffer::fixed(copy)?.into_view(py)?;
@@ -140,7 +144,7 @@ fn cut(delimiter: &Bound<'_, PyAny>) -> PyResult<Cut> {
         Ok(&[byte]) => return Ok(Cut::Byte(byte)),
         _ => {}
     }
-    let text = "delimiter= is one byte, \"csv\", or the number of bytes of each record";
+    let text = "delimiter= takes one byte, \"csv\", or the number of bytes of each record";
     match delimiter.extract::<u64>() {
         Ok(width) if width > 0 => Ok(Cut::Fixed(width)),
         _ => Err(PyValueError::new_err(text)),

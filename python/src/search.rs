@@ -1,4 +1,4 @@
-//! What `bytes` finds in itself, for memory that is none.
+//! The searches of `bytes`, for memory that is not a `bytes`.
 
 use memchr::memmem;
 use pyo3::exceptions::{PyOverflowError, PyValueError};

@@ -47,23 +47,28 @@ impl Key {
     }
 }
 
-/// A table of columns, each of 64-bit integers or of doubles, with what is missing.
+/// A table of columns, each of 64-bit integers or doubles, with missing values.
 ///
-/// As a DataFrame of pandas it iterates over the names of its columns, its length is that of a
-/// column, and ``table["name"]`` or ``table[0]`` is one, as a numpy array: without a copy, where
-/// nothing is missing; else with NaN in a column of doubles, and as a masked array of integers.
-/// ``table[["a", "b"]]`` is a table of these columns, ``table[10:20]`` one of these rows: both look
-/// at the same values. ``dict(table)`` has all columns, ``numpy.asarray(table)`` is an array of two
-/// dimensions, with NaN for what is missing.
+/// It iterates over the names of its columns, its length is the number of rows, and ``table["name"]`` or
+/// ``table[0]`` is a column as a numpy array: not copied if nothing is missing; else with NaN in a column of
+/// doubles, and masked for integers. ``table[["a", "b"]]`` is a table of these columns and ``table[10:20]`` one
+/// of these rows; both use the same values. ``dict(table)`` has all columns. ``numpy.asarray(table)`` is an
+/// array of two dimensions, with NaN for missing values.
 ///
-/// pyarrow, polars and duckdb take it without a copy, by the Arrow PyCapsule interface:
+/// pyarrow, polars and duckdb use it without a copy, through the Arrow PyCapsule interface:
 /// ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``table.to_pandas()`` is a DataFrame.
+///
+/// >>> table = swath.read_csv("points.csv")
+/// >>> list(table), len(table)
+/// (['x', 'y'], 3)
+/// >>> table["y"].sum()
+/// np.float64(4.5)
 #[pyclass(frozen, module = "swath", name = "Table")]
 pub(crate) struct Table(Columns);
 
 #[pymethods]
 impl Table {
-    /// The names of the columns: those of the header, or ``column_1`` and so on.
+    /// The names of the columns: from the header, or ``column_1`` and so on.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.0.labels()
@@ -75,7 +80,7 @@ impl Table {
         self.names()
     }
 
-    /// How many rows and columns there are.
+    /// The number of rows and of columns.
     #[getter]
     fn shape(&self) -> (usize, usize) {
         (self.0.rows, self.0.columns.len())
@@ -87,42 +92,54 @@ impl Table {
         slf.py().import("swath._tables")?.getattr("dtypes")?.call1((slf,))
     }
 
-    /// The first rows.
+    /// Returns a table of the first rows.
+    ///
+    /// >>> swath.read_csv("points.csv").head(2).shape
+    /// (2, 2)
     #[pyo3(signature = (n=5))]
     fn head(&self, n: usize) -> Self {
         Self(self.0.rows(0..n))
     }
 
-    /// A pandas DataFrame: a copy. Integers of which some are missing are of pandas' ``Int64``.
+    /// Returns a pandas DataFrame: a copy. Integers with missing values become pandas' ``Int64``.
+    ///
+    /// >>> swath.read_csv("points.csv").to_pandas().shape                # doctest: +SKIP
+    /// (3, 2)
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("swath._tables")?.getattr("to_pandas")?.call1((slf,))
     }
 
-    /// Values of each column.
+    /// The number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
         self.0.rows
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     #[getter]
     fn num_columns(&self) -> usize {
         self.0.columns.len()
     }
 
-    /// The values of a column, by number, as a read-only Buffer; what is missing is zero.
+    /// Returns the values of a column, by number, as a read-only Buffer; missing ones are zero.
+    ///
+    /// >>> swath.read_csv("points.csv").values(1).nbytes
+    /// 24
     fn values(&self, column: usize) -> PyResult<Buffer> {
         let column = self.column(column)?;
         match column.values() {
             Values::I64(_) => Buffer::of_bytes_as::<i64>(column.bytes().clone()),
             Values::U64(_) => Buffer::of_bytes_as::<u64>(column.bytes().clone()),
             Values::F64(_) => Buffer::of_bytes_as::<f64>(column.bytes().clone()),
-            _ => Err(PyTypeError::new_err("a column of another kind")),
+            _ => Err(PyTypeError::new_err("the column is not of numbers")),
         }
     }
 
-    /// A bit for each row of a column, from the lowest of the first byte on: 1 if its value is
-    /// there. ``None`` if all are.
+    /// Returns a bit for each row of a column, from the lowest bit of the first byte: 1 if its value is
+    /// present. ``None`` if all are.
+    ///
+    /// >>> swath.read_csv("points.csv").validity(0) is None
+    /// True
     fn validity(&self, column: usize) -> PyResult<Option<Buffer>> {
         let bits = self.column(column)?.validity().cloned();
         bits.map(Buffer::of_bytes_as::<u8>).transpose()
@@ -136,7 +153,10 @@ impl Table {
         format!("<swath.Table: {} rows, {} columns>", self.0.rows, self.0.columns.len())
     }
 
-    /// The names of the columns: so that ``dict(table)`` has them all.
+    /// Returns the names of the columns, so that ``dict(table)`` has all columns.
+    ///
+    /// >>> swath.read_csv("points.csv").keys()
+    /// ['x', 'y']
     fn keys(&self) -> Vec<String> {
         self.names()
     }
@@ -149,8 +169,7 @@ impl Table {
         name.extract::<&str>().is_ok_and(|name| self.names().iter().any(|it| it == name))
     }
 
-    /// A column by its name or its number, as a numpy array; a table of columns by a list of these,
-    /// one of rows by a slice.
+    /// A column by name or number, as a numpy array; a table of columns by a list, of rows by a slice.
     fn __getitem__<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
@@ -191,7 +210,7 @@ impl Table {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-        // Whoever asks for another one converts what it gets: that is allowed.
+        // A caller that requests another schema converts the result itself: that is allowed.
         drop(requested_schema);
         let (array, schema) = self.0.to_c_data().map_err(arrow_error)?;
         Ok((
@@ -221,7 +240,7 @@ impl Table {
         Self(columns)
     }
 
-    /// The number of a column, by its name or its number.
+    /// The number of a column, by name or number.
     fn number_of(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
         let count = self.num_columns();
         let Ok(name) = key.extract::<&str>() else {
@@ -237,8 +256,7 @@ impl Table {
             (Some((index, _)), None) => Ok(index),
             (Some((one, _)), Some((other, _))) => {
                 let text = format!(
-                    "several columns are called `{name}`, as number {one} and {other}; try: their \
-                     numbers"
+                    "columns {one} and {other} are both called `{name}`; try: use the number"
                 );
                 Err(PyKeyError::new_err(text))
             }
@@ -246,7 +264,7 @@ impl Table {
                 let known = names.iter().take(MOST_NAMES).map(|name| format!("`{name}`"));
                 let known = known.collect::<Vec<_>>().join(", ");
                 let more = if count > MOST_NAMES { ", …" } else { "" };
-                let text = format!("no column is called `{name}`; there are: {known}{more}");
+                let text = format!("no column is called `{name}`; the columns are: {known}{more}");
                 Err(PyKeyError::new_err(text))
             }
         }
@@ -256,7 +274,7 @@ impl Table {
         let rows = slice.indices(isize::try_from(self.0.rows)?)?;
         if rows.step != 1 {
             let text =
-                format!("rows are taken one after the other, not by steps of {}", rows.step);
+                format!("a slice of rows has step 1, not {}", rows.step);
             return Err(PyValueError::new_err(text));
         }
         Ok(Self(self.0.rows(rows.start.unsigned_abs()..rows.stop.unsigned_abs())))
@@ -273,20 +291,25 @@ fn arrow_error(error: impl std::fmt::Display) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
-/// Reads a file of Arrow's as a table.
+/// Reads an Arrow file as a table.
 ///
 /// Parameters
 /// ----------
 /// source : path, descriptor, open file, bytes in memory, or list of copies
-///     As for `read`. In Arrow's file format (Feather version 2), as ``pyarrow.ipc.new_file`` and ``swath convert``
-///     write it; not a stream, and not compressed.
+///     As for `read`. The file is in the Arrow file format (Feather version 2), as ``pyarrow.ipc.new_file`` and
+///     ``swath convert`` write it; neither a stream nor compressed.
 /// workers, chunk_size, engine, page_cache, progress, verify, profile
 ///     As for `read`.
 ///
 /// Returns
 /// -------
 /// Table
-///     Numbers are 64 bits wide. Columns that are not of numbers are refused by name.
+///     Numbers are widened to 64 bits. Other columns are refused by name.
+///
+/// Examples
+/// --------
+/// >>> swath.read_arrow("table.arrow").columns
+/// ['x', 'y']
 #[pyfunction]
 #[pyo3(signature = (source, *, workers=0, chunk_size=0, engine="auto", page_cache="auto",
     progress=None, verify=None, profile=true))]

@@ -1,4 +1,4 @@
-//! Safetensors: tensors as bytes of a memory, by name. What becomes of them is decided in Python.
+//! Safetensors: tensors as bytes in memory, by name. Python makes arrays or tensors of them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -61,7 +61,7 @@ fn in_order(names: Option<Vec<String>>) -> TensorOrder {
     names.map_or(TensorOrder::File, TensorOrder::Names)
 }
 
-/// Tensors as they come, the most urgent first: `swath.stream_safetensors` makes arrays of them.
+/// Tensors as they arrive, the most urgent first: `swath.stream_safetensors` makes arrays of them.
 #[pyclass(frozen, module = "swath", name = "Tensors")]
 pub(crate) struct Tensors {
     stream: Mutex<Unlocked<TensorStream>>,
@@ -85,7 +85,7 @@ impl Tensors {
         });
         py.check_signals()?;
         match next {
-            // Whoever raised at the last byte was too late to end it, and is heard all the same.
+            // An exception at the last byte came too late to end it, but is raised anyway.
             None => self.raised.take().map_or(Ok(None), Err),
             Some(Err(error)) => {
                 let raised = self.raised.take();
@@ -151,7 +151,7 @@ pub(crate) fn save_tensors(
 ) -> PyResult<u64> {
     let dtypes = tensors.iter().map(|(name, dtype, ..)| {
         Dtype::of_word(dtype).ok_or_else(|| {
-            PyValueError::new_err(format!("tensor {name:?}: there is no dtype {dtype:?}"))
+            PyValueError::new_err(format!("tensor {name:?}: unknown dtype {dtype:?}"))
         })
     });
     let dtypes = dtypes.collect::<PyResult<Vec<_>>>()?;

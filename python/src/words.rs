@@ -12,6 +12,6 @@ pub(crate) fn word<T: Copy>(name: &str, text: &str, words: &[(&str, T)]) -> PyRe
     let found = words.iter().find(|(known, _)| *known == text);
     found.map(|&(_, choice)| choice).ok_or_else(|| {
         let all: Vec<String> = words.iter().map(|(known, _)| format!("{known:?}")).collect();
-        PyValueError::new_err(format!("{name}={text:?}: it is one of {}", all.join(", ")))
+        PyValueError::new_err(format!("{name}={text:?}: not one of {}", all.join(", ")))
     })
 }

@@ -20,12 +20,12 @@ use crate::error::Failure;
 /// How long Ctrl-C may go unheard.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Whether a call is over before anybody can press a key.
+/// Whether a call is over before a user can press a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// Microseconds.
     NoTime,
-    /// Nobody knows.
+    /// Unknown.
     Time,
 }
 
@@ -110,7 +110,7 @@ where
         let worker =
             std::thread::Builder::new().name("swath".into()).spawn_scoped(scope, move || {
                 let result = call();
-                // Nobody is left to hear it if the interpreter ends the process.
+                // No thread is left to receive it if the interpreter ends the process.
                 let _ = over.send(());
                 result
             });

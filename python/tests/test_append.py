@@ -81,7 +81,7 @@ def test_an_output_ends_while_somebody_waits_for_a_place(tmp_path, end):
         with pytest.raises(OSError, match="open"):
             out.commit()
     waiting.join(10)
-    assert not waiting.is_alive() and "given up" in str(told[0])
+    assert not waiting.is_alive() and "aborted" in str(told[0])
     del held
     assert os.listdir(tmp_path) == []
 

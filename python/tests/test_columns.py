@@ -103,10 +103,10 @@ def test_columns_of_numpy_are_refused_by_name(tmp_path):
         (np.ones(1, [("a", "i4")]), "'a'"),
         (np.ma.MaskedArray(["a"], [1]), "<U1"),
     ]:
-        with pytest.raises(TypeError, match=f"column 'odd' is of .*{kind}.*; try: "):
+        with pytest.raises(TypeError, match=f"column 'odd' has dtype .*{kind}.*; try: "):
             swath.write_csv(path, {"n": [1], "odd": values})
         if np.asarray(values).dtype.kind not in "OV":
-            with pytest.raises(TypeError, match=f"is of .*{kind}.*; try: "):
+            with pytest.raises(TypeError, match=f"has dtype .*{kind}.*; try: "):
                 swath.write_csv(path, np.ma.asarray(values))
             with pytest.raises(TypeError, match="try: "):
                 swath.write_csv(path, np.asarray(values))
@@ -160,7 +160,7 @@ def test_gaps_of_arrays_are_empty_fields(tmp_path):
 
 
 def test_an_array_of_a_table_is_exact_or_an_error(tmp_path, table):
-    with pytest.raises(ValueError, match=f"column 'm' has {MOST}, which is none of float64; try: "):
+    with pytest.raises(ValueError, match=f"column 'm' has {MOST}, which float64 cannot express exactly; try: "):
         np.asarray(table)
     with pytest.raises(ValueError, match="column 'm'"):
         np.asarray(table, "f8")
@@ -188,7 +188,7 @@ def test_an_array_of_complex_numbers_or_booleans_is_exact_or_an_error(tmp_path):
     path.write_text("a,b\n9007199254740993,0.5\n")
     table = swath.read_csv(path)
     for dtype in ["c16", "?", "f8"]:
-        with pytest.raises(ValueError, match="which is none of"):
+        with pytest.raises(ValueError, match="cannot express exactly"):
             np.asarray(table, dtype)
     path.write_text("a,b\n9007199254740994,0.5\n")
     assert np.asarray(swath.read_csv(path), "c16").tolist() == [[9007199254740994, 0.5]]
@@ -206,7 +206,7 @@ def test_an_array_that_was_released_is_an_error(tmp_path):
 
     once = Once()
     swath.write_csv(tmp_path / "out.csv", once)
-    with pytest.raises(ValueError, match="released already.*ask for it again"):
+    with pytest.raises(ValueError, match="already released.*request it again"):
         swath.write_csv(tmp_path / "out.csv", once)
     moved = Once()
     pyarrow.record_batch(moved)
@@ -241,7 +241,7 @@ def test_a_table_has_what_a_frame_has(table):
     assert np.shares_memory(np.asarray(table.values(0)), np.asarray(table[1:].values(0)))
     assert table.head(2).shape == (2, 3) and table.head().shape == (3, 3)
     assert pyarrow.table(table[1:])["m"].to_pylist() == [7, MOST]
-    with pytest.raises(ValueError, match="steps of 2"):
+    with pytest.raises(ValueError, match="step 1, not 2"):
         table[::2]
     with pytest.raises(KeyError, match="no column is called `nope`.*`n`, `x`, `m`"):
         table["nope"]
@@ -256,7 +256,7 @@ def test_columns_of_one_name_are_not_dropped(tmp_path):
     path.write_text("a,a\n1,2\n")
     table = swath.read_csv(path)
     for take in [lambda: table["a"], lambda: dict(table), lambda: table[["a"]]]:
-        with pytest.raises(KeyError, match="several columns are called `a`.*0 and 1"):
+        with pytest.raises(KeyError, match="columns 0 and 1 are both called `a`"):
             take()
     assert table.names == list(table) == ["a", "a"] and table[1].tolist() == [2]
     assert table.to_pandas().values.tolist() == [[1, 2]] and list(table.to_pandas()) == ["a", "a"]
@@ -281,7 +281,7 @@ def test_words_are_asked_for_by_name(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a\n1\n")
     for odd in [True, 0, None]:
-        with pytest.raises(TypeError, match=f"header={odd}: it is one of"):
+        with pytest.raises(TypeError, match=f"header={odd}: not one of"):
             swath.read_csv(path, header=odd)
 
 
@@ -390,7 +390,7 @@ def test_errors_of_others_have_the_name_of_the_column(tmp_path):
         with pytest.raises((TypeError, ValueError), match="column ['`]odd['`]") as raised:
             swath.write_csv(path, data)
         assert "try: " in str(raised.value)
-    with pytest.raises(TypeError, match="^the column cannot be taken as numbers: .*; try: "):
+    with pytest.raises(TypeError, match="^the column cannot be converted to numbers: .*; try: "):
         swath.write_csv(path, mixed)
     with pytest.raises(TypeError, match="^column `odd` is of type"):
         swath.write_csv(path, pyarrow.table({"odd": ["a"]}))
@@ -413,8 +413,8 @@ def test_a_structured_array_is_a_table_of_its_fields(tmp_path):
     swath.write_csv(path, array[:0])
     assert path.read_text() == "n,x\n"
     for odd, says in [
-        (np.ones(1, [("odd", "U3")]), "column 'odd' is of <U3"),
-        (np.ones(1, [("n", "i4"), ("odd", [("a", "i4")])]), "column 'odd' is of"),
+        (np.ones(1, [("odd", "U3")]), "column 'odd' has dtype <U3"),
+        (np.ones(1, [("n", "i4"), ("odd", [("a", "i4")])]), "column 'odd' has dtype"),
         (np.ones(1, [("odd", "i4", 3)]), "column 'odd'.*one dimension, not 2"),
         (np.ones((2, 2), kind), r"one dimension, not 2; try: array.ravel\(\)"),
     ]:
@@ -449,7 +449,7 @@ def test_what_columns_takes_is_told_in_words(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("a,b\n1,2\n")
     for odd, kind, says in [
-        (0, TypeError, r"columns=0: .*names and indices; try: columns=\[0\]"),
+        (0, TypeError, r"columns=0: .*names and indices; try: pass columns=\[0\]"),
         ("a", TypeError, r"columns='a': .*try: columns=\['a'\]"),
         (1.5, TypeError, "columns=1.5: .*names and indices"),
         ([1.0], TypeError, r"columns=\[…\]: 1.0 is neither a name nor an index"),

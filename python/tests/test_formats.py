@@ -155,7 +155,7 @@ def test_what_is_no_matrix(tmp_path):
     coo = swath.Coo((2, 2), np.array([0, 2]), np.array([0, 0]), np.array([1.0, 2.0]))
     with pytest.raises(ValueError, match="entry 1: index 2 of 2"):
         swath.write_mtx(tmp_path / "out.mtx", coo)
-    with pytest.raises(ValueError, match="one of each"):
+    with pytest.raises(ValueError, match="lengths must be equal"):
         swath.write_mtx(tmp_path / "out.mtx", coo._replace(values=np.ones(3), shape=(3, 3)))
     with pytest.raises(ValueError, match="index -1"):
         swath.write_mtx(tmp_path / "out.mtx", coo._replace(rows=np.array([0, -1])))
@@ -287,7 +287,7 @@ def test_only_square_matrices_are_written_as_symmetric(tmp_path):
 def test_more_than_numpy_counts_is_told_with_the_path(tmp_path):
     path = tmp_path / "wide.mtx"
     path.write_text(f"%%MatrixMarket matrix coordinate integer general\n{2**63} 1 1\n1 1 5\n")
-    with pytest.raises(swath.MalformedError, match="than numpy counts") as raised:
+    with pytest.raises(swath.MalformedError, match="larger than numpy") as raised:
         swath.read_mtx(path)
     assert raised.value.filename == str(path)
 

@@ -107,7 +107,7 @@ def test_what_waits_to_be_taken_stays_within_the_bound(make):
             assert resident() - before < memory + (8 << 20)
             assert len(first.data) <= memory // 8
             assert sum(len(part.data) for part in parts) + len(first.data) == 96 << 20
-    with pytest.raises(ValueError, match="try: part_size=131072"):
+    with pytest.raises(ValueError, match="try: pass part_size=131072"):
         swath.ingest_stream(path, memory=1 << 20, part_size=1 << 20)
 
 

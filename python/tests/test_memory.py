@@ -123,7 +123,7 @@ def test_arrays_of_any_way_to_say_a_shape(make):
     out = np.zeros(60, "u2")
     made = swath.read_array(path, "u2", (-1, 3), out=out)
     assert (out == whole).all() and made.shape == (20, 3) and np.shares_memory(made, out)
-    with pytest.raises(ValueError, match="file.*60 items are no whole number of 7"):
+    with pytest.raises(ValueError, match="file.*60 items are not a multiple of 7"):
         swath.read_array(path, "u2", (7, -1))
     for wrong in [{"shape": (-1, -1)}, {"shape": (2, -3)}, {"order": "X"}]:
         with pytest.raises(ValueError):

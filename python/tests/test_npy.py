@@ -1,4 +1,4 @@
-"""Files of numpy's own, and what is no file of plain numbers."""
+"""Files of numpy's own, and what is not a file of plain numbers."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def test_what_is_no_npy_is_told_with_its_path(tmp_path):
     np.save(path, np.arange(5.0))
     whole = path.read_bytes()
     for wrong, kind, match in [
-        (b"", swath.MalformedError, "no .npy file"),
-        (b"1,2\n", swath.MalformedError, "no .npy file"),
+        (b"", swath.MalformedError, "not a .npy file"),
+        (b"1,2\n", swath.MalformedError, "not a .npy file"),
         (whole[:-1], swath.TruncatedError, "39 bytes are here"),
         (whole[:50], swath.MalformedError, "damaged"),
         (whole + b"x", swath.MalformedError, "41 bytes are here"),
@@ -122,7 +122,7 @@ def known_files(folder):
 def test_a_header_is_not_read_as_numbers(tmp_path):
     for name, instead in known_files(tmp_path).items():
         path = tmp_path / name
-        with pytest.raises(swath.MalformedError, match=f"no file of plain numbers.*try: .*{instead}") as raised:
+        with pytest.raises(swath.MalformedError, match=f"not a file of plain numbers.*try: .*{instead}") as raised:
             swath.read_array(path, "u1")
         assert raised.value.filename == str(path)
         with pytest.raises(swath.MalformedError, match="plain numbers"):

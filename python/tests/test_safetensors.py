@@ -222,7 +222,7 @@ for verb in [swath.load_safetensors, swath.stream_safetensors]:
             print(error.name, error)
 """
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    told = "torch torch is not installed, and framework='pt' makes its tensors; try: pip install torch, or "
+    told = "torch framework='pt' needs torch, which is not installed; try: run pip install torch, or "
     assert run.stdout.count(told) == 4, run
 
 

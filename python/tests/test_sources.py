@@ -155,7 +155,7 @@ def test_copies_stand_in_for_each_other(tmp_path: Path, name: str) -> None:
     third.write_bytes(b"\xff" * len(path.read_bytes()))
     copies = [third, path, copy]
     assert plain(read([copies] if shards else copies, verify="vote")) == whole
-    with pytest.raises(TypeError, match="verify= is for a list of copies"):
+    with pytest.raises(TypeError, match="verify= compares copies of one file"):
         read(path, verify="vote")
 
 
@@ -201,7 +201,7 @@ def test_memory_is_held_while_it_is_read_and_no_longer(tmp_path: Path) -> None:
 
 def test_memory_is_not_read_into_itself() -> None:
     data = bytearray(b"0123456789")
-    with pytest.raises(ValueError, match="out= is memory that is to be read"):
+    with pytest.raises(ValueError, match="out= overlaps the memory that is read"):
         swath.read(memoryview(data)[:9], out=memoryview(data)[1:])
     other = bytearray(10)
     swath.read(data, out=other)
@@ -223,7 +223,7 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     closed.close()
     with pytest.raises(ValueError, match="closed file"):
         swath.read_csv(closed)
-    with pytest.raises(BufferError, match="what is to be read has gaps"):
+    with pytest.raises(BufferError, match="the source has gaps"):
         swath.read(memoryview(bytearray(8))[::2])
     with pytest.raises(ValueError, match="cannot read no copy"):
         swath.read_csv([])

@@ -53,7 +53,7 @@ def test_records_of_several_files(make):
     assert records[-1] == expected[-1]
     with pytest.raises(IndexError, match="record 1010 of 1010"):
         records[1010]
-    with pytest.raises(ValueError, match="no whole records of 8"):
+    with pytest.raises(ValueError, match="70 bytes are not a multiple of width=8"):
         RecordDataset(paths[0], 8)
     with pytest.raises(ValueError):
         RecordDataset(paths, 0)

@@ -1,16 +1,16 @@
 """Read files as fast as the machine can; write results in parallel, but in order.
 
 >>> import swath
->>> data = swath.read("/etc/passwd")
->>> bytes(data[:5])
-b'root:'
+>>> data = swath.read("data.bin")
+>>> data.nbytes
+1000000
 
-Every function that moves bytes releases the interpreter's lock, is ended by Ctrl-C (what goes through
-``append`` as soon as a write has ended, and a pipe as soon as somebody opens its other end), and raises
-``swath.Error``, an ``OSError`` with ``errno``, ``filename`` and the bytes in its text.
+Every function that moves bytes releases the interpreter's lock. Ctrl-C ends it; a write to ``append``
+ends first, and opening a pipe waits until the other end is opened. Failures raise ``swath.Error``, an
+``OSError`` with ``errno``, ``filename`` and the bytes in its text.
 
-The promise: a file that another process writes, truncates or replaces while it is read gives an
-error in every case that ``fstat`` before and after can show; never silently short data.
+The promise: if another process writes, truncates or replaces a file while it is read, you get an error
+in every case that ``fstat`` before and after can show, and never silently short data.
 """
 
 import typing as _typing
@@ -19,11 +19,19 @@ from collections.abc import Sequence as _Sequence
 from swath import _progress as _progress
 from swath._arrays import read_array, read_npy, write_npy
 from swath._errors import (
+    AlreadyExistsError,
     CancelledError,
     ChangedError,
+    ClosedPipeError,
     CorruptError,
     Error,
+    InvalidError,
+    IsFolderError,
     MalformedError,
+    NotFolderError,
+    NotFoundError,
+    OutOfMemoryError,
+    PermissionDeniedError,
     TruncatedError,
 )
 from swath._safetensors import load_safetensors, save_safetensors, stream_safetensors
@@ -56,28 +64,39 @@ if _typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name):
-        # They take as long to import as all else: whoever names them wants them.
+        # They take as long to import as all else, so they are imported when they are first used.
         if name in ("asyncio", "torch"):
             import importlib
 
             return importlib.import_module(f"swath.{name}")
         raise AttributeError(f"module 'swath' has no attribute {name!r}")
 
+    def __dir__():
+        return sorted({*globals(), "asyncio", "torch"})
+
 
 _Sequence.register(Files)
 
 __all__ = [
+    "AlreadyExistsError",
     "Append",
     "Buffer",
     "CancelledError",
     "ChangedError",
+    "ClosedPipeError",
     "Compressed",
     "Coo",
     "CorruptError",
     "Error",
     "Files",
+    "InvalidError",
+    "IsFolderError",
     "MalformedError",
+    "NotFolderError",
+    "NotFoundError",
+    "OutOfMemoryError",
     "Part",
+    "PermissionDeniedError",
     "Place",
     "Prioritised",
     "Stream",

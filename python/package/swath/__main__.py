@@ -7,17 +7,17 @@ import sysconfig
 
 
 def find() -> str | None:
-    """Returns the path of the command: beside this Python, else on ``PATH``."""
+    """Returns the path of the command: next to this Python, else on ``PATH``."""
     return shutil.which("swath", path=sysconfig.get_path("scripts")) or shutil.which("swath")
 
 
 def main() -> int:
-    """Becomes the command, with the words of the process."""
+    """Replaces this process with the command and its arguments."""
     command = find()
     if command is None:
         print(
-            "swath: cannot run the command: there is none on PATH; "
-            "try: install it, `cargo install --path crates/cli` in Swath's source",
+            "swath: cannot run the command `swath`: it is not on PATH; "
+            "try: install it with `cargo install --path crates/cli` in Swath's source",
             file=sys.stderr,
         )
         return 2

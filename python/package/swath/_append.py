@@ -14,7 +14,7 @@ def map_ordered(
     items: Iterable[Any],
     workers: int,
 ) -> None:
-    """What ``Append.map_ordered`` does: see there."""
+    """Implements ``Append.map_ordered``."""
     source = iter(items)
     lock = threading.Lock()
     failures: list[tuple[int, BaseException]] = []
@@ -67,10 +67,10 @@ def map_ordered(
         try:
             helper.join()
         except BaseException as error:
-            # Ctrl-C: no further items, and those at work are waited for; a second one is raised.
+            # Ctrl-C: take no further items and wait for the running ones; a second one is raised.
             with lock:
                 failures.append((count, error))
             helper.join()
     if failures:
-        # What is to end the program comes before what is wrong with an item.
+        # Exceptions that end the program come before those of an item.
         raise min(failures, key=lambda it: (isinstance(it[1], Exception), it[0]))[1]

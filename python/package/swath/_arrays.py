@@ -29,21 +29,22 @@ if TYPE_CHECKING:
     )
 
 
-# How files begin that are no plain numbers; what they are, and what to try.
+# How files begin that are not plain numbers; what they are, and what to try.
 _MAGICS = [
-    (b"\x93NUMPY", "a .npy file", "swath.read_npy"),
-    (b"PK\x03\x04", "an archive, as .npz files are", "numpy.load"),
-    (b"PK\x05\x06", "an archive without files", "numpy.load"),
-    (b"ARROW1", "a file of Arrow's", "swath.read_arrow"),
-    (b"\x1f\x8b\x08", "compressed by gzip", "`swath decompress` first"),
-    (b"\x28\xb5\x2f\xfd", "compressed by zstd", "`swath decompress` first"),
+    (b"\x93NUMPY", "a .npy file", "call swath.read_npy"),
+    (b"PK\x03\x04", "an archive, such as .npz", "call numpy.load"),
+    (b"PK\x05\x06", "an archive without files", "call numpy.load"),
+    (b"ARROW1", "an Arrow file", "call swath.read_arrow"),
+    (b"\x1f\x8b\x08", "compressed with gzip", "unpack it with `swath decompress`"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it with `swath decompress`"),
     *(
-        (b"BZh%d1AY&SY" % level, "compressed by bzip2", "`swath decompress` first")
+        (b"BZh%d1AY&SY" % level, "compressed with bzip2", "unpack it with `swath decompress`")
         for level in range(1, 10)
     ),
 ]
-# Bytes of a header that are looked for in a .npy file.
+# The longest header that is accepted in a .npy file, in bytes.
 _MOST_HEADER = 64 << 10
+_RESTORE = "restore the file, or save the array again"
 
 
 def read_array(
@@ -63,39 +64,47 @@ def read_array(
     verify: _Verify = None,
     profile: bool = True,
 ) -> np.ndarray[Any, Any]:
-    """Reads a file of plain numbers as an array, without a copy if its items begin where such items may.
+    """Reads a file of plain numbers as an array. The items are copied only if they are misaligned.
 
     Parameters
     ----------
     source : path, descriptor, open file, bytes in memory, or list of copies
         As for `read`.
     dtype : numpy dtype
-        What an item is; it may be structured, and of either byte order.
+        The type of an item; it may be structured, and of either byte order.
     shape : int or tuple of ints
-        Of the array; one of them may be -1. Without it, one dimension to the end of the file. A file
-        with fewer items is an error; of one with more, the first are read.
+        The shape of the array; one dimension may be -1. Without it, one dimension to the end of the
+        file. A file with fewer items is an error; in a file with more, the first ones are read.
     order : {"C", "F"}
         Which index changes fastest in the file: the last or the first.
     offset : int, optional
-        Bytes before the first item. Without it there are none, and a file that begins as a .npy, an
-        archive, Arrow's or a compressed file is refused; ``offset=0`` reads it as it is.
+        Bytes before the first item. Without ``offset`` items begin at byte 0, and a .npy file, an
+        archive, an Arrow file or a compressed file is refused; ``offset=0`` reads it as it is.
     workers, chunk_size, engine, page_cache, progress, out, readonly, verify, profile
         As for `read`.
 
     Returns
     -------
     numpy.ndarray
-        Writable, unless ``readonly``; it keeps the memory, that of ``out`` if it is given.
+        Writable unless ``readonly``. It keeps its memory alive, including that of ``out``.
+
+    Examples
+    --------
+    >>> swath.read_array("data.f8", "f8", (2, 3))
+    array([[0., 1., 2.],
+           [3., 4., 5.]])
+    >>> swath.read_array("data.f8", "f8", 2, offset=80)
+    array([10., 11.])
     """
     from swath._numpy import np
 
     dtype = np.dtype(dtype)
     if dtype.hasobject:
-        raise ValueError(f"dtype={dtype}: objects have no bytes in a file")
+        raise ValueError(f"dtype={dtype}: a file has no objects of Python; try: pass a numeric dtype")
     if dtype.itemsize == 0:
-        raise ValueError(f"dtype={dtype}: an item has no bytes")
+        raise ValueError(f"dtype={dtype}: an item has no bytes; try: pass a dtype with a size")
     if order not in ("C", "F"):
-        raise ValueError(f'order={order!r}: it is one of "C", "F"')
+        raise ValueError(f'order={order!r}: not one of "C", "F"')
     dimensions = None if shape is None else _dimensions(shape)
     length = None
     if dimensions is not None and -1 not in dimensions:
@@ -120,11 +129,11 @@ def read_array(
     if rest:
         raise ValueError(
             f"cannot read {named(source)} as {dtype}: {rest} of its {buffer.nbytes} bytes from {offset or 0} on "
-            f"are left after {whole} items of {dtype.itemsize}; try: length by shape=, or offset="
+            f"remain after {whole} items of {dtype.itemsize}; try: pass shape= or offset="
         )
     array = np.frombuffer(buffer, dtype) if buffer.nbytes else np.empty(0, dtype)
     if not array.flags.aligned:
-        # Items that began at an odd place in the file: what takes arrays wants them aligned.
+        # Items at an odd place in the file: users of arrays expect aligned ones.
         array = array.copy()
     if dimensions is None:
         return array
@@ -132,11 +141,11 @@ def read_array(
         known = -math.prod(dimensions)
         if whole % known if known else whole:
             raise ValueError(
-                f"cannot read {named(source)} as {dtype} of shape {shape}: its {whole} items are no "
-                f"whole number of {known}; try: another shape, or offset="
+                f"cannot read {named(source)} as {dtype} of shape {shape}: its {whole} items are not "
+                f"a multiple of {known}; try: pass another shape, or offset="
             )
         if not known:
-            # Nothing, of which there is any number.
+            # An empty array fits any number of times.
             dimensions = tuple(0 if size == -1 else size for size in dimensions)
     return array.reshape(dimensions, order=order)
 
@@ -147,17 +156,17 @@ def _dimensions(shape: SupportsIndex | Iterable[SupportsIndex]) -> tuple[int, ..
     except TypeError:
         dimensions = tuple(map(operator.index, shape))  # type: ignore[arg-type]
     if any(size < -1 for size in dimensions):
-        raise ValueError(f"shape={shape}: no dimension is negative")
+        raise ValueError(f"shape={shape}: a dimension is negative; try: pass -1 for one unknown size")
     if dimensions.count(-1) > 1:
-        raise ValueError(f"shape={shape}: one dimension may be -1")
+        raise ValueError(f"shape={shape}: only one dimension may be -1; try: pass the others")
     return dimensions
 
 
 def _check_magic(source: Any, start: bytes) -> None:
     for magic, what, instead in _MAGICS:
         if start.startswith(magic):
-            what = f"it is no file of plain numbers, but {what}"
-            hint = f"{instead}, or offset=0 to read its bytes as they are"
+            what = f"it is not a file of plain numbers, but {what}"
+            hint = f"{instead}, or pass offset=0 to read its bytes as they are"
             raise unreadable("UnknownFormat", named(source), what, hint)
 
 
@@ -173,7 +182,7 @@ def read_npy(
     verify: _Verify = None,
     profile: bool = True,
 ) -> np.ndarray[Any, Any]:
-    """Reads a .npy file as the array that was saved, without a copy.
+    """Reads a .npy file as the array that was saved. Nothing is copied.
 
     Parameters
     ----------
@@ -185,13 +194,18 @@ def read_npy(
     Returns
     -------
     numpy.ndarray
-        Of the type, shape and order that the file says; writable, unless ``readonly``.
+        With the type, shape and order stored in the file; writable unless ``readonly``.
 
     Raises
     ------
     swath.MalformedError, swath.TruncatedError
-        The header is damaged, or the file does not end where its values do. Objects of Python's are
-        refused: ``numpy.load(path, allow_pickle=True)`` runs what such a file says.
+        The header is damaged, or the file does not end where its values do. Objects of Python are
+        refused: ``numpy.load(path, allow_pickle=True)`` would run code from the file.
+
+    Examples
+    --------
+    >>> swath.read_npy("array.npy").shape
+    (3, 4)
     """
     from swath._numpy import np
 
@@ -209,9 +223,9 @@ def read_npy(
     begin, dtype, shape, is_fortran = _header(source, bytes(memoryview(buffer)[:_MOST_HEADER]))
     there, wanted = buffer.nbytes - begin, math.prod(shape) * dtype.itemsize
     if there != wanted:
-        what = f"{there} bytes are here of values of {dtype} with the shape {shape}, not {wanted}"
+        what = f"{dtype} of shape {shape} takes {wanted} bytes, but the file has {there}"
         reason = "Truncated" if there < wanted else "Malformed"
-        raise unreadable(reason, named(source), what, "the file as it was saved")
+        raise unreadable(reason, named(source), what, _RESTORE)
     try:
         flat = np.empty(math.prod(shape), dtype)
         if wanted:
@@ -221,17 +235,17 @@ def read_npy(
         return flat.reshape(shape, order="F" if is_fortran else "C")
     except (OverflowError, ValueError) as error:
         what = f"an array of the shape {shape}: {error}"
-        raise unreadable("TooLarge", named(source), what, "`swath info`") from error
+        raise unreadable("TooLarge", named(source), what, "look at it with `swath info`") from error
 
 
 def _header(source: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, ...], bool]:
-    """Where the values begin, of what type and shape they are, and whether in Fortran's order."""
+    """Where the values begin, their type and shape, and whether they are in Fortran order."""
     from swath._numpy import np
 
     file = io.BytesIO(start)
     if not start.startswith(_MAGICS[0][0]):
-        hint = "swath.read_array for plain numbers, swath.read_csv for text"
-        raise unreadable("UnknownFormat", named(source), "it is no .npy file", hint)
+        hint = "call swath.read_array for plain numbers, or swath.read_csv for text"
+        raise unreadable("UnknownFormat", named(source), "it is not a .npy file", hint)
     try:
         version = np.lib.format.read_magic(file)
         if version == (1, 0):
@@ -241,22 +255,22 @@ def _header(source: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, .
         elif version == (3, 0):
             shape, is_fortran, dtype = _third_header(file)
         else:
-            raise ValueError(f"there is no version {version}")
-    # It is parsed as Python is, whose errors are of many kinds.
+            raise ValueError(f"unknown version {version}")
+    # It is parsed as Python source, which fails in many ways.
     except Exception as error:
         what = f"the header of the .npy file is damaged: {error}"
-        raise unreadable("Malformed", named(source), what, "the file as it was saved") from error
+        raise unreadable("Malformed", named(source), what, _RESTORE) from error
     if any(size < 0 for size in shape):
         what = f"the header of the .npy file is damaged: the shape is {shape}"
-        raise unreadable("Malformed", named(source), what, "the file as it was saved")
+        raise unreadable("Malformed", named(source), what, _RESTORE)
     if dtype.hasobject:
-        hint = "numpy.load(path, allow_pickle=True), if you trust who wrote it"
-        raise unreadable("Unsupported", named(source), "it holds Python's objects", hint)
+        hint = "call numpy.load(path, allow_pickle=True) if you trust its author"
+        raise unreadable("Unsupported", named(source), "it holds objects of Python", hint)
     return file.tell(), dtype, shape, is_fortran
 
 
 def _third_header(file: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """As numpy writes it for names of fields that are not in Latin-1."""
+    """The version that numpy writes for field names that are not in Latin-1."""
     from swath._numpy import np
 
     length = int.from_bytes(file.read(4), "little")
@@ -277,30 +291,36 @@ def write_npy(
     workers: int = 0,
     progress: _Progress = None,
 ) -> int:
-    """Writes an array as a .npy file: complete under its name, or not at all; returns its bytes.
+    """Writes an array as a .npy file, complete or not at all; returns its length in bytes.
 
     Parameters
     ----------
     path : path
     array : array
-        Of any shape, and of any type whose values are bytes: objects are refused, and so is what the
-        format has no name for, as masks or the columns of a table.
+        Any shape, and any type with a fixed size. Objects are refused, and so is what the format
+        cannot express, such as masks or the columns of a table.
     durability : {"full", "none"}
-        Whether this waits until the device has it.
+        Whether to wait until the device has it.
     replace : bool
         Whether an existing file may be replaced.
     hard_links : {"refuse", "break"}
-        What to do with an existing file that has further names, which keep the old bytes: refuse it,
-        or let this name alone get the new ones.
+        What to do if the file has other names, which keep the old bytes: refuse, or give only this
+        name the new ones.
     workers : int
         Threads; 0 chooses.
     progress : bool or callable
-        ``True`` shows a bar; a callable gets bytes written and in all (``None`` where text is made
-        on the way), from threads of Swath's own.
+        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
+        not known in advance), on threads of Swath.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> swath.write_npy("out.npy", numpy.arange(4))
+    160
     """
     from swath._numpy import np
 
-    # Of numpy's own class: others have orders and shapes of their own.
+    # As numpy's own class: subclasses may order and shape their items differently.
     array = np.asarray(plain("the array", array))
     head = _head_of(array)
     is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
@@ -316,14 +336,14 @@ def _head_of(array: np.ndarray[Any, Any]) -> bytes:
     said = np.lib.format.header_data_from_array_1_0(array)
     if np.lib.format.descr_to_dtype(said["descr"]) != array.dtype:
         raise TypeError(
-            f"the array is of {array.dtype}, which the .npy format does not have; try: "
-            "array.view of its bytes, or astype('float32')"
+            f"the array has dtype {array.dtype}, which the .npy format does not have; try: "
+            "convert with astype('float32'), or save array.view('uint8')"
         )
     file = io.BytesIO()
     try:
         np.lib.format.write_array_header_1_0(file, said)
     except UnicodeEncodeError as error:
-        text = f"the array has names of fields beyond Latin-1: {error}; try: other names"
+        text = f"the array has field names beyond Latin-1: {error}; try: rename the fields"
         raise TypeError(text) from error
     except ValueError:
         # It is longer than the first version says.

@@ -1,4 +1,4 @@
-"""What could not be done, to which path, at which bytes, and what to try."""
+"""Exceptions: what failed, on which path, at which bytes, and what to try."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from typing import Any as _Any
 
 
 class Error(OSError):
-    """Something that was not done.
+    """An operation of Swath failed.
 
-    ``errno``, ``strerror`` and ``filename`` are those of ``OSError``; ``offset`` and ``length`` say
-    which bytes of the file it was about (``None``: all of it), ``reason`` is one word for programs,
-    and ``hint`` says what to try.
+    ``errno``, ``strerror`` and ``filename`` are those of ``OSError``. ``offset`` and ``length`` are the
+    bytes of the file in question (``None``: the whole file), ``reason`` is one word for programs, and
+    ``hint`` says what to try.
+
+    >>> try:
+    ...     swath.read("data.bin", length=10**9)
+    ... except swath.Error as error:
+    ...     print(error.filename, error.reason)
+    data.bin Truncated
     """
 
     offset: int | None = None
@@ -25,64 +31,140 @@ class Error(OSError):
 
 
 class ChangedError(Error):
-    """The file changed, or was replaced, while it was read."""
+    """The file was changed or replaced while it was read.
+
+    >>> issubclass(swath.ChangedError, OSError)
+    True
+    """
 
 
 class TruncatedError(Error, EOFError):
-    """The file ended before the bytes that were to be read."""
+    """The file ends before the requested bytes do.
+
+    >>> try:
+    ...     swath.read("data.bin", length=10**9)
+    ... except EOFError as error:
+    ...     print(type(error))
+    <class 'swath.TruncatedError'>
+    """
 
 
 class CorruptError(Error, ValueError):
-    """A manifest, a segment or a compressed stream is damaged."""
+    """A manifest, a segment or a compressed stream is damaged.
+
+    >>> issubclass(swath.CorruptError, ValueError)
+    True
+    """
 
 
 class MalformedError(Error, ValueError):
-    """The text or the header is not what its format asks for."""
+    """The text or the header does not follow its format.
+
+    >>> try:
+    ...     swath.read_mtx("points.csv")
+    ... except swath.MalformedError as error:
+    ...     print(error.filename, error.offset)
+    points.csv 0
+    """
 
 
 class CancelledError(Error):
-    """Somebody cancelled it."""
+    """The operation was cancelled.
+
+    >>> issubclass(swath.CancelledError, swath.Error)
+    True
+    """
 
 
-class _InvalidError(Error, ValueError):
-    """The options contradict each other, or the file."""
+class InvalidError(Error, ValueError):
+    """The options contradict each other or the file.
+
+    >>> issubclass(swath.InvalidError, ValueError)
+    True
+    """
 
 
-class _NotFoundError(Error, FileNotFoundError):
-    """There is nothing of that name."""
+class NotFoundError(Error, FileNotFoundError):
+    """There is no file or folder of that name.
+
+    >>> try:
+    ...     swath.read("missing.bin")
+    ... except FileNotFoundError as error:
+    ...     print(type(error))
+    <class 'swath.NotFoundError'>
+    """
 
 
-class _ExistsError(Error, FileExistsError):
-    """There is something of that name."""
+class AlreadyExistsError(Error, FileExistsError):
+    """The file exists and must not be replaced.
+
+    >>> try:
+    ...     swath.append("data.bin", replace=False).commit()
+    ... except FileExistsError as error:
+    ...     print(type(error))
+    <class 'swath.AlreadyExistsError'>
+    """
 
 
-class _PermissionError(Error, PermissionError):
-    """It is not allowed."""
+class PermissionDeniedError(Error, PermissionError):
+    """This user may not read or write it.
+
+    >>> issubclass(swath.PermissionDeniedError, PermissionError)
+    True
+    """
 
 
-class _IsFolderError(Error, IsADirectoryError):
-    """It is a folder."""
+class IsFolderError(Error, IsADirectoryError):
+    """It is a folder, not a file.
+
+    >>> try:
+    ...     swath.read("images")
+    ... except IsADirectoryError as error:
+    ...     print(type(error))
+    <class 'swath.IsFolderError'>
+    """
 
 
-class _NotFolderError(Error, NotADirectoryError):
-    """It is no folder."""
+class NotFolderError(Error, NotADirectoryError):
+    """Part of the path is not a folder.
+
+    >>> try:
+    ...     swath.read("data.bin/more")
+    ... except NotADirectoryError as error:
+    ...     print(type(error))
+    <class 'swath.NotFolderError'>
+    """
 
 
-class _BrokenPipeError(Error, BrokenPipeError):
-    """Nobody reads the pipe any more."""
+class ClosedPipeError(Error, BrokenPipeError):
+    """No process reads the pipe any more.
+
+    >>> issubclass(swath.ClosedPipeError, BrokenPipeError)
+    True
+    """
 
 
-class _MemoryError(Error, MemoryError):
-    """There is not enough memory at hand."""
+class OutOfMemoryError(Error, MemoryError):
+    """Not enough memory available.
+
+    >>> issubclass(swath.OutOfMemoryError, MemoryError)
+    True
+    """
 
 
-# By the library's reason: the class, and an errno for what the kernel has not said.
+# Users import them from `swath`: tracebacks and pickles say so.
+for _kind in [*globals().values()]:
+    if isinstance(_kind, type) and issubclass(_kind, OSError):
+        _kind.__module__ = "swath"
+
+
+# By the library's reason: the class, and an errno for failures without one from the kernel.
 _REASONS: dict[str, tuple[type[Error], int]] = {
     "Truncated": (TruncatedError, _errno.EIO),
     "Changed": (ChangedError, _errno.ESTALE),
     "Cancelled": (CancelledError, _errno.ECANCELED),
-    "OutOfMemory": (_MemoryError, _errno.ENOMEM),
-    "Invalid": (_InvalidError, _errno.EINVAL),
+    "OutOfMemory": (OutOfMemoryError, _errno.ENOMEM),
+    "Invalid": (InvalidError, _errno.EINVAL),
     "Busy": (Error, _errno.EBUSY),
     "Corrupt": (CorruptError, _errno.EBADMSG),
     "Malformed": (MalformedError, _errno.EBADMSG),
@@ -92,20 +174,20 @@ _REASONS: dict[str, tuple[type[Error], int]] = {
     "NoIndex": (Error, _errno.ESPIPE),
 }
 
-# By errno, for what the kernel has said: so that ``except FileNotFoundError`` works.
+# By errno of the kernel, so that ``except FileNotFoundError`` works.
 _ERRNOS: dict[int, type[Error]] = {
-    _errno.ENOENT: _NotFoundError,
-    _errno.EEXIST: _ExistsError,
-    _errno.EACCES: _PermissionError,
-    _errno.EPERM: _PermissionError,
-    _errno.EISDIR: _IsFolderError,
-    _errno.ENOTDIR: _NotFolderError,
-    _errno.EPIPE: _BrokenPipeError,
+    _errno.ENOENT: NotFoundError,
+    _errno.EEXIST: AlreadyExistsError,
+    _errno.EACCES: PermissionDeniedError,
+    _errno.EPERM: PermissionDeniedError,
+    _errno.EISDIR: IsFolderError,
+    _errno.ENOTDIR: NotFolderError,
+    _errno.EPIPE: ClosedPipeError,
 }
 
 
 def named(source: _Any) -> str:
-    """As messages call what is read; the first of several stands for all."""
+    """The name of a source in messages; the first of several stands for all."""
     one = source
     while isinstance(one, (list, tuple)) and one:
         one = one[0]
@@ -116,7 +198,7 @@ def named(source: _Any) -> str:
 
 
 def unreadable(reason: str, path: str, what: str, hint: str) -> Error:
-    """The exception for what only Python finds wrong with a file: in the library's words."""
+    """The exception for a fault of a file that only Python finds, worded as the library does."""
     text = f"cannot read {path}: {what}; try: {hint}"
     return build(reason, None, text, path, None, hint)
 

@@ -1,6 +1,6 @@
-"""What callers give to be written: arrays and columns as they are, or an error that names what is lost.
+"""Data to be written: arrays and columns as they are, or an error that names what would be lost.
 
-numpy's own conversions forget masks and the names and types of tables; nothing here does.
+numpy's own conversions drop masks and the names and types of tables; these do not.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from swath._swath import Table, import_table, make_column
 if TYPE_CHECKING:
     import numpy as np
 
-# What others may make of kinds of values that cannot be written.
+# What to do with kinds of values that cannot be written.
 _HINTS = {
-    "O": "numbers of one type, in a numpy.ma.array where some are missing",
-    "M": "astype('int64'), and say the unit in the name",
-    "m": "astype('int64'), and say the unit in the name",
-    "c": "the real and the imaginary parts, one column each",
-    "f": "astype('float64'), if that is near enough",
-    "V": "astype('float64'), if that is exact, or a column for each field",
+    "O": "pass numbers of one type, in a numpy.ma.array if some are missing",
+    "M": "convert with astype('int64'), and put the unit into the name",
+    "m": "convert with astype('int64'), and put the unit into the name",
+    "c": "write the real and the imaginary parts as two columns",
+    "f": "convert with astype('float64') if that is accurate enough",
+    "V": "convert with astype('float64') if that is exact, or pass a column for each field",
 }
 
 
 def speaks_arrow(data: Any) -> bool:
-    """Whether it hands over columns by Arrow's PyCapsule interface."""
+    """Whether it provides columns through the Arrow PyCapsule interface."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
 def _is_extension(data: Any) -> bool:
-    """Whether it is an array of pandas' own types, which numpy's conversion rounds and empties."""
+    """Whether it is an array of pandas' own types, whose values numpy's conversion rounds or drops."""
     names = {
         kind.__qualname__ for kind in type(data).__mro__ if kind.__module__.startswith("pandas.")
     }
@@ -38,25 +38,27 @@ def _is_extension(data: Any) -> bool:
 
 
 def plain(what: str, data: Any) -> np.ndarray[Any, Any]:
-    """An array without a mask; what would lose one, or names, is refused. ``what`` names it."""
+    """An array without a mask; data that would lose a mask or names is refused. ``what`` names it."""
     from swath._numpy import np
 
     if speaks_arrow(data) or _is_extension(data):
         raise TypeError(
             f"{what} is a {_kind(data)}: its names, types and missing values would be lost; "
-            "try: numpy.asarray, of what has none missing"
+            "try: fill in the missing values, then convert with numpy.asarray"
         )
     array = _array(data)
     if isinstance(array, np.ma.MaskedArray):
         # As bytes, for those of a structured array have fields.
         if np.ascontiguousarray(np.ma.getmaskarray(array)).view(np.uint8).any():
             raise TypeError(
-                f"{what} is masked, and what lies under the mask is no value; try: "
-                "numpy.ma.filled(array, fill_value)"
+                f"{what} is masked, and there are no values under the mask; try: "
+                "fill them in with numpy.ma.filled(array, fill_value)"
             )
         array = array.data
     if array.dtype.hasobject:
-        raise TypeError(f"{what} is of {array.dtype}: objects have no bytes; try: {_HINTS['O']}")
+        raise TypeError(
+            f"{what} has dtype {array.dtype}: objects cannot be written; try: {_HINTS['O']}"
+        )
     return array
 
 
@@ -65,7 +67,7 @@ def _kind(data: Any) -> str:
 
 
 def _array(data: Any) -> np.ndarray[Any, Any]:
-    """As numpy has it, with its mask; Python's integers are not rounded to doubles on the way."""
+    """A numpy array, with its mask. Integers of Python are never rounded to doubles."""
     from swath._numpy import np
 
     if isinstance(data, np.ndarray):
@@ -84,14 +86,14 @@ def _array(data: Any) -> np.ndarray[Any, Any]:
         if lost or len(integers) == len(items) > 0:
             wrong = lost[0] if lost else max(integers)
             raise OverflowError(
-                f"{wrong} would become a double, with others that are no 64-bit integers; try: "
-                "a mapping of names to columns, or numpy.array(…, dtype)"
+                f"{wrong} would become a double, as not all values are 64-bit integers; try: "
+                "pass a mapping of names to columns, or numpy.array(…, dtype)"
             )
     return array
 
 
 def tables(data: Any) -> tuple[list[Table], list[str] | None] | None:
-    """Columns with their names, of what has any; ``None`` for an array without a mask."""
+    """Columns with their names, if there are any; ``None`` for an array without a mask."""
     if isinstance(data, Table):
         return [data], data.names
     if isinstance(data, Mapping):
@@ -114,8 +116,8 @@ def _of_fields(array: np.ndarray[Any, Any]) -> tuple[list[Table], list[str]]:
     names = list(array.dtype.names or ())
     if array.ndim != 1:
         raise ValueError(
-            f"an array with fields is a table if it has one dimension, not {array.ndim}; try: "
-            "array.ravel()"
+            f"an array with fields must have one dimension, not {array.ndim}; try: "
+            "flatten it with array.ravel()"
         )
     return [_column(name, array[name]) for name in names], names
 
@@ -127,7 +129,7 @@ def _series(data: Any) -> Any:
 
 
 def _is_index(data: Any) -> bool:
-    """Whether it is an Index of pandas, whose name numpy's conversion forgets."""
+    """Whether it is a pandas Index, whose name numpy's conversion drops."""
     return any(
         kind.__qualname__ == "Index" and kind.__module__.partition(".")[0] == "pandas"
         for kind in type(data).__mro__
@@ -135,11 +137,11 @@ def _is_index(data: Any) -> bool:
 
 
 def _column_of(index: Any) -> Any:
-    """An Index of pandas as a Series with its name."""
+    """A pandas Index as a Series with its name."""
     if index.nlevels != 1:
         raise TypeError(
-            f"a {_kind(index)} is several columns, and which of them have names it may not say; "
-            "try: index.to_frame(index=False)"
+            f"a {_kind(index)} is several columns, some perhaps without a name; "
+            "try: convert it with index.to_frame(index=False)"
         )
     return index.to_series(index=range(len(index)))
 
@@ -154,7 +156,7 @@ def _of_arrow(data: Any) -> tuple[list[Table], list[str] | None]:
 
 
 def _imported(data: Any, name: str | None = None) -> Table:
-    """Copies what speaks Arrow; an error of the library that it is of gets the name of the column."""
+    """Copies columns from Arrow; an error of their library gets the name of the column."""
     try:
         return import_table(data, name)
     except (ImportError, MemoryError):
@@ -167,12 +169,12 @@ def _imported(data: Any, name: str | None = None) -> Table:
         text = " ".join(map(str, error.args)) or type(error).__name__
         kind = OverflowError if isinstance(error, OverflowError) else TypeError
         raise kind(
-            f"{column} cannot be taken as numbers: {text}; try: {_HINTS['O']}"
+            f"{column} cannot be converted to numbers: {text}; try: {_HINTS['O']}"
         ) from error
 
 
 def _at_fault(data: Any) -> str | None:
-    """The name of the first column that cannot be taken, of a frame of pandas or polars."""
+    """The name of the first column of a pandas or polars frame that cannot be converted."""
     origins = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
     if not origins & {"pandas", "polars"} or not hasattr(data, "columns"):
         return None
@@ -185,16 +187,16 @@ def _at_fault(data: Any) -> str | None:
 
 
 def _with_index(frame: Any) -> Any:
-    """A frame of pandas whose index is a column, if it has a name: Arrow knows of none."""
+    """A pandas frame whose index is a column if it has a name: Arrow has no index."""
     index = frame.index
     if any(name is not None for name in index.names):
         return frame.reset_index()
     if not index.equals(frame.reset_index(drop=True).index):
         raise TypeError(
             "the index of the DataFrame is neither 0, 1, 2 … nor named, and would be lost; try: "
-            "frame.reset_index(drop=True), or frame.rename_axis('name')"
+            "drop it with frame.reset_index(drop=True), or name it with frame.rename_axis('name')"
         )
-    # Arrow makes a column of an index that only has these values.
+    # Arrow would turn an index that only has these values into a column.
     return frame.reset_index(drop=True)
 
 
@@ -231,7 +233,7 @@ def _column(name: str, data: Any) -> Table:
         if not data.index.equals(values.index):
             raise TypeError(
                 f"column {name!r}: the index of the Series is not 0, 1, 2 …, and would be lost; "
-                "try: series.reset_index(drop=True), or one DataFrame of all"
+                "try: drop it with series.reset_index(drop=True), or pass one DataFrame"
             )
         data = values
     return _imported(data, name)
@@ -251,9 +253,11 @@ def _wide(what: str, array: np.ndarray[Any, Any], missing: Any) -> tuple[bool, A
 
 
 def check_numbers(what: str, array: np.ndarray[Any, Any]) -> None:
-    """Fails unless they are numbers of up to 64 bits, which text and columns keep exactly."""
+    """Fails unless the values are numbers of up to 64 bits, which text and columns keep exactly."""
     kind = array.dtype.kind
     if kind in "biu" or (kind == "f" and array.dtype.itemsize <= 8):
         return
-    hint = _HINTS.get(kind, "leave it out, or make numbers of it")
-    raise TypeError(f"{what} is of {array.dtype}, which cannot be written exactly; try: {hint}")
+    hint = _HINTS.get(kind, "leave it out, or convert it to numbers")
+    raise TypeError(
+        f"{what} has dtype {array.dtype}, which cannot be written exactly; try: {hint}"
+    )

@@ -1,4 +1,4 @@
-"""What may be said of every read and of every file that is left, handed on in one piece."""
+"""The keywords that all readers, or all writers, have in common, passed on as one value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class How(NamedTuple):
-    """How to read: the keywords of `read` that all verbs have."""
+    """How to read: the keywords of `read` that all readers have."""
 
     workers: int = 0
     chunk_size: int = 0
@@ -21,7 +21,7 @@ class How(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """How to leave a file: the keywords that all verbs have which write one."""
+    """How to write a file: the keywords that all writers have."""
 
     durability: _Durability = "full"
     replace: bool = True

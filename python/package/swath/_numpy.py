@@ -4,7 +4,7 @@ try:
     import numpy as np
 except ModuleNotFoundError:
     raise ImportError(
-        "numpy is not installed, and arrays are numpy's; try: pip install 'swath[numpy]'",
+        "arrays need numpy, which is not installed; try: run pip install 'swath[numpy]'",
         name="numpy",
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Bar:
-    """Counts bytes: by tqdm where that is installed, else by a line on standard error."""
+    """Shows progress: with tqdm if it is installed, else with a line on standard error."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -16,7 +16,7 @@ class Bar:
         self._bar: Any = None
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Called by workers, which may overtake each other."""
+        """Called by worker threads, which may overtake each other."""
         with self._lock:
             if done <= self._done:
                 return
@@ -34,25 +34,31 @@ class Bar:
 
 def _begin(total: int | None) -> Any:
     try:
-        from tqdm import tqdm  # type: ignore[import-untyped, unused-ignore]
+        from tqdm.auto import tqdm  # type: ignore[import-untyped, unused-ignore]
     except ImportError:
         return _Line(total)
     return tqdm(total=total, unit="B", unit_scale=True, unit_divisor=1024)
 
 
 class _Line:
+    """One line that is redrawn; where nothing can be redrawn, as in a log, only its last state."""
+
     def __init__(self, total: int | None) -> None:
         self._total = total
         self._done = 0
         self._shown = -1
+        self._is_terminal = sys.stderr.isatty()
 
     def update(self, more: int) -> None:
         self._done += more
         mega = self._done >> 20
-        if mega != self._shown:
+        if self._is_terminal and mega != self._shown:
             self._shown = mega
-            whole = f" of {self._total / 2**20:.0f}" if self._total else ""
-            print(f"\r{mega}{whole} MiB", end="", file=sys.stderr, flush=True)
+            print(f"\r{self._text()}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        print(file=sys.stderr)
+        print(f"\r{self._text()}" if self._is_terminal else self._text(), file=sys.stderr)
+
+    def _text(self) -> str:
+        whole = f" of {self._total / 2**20:.0f}" if self._total else ""
+        return f"{self._done >> 20}{whole} MiB"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _Framework = Literal["numpy", "torch", "np", "pt"]
 
-# What numpy has; the rest of the format's dtypes is in ml_dtypes, by these names.
+# The format's dtypes that numpy has; ml_dtypes has the others, by the names below.
 _NUMPY = {
     "BOOL": "bool",
     "U8": "uint8",
@@ -49,7 +49,7 @@ _ML_DTYPES = {
     "F8_E4M3FNUZ": "float8_e4m3fnuz",
     "F8_E5M2FNUZ": "float8_e5m2fnuz",
 }
-# What is warned about is of the process: one thread at a time says so.
+# Warning filters belong to the process: one thread at a time changes them.
 _QUIET = threading.Lock()
 _TORCH = {
     "BOOL": "bool",
@@ -76,7 +76,7 @@ _TORCH = {
 
 def _forked() -> None:
     global _QUIET
-    # Whoever had it is not in this process.
+    # The thread that held it is not in this process.
     _QUIET = threading.Lock()
 
 
@@ -97,33 +97,42 @@ def load_safetensors(
     verify: _Verify = None,
     profile: bool = True,
 ) -> dict[str, Any]:
-    """Loads tensors by name, without a copy.
+    """Loads tensors by name. Nothing is copied.
 
     Parameters
     ----------
     sources : path, descriptor, open file or bytes in memory, or iterable of them
-        Shards of one model, or the path of the index that lists them (a ``.json``). A list in the list
-        names copies of one shard, as for `read`.
+        Shards of one model, or the path of the index that lists them (a ``.json``). A list inside the
+        list names copies of one shard, as for `read`.
     order : iterable of str, optional
-        Names that come first in the dictionary, in this order; without it, all come as in the files.
+        Names that come first in the dictionary, in this order; the others follow in file order.
     names : iterable of str, optional
-        Only these tensors: of the data, nothing else is read.
+        Only these tensors; no other data is read.
     framework : {"numpy", "torch", "np", "pt"}
-        Whose tensors; "np" and "pt" are what the format's own library calls them. numpy has bfloat16 and float8 from ``ml_dtypes``, if that is installed.
+        The kind of tensors; "np" and "pt" are the names of the format's own library. numpy gets
+        bfloat16 and float8 from ``ml_dtypes``, if that is installed.
     workers, chunk_size, engine, page_cache, progress, verify, profile
         As for `read`.
 
     Returns
     -------
     dict of str to numpy.ndarray or torch.Tensor
-        Writable. Tensors of a shard share one memory, and each keeps all of it.
+        Writable. The tensors of a shard share one block of memory, and each keeps all of it alive.
 
     Raises
     ------
     swath.CorruptError, swath.MalformedError
-        For headers that the format's own library refuses, and for names that come twice.
+        For headers that the format's own library refuses, and for duplicate names.
     swath.Error
-        Also a ``ValueError``, for a name that is not there: before anything else is read.
+        Also a ``ValueError``, for an unknown name; before anything else is read.
+
+    Examples
+    --------
+    >>> tensors = swath.load_safetensors(["a.safetensors", "b.safetensors"])
+    >>> sorted(tensors)
+    ['bias', 'weight']
+    >>> tensors["weight"].shape
+    (2, 3)
     """
     make = _maker(framework)
     sources = _shards(sources)
@@ -137,7 +146,7 @@ def load_safetensors(
 
 
 def _shards(given: Any) -> Any:
-    """So that they can be named again, if they come from an iterator."""
+    """As a list, if they come from an iterator, so that messages can name them."""
     if isinstance(given, (str, bytes, int, os.PathLike)) or hasattr(given, "fileno"):
         return given
     # An array of text lists paths; other memory is a shard.
@@ -152,12 +161,12 @@ def _shards(given: Any) -> Any:
 def _made(
     make: Any, sources: Any, name: str, word: str, shape: list[int], *where: Any
 ) -> Any:
-    """A tensor; of a shape that its framework has not, an error that says of which."""
+    """A tensor, or an error that names the one whose shape its framework does not support."""
     try:
         return make(name, word, shape, *where)
     except (OverflowError, RuntimeError, ValueError) as error:
         what = f"tensor {name!r} of shape {shape}: {error}"
-        raise unreadable("TooLarge", named(sources), what, "names= without it") from error
+        raise unreadable("TooLarge", named(sources), what, "leave it out with names=") from error
 
 
 def stream_safetensors(
@@ -174,24 +183,28 @@ def stream_safetensors(
     verify: _Verify = None,
     profile: bool = True,
 ) -> Iterator[tuple[str, Any]]:
-    """Yields tensors as they come, the most urgent first, while the others are still being read.
+    """Yields tensors as they arrive, the most urgent first, while the others are still being read.
 
     Parameters
     ----------
     sources : path, descriptor, open file or bytes in memory, or iterable of them
         As for `load_safetensors`; several shards are read at once.
     order : iterable of str, optional
-        What is needed first; names that are not listed come after, as in the files.
+        The names that are needed first; the others follow in file order.
     names, framework, workers, chunk_size, engine, page_cache, progress, verify, profile
         As for `load_safetensors`.
 
     Yields
     ------
     (str, numpy.ndarray or torch.Tensor)
-        Read-only arrays: other tensors of the memory are still being read. torch has no read-only
-        tensors: ``clone()`` what is to be changed.
+        Read-only arrays: other tensors in the same memory are still being read. torch has no
+        read-only tensors: ``clone()`` a tensor before you change it.
 
-    Source: study A (priorities).
+    Examples
+    --------
+    >>> for name, tensor in swath.stream_safetensors("a.safetensors"):
+    ...     print(name, tensor.shape)
+    weight (2, 3)
     """
     make = _maker(framework)
     sources = _shards(sources)
@@ -209,7 +222,7 @@ def _streamed(stream: Tensors, make: Any, sources: Any) -> Iterator[tuple[str, A
 
 def _list(word: str, names: Iterable[str] | None) -> list[str] | None:
     if isinstance(names, (str, bytes)):
-        raise TypeError(f"{word}= lists names, and {names!r} is one: write [{names!r}]")
+        raise TypeError(f"{word}={names!r} is a name, not a list of names; try: pass [{names!r}]")
     return None if names is None else list(names)
 
 
@@ -219,7 +232,7 @@ def _maker(framework: str) -> Any:
     if framework in ("torch", "pt"):
         _check_torch(framework)
         return _torch
-    raise ValueError(f'framework={framework!r}: it is one of "numpy", "torch", "np", "pt"')
+    raise ValueError(f'framework={framework!r}: not one of "numpy", "torch", "np", "pt"')
 
 
 def _check_torch(framework: str) -> None:
@@ -229,8 +242,8 @@ def _check_torch(framework: str) -> None:
         if error.name != "torch":
             raise
         raise ImportError(
-            f"torch is not installed, and framework={framework!r} makes its tensors; try: pip "
-            'install torch, or framework="numpy"',
+            f"framework={framework!r} needs torch, which is not installed; try: run "
+            'pip install torch, or pass framework="numpy"',
             name="torch",
         ) from None
 
@@ -245,12 +258,13 @@ def _dtype(name: str, word: str) -> Any:
             import ml_dtypes
         except ImportError:
             raise TypeError(
-                f"tensor {name!r} is of {word}, which numpy does not have; try: pip install "
-                'ml_dtypes, framework="torch", or names= without it'
+                f"tensor {name!r} has dtype {word}, which numpy does not have; try: run pip "
+                'install ml_dtypes, pass framework="torch", or leave it out with names='
             ) from None
         return np.dtype(getattr(ml_dtypes, _ML_DTYPES[word]))
     raise TypeError(
-        f"tensor {name!r} is of {word}, whose elements are no whole bytes; try: names= without it"
+        f"tensor {name!r} has dtype {word}, whose elements are not whole bytes; try: leave it out "
+        "with names="
     )
 
 
@@ -273,12 +287,12 @@ def _torch(
 
     dtype = getattr(torch, _TORCH.get(word, ""), None)
     if dtype is None:
-        raise TypeError(f"tensor {name!r} is of {word}, which this torch does not have")
+        raise TypeError(f"tensor {name!r} has dtype {word}, which this torch does not have")
     if not length:
         return torch.empty(shape, dtype=dtype)
-    # Of bytes: torch reads no view of some dtypes directly.
+    # As bytes: torch cannot view some dtypes directly.
     with _QUIET, warnings.catch_warnings():
-        # It has no read-only tensors, as the documentation says; no other warning is meant.
+        # It has no read-only tensors, as the documentation says; only this warning is hidden.
         warnings.filterwarnings("ignore", "The given buffer is not writable", UserWarning)
         flat = torch.frombuffer(memory, dtype=torch.uint8, count=length, offset=begin)
     return flat.view(dtype).reshape(shape)
@@ -295,31 +309,37 @@ def save_safetensors(
     workers: int = 0,
     progress: _Progress = None,
 ) -> int:
-    """Writes a safetensors file: complete under its name, or not at all; returns its bytes.
+    """Writes a safetensors file, complete or not at all; returns its length in bytes.
 
     Parameters
     ----------
     path : path
     tensors : mapping of str to numpy.ndarray or torch.Tensor
-        Of any order in memory; the same tensors give the same bytes, in whichever order they come.
+        In any memory layout. The same tensors give the same bytes, in whatever order they come.
     metadata : mapping of str to str, optional
     durability : {"full", "none"}
-        Whether this waits until the device has it.
+        Whether to wait until the device has it.
     replace : bool
         Whether an existing file may be replaced.
     hard_links : {"refuse", "break"}
-        What to do with an existing file that has further names, which keep the old bytes: refuse it,
-        or let this name alone get the new ones.
+        What to do if the file has other names, which keep the old bytes: refuse, or give only this
+        name the new ones.
     workers : int
         Threads; 0 chooses.
     progress : bool or callable
-        ``True`` shows a bar; a callable gets bytes written and in all (``None`` where text is made
-        on the way), from threads of Swath's own.
+        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
+        not known in advance), on threads of Swath.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> swath.save_safetensors("out.safetensors", {"weight": numpy.zeros(4, "f4")})
+    88
     """
     if not isinstance(tensors, Mapping):
         kind = type(tensors).__qualname__
         raise TypeError(
-            f"a {kind} is no mapping of names to tensors; try: "
+            f"a {kind} is not a mapping of names to tensors; try: pass "
             "{name: numpy.asarray(table[name]) for name in table.columns}"
         )
     rows = [(name, *_described(name, tensor)) for name, tensor in tensors.items()]
@@ -336,8 +356,8 @@ def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:
 
         words = {getattr(torch, kind, None): word for word, kind in _TORCH.items()}
         if tensor.dtype not in words:
-            raise TypeError(f"tensor {name!r} is of {tensor.dtype}, which the format does not have")
-        # Some are only marked as conjugate or negative, which bytes cannot be.
+            raise TypeError(f"tensor {name!r} has dtype {tensor.dtype}, which the format does not have")
+        # Some tensors are only marked as conjugate or negative, which bytes cannot express.
         try:
             whole = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
             flat = whole.reshape(-1).view(torch.uint8)
@@ -350,9 +370,9 @@ def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:
     if word is None:
         word = {kind: word for word, kind in _ML_DTYPES.items()}.get(array.dtype.name)
     if word is None:
-        raise TypeError(f"tensor {name!r} is of {array.dtype}, which the format does not have")
+        raise TypeError(f"tensor {name!r} has dtype {array.dtype}, which the format does not have")
     if word in _NUMPY:
         array = array.astype(_NUMPY[word], copy=False)
-    # One dimension of bytes: others have no buffer of every dtype.
+    # One dimension of bytes: not every dtype has a buffer.
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return word, list(array.shape), flat

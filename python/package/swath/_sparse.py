@@ -1,4 +1,4 @@
-"""Matrices and graphs as scipy's sparse arrays, or as plain ones."""
+"""Matrices and graphs as scipy sparse arrays, or as plain arrays without scipy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,12 @@ _MOST = 2**31 - 1
 
 
 class Coo(NamedTuple):
-    """Entries by their coordinates: where scipy is not installed."""
+    """A matrix by coordinates; used where scipy is not installed.
+
+    >>> import numpy
+    >>> swath.Coo((2, 2), numpy.array([0, 1]), numpy.array([1, 0]), None).shape
+    (2, 2)
+    """
 
     shape: tuple[int, int]
     rows: np.ndarray[Any, Any]
@@ -40,9 +45,14 @@ class Coo(NamedTuple):
 
 
 class Compressed(NamedTuple):
-    """Entries row by row or column by column: where scipy is not installed.
+    """A matrix by compressed rows or columns; used where scipy is not installed.
 
-    Those of row (column) ``r`` are numbers ``offsets[r]`` to ``offsets[r + 1]``.
+    The entries of row (column) ``r`` have the indices ``offsets[r]`` up to ``offsets[r + 1]``.
+
+    >>> import numpy
+    >>> rows = swath.Compressed((2, 2), numpy.array([0, 1, 1]), numpy.array([1]), None)
+    >>> [int(column) for column in rows.indices[rows.offsets[0]:rows.offsets[1]]]
+    [1]
     """
 
     shape: tuple[int, int]
@@ -75,22 +85,22 @@ def read_mtx(
     source : path, descriptor, open file, bytes in memory, or list of copies
         As for `read`.
     form : {"coo", "csr", "csc"}
-        Coordinates, compressed rows or compressed columns: parsed into at once, none is made from
-        another one.
+        Coordinates, compressed rows or compressed columns. The file is parsed directly into that
+        form.
     values : {"auto", "none", "int64", "uint64", "float32", "float64", "complex128"}
-        As the file says; anything else is converted to. A pattern has ones of ``float64`` for scipy,
-        and ``None`` without it.
+        "auto" keeps the type of the file; the others convert to that type. A pattern has ones of
+        ``float64`` with scipy, and ``None`` without it.
     expand : bool
-        Whether what symmetric files leave out is put in.
+        Whether to add the entries that symmetric files leave out.
     sort, sum_duplicates : bool
-        Whether entries are sorted, and equal places added up.
+        Whether to sort the entries, and to add up entries at the same place.
     strict : bool
-        Whether what the format forbids and others accept is refused.
+        Whether to refuse what the format forbids but other readers accept.
     starting_in : (offset, length), optional
-        Only the entries that begin in so many bytes of the text from there on, the last one to its
-        end, wherever that is: of extents that together are all of a file, each entry begins in one.
-        The shape is that of the header. A dense matrix, whose values say nothing of their places, is
-        refused.
+        Only the entries that begin in these bytes of the text; the last one is read to its end,
+        wherever that is. If extents cover the file, each entry begins in exactly one of them. The
+        shape is that of the header. A dense matrix is refused, because its values do not say where
+        they belong.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
 
@@ -102,9 +112,13 @@ def read_mtx(
     Raises
     ------
     swath.MalformedError
-        With line and byte of what is not as it should be.
+        With the line and the byte of the fault.
 
-    Source: study D; the parser is that of ``swath convert``.
+    Examples
+    --------
+    >>> graph = swath.read_mtx("graph.mtx", "csr")
+    >>> graph.shape
+    (3, 3)
     """
     how = How(workers, 0, engine, page_cache, progress, verify, profile)
     read = read_matrix(
@@ -141,11 +155,16 @@ def read_edges(
     verify: _Verify = None,
     profile: bool = True,
 ) -> Any:
-    """Reads a list of edges: two numbers a line, and a weight if there is one.
+    """Reads a list of edges: two numbers per line, and optionally a weight.
 
-    ``base`` is 0, 1 or "auto": what the first vertex is called; ``vertices`` how many there are,
-    if not as many as the greatest asks for: of parts, by ``starting_in=``, each has another greatest.
-    Otherwise as `read_mtx`.
+    ``base`` is the number of the first vertex: 0, 1 or "auto". ``vertices`` is their count; without it,
+    the greatest vertex decides, which differs between parts that are read with ``starting_in=``. All
+    else is as for `read_mtx`.
+
+    Examples
+    --------
+    >>> swath.read_edges("edges.el", vertices=4).shape
+    (4, 4)
     """
     how = How(workers, 0, engine, page_cache, progress, verify, profile)
     read = read_matrix(
@@ -171,10 +190,10 @@ def _matrix(source: Any, form: _Form, read: _Read) -> Any:
     row_count, column_count, _, first, second, raw = read
     shape = (row_count, column_count)
     if max(shape) > 2**63 - 1:
-        what = f"{row_count} x {column_count} are more than numpy counts"
-        hint = "`swath convert`, which counts further"
+        what = f"{row_count} x {column_count} is larger than numpy's indices"
+        hint = "convert it with `swath convert`"
         raise unreadable("TooLarge", named(source), what, hint)
-    # Indices are below the shape and offsets rise, as the parser promises: nobody has to look.
+    # The parser promises that indices are below the shape and offsets rise: no check is needed.
     wide = max(shape) > _MOST
     one, other = np.asarray(first), np.asarray(second)
     one = _signed(one, wide if form == "coo" else int(one[-1]) > _MOST)
@@ -194,7 +213,7 @@ def _matrix(source: Any, form: _Form, read: _Read) -> Any:
 
 
 def _coo_array(sparse: Any, shape: tuple[int, int], rows: Any, columns: Any, values: Any) -> Any:
-    """scipy's, without its passes over indices which the parser has checked: four, by one thread."""
+    """A scipy array, without scipy's four serial passes over indices that the parser has checked."""
     matrix = sparse.coo_array(shape, dtype=values.dtype)
     if not hasattr(matrix, "coords"):  # Before scipy 1.13.
         return sparse.coo_array((values, (rows, columns)), shape=shape)
@@ -205,7 +224,7 @@ def _coo_array(sparse: Any, shape: tuple[int, int], rows: Any, columns: Any, val
 
 
 def _signed(ids: np.ndarray[Any, Any], wide: bool) -> np.ndarray[Any, Any]:
-    """With a sign, as scipy counts: the same memory, where they are not to be wider than read."""
+    """Signed, as scipy wants them: the same memory, unless they must be wider."""
     from swath._numpy import np
 
     if ids.dtype == np.uint64:
@@ -232,32 +251,39 @@ def write_mtx(
     workers: int = 0,
     progress: _Progress = None,
 ) -> int:
-    """Writes a Matrix Market file: complete under its name, or not at all; returns its bytes.
+    """Writes a Matrix Market file, complete or not at all; returns its length in bytes.
 
     Parameters
     ----------
     path : path
     matrix : scipy sparse array or matrix, or Coo
-        Values are written so that reading them as the type they have gives the same bits; float32
-        asks for ``values="float32"`` then. Integers above 2^63 - 1 make it ``unsigned-integer``, which
-        scipy reads too. What is masked, or wider than a double, is refused.
+        Values are written so that reading them back with the same type gives the same bits; for
+        float32 read with ``values="float32"``. Integers above 2^63 - 1 make it ``unsigned-integer``,
+        which scipy reads too. Masked values, and floats wider than a double, are refused.
     symmetry : str
-        What the matrix is, if not "general": then only its lower half is written, and the rest is not
-        compared with it.
+        The symmetry of the matrix, if not "general": only its lower half is written, and the other
+        half is not compared with it.
     comment : str, optional
         For the head of the file.
     durability : {"full", "none"}
-        Whether this waits until the device has it.
+        Whether to wait until the device has it.
     replace : bool
         Whether an existing file may be replaced.
     hard_links : {"refuse", "break"}
-        What to do with an existing file that has further names, which keep the old bytes: refuse it,
-        or let this name alone get the new ones.
+        What to do if the file has other names, which keep the old bytes: refuse, or give only this
+        name the new ones.
     workers : int
         Threads; 0 chooses.
     progress : bool or callable
-        ``True`` shows a bar; a callable gets bytes written and in all (``None`` where text is made
-        on the way), from threads of Swath's own.
+        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
+        not known in advance), on threads of Swath.
+
+    Examples
+    --------
+    >>> import numpy
+    >>> ends = numpy.array([0, 1])
+    >>> swath.write_mtx("out.mtx", swath.Coo((2, 2), ends, ends, numpy.array([1.5, 2.5])))
+    68
     """
     from swath._numpy import np
 
@@ -266,8 +292,8 @@ def write_mtx(
     elif not hasattr(matrix, "tocoo"):
         kind = type(matrix).__qualname__
         raise TypeError(
-            f"a {kind} is no sparse matrix; try: scipy.sparse.coo_array(matrix), which leaves out "
-            "zeros, or swath.write_csv"
+            f"a {kind} is not a sparse matrix; try: convert it with scipy.sparse.coo_array(matrix), "
+            "which leaves out zeros, or call swath.write_csv"
         )
     else:
         coo = matrix.tocoo()
@@ -304,13 +330,13 @@ def _indices(what: str, given: Any) -> np.ndarray[Any, Any]:
 
     array = plain(f"the array of {what}", given)
     if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"the array of {what} is of {array.dtype}; try: integers")
+        raise TypeError(f"the array of {what} has dtype {array.dtype}; try: pass integers")
     # Negative ones become too large, and are refused as such.
     return np.ascontiguousarray(array, np.uint64)
 
 
 def _numbers(given: Any) -> np.ndarray[Any, Any]:
-    """Of a type that files have, each as it was."""
+    """Values of a type that the format has, unchanged."""
     from swath._numpy import np
 
     array = plain("the array of values", given)
@@ -319,7 +345,7 @@ def _numbers(given: Any) -> np.ndarray[Any, Any]:
     check_numbers("the array of values", array)
     is_unsigned = array.dtype.kind == "u" and array.dtype.itemsize == 8
     if is_unsigned and len(array) and int(array.max()) > 2**63 - 1:
-        # Only where they have to be: the format itself has integers with a sign alone.
+        # Only if needed: the format itself has only signed integers.
         return array.astype(np.uint64, copy=False)
     if array.dtype.kind != "f":
         return array.astype(np.int64, copy=False)

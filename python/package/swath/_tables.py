@@ -1,4 +1,4 @@
-"""Numeric tables as arrays, or as columns that Arrow's users take without a copy."""
+"""Numeric tables as arrays, or as columns that Arrow libraries use without a copy."""
 
 from __future__ import annotations
 
@@ -51,26 +51,27 @@ def read_csv(
     source : path, descriptor, open file, bytes in memory, or list of copies
         As for `read`.
     dtype : numpy dtype, optional
-        Integers of 8 to 64 bits, float32 or float64: then all of it is one array of two dimensions.
-        Without it a ``Table`` with a type for each column.
+        Integers of 8 to 64 bits, float32 or float64: the result is one array of two dimensions.
+        Without it, a ``Table`` with a type for each column.
     columns : sequence of str or int, optional
-        The columns that are read, in this order: by their names in the header, or by index, from 0
-        on; -1 is none. In the others may stand any text. Without it all are read.
+        The columns to read, in this order: by name in the header, or by index from 0; negative
+        indices are refused. Other columns may hold any text. Without it, all are read.
     delimiter : str or bytes, optional
-        One byte, or "blanks": spaces and tabs, any number of which count as one. Without it, the
-        first of tab, ``,``, ``;`` and ``|`` that the first line has, else blanks, if it has a space.
+        One byte, or "blanks": any run of spaces and tabs. Without it, the first of tab, ``,``, ``;``
+        and ``|`` that occurs in the first line, else blanks if it has a space.
     header : {"auto", "present", "absent"}
         Whether the first line names the columns.
     comment, quote : str, bytes or None
-        What begins a line that is left out, and what may stand around fields.
+        The byte that begins a line to be skipped, and the byte that may enclose fields.
     missing : float, optional
-        What stands for a missing value in an array: NaN for floats; integers have nothing.
+        The value for missing fields in an array. Default: NaN for floats; for integers a missing
+        field is an error.
     missing_words : sequence of str
-        Fields that are missing values: nothing at all, ``NA``, ``N/A`` and ``null``.
+        Fields that count as missing. Default: an empty field, ``NA``, ``N/A`` and ``null``.
     starting_in : (offset, length), optional
-        Only the rows that begin in so many bytes of the text from there on, the last one to its end,
-        wherever that is: of extents that together are all of a file, each row begins in one. The first
-        line and its names are read all the same. Without ``dtype``, types are those of the part.
+        Only the rows that begin in these bytes of the text; the last one is read to its end, wherever
+        that is. If extents cover the file, each row begins in exactly one of them. The first line and
+        its names are read anyway. Without ``dtype``, types are those of the part.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
 
@@ -82,10 +83,18 @@ def read_csv(
     Raises
     ------
     swath.MalformedError
-        With line and byte of what is not as it should be.
+        With the line and the byte of the fault.
+
+    Examples
+    --------
+    >>> table = swath.read_csv("points.csv")
+    >>> table.columns, table.shape
+    (['x', 'y'], (3, 2))
+    >>> swath.read_csv("points.csv", "f8", columns=["y"]).ravel()
+    array([0.5, 1.5, 2.5])
     """
     if not isinstance(header, str):
-        raise TypeError(f'header={header!r}: it is one of "auto", "present", "absent"')
+        raise TypeError(f'header={header!r}: not one of "auto", "present", "absent"')
     said: dict[str, Any] = {
         "columns": None if columns is None else _keys(columns),
         "header": header,
@@ -108,7 +117,8 @@ def read_csv(
 def _keys(columns: Any) -> list[str | int]:
     if isinstance(columns, (str, bytes, int)) or not hasattr(columns, "__iter__"):
         raise TypeError(
-            f"columns={columns!r}: it is a sequence of names and indices; try: columns=[{columns!r}]"
+            f"columns={columns!r}: not a sequence of names and indices; try: pass "
+            f"columns=[{columns!r}]"
         )
     return [_key(one) for one in columns]
 
@@ -122,14 +132,14 @@ def _key(one: Any) -> str | int:
         index = None
     if index is None:
         raise TypeError(
-            f"columns=[…]: {one!r} is neither a name nor an index; try: a str, or an int from 0 on"
+            f"columns=[…]: {one!r} is neither a name nor an index; try: pass a str, or an int from 0"
         )
     if index < 0:
         raise ValueError(
-            f"columns=[…]: {one!r}: an index counts from 0, the first column; try: the name"
+            f"columns=[…]: {one!r}: indices count from 0, the first column; try: pass the name"
         )
     if index >= 2**63:
-        raise ValueError(f"columns=[…]: {one!r}: no file has so many columns; try: the name")
+        raise ValueError(f"columns=[…]: {one!r}: no file has that many columns; try: pass the name")
     return index
 
 
@@ -137,14 +147,14 @@ def _byte(name: str, text: str | bytes | None) -> int | None:
     if text is None:
         return None
     if not isinstance(text, (str, bytes)):
-        raise TypeError(f"{name}={text!r}: it is a str or bytes, of one byte")
+        raise TypeError(f"{name}={text!r}: not a str or bytes; try: pass one byte")
     if len(encoded := text.encode() if isinstance(text, str) else text) != 1:
-        raise ValueError(f"{name}={text!r}: it is one byte")
+        raise ValueError(f"{name}={text!r}: not one byte; try: pass a single ASCII character")
     return encoded[0]
 
 
 def column(table: Table, index: int) -> Any:
-    """What ``table[index]`` is: see there."""
+    """Implements ``table[index]``."""
     from swath._numpy import np
 
     values, bits = np.asarray(table.values(index)), table.validity(index)
@@ -157,22 +167,22 @@ def column(table: Table, index: int) -> Any:
 
 
 def matrix(table: Table, dtype: Any, copy: bool | None) -> Any:
-    """What ``numpy.asarray(table)`` is: see there."""
+    """Implements ``numpy.asarray(table)``."""
     from swath._numpy import np
 
-    # The frame that called numpy: pandas' constructor asks for nothing but an array, and there is no
-    # other way to tell it the names.
+    # The frame that called numpy: pandas' constructor requests only an array, and there is no other
+    # way to pass it the names.
     caller = sys._getframe(1)
     if (caller.f_globals.get("__name__"), caller.f_code.co_name) == (
         "pandas.core.frame",
         "__init__",
     ):
         raise TypeError(
-            "pandas.DataFrame(table) would lose names and types; try: table.to_pandas(), or "
+            "pandas.DataFrame(table) would lose names and types; try: call table.to_pandas() or "
             "pandas.DataFrame.from_arrow(table)"
         )
     if copy is False:
-        raise ValueError("the columns of a table are apart: an array of them is a copy")
+        raise ValueError("the columns of a table are separate; try: allow a copy with copy=None")
     columns = [table[index] for index in range(table.num_columns)]
     if dtype is None:
         kinds = {one.dtype.kind if type(one) is np.ndarray else "" for one in columns}
@@ -184,12 +194,12 @@ def matrix(table: Table, dtype: Any, copy: bool | None) -> Any:
 
 
 def _as(what: str, column: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
-    """The column as another type: exactly, or not at all. Singles are rounded, as was asked for."""
+    """The column as another type: exactly, or not at all. Conversion to float32 rounds."""
     from swath._numpy import np
 
     if isinstance(column, np.ma.MaskedArray):
         if dtype.kind in "iub":
-            raise ValueError(f"{what} has missing values, and {dtype} has nothing for them")
+            raise ValueError(f"{what} has missing values, which {dtype} cannot express")
         made = np.full(len(column), np.nan, dtype)
         made[~np.ma.getmaskarray(column)] = _as(what, column.compressed(), dtype)
         return made
@@ -198,20 +208,20 @@ def _as(what: str, column: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
     lost = _lost(column, made)
     if len(lost):
         raise ValueError(
-            f"{what} has {column[lost[0]]}, which is none of {dtype}; try: the column alone, or "
-            "numpy.asarray(table, object)"
+            f"{what} has {column[lost[0]]}, which {dtype} cannot express exactly; try: use the "
+            "column alone, or numpy.asarray(table, object)"
         )
     return made
 
 
 def _lost(column: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> Any:
-    """Where integers or doubles are not what they were before they became integers or doubles."""
+    """Where a conversion between integers and doubles has changed values."""
     from swath._numpy import np
 
     if made.dtype.kind in "iu":
         least, most = np.iinfo(made.dtype).min, np.iinfo(made.dtype).max
         inside = (column >= least) & (column <= most)
-        # As a double the greatest integer of 64 bits is one that is too large.
+        # As a double, the greatest 64-bit integer is rounded up and out of range.
         if column.dtype.kind == "f":
             inside = (column >= float(least)) & (column < float(most + 1)) & (column % 1 == 0)
         return np.flatnonzero(~inside)
@@ -225,27 +235,28 @@ def _lost(column: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> Any:
 
 
 def dtypes(table: Table) -> list[Any]:
-    """What ``table.dtypes`` is: see there."""
+    """Implements ``table.dtypes``."""
     from swath._numpy import np
 
     return [np.asarray(table.values(index)).dtype for index in range(table.num_columns)]
 
 
 def to_pandas(table: Table) -> Any:
-    """What ``table.to_pandas()`` is: see there."""
+    """Implements ``table.to_pandas()``."""
     from swath._numpy import np
 
     try:
         import pandas  # type: ignore[import-untyped, unused-ignore]
     except ImportError as error:
-        raise ImportError("pandas is not installed; try: pip install pandas") from error
+        text = "pandas is not installed; try: run pip install pandas"
+        raise ImportError(text) from error
 
     def made(column: Any) -> Any:
         if not isinstance(column, np.ma.MaskedArray):
             return column
         return pandas.arrays.IntegerArray(column.data.copy(), np.ma.getmaskarray(column))
 
-    # By number, for two may have one name.
+    # By number, because two may have the same name.
     columns = {index: made(table[index]) for index in range(table.num_columns)}
     frame = pandas.DataFrame(columns, index=pandas.RangeIndex(len(table)))
     frame.columns = table.names
@@ -265,43 +276,51 @@ def write_csv(
     workers: int = 0,
     progress: _Progress = None,
 ) -> int:
-    """Writes a numeric CSV file: complete under its name, or not at all; returns its bytes.
+    """Writes a numeric CSV file, complete or not at all; returns its length in bytes.
 
     Parameters
     ----------
     path : path
     data : table, mapping of names to columns, or array of one or two dimensions
-        A ``Table``, or a table of pandas, polars, pyarrow or whatever else speaks Arrow, is written
-        with its names and types; so are a mapping, a structured array, a column for each field, and
-        a Series or an Index of pandas that has a name. What is missing there, or masked in an array,
-        is an empty field. Booleans of numpy are 0 and 1.
+        A ``Table``, or a table of pandas, polars, pyarrow or any other Arrow library, is written with
+        its names and types. So are a mapping, a structured array (one column per field), and a named
+        pandas Series or Index. Missing values, and masked ones of an array, become empty fields.
+        Booleans of numpy become 0 and 1.
     names : sequence of str, optional
-        What the first line calls the columns, in quotes if it could be taken for data; without
-        them, of an array, there is no such line, but for ``column_1`` and so on where there are no
-        rows.
+        Names of the columns for the first line, quoted if they could be taken for data. An array
+        without names gets no such line, except ``column_1`` and so on if it has no rows.
     delimiter : str or bytes, optional
-        One byte, but not ``#``, which begins comments; without it a comma.
+        One byte, but not ``#``, which begins comments. Default: a comma.
     digits : int, optional
-        Behind the point, correctly rounded; without it the shortest text that is read as the same
-        number.
+        Digits after the point, correctly rounded. Without it, the shortest text that reads back as
+        the same number.
     durability : {"full", "none"}
-        Whether this waits until the device has it.
+        Whether to wait until the device has it.
     replace : bool
         Whether an existing file may be replaced.
     hard_links : {"refuse", "break"}
-        What to do with an existing file that has further names, which keep the old bytes: refuse it,
-        or let this name alone get the new ones.
+        What to do if the file has other names, which keep the old bytes: refuse, or give only this
+        name the new ones.
     workers : int
         Threads; 0 chooses.
     progress : bool or callable
-        ``True`` shows a bar; a callable gets bytes written and in all (``None`` where text is made
-        on the way), from threads of Swath's own.
+        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
+        not known in advance), on threads of Swath.
 
     Raises
     ------
     TypeError, OverflowError
-        With the column and its type, if text cannot keep it exactly: text, dates, decimals, complex
-        numbers, objects, what is nested, floats of more than 64 bits.
+        With the column and its type, if CSV cannot keep it exactly: text, dates, decimals, complex
+        numbers, objects, nested columns, floats of more than 64 bits.
+
+    Examples
+    --------
+    >>> swath.write_csv("out.csv", {"id": [1, 2], "value": [0.5, 1.5]})
+    21
+    >>> print(swath.read("out.csv").decode(), end="")
+    id,value
+    1,0.5
+    2,1.5
     """
     from swath._numpy import np
 
@@ -320,13 +339,13 @@ def write_csv(
     if array.ndim == 1:
         array = array.reshape(-1, 1)
     if array.ndim != 2:
-        raise ValueError(f"a table has two dimensions, not {array.ndim}")
+        raise ValueError(f"a table has two dimensions, not {array.ndim}; try: reshape the array")
     check_numbers("the array", array)
     if array.dtype.kind == "b":
         array = array.astype(np.uint8)
     if array.dtype.name not in _WRITTEN:
         array = array.astype(np.float64)
-    # In the order of bytes of this machine, and without gaps.
+    # In this machine's byte order, and contiguous.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return write_table(path, array.dtype.name, array, array.shape[1], leave, **said)
 

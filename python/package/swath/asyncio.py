@@ -1,8 +1,8 @@
-"""The same verbs for ``asyncio``: they are made in a thread, and end when the task is cancelled.
+"""Swath's readers for ``asyncio``. Each runs in a thread and ends when its task is cancelled.
 
->>> import asyncio, swath.asyncio
->>> len(asyncio.run(swath.asyncio.read("/etc/passwd"))) > 0
-True
+>>> import asyncio, swath
+>>> len(asyncio.run(swath.asyncio.read("data.bin")))
+1000000
 """
 
 from __future__ import annotations
@@ -19,33 +19,69 @@ _R = TypeVar("_R")
 __all__ = ["hash", "ingest", "read", "read_array", "sum", "wait"]
 
 
+def __dir__() -> list[str]:
+    return [*__all__]
+
+
 async def read(*args: Any, **how: Any) -> swath.Buffer | memoryview:
-    """As `swath.read`."""
+    """As `swath.read`.
+
+    >>> import asyncio
+    >>> len(asyncio.run(swath.asyncio.read("data.bin", length=64)))
+    64
+    """
     return await _made(swath.read, args, how)
 
 
 async def read_array(*args: Any, **how: Any) -> Any:
-    """As `swath.read_array`."""
+    """As `swath.read_array`.
+
+    >>> import asyncio
+    >>> asyncio.run(swath.asyncio.read_array("data.f8", "f8", 3))
+    array([0., 1., 2.])
+    """
     return await _made(swath.read_array, args, how)
 
 
 async def sum(*args: Any, **how: Any) -> int:
-    """As `swath.sum`."""
+    """As `swath.sum`.
+
+    >>> import asyncio
+    >>> asyncio.run(swath.asyncio.sum("data.bin"))
+    124500000
+    """
     return await _made(swath.sum, args, how)
 
 
 async def hash(*args: Any, **how: Any) -> str:
-    """As `swath.hash`."""
+    """As `swath.hash`.
+
+    >>> import asyncio
+    >>> asyncio.run(swath.asyncio.hash("data.bin", "crc32c"))
+    '09b0ca70'
+    """
     return await _made(swath.hash, args, how)
 
 
 async def ingest(*args: Any, **how: Any) -> swath.Files:
-    """As `swath.ingest`."""
+    """As `swath.ingest`.
+
+    >>> import asyncio
+    >>> len(asyncio.run(swath.asyncio.ingest("images")))
+    3
+    """
     return await _made(swath.ingest, args, how)
 
 
 async def wait(reading: swath.Prioritised, cls: int) -> list[memoryview]:
-    """As `swath.Prioritised.wait`. Cancelled, it ends the whole read."""
+    """As `swath.Prioritised.wait`. Cancelling it ends the whole read.
+
+    >>> import asyncio
+    >>> reading = swath.read_prioritised("data.bin", 4)
+    >>> chunks = asyncio.run(swath.asyncio.wait(reading, 0))
+    >>> len(chunks[0])
+    250000
+    """
     made = asyncio.get_running_loop().run_in_executor(None, reading.wait, cls)
     try:
         return await asyncio.shield(made)
@@ -72,7 +108,7 @@ async def _made(verb: Callable[..., _R], args: tuple[Any, ...], how: dict[str, A
         return await asyncio.shield(made)
     except asyncio.CancelledError:
         cancelled.set()
-        # Memory that was lent must not be written to any more when this is over.
+        # Borrowed memory must not be written to once this is over.
         await _ended(made)
         raise
     finally:
@@ -81,13 +117,13 @@ async def _made(verb: Callable[..., _R], args: tuple[Any, ...], how: dict[str, A
 
 
 async def _ended(made: asyncio.Future[Any]) -> None:
-    """Waits until the read is over, however often the task is cancelled meanwhile."""
+    """Waits until the read is over, however often the task is cancelled in the meantime."""
     while not made.done():
         try:
             await asyncio.wait([made])
         except asyncio.CancelledError:
-            # Whoever cancels again is told when the memory is free, not before.
+            # Another cancellation takes effect when the memory is free, not before.
             continue
     if not made.cancelled():
-        # Nobody waits for what it raised any more.
+        # Its exception is no longer awaited.
         made.exception()

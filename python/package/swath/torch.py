@@ -1,10 +1,13 @@
-"""A dataset over many files or records, for torch's own ``DataLoader``.
+"""Datasets of many files or records, for torch's own ``DataLoader``.
 
->>> from swath.torch import FileDataset                            # doctest: +SKIP
->>> loader = DataLoader(FileDataset("images/"), batch_size=64)     # doctest: +SKIP
+>>> from swath.torch import FileDataset
+>>> dataset = FileDataset("images")
+>>> len(dataset)
+3
+>>> loader = DataLoader(dataset, batch_size=64)                    # doctest: +SKIP
 
-Nothing here needs torch: it asks a dataset for ``__len__`` and ``__getitems__`` alone. Workers that
-are forked or spawned open files of their own.
+Nothing here imports torch: it calls only ``__len__`` and ``__getitems__`` of a dataset. Workers that are
+forked or spawned open files of their own.
 """
 
 from __future__ import annotations
@@ -24,6 +27,10 @@ _R = TypeVar("_R")
 __all__ = ["FileDataset", "RecordDataset", "ShuffledSampler"]
 
 
+def __dir__() -> list[str]:
+    return [*__all__]
+
+
 def _as_it_is(data: memoryview) -> memoryview:
     return data
 
@@ -33,7 +40,7 @@ def _is_one(paths: Any) -> bool:
 
 
 def _listed(paths_or_folder: Any) -> list[str]:
-    """Files by name, byte by byte, a folder's own before those of the folders in it: as `ingest`."""
+    """Files ordered by name as bytes, a folder's own before those of its subfolders: as `ingest`."""
     if not _is_one(paths_or_folder):
         return [os.fsdecode(path) for path in paths_or_folder]
     if not os.path.isdir(paths_or_folder):
@@ -46,7 +53,7 @@ def _listed(paths_or_folder: Any) -> list[str]:
     for folder, folders, names in os.walk(os.fsdecode(paths_or_folder), onerror=fail):
         folders.sort(key=os.fsencode)
         paths = (os.path.join(folder, name) for name in sorted(names, key=os.fsencode))
-        # One that cannot be asked is an error, as is a link that leads nowhere.
+        # A file without access is an error, as is a dangling link.
         found.extend(path for path in paths if stat.S_ISREG(os.stat(path).st_mode))
     return found
 
@@ -59,10 +66,15 @@ class FileDataset(Generic[_R]):
     Parameters
     ----------
     paths_or_folder : path, or iterable of paths
-        A folder is walked once, when the dataset is made; a link in it that leads nowhere is an
-        error.
+        A folder is walked once, when the dataset is made; a dangling link in it is an error.
     decode : callable
-        Makes an item of the bytes of a file, a read-only memoryview that it may keep.
+        Makes an item from the bytes of a file, a read-only memoryview that it may keep.
+
+    Examples
+    --------
+    >>> dataset = swath.torch.FileDataset("images", decode=len)
+    >>> dataset.__getitems__([0, 2])
+    [100, 300]
     """
 
     def __init__(
@@ -74,29 +86,35 @@ class FileDataset(Generic[_R]):
         self._decode = decode
 
     def __len__(self) -> int:
-        """How many files there are."""
+        """Returns the number of files."""
         return len(self.paths)
 
     def __getitem__(self, index: int) -> _R:
-        """One file."""
+        """Returns one file."""
         return self._decode(memoryview(swath.read(self.paths[index], readonly=True)))
 
     def __getitems__(self, indices: Sequence[int]) -> list[_R]:
-        """A batch, read at once."""
+        """Returns a batch of files, read at once."""
         files = swath.ingest([self.paths[index] for index in indices])
         return [self._decode(file) for file in files]
 
 
 class RecordDataset(Generic[_R]):
-    """A map-style dataset whose items are records of one width, of one file or of several.
+    """A map-style dataset whose items are records of one width, from one file or several.
 
     Parameters
     ----------
     paths : path, or iterable of paths
     width : int
-        Bytes of each record; a file of another length than a multiple of it is an error.
+        Bytes of each record; the length of each file must be a multiple of it.
     decode : callable
-        Makes an item of a record, a read-only memoryview that it may keep.
+        Makes an item from a record, a read-only memoryview that it may keep.
+
+    Examples
+    --------
+    >>> dataset = swath.torch.RecordDataset("data.bin", 1000, decode=bytes)
+    >>> len(dataset), len(dataset[0])
+    (1000, 1000)
     """
 
     def __init__(
@@ -106,7 +124,7 @@ class RecordDataset(Generic[_R]):
         decode: Callable[[memoryview], _R] = _as_it_is,  # type: ignore[assignment]
     ) -> None:
         if width <= 0:
-            raise ValueError(f"width={width}: a record has one byte at least")
+            raise ValueError(f"width={width}: a record has at least one byte")
         self.paths: list[Any] = [paths] if _is_one(paths) else list(paths)
         self.width = width
         self._decode = decode
@@ -115,20 +133,20 @@ class RecordDataset(Generic[_R]):
         for path in self.paths:
             size = os.stat(path).st_size
             if size % width:
-                raise ValueError(f"{path}: {size} bytes are no whole records of {width}")
+                raise ValueError(f"{path}: {size} bytes are not a multiple of width={width}")
             total += size // width
             self._ends.append(total)
 
     def __len__(self) -> int:
-        """How many records there are."""
+        """Returns the number of records."""
         return self._ends[-1] if self._ends else 0
 
     def __getitem__(self, index: int) -> _R:
-        """One record."""
+        """Returns one record."""
         return self.__getitems__([index])[0]
 
     def __getitems__(self, indices: Sequence[int]) -> list[_R]:
-        """A batch: of each file its records at once, neighbours together."""
+        """Returns a batch: the records of each file at once, neighbours together."""
         places: dict[int, list[tuple[int, int]]] = {}
         for slot, index in enumerate(indices):
             if not -len(self) <= index < len(self):
@@ -147,15 +165,24 @@ class RecordDataset(Generic[_R]):
 
 
 class ShuffledSampler:
-    """The indices of a dataset in an order that a seed and an epoch decide, the same everywhere.
+    """The indices of a dataset in an order that depends only on a seed and an epoch.
 
-    Call ``set_epoch`` before each epoch, as with torch's ``DistributedSampler``; ``rank`` of
-    ``replicas`` gets every ``replicas``-th index, the last ones repeated where it does not divide.
+    Call ``set_epoch`` before each epoch, as with torch's ``DistributedSampler``. ``rank`` of
+    ``replicas`` gets every ``replicas``-th index; if the count is not a multiple of ``replicas``, the
+    first indices are repeated.
+
+    Examples
+    --------
+    >>> dataset = swath.torch.FileDataset("images")
+    >>> sampler = swath.torch.ShuffledSampler(dataset, seed=1)
+    >>> sampler.set_epoch(0)
+    >>> sorted(sampler)
+    [0, 1, 2]
     """
 
     def __init__(self, dataset: Any, seed: int = 0, rank: int = 0, replicas: int = 1) -> None:
         if not 0 <= rank < replicas:
-            raise ValueError(f"rank={rank}: it is below replicas={replicas}, and not negative")
+            raise ValueError(f"rank={rank} is not in 0 to replicas - 1 = {replicas - 1}")
         self._count = len(dataset)
         self._seed = seed
         self._rank = rank
@@ -163,15 +190,15 @@ class ShuffledSampler:
         self._epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Says which epoch comes."""
+        """Sets the epoch that comes next."""
         self._epoch = epoch
 
     def __len__(self) -> int:
-        """How many indices this rank gets."""
+        """Returns how many indices this rank gets."""
         return -(-self._count // self._replicas)
 
     def __iter__(self) -> Iterator[int]:
-        """The indices of this rank."""
+        """Iterates over the indices of this rank."""
         order = list(range(self._count))
         random.Random(f"{self._seed}-{self._epoch}").shuffle(order)
         whole = itertools.islice(itertools.cycle(order), len(self) * self._replicas)

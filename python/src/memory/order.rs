@@ -75,16 +75,16 @@ impl Buffer {
         let asked = |flag| flags & flag == flag;
         let (c, f) = (self.is_c_contiguous(), self.is_f_contiguous());
         let refused = if asked(ffi::PyBUF_C_CONTIGUOUS) && !c {
-            "the items are not in the order of C"
+            "the items are not in C order"
         } else if asked(ffi::PyBUF_F_CONTIGUOUS) && !f {
-            "the items are not in the order of Fortran"
+            "the items are not in Fortran order"
         } else if asked(ffi::PyBUF_ANY_CONTIGUOUS) && !c && !f {
             "there are gaps between the items"
         } else if !asked(ffi::PyBUF_STRIDES) && !c {
-            "there are gaps between the items, and strides were not asked for"
+            "there are gaps between the items, and strides were not requested"
         } else {
             return Ok(());
         };
-        Err(PyBufferError::new_err(format!("{refused}; try: numpy.array(buffer), a copy")))
+        Err(PyBufferError::new_err(format!("{refused}; try: copy it with numpy.array(buffer)")))
     }
 }

@@ -41,13 +41,13 @@ impl Buffer {
     /// The bytes, copied if there are gaps between them; an error for numbers of other kinds.
     pub(super) fn contents(&self) -> PyResult<Cow<'_, [u8]>> {
         if !self.is_bytes() {
-            let text = "this Buffer holds numbers, not bytes; try: numpy.asarray(buffer), or \
+            let text = "this Buffer holds numbers, not bytes; try: use numpy.asarray(buffer) or \
                         buffer.tobytes()";
             return Err(PyTypeError::new_err(text));
         }
         let (len, stride) = (self.shape[0], self.strides[0]);
         if self.is_c_contiguous() {
-            // SAFETY: the owner keeps so many initialised bytes there. The interpreter's lock is held, so no
+            // SAFETY: the owner keeps this many initialised bytes there. The interpreter's lock is held, so no
             // thread of Python's writes. One that has given up the lock may, through a view: that
             // is a data race of the caller's making, and then what is found may be of old and of
             // new bytes. Nothing but an index within the length, or a copy, comes of it.
@@ -57,9 +57,9 @@ impl Buffer {
             return Ok(Cow::Borrowed(bytes));
         }
         let item = |at: isize| {
-            // SAFETY: `slice` made sure that each of so many is an item.
+            // SAFETY: `slice` made sure that each of these is an item.
             let place = unsafe { self.place.offset(at * stride) };
-            // SAFETY: as above, with what is said there about writers.
+            // SAFETY: as above, including the note about writers.
             unsafe { place.read() }
         };
         Ok(Cow::Owned((0..len).map(item).collect()))

@@ -77,8 +77,8 @@ fn written<T: Value>(
     })
 }
 
-/// A table of one column of integers or of doubles; where `missing` has a byte that is not 0, there is
-/// none. `swath.write_csv` makes the arguments of arrays.
+/// A table of one column of integers or doubles; values are missing where `missing` has a byte other
+/// than 0. `swath.write_csv` makes the arguments of arrays.
 #[pyfunction]
 #[pyo3(signature = (name, is_integer, values, missing=None))]
 pub(crate) fn make_column(
