@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::clean;
+use super::{binary, clean, size};
 use crate::workspace::Workspace;
 use crate::{install_c, process};
 
@@ -19,11 +19,12 @@ pub(super) struct Release {
     epoch: String,
     out: PathBuf,
     scratch: PathBuf,
+    quick: bool,
 }
 
 impl Release {
     /// Exports the last commit to a folder of its own, so that nothing else gets into a release.
-    pub(super) fn stage(workspace: &Workspace, out: &Path) -> Result<Release> {
+    pub(super) fn stage(workspace: &Workspace, out: &Path, quick: bool) -> Result<Release> {
         let version = install_c::version(workspace)?;
         let scratch = workspace.target().join("dist");
         fs::create_dir_all(out)?;
@@ -32,7 +33,7 @@ impl Release {
         let epoch = process::output(time.args(["log", "-1", "--format=%ct"]))?;
         let epoch = epoch.trim().to_owned();
         let (workspace, out) = (workspace.clone(), out.to_owned());
-        let release = Release { workspace, version, epoch, out, scratch };
+        let release = Release { workspace, version, epoch, out, scratch, quick };
         release.warn_of_changes()?;
         let stage = release.empty_folder("stage")?;
         let mut export = release.workspace.command("sh");
@@ -120,6 +121,20 @@ impl Release {
         command.env("CARGO_ENCODED_RUSTFLAGS", all.join(&OsString::from("\u{1f}")));
         command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
         command.env("CARGO_PROFILE_RELEASE_DEBUG", "none");
+        if self.quick {
+            command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+            command.env("CARGO_PROFILE_RELEASE_LTO", "off");
+            command.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+        }
+    }
+
+    /// Fails for a file that is larger than `limit`, unless it is not optimised; else returns its
+    /// size in words.
+    pub(super) fn assert_small(&self, path: &Path, limit: u64) -> Result<String> {
+        if self.quick {
+            return Ok(format!("{}, not optimised", size::shown(path)));
+        }
+        binary::assert_small(path, limit)
     }
 
     /// Packs `folder`, which becomes the one folder in the archive, into OUT.
