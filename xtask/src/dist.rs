@@ -25,6 +25,7 @@ mod part;
 mod python;
 mod release;
 mod sbom;
+mod size;
 mod source;
 mod sums;
 mod target;
@@ -47,10 +48,12 @@ pub(crate) struct Wish {
     only: Vec<String>,
     attempt: bool,
     strict: bool,
+    quick: bool,
 }
 
 impl Wish {
-    /// Understands `--out DIR`, `--only PART`, `--try` and `--strict`; `None` for anything else.
+    /// Understands `--out DIR`, `--only PART`, `--try`, `--strict` and `--quick`;
+    /// `None` for anything else.
     pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
         let mut wish = Wish::default();
         let mut words = words.iter();
@@ -58,6 +61,7 @@ impl Wish {
             match *word {
                 "--try" => wish.attempt = true,
                 "--strict" => wish.strict = true,
+                "--quick" => wish.quick = true,
                 "--out" => wish.out = Some(PathBuf::from(words.next()?)),
                 "--only" => {
                     let name = *words.next()?;
@@ -106,7 +110,7 @@ struct Outcome {
 /// Makes the parts and says what became of them.
 pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     let out = wish.out.clone().unwrap_or_else(|| workspace.target().join("dist/out"));
-    let release = Release::stage(workspace, &std::path::absolute(out)?)?;
+    let release = Release::stage(workspace, &std::path::absolute(out)?, wish.quick)?;
     let mut outcomes = Vec::new();
     for part in PARTS.iter().filter(|part| wish.includes(part)) {
         println!("── {}", part.name);
@@ -115,6 +119,9 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
         outcomes.push(outcome);
     }
     sums::write(release.out())?;
+    if wish.quick {
+        println!("note: made with --quick, for trying only: not optimised, sizes not judged");
+    }
     println!("── summary, in {}", release.out().display());
     for outcome in &outcomes {
         println!("{}", shown(outcome));
@@ -135,7 +142,7 @@ fn shown(outcome: &Outcome) -> String {
     let mut lines = Vec::new();
     match &outcome.made {
         Ok(Made::Files { files, notes }) => {
-            lines.extend(files.iter().map(|path| format!("made     {}", part::shown(path))));
+            lines.extend(files.iter().map(|path| format!("made     {}", size::shown(path))));
             lines.extend(notes.iter().map(|note| format!("note     {note}")));
         }
         Ok(Made::Checked(notes)) => {

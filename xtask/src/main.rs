@@ -51,11 +51,12 @@ usage: cargo xtask COMMAND
                   DIR (~/.local); PATH is a command that is already built
   install-c --prefix DIR [--profile NAME]
                   libswath, swath.h, and what pkg-config and CMake want to know
-  dist [--out DIR] [--only PART]... [--try] [--strict]
+  dist [--out DIR] [--only PART]... [--try] [--strict] [--quick]
                   make a release of the last commit in DIR (target/dist/out): source, crates,
                   command, deb, c, wheel, wheel-musl, wheel-free-threaded, sdist, aarch64, and the
                   checks deny and msrv. --try runs each in a clean environment. What this machine
-                  cannot make is listed; with --only or --strict that is a failure
+                  cannot make is listed; with --only or --strict that is a failure.
+                  --quick compiles without optimisation, to try the rest; sizes are not judged
   record [ARGS]   run the benchmarks with ARGS, beside the peers they are compared with
   findings [DIR]  put what records say of the study's claims into the papers that take it from
                   them; with DIR, a folder of a record, all of them take it from that one

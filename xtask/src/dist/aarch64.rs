@@ -40,7 +40,7 @@ pub(super) fn make(release: &Release) -> Result<Made> {
     let product = Product { folder: &folder, triple: ARM, libc: Libc::Shared };
     command::papers(release, "swath-cli", &product)?;
     let glibc = binary::assert_glibc(&built, deb::GLIBC)?;
-    let size = binary::assert_small(&built, binary::COMMAND_LIMIT)?;
+    let size = release.assert_small(&built, binary::COMMAND_LIMIT)?;
     let notes =
         vec![format!("needs glibc {glibc}; {size}; byte kernels are the portable ones")];
     Ok(Made::Files { files: vec![release.pack(&folder)?], notes })

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail, ensure};
 
-use super::part;
+use super::size;
 use crate::process;
 
 /// The most that the stripped command may have, in bytes.
@@ -105,7 +105,7 @@ fn assert_stripped(path: &Path, needs: &Needs) -> Result<()> {
 /// Fails for a file that is larger than `limit`; else returns its size in words.
 pub(super) fn assert_small(path: &Path, limit: u64) -> Result<String> {
     let len = fs::metadata(path)?.len();
-    let (found, most) = (part::megabytes(len), part::megabytes(limit));
+    let (found, most) = (size::megabytes(len), size::megabytes(limit));
     ensure!(len <= limit, "{} has {found}, more than {most}", path.display());
     Ok(format!("{found} (at most {most})"))
 }

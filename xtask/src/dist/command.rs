@@ -37,7 +37,7 @@ pub(super) fn make(release: &Release) -> Result<Made> {
     manual::completions(&built, &folder.join("share"))?;
     let triple = if libc == Libc::Musl { MUSL } else { GNU };
     papers(release, PACKAGE, &Product { folder: &folder, triple, libc })?;
-    let size = binary::assert_small(&built, binary::COMMAND_LIMIT)?;
+    let size = release.assert_small(&built, binary::COMMAND_LIMIT)?;
     let mut notes = vec![format!("the stripped command has {size}")];
     if libc == Libc::Glibc {
         notes.push(format!(

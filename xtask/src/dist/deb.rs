@@ -32,7 +32,7 @@ pub(super) fn make(release: &Release) -> Result<Made> {
     let mut dpkg = release.program("dpkg-deb");
     dpkg.args(["--root-owner-group", "-Zxz", "--build"]).arg(&root).arg(&file);
     process::run_quietly(&mut dpkg)?;
-    let size = binary::assert_small(&built, binary::COMMAND_LIMIT)?;
+    let size = release.assert_small(&built, binary::COMMAND_LIMIT)?;
     let notes = vec![format!("needs glibc {glibc}; the stripped command has {size}")];
     Ok(Made::Files { files: vec![file], notes })
 }

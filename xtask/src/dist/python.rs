@@ -157,7 +157,7 @@ fn look_into(release: &Release, wheel: &Path) -> Result<String> {
     let extension = extension(&folder)?;
     release.names_no_folder(&extension)?;
     let glibc = binary::assert_glibc(&extension, deb::GLIBC)?;
-    let size = binary::assert_small(&extension, binary::EXTENSION_LIMIT)?;
+    let size = release.assert_small(&extension, binary::EXTENSION_LIMIT)?;
     Ok(format!("licences are there; needs glibc {glibc} at most; the extension has {size}"))
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use super::clean;
+use super::{binary, clean, size};
 use crate::workspace::Workspace;
 use crate::{install_c, process};
 
@@ -19,11 +19,12 @@ pub(super) struct Release {
     epoch: String,
     out: PathBuf,
     scratch: PathBuf,
+    quick: bool,
 }
 
 impl Release {
     /// Exports the last commit to a folder of its own, so that nothing else gets into a release.
-    pub(super) fn stage(workspace: &Workspace, out: &Path) -> Result<Release> {
+    pub(super) fn stage(workspace: &Workspace, out: &Path, quick: bool) -> Result<Release> {
         let version = install_c::version(workspace)?;
         let scratch = workspace.target().join("dist");
         fs::create_dir_all(out)?;
@@ -32,13 +33,24 @@ impl Release {
         let epoch = process::output(time.args(["log", "-1", "--format=%ct"]))?;
         let epoch = epoch.trim().to_owned();
         let (workspace, out) = (workspace.clone(), out.to_owned());
-        let release = Release { workspace, version, epoch, out, scratch };
+        let release = Release { workspace, version, epoch, out, scratch, quick };
         release.warn_of_changes()?;
-        let stage = release.empty_folder("stage")?;
-        let mut export = release.workspace.command("sh");
-        export.args(["-c", "git archive HEAD | tar -x -C \"$1\"", "sh"]).arg(stage);
-        process::run_quietly(&mut export)?;
+        release.export()?;
         Ok(release)
+    }
+
+    /// Files that are as they were keep their times, so that Cargo does not compile them again.
+    fn export(&self) -> Result<()> {
+        let new = self.empty_folder("stage.new")?;
+        let mut export = self.workspace.command("sh");
+        export.args(["-c", "git archive HEAD | tar -x -C \"$1\"", "sh"]).arg(&new);
+        process::run_quietly(&mut export)?;
+        let stage = self.scratch("stage");
+        keep_times(&stage, &new)?;
+        if stage.exists() {
+            fs::remove_dir_all(&stage)?;
+        }
+        fs::rename(&new, &stage).with_context(|| format!("cannot make {}", stage.display()))
     }
 
     fn warn_of_changes(&self) -> Result<()> {
@@ -120,6 +132,20 @@ impl Release {
         command.env("CARGO_ENCODED_RUSTFLAGS", all.join(&OsString::from("\u{1f}")));
         command.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
         command.env("CARGO_PROFILE_RELEASE_DEBUG", "none");
+        if self.quick {
+            command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+            command.env("CARGO_PROFILE_RELEASE_LTO", "off");
+            command.env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16");
+        }
+    }
+
+    /// Fails for a file that is larger than `limit`, unless it is not optimised; else returns its
+    /// size in words.
+    pub(super) fn assert_small(&self, path: &Path, limit: u64) -> Result<String> {
+        if self.quick {
+            return Ok(format!("{}, not optimised", size::shown(path)));
+        }
+        binary::assert_small(path, limit)
     }
 
     /// Packs `folder`, which becomes the one folder in the archive, into OUT.
@@ -156,6 +182,25 @@ impl Release {
     }
 }
 
+/// Gives each file of `new` that is the same in `old` the time it has there.
+fn keep_times(old: &Path, new: &Path) -> Result<()> {
+    for entry in fs::read_dir(new)? {
+        let entry = entry?;
+        let (before, after) = (old.join(entry.file_name()), entry.path());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            keep_times(&before, &after)?;
+        } else if kind.is_file() {
+            let Ok(bytes) = fs::read(&before) else { continue };
+            if bytes == fs::read(&after)? {
+                let time = before.metadata()?.modified()?;
+                fs::File::options().write(true).open(&after)?.set_modified(time)?;
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Where Cargo keeps what it has downloaded.
 fn registry() -> PathBuf {
     let home = std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
@@ -172,6 +217,27 @@ fn contains(bytes: &[u8], name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_files_that_are_the_same_keep_their_time() {
+        let root = std::env::temp_dir().join(format!("swath-times-{}", std::process::id()));
+        let (old, new) = (root.join("old"), root.join("new"));
+        let long_ago = std::time::SystemTime::UNIX_EPOCH;
+        for (folder, text) in [(&old, "then"), (&new, "now")] {
+            fs::create_dir_all(folder.join("src")).expect("the temporary folder is writable");
+            fs::write(folder.join("src/same"), "same").expect("room");
+            fs::write(folder.join("src/changed"), text).expect("room");
+        }
+        for name in ["src/same", "src/changed"] {
+            let file = fs::File::options().write(true).open(old.join(name)).expect("there");
+            file.set_modified(long_ago).expect("it is this test's own");
+        }
+        keep_times(&old, &new).expect("both can be read");
+        let time = |name: &str| new.join(name).metadata().and_then(|it| it.modified()).ok();
+        assert_eq!(time("src/same"), Some(long_ago));
+        assert_ne!(time("src/changed"), Some(long_ago));
+        fs::remove_dir_all(&root).expect("it is this test's own");
+    }
 
     #[test]
     fn a_name_within_bytes_is_found_wherever_it_is() {
