@@ -1,7 +1,8 @@
 //! `cargo xtask test`: the one check that CI runs.
 //!
 //! ```text
-//! prepare → format → clippy → tidy → tests → doctests → examples → c → docs → miri → python → demo
+//! prepare → format → clippy → tidy → tests → doctests → examples → c → blocks → docs → book → miri →
+//! python → demo
 //! ```
 //!
 //! The steps run in order, cheap ones first, and the first failure ends the run. What the
@@ -12,7 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{c, manifest, miri, prepare, process, python, skips, tidy};
+use crate::{blocks, book, c, manifest, miri, prepare, process, python, skips, tidy};
 
 /// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ struct Step {
     in_fast: bool,
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 14] = [
     Step { name: "prepare", action: prepare::run_all, in_fast: true },
     Step { name: "format", action: format, in_fast: true },
     Step { name: "clippy", action: clippy, in_fast: true },
@@ -37,7 +38,10 @@ const STEPS: [Step; 12] = [
     Step { name: "doctests", action: doctests, in_fast: true },
     Step { name: "examples", action: examples, in_fast: true },
     Step { name: "c", action: c::check, in_fast: true },
+    // Blocks of C use what the step before has installed; Python's run in the step `python`.
+    Step { name: "blocks", action: blocks::shell_and_c, in_fast: true },
     Step { name: "docs", action: docs, in_fast: true },
+    Step { name: "book", action: book::run, in_fast: true },
     Step { name: "miri", action: miri::run, in_fast: true },
     // Before the demo, which is built from much of the same.
     Step { name: "python", action: python::run, in_fast: false },
