@@ -3,6 +3,8 @@
 //! ```text
 //! cargo xtask test    every check, in order, until one fails
 //! cargo xtask tidy    the rules that no compiler knows; with --lines, how much there is
+//! cargo xtask blocks  the shell, C and Python blocks of the pages, run
+//! cargo xtask book    the documentation as a site, its links checked
 //! cargo xtask header  the header of the C library, from its Rust
 //! cargo xtask install the command, its completions and manual pages, into a prefix
 //! cargo xtask install-c  the C library, into a prefix
@@ -13,6 +15,8 @@
 //!
 //! This file parses the arguments; each command has a module of its own.
 
+mod blocks;
+mod book;
 mod c;
 mod deny;
 mod dist;
@@ -45,6 +49,10 @@ usage: cargo xtask COMMAND
                   blank nor a comment (a docstring is one); tests are counted apart (inline:
                   `#[cfg(test)]`, and folders `tests`), generated files and data not at all
   c               the step `c` of the test: the C library as C and C++ programs see it
+  blocks          run the shell, C and Python blocks of README.md and docs; Python's if the
+                  package is installed in target/venv
+  book            build the documentation in target/book, check every link, and open two pages
+                  in a browser
   header          crates/capi/include/swath.h, from the crate
   install [--prefix DIR] [--binary PATH] [--uninstall]
                   the release command, completions for bash, zsh and fish, and manual pages, below
@@ -62,6 +70,10 @@ usage: cargo xtask COMMAND
                   them; with DIR, a folder of a record, all of them take it from that one
 ";
 
+/// Commands that `--help` may follow.
+const HELPED: &[&str] =
+    &["test", "tidy", "blocks", "book", "c", "header", "install", "install-c", "dist", "findings"];
+
 /// The command to run.
 #[derive(Debug, PartialEq)]
 enum Task {
@@ -70,6 +82,8 @@ enum Task {
     Tidy,
     /// For the tree in this folder, or for this repository.
     Lines(Option<String>),
+    Blocks,
+    Book,
     C,
     Header,
     Install(install::Wish),
@@ -94,6 +108,9 @@ fn main() -> ExitCode {
         Task::Test(extent) => Workspace::find().and_then(|it| test::run(&it, extent)),
         Task::Tidy => Workspace::find().and_then(|it| tidy::run(&it)),
         Task::Lines(root) => Workspace::find().and_then(|it| tidy::lines(&it, root.as_deref())),
+        Task::Blocks => Workspace::find()
+            .and_then(|it| blocks::shell_and_c(&it).and_then(|()| python::blocks(&it))),
+        Task::Book => Workspace::find().and_then(|it| book::run(&it)),
         Task::C => Workspace::find().and_then(|it| c::check(&it)),
         Task::Header => Workspace::find().and_then(|it| header::write(&it)),
         Task::Install(wish) => Workspace::find().and_then(|it| install::run(&it, &wish)),
@@ -117,15 +134,14 @@ fn parse(words: &[String]) -> Task {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         [] | ["-h" | "--help" | "help", ..] => Task::Usage,
-        [
-            "test" | "tidy" | "c" | "header" | "install" | "install-c" | "dist" | "findings",
-            "-h" | "--help",
-        ] => Task::Usage,
+        [word, "-h" | "--help"] if HELPED.contains(word) => Task::Usage,
         ["test"] => Task::Test(test::Extent::Whole),
         ["test", "--fast"] => Task::Test(test::Extent::Fast),
         ["tidy"] => Task::Tidy,
         ["tidy", "--lines"] => Task::Lines(None),
         ["tidy", "--lines", "--root", root] => Task::Lines(Some((*root).to_owned())),
+        ["blocks"] => Task::Blocks,
+        ["book"] => Task::Book,
         ["c"] => Task::C,
         ["header"] => Task::Header,
         ["install", rest @ ..] => install::Wish::parse(rest)
@@ -141,7 +157,7 @@ fn parse(words: &[String]) -> Task {
             Task::Record(rest.iter().map(|word| (*word).to_owned()).collect())
         }
         ["test", "--fast", word, ..]
-        | ["test" | "tidy" | "c" | "header", word, ..]
+        | ["test" | "tidy" | "blocks" | "book" | "c" | "header", word, ..]
         | [word, ..] => Task::Unknown((*word).to_owned()),
     }
 }
@@ -169,6 +185,8 @@ mod tests {
         assert_eq!(parsed("tidy"), Task::Tidy);
         assert_eq!(parsed("tidy --lines"), Task::Lines(None));
         assert_eq!(parsed("tidy --lines --root x"), Task::Lines(Some("x".to_owned())));
+        assert_eq!(parsed("blocks"), Task::Blocks);
+        assert_eq!(parsed("book"), Task::Book);
         assert_eq!(parsed("c"), Task::C);
         assert_eq!(parsed("header"), Task::Header);
         assert_eq!(parsed("findings"), Task::Findings(None));

@@ -19,7 +19,20 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let mut tests = python(workspace)?;
     tests.args(["-m", "pytest", "--quiet"]).current_dir(workspace.root().join("python"));
     process::run(&mut tests)?;
-    examples(workspace)
+    examples(workspace)?;
+    blocks(workspace)
+}
+
+/// The Python blocks of the pages; nothing if there is no private Python.
+pub(crate) fn blocks(workspace: &Workspace) -> Result<()> {
+    if !workspace.venv_stamp().exists() {
+        return skips::note(
+            workspace,
+            "python-package",
+            "there is no Python to run blocks with",
+        );
+    }
+    crate::blocks::python(workspace, &workspace.venv_python(), &python(workspace)?)
 }
 
 fn examples(workspace: &Workspace) -> Result<()> {

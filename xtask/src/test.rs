@@ -1,7 +1,8 @@
 //! `cargo xtask test`: the one check that CI runs.
 //!
 //! ```text
-//! prepare → format → deny → clippy → tidy → tests → doctests → examples → c → docs → miri → python → demo
+//! prepare → format → deny → clippy → tidy → tests → doctests → examples → c → blocks → docs → book →
+//! miri → python → demo → install
 //! ```
 //!
 //! The steps run in order, cheap ones first, and the first failure ends the run. What this machine
@@ -12,7 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{c, deny, manifest, miri, prepare, process, python, skips, tidy};
+use crate::{blocks, book, c, deny, first, manifest, miri, prepare, process, python, skips, tidy};
 
 /// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ struct Step {
     in_fast: bool,
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 16] = [
     Step { name: "prepare", action: prepare::run_all, in_fast: true },
     Step { name: "format", action: format, in_fast: true },
     Step { name: "deny", action: deny::run, in_fast: true },
@@ -38,7 +39,10 @@ const STEPS: [Step; 13] = [
     Step { name: "doctests", action: doctests, in_fast: true },
     Step { name: "examples", action: examples, in_fast: true },
     Step { name: "c", action: c::check, in_fast: true },
+    // Blocks of C use what the step before has installed; Python's run in the step `python`.
+    Step { name: "blocks", action: blocks::shell_and_c, in_fast: true },
     Step { name: "docs", action: docs, in_fast: true },
+    Step { name: "book", action: book::run, in_fast: true },
     Step { name: "miri", action: miri::run, in_fast: true },
     // Before the demo, which is built from much of the same.
     Step { name: "python", action: python::run, in_fast: false },

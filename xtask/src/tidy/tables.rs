@@ -21,6 +21,7 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "reference", may: &[] },
     Member { name: "benches", may: &["swath", "formats", "study", "os", "simd"] },
     Member { name: "examples", may: &["swath", "formats"] },
+    Member { name: "docs", may: &["swath"] },
     Member { name: "fuzz", may: &["swath", "plan", "formats", "profile"] },
     Member { name: "xtask", may: &[] },
 ];

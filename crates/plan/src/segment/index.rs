@@ -84,7 +84,7 @@ impl Index {
     /// Returns the item that contains byte `offset`, and the offset inside that item; `None`
     /// from [`total`](Self::total) on.
     ///
-    /// Expected O(1), at worst O(log n): see the [module](self).
+    /// Expected O(1), at worst O(log n).
     #[inline]
     pub fn find(&self, offset: u64) -> Option<(usize, u64)> {
         if offset >= self.total() {
