@@ -14,8 +14,7 @@ use crate::{process, skips};
 
 /// Runs the shell and C blocks, with debug builds of the command and of the library.
 pub(crate) fn shell_and_c(workspace: &Workspace) -> Result<()> {
-    let build = ["build", "--quiet", "-p", "swath-cli", "-p", "swath-docs"];
-    process::run(&mut workspace.cargo(&build))?;
+    build(workspace)?;
     println!("blocks of shell");
     process::run(docs(workspace).arg("sh"))?;
     if !workspace.has("cc") {
@@ -30,7 +29,7 @@ pub(crate) fn shell_and_c(workspace: &Workspace) -> Result<()> {
 
 /// Runs the Python blocks with `interpreter`, which has the package; `like` has its environment.
 pub(crate) fn python(workspace: &Workspace, interpreter: &Path, like: &Command) -> Result<()> {
-    process::run(&mut workspace.cargo(&["build", "--quiet", "-p", "swath-docs"]))?;
+    build(workspace)?;
     println!("blocks of Python");
     let mut docs = docs(workspace);
     for (name, value) in like.get_envs() {
@@ -40,6 +39,12 @@ pub(crate) fn python(workspace: &Workspace, interpreter: &Path, like: &Command) 
         };
     }
     process::run(docs.arg("python").arg(interpreter))
+}
+
+/// Builds as the step `tests` does, so that nothing is left to build after it.
+fn build(workspace: &Workspace) -> Result<()> {
+    let words = ["test", "--quiet", "--workspace", "--all-targets", "--no-run"];
+    process::run(&mut workspace.cargo(&words))
 }
 
 fn docs(workspace: &Workspace) -> Command {

@@ -48,7 +48,11 @@ fn generate(workspace: &Workspace) -> Result<String> {
     let mut text = Vec::new();
     bindings.with_context(|| format!("cannot make {HEADER}"))?.write(&mut text);
     let introduction = workspace.read(&format!("{CRATE}/introduction.txt"))?;
-    let text = layout::arranged(&tidied(&String::from_utf8(text)?), &introduction, &groups(workspace)?)?;
+    let text = layout::arranged(
+        &tidied(&String::from_utf8(text)?),
+        &introduction,
+        &groups(workspace)?,
+    )?;
     Ok(tidied(&text))
 }
 

@@ -5,6 +5,7 @@
 //! cargo xtask tidy    the rules that no compiler knows; with --lines, how much there is
 //! cargo xtask blocks  the shell, C and Python blocks of the pages, run
 //! cargo xtask book    the documentation as a site, its links checked
+//! cargo xtask readme  what README.md says of installing, done
 //! cargo xtask header  the header of the C library, from its Rust
 //! cargo xtask install the command, its completions and manual pages, into a prefix
 //! cargo xtask install-c  the C library, into a prefix
@@ -28,6 +29,7 @@ mod miri;
 mod prepare;
 mod process;
 mod python;
+mod readme;
 mod record;
 mod skips;
 mod test;
@@ -53,6 +55,10 @@ usage: cargo xtask COMMAND
                   package is installed in target/venv
   book            build the documentation in target/book, check every link, and open two pages
                   in a browser
+  readme [--release]
+                  install the command, crate, package and C library as README.md says, in folders of
+                  their own, and run its programs; the wheel and the C library are debug builds,
+                  unless --release asks for what a user gets
   header          crates/capi/include/swath.h, from the crate
   install [--prefix DIR] [--binary PATH] [--uninstall]
                   the release command, completions for bash, zsh and fish, and manual pages, below
@@ -71,8 +77,19 @@ usage: cargo xtask COMMAND
 ";
 
 /// Commands that `--help` may follow.
-const HELPED: &[&str] =
-    &["test", "tidy", "blocks", "book", "c", "header", "install", "install-c", "dist", "findings"];
+const HELPED: &[&str] = &[
+    "test",
+    "tidy",
+    "blocks",
+    "book",
+    "readme",
+    "c",
+    "header",
+    "install",
+    "install-c",
+    "dist",
+    "findings",
+];
 
 /// The command to run.
 #[derive(Debug, PartialEq)]
@@ -84,6 +101,7 @@ enum Task {
     Lines(Option<String>),
     Blocks,
     Book,
+    Readme(readme::Builds),
     C,
     Header,
     Install(install::Wish),
@@ -111,6 +129,7 @@ fn main() -> ExitCode {
         Task::Blocks => Workspace::find()
             .and_then(|it| blocks::shell_and_c(&it).and_then(|()| python::blocks(&it))),
         Task::Book => Workspace::find().and_then(|it| book::run(&it)),
+        Task::Readme(builds) => Workspace::find().and_then(|it| readme::check(&it, builds)),
         Task::C => Workspace::find().and_then(|it| c::check(&it)),
         Task::Header => Workspace::find().and_then(|it| header::write(&it)),
         Task::Install(wish) => Workspace::find().and_then(|it| install::run(&it, &wish)),
@@ -142,6 +161,8 @@ fn parse(words: &[String]) -> Task {
         ["tidy", "--lines", "--root", root] => Task::Lines(Some((*root).to_owned())),
         ["blocks"] => Task::Blocks,
         ["book"] => Task::Book,
+        ["readme"] => Task::Readme(readme::Builds::Tests),
+        ["readme", "--release"] => Task::Readme(readme::Builds::Release),
         ["c"] => Task::C,
         ["header"] => Task::Header,
         ["install", rest @ ..] => install::Wish::parse(rest)

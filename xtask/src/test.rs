@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! prepare → format → deny → clippy → tidy → tests → doctests → examples → c → blocks → docs → book →
-//! miri → python → demo → install
+//! miri → python → demo → readme
 //! ```
 //!
 //! The steps run in order, cheap ones first, and the first failure ends the run. What this machine
@@ -13,7 +13,9 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::workspace::Workspace;
-use crate::{blocks, book, c, deny, first, manifest, miri, prepare, process, python, skips, tidy};
+use crate::{
+    blocks, book, c, deny, manifest, miri, prepare, process, python, readme, skips, tidy,
+};
 
 /// How much is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +31,7 @@ struct Step {
     in_fast: bool,
 }
 
-const STEPS: [Step; 16] = [
+const STEPS: &[Step] = &[
     Step { name: "prepare", action: prepare::run_all, in_fast: true },
     Step { name: "format", action: format, in_fast: true },
     Step { name: "deny", action: deny::run, in_fast: true },
@@ -47,6 +49,8 @@ const STEPS: [Step; 16] = [
     // Before the demo, which is built from much of the same.
     Step { name: "python", action: python::run, in_fast: false },
     Step { name: "demo", action: demo, in_fast: false },
+    // After the demo, whose command it installs.
+    Step { name: "readme", action: readme::run_step, in_fast: false },
 ];
 
 /// Runs every step of `extent` and prints a summary.

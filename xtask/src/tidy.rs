@@ -68,7 +68,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 27] = [
+const RULES: &[Rule] = &[
     crates::check,
     rooms::check,
     cycles::check,

@@ -111,7 +111,9 @@ mod tests {
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
         assert!(at(" *      [1]  First\n *      [2]  Second\n") < at(" * [1] First"));
         assert!(at("#define SWATH_A") < at(" * [2] Second"));
-        assert!(at("swath_b swath_b;") < at(" */\nSWATH_MUST_CHECK\nswath_status swath_b_new("));
+        assert!(
+            at("swath_b swath_b;") < at(" */\nSWATH_MUST_CHECK\nswath_status swath_b_new(")
+        );
         assert!(at("handle") < at("swath_b_new                 swath_b_free"));
     }
 
