@@ -1,13 +1,24 @@
 //! Opens pages of the site in a headless browser: each shows its title and misses nothing.
+//!
+//! A page is opened as a copy beside itself, with a script in front that writes into the page what
+//! could not be loaded. A copy with a planted fault must be found, too.
 
+use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::skips;
 use crate::workspace::Workspace;
 
 const NAMES: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+const COPY: &str = "opened-by-the-tests.html";
+
+/// Hears of every script, picture and style sheet that cannot be loaded, and of every exception.
+const LISTENER: &str = "<head><script>addEventListener('error', (event) => {\
+    const what = event.target.src || event.target.href || event.message;\
+    document.documentElement.setAttribute('data-failed', what);\
+    }, true);</script>";
 
 /// Opens `pages` one after the other; notes a skip if there is no browser.
 pub(super) fn run(workspace: &Workspace, site: &Path, pages: &[&str]) -> Result<()> {
@@ -15,46 +26,50 @@ pub(super) fn run(workspace: &Workspace, site: &Path, pages: &[&str]) -> Result<
         return skips::note(workspace, "chromium", "no browser to open the site with");
     };
     for page in pages {
-        open(workspace, browser, &site.join(page))?;
-        println!("opened {page}");
+        let page = site.join(page);
+        let html = fs::read_to_string(&page)?;
+        check(&html, &open(workspace, browser, &page, &html)?)
+            .with_context(|| format!("{} in {browser}", page.display()))?;
+        println!("opened {}", page.display());
+        let planted = html.replacen("</head>", "<script src=\"gone.js\"></script></head>", 1);
+        if check(&html, &open(workspace, browser, &page, &planted)?).is_ok() {
+            bail!("{browser} did not see that a script of {} is missing", page.display());
+        }
     }
     Ok(())
 }
 
-fn open(workspace: &Workspace, browser: &str, page: &Path) -> Result<()> {
+/// Returns what the browser has made of `html`, as it stands in the place of `page`.
+fn open(workspace: &Workspace, browser: &str, page: &Path, html: &str) -> Result<String> {
+    let copy = page.with_file_name(COPY);
+    fs::write(&copy, html.replacen("<head>", LISTENER, 1))?;
     let profile = workspace.target().join("book-browser");
     let mut command = workspace.command(browser);
     command.args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]);
     command.args(["--no-first-run", "--disable-background-networking", "--disable-sync"]);
-    command.args(["--dump-dom", "--enable-logging=stderr", "--virtual-time-budget=5000"]);
+    command.args(["--dump-dom", "--virtual-time-budget=5000"]);
     command.arg(format!("--user-data-dir={}", profile.display()));
-    let output = command.arg(format!("file://{}", page.display())).output()?;
-    let (dom, said) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let name = page.display();
-    ensure!(output.status.success(), "{browser} failed on {name}: {said}");
-    let complaints = complaints(&said);
-    ensure!(complaints.is_empty(), "{name}: {complaints:?}");
-    let written = std::fs::read_to_string(page)?;
-    let title = between(&written, "<title>", "</title>").unwrap_or_default();
-    ensure!(!title.is_empty(), "{name} has no title");
-    let shown = between(&dom, "<title>", "</title>");
-    ensure!(shown == Some(title), "{name}: the browser shows the title {shown:?}");
-    // A script writes the list of pages.
-    ensure!(dom.contains("class=\"chapter\""), "{name}: the list of pages is not there");
-    ensure!(
-        between(&dom, "<main>", "</main>").is_some_and(|it| it.contains("<h1")),
-        "{name}: no heading"
-    );
-    Ok(())
+    let output = command.arg(format!("file://{}", copy.display())).output()?;
+    fs::remove_file(&copy)?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{browser} failed: {said}");
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// What the page's console says, and what could not be loaded.
-fn complaints(said: &str) -> Vec<&str> {
-    let is_complaint = |line: &&str| {
-        line.contains("CONSOLE") || line.contains("ERR_FILE") || line.contains("net::ERR")
-    };
-    said.lines().filter(is_complaint).collect()
+/// Compares the page as it was written with what a browser made of it.
+fn check(html: &str, dom: &str) -> Result<()> {
+    if let Some(what) = between(dom, "data-failed=\"", "\"") {
+        bail!("it could not be loaded, or failed: {what}");
+    }
+    let title = between(html, "<title>", "</title>").unwrap_or_default();
+    ensure!(!title.is_empty(), "the page has no title");
+    let shown = between(dom, "<title>", "</title>");
+    ensure!(shown == Some(title), "the title shown is {shown:?}");
+    // A script writes the list of pages.
+    ensure!(dom.contains("class=\"chapter\""), "the list of pages is not there");
+    let main = between(dom, "<main>", "</main>").unwrap_or_default();
+    ensure!(main.contains("<h1"), "no heading is shown");
+    Ok(())
 }
 
 fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
@@ -66,16 +81,24 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
 mod tests {
     use super::*;
 
+    const HTML: &str = "<head><title>A</title></head>";
+    const DOM: &str = "<title>A</title><ol class=\"chapter\"></ol><main><h1>A</h1></main>";
+
     #[test]
-    fn a_message_of_the_console_is_a_complaint() {
-        let said = "[1:2:INFO:CONSOLE(0)] \"Failed to load resource: net::ERR_FILE_NOT_FOUND\"\n\
-                    [3:4:ERROR:dbus] no bus\n";
-        assert_eq!(complaints(said).len(), 1);
+    fn a_page_with_its_title_and_its_list_is_right() {
+        check(HTML, DOM).expect("it is right");
     }
 
     #[test]
-    fn text_is_found_between_two_marks() {
-        assert_eq!(between("a<b>c</b>", "<b>", "</b>"), Some("c"));
-        assert_eq!(between("a<b>c", "<b>", "</b>"), None);
+    fn a_page_that_misses_anything_is_not() {
+        for (from, to) in [
+            ("<title>A", "<title>B"),
+            ("class=\"chapter\"", ""),
+            ("<h1>", "<p>"),
+            ("<main>", "<main data-failed=\"gone.js\">"),
+        ] {
+            assert!(check(HTML, &DOM.replace(from, to)).is_err(), "{from}");
+        }
+        assert!(check("<head></head>", DOM).is_err(), "no title");
     }
 }
