@@ -8,6 +8,9 @@ use super::Violation;
 use super::tables::{BE, DATA_UNDER, NOT_OURS, PHRASES, PROSE, README_WORDS, THINGS};
 use super::tree::Tree;
 
+/// Lines around what a paper takes from a record.
+const TAKEN: (&str, &str) = ("<!-- from: ", "<!-- /from -->");
+
 /// A word in lower case, or `.` where a phrase ends, on `line`.
 struct Word {
     text: String,
@@ -48,10 +51,16 @@ fn is_ours(path: &str) -> bool {
     !is_of_others && (!is_data || path.starts_with("vectors/") && path.ends_with(PROSE))
 }
 
-/// The words of `text`, without what stands between backticks on one line.
+/// The words of `text`, without code between backticks on one line and without what a paper takes from
+/// a record.
 fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
+    let mut is_taken = false;
     for (index, line) in text.lines().enumerate() {
+        is_taken = line.starts_with(TAKEN.0) || is_taken && line != TAKEN.1;
+        if is_taken {
+            continue;
+        }
         let mut push = |text: String| words.push(Word { text, line: index + 1 });
         if line.trim().is_empty() {
             push(".".to_owned());
@@ -131,6 +140,9 @@ mod tests {
         );
         planted.put(PATH, &text);
         assert!(planted.found(check).is_empty(), "{:?}", planted.found(check));
+        planted
+            .put(PATH, &format!("<!-- from: a, b -->\n{behind}\n<!-- /from -->\n{behind}\n"));
+        planted.finds(check, &format!("{PATH}:4: `{behind}`"));
     }
 
     #[test]
