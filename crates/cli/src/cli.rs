@@ -54,7 +54,7 @@ const EXAMPLES: &str = "\
 Examples:
   swath demo                              measure this machine
   swath study                             what five studies found, on this machine
-  swath tune --path /mnt/fast             measure what is fastest there, and keep it
+  swath tune --path /mnt/fast             measure what is fastest there, and save it
   swath read data.bin                     load a file and report how fast it was
   swath sum --hash blake3 *.bin           checksums at memory speed
   swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe

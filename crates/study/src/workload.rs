@@ -472,6 +472,23 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_gets_the_bytes_of_the_file() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("stream");
+        for kind in KINDS {
+            for size in [0, 1, BLOCK_SIZE, 5 * BLOCK_SIZE / 2 + 13] {
+                let stream = fs::File::create(&path).expect("room");
+                let out = OrderedOptions::new().ordered_to(stream, &path);
+                let recipe = Recipe { kind, size, seed: 9 };
+                let generated = generate_stream(recipe, 3, out).expect("it is made");
+                let (wanted, bytes) = made(kind, size, 2);
+                assert!(fs::read(&path).expect("there") == bytes, "{kind:?} {size}");
+                assert_eq!(generated, wanted, "{kind:?} {size}");
+            }
+        }
+    }
+
+    #[test]
     fn sizes_around_every_boundary_are_kept() {
         for size in [0, 1, 7, 8, 9, BLOCK_SIZE - 1, BLOCK_SIZE, BLOCK_SIZE + 1] {
             for kind in [Kind::Bytes, Kind::Letters] {

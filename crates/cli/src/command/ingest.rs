@@ -6,10 +6,9 @@
 mod checksums;
 mod totals;
 
-use std::io::Read;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueHint};
 use swath::ReadOptions;
@@ -198,9 +197,7 @@ fn files(args: &Ingest) -> Result<Files> {
     );
     let mut files = Files::each(&args.paths);
     if let Some(list) = &args.list {
-        let mut bytes = Vec::new();
-        let read = list.open().and_then(|mut file| file.read_to_end(&mut bytes));
-        read.with_context(|| format!("cannot read the list {list}"))?;
+        let bytes = ReadOptions::new().read(list.source()?)?.buffer.to_vec();
         files = files.and(Files::list(bytes, if args.null { 0 } else { b'\n' }));
     }
     Ok(args.glob.iter().fold(files, |files, pattern| files.and(Files::glob(pattern))))

@@ -154,6 +154,9 @@ fn a_malformed_line_is_2_with_its_number_and_nothing_is_read() {
     let output = within(&folder, &["sum", "--check", "-", "--hash", "xxh3"], &list);
     assert_eq!(code(&output), 2, "{output:?}");
     assert!(stderr(&output).contains("line 1: a checksum has 16 (xxh3) digits, not 8"));
+    let output = within(&folder, &["sum", "--check", "missing"], "");
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("cannot open missing: No such file"), "{output:?}");
     for words in [&["sum", "--check", "-", "a"][..], &["sum", "--quiet", "a"]] {
         assert_eq!(code(&within(&folder, words, &list)), 2, "{words:?}");
     }

@@ -275,6 +275,23 @@ fn stdout_of(output: &Output) -> String {
 }
 
 #[test]
+fn a_terminal_is_not_read_without_being_named() {
+    let bench = Bench::new();
+    for row in rows().iter().filter(|row| row.without_path != "–") {
+        let flags = if row.name() == "cp" { " -o out" } else { "" };
+        let line = format!("{} {}{flags}", env!("CARGO_BIN_EXE_swath"), row.name());
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(bench.0.path());
+        let Ok(output) = script.stdin(Stdio::null()).output() else {
+            return swath_reference::skip("script", "it cannot be started");
+        };
+        let said = stdout_of(&output);
+        assert_eq!(code(&output), 2, "{}: {said}", row.name());
+        assert!(said.contains("standard input is a terminal; name a file"), "{said}");
+    }
+}
+
+#[test]
 fn a_command_that_needs_a_path_says_so() {
     for row in rows().iter().filter(|row| row.has_output() && row.without_path == "–") {
         let bench = Bench::new();

@@ -132,7 +132,7 @@ fn is_free(output: &Path) -> io::Result<bool> {
     }
 }
 
-/// Moves all that is in `from` to another folder, or nothing of it.
+/// Moves everything in `from` to another folder, or nothing.
 fn move_all(from: &Path, to: &Path) -> io::Result<()> {
     let mut moved = Vec::new();
     for entry in fs::read_dir(from)? {

@@ -89,7 +89,7 @@ impl Command for Compare {
 }
 
 impl Compare {
-    /// Returns where the page goes: to none of the studies, and in place of no file unless by force.
+    /// Returns where the page goes. It must not replace a study, nor any other file without --force.
     fn target(&self) -> Result<Target> {
         let path = match self.flag.or(&self.to) {
             Some(Input::Stdin) => return Ok(Target::Stdout),

@@ -127,7 +127,7 @@ impl Fib {
         self.output.flag.or(&self.to).map_or(OsStr::new("-"), Input::label)
     }
 
-    /// Returns the output, which must not exist unless by force: the commit would find that out too, but
+    /// Returns the output, which must not exist without --force: the commit would find that out too, but
     /// only after the whole tree has run.
     fn path(&self) -> Result<&Path> {
         let Some(Input::Path(path)) = self.output.flag.or(&self.to) else {

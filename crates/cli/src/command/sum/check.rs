@@ -10,10 +10,10 @@
 //! The whole list is parsed before a file is read: a malformed line is an error with its number.
 
 use std::ffi::OsString;
-use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
+use swath::ReadOptions;
 use swath_formats::checksum::{Algorithm, ChecksumOptions};
 
 use super::Sum;
@@ -44,9 +44,7 @@ struct Totals {
 
 /// Compares the files of `list` with its checksums.
 pub(super) fn check(args: &Sum, list: &Input) -> Result<Outcome> {
-    let mut bytes = Vec::new();
-    let read = list.open().and_then(|mut file| file.read_to_end(&mut bytes));
-    read.with_context(|| format!("cannot read the list {list}"))?;
+    let bytes = ReadOptions::new().read(list.source()?)?.buffer;
     let entries = parsed(&bytes, list, args.hash)?;
     let from_stdin = entries.iter().any(|entry| entry.path == "-");
     ensure!(
