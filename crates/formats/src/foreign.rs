@@ -5,6 +5,9 @@ use std::path::Path;
 use crate::compressed::Format;
 use crate::error::{Error, FormatReason};
 
+/// This many first bytes show what a file is.
+pub(crate) const HEAD: u64 = 18;
+
 /// How a file begins, what it is, and what to try.
 type Sign = (&'static [u8], &'static str, &'static str);
 

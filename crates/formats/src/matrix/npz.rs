@@ -34,8 +34,6 @@ use crate::table::npy::{self, Header};
 const MOST_EXPANSION: u64 = 1032;
 /// Limit for the header of an array, in bytes.
 const MOST_HEADER: usize = 1 << 16;
-/// This many first bytes show what a file is.
-const HEAD: u64 = 18;
 /// Number of values that are converted at a time.
 const STEP: usize = 1 << 16;
 
@@ -324,7 +322,7 @@ impl Archive {
         let zip = match ZipArchive::new(file) {
             Ok(zip) => zip,
             Err(error) => {
-                let head = ReadOptions::new().with_len(opened.len.min(HEAD));
+                let head = ReadOptions::new().with_len(opened.len.min(foreign::HEAD));
                 let head = head.read(&opened.input)?.buffer;
                 if !head.starts_with(b"PK") {
                     return Err(foreign::not(path, "an .npz file", &head));

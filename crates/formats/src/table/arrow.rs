@@ -46,8 +46,6 @@ const SOME_ROWS: usize = 8;
 const TAIL: u64 = 64 << 10;
 /// The first and last bytes of a file.
 const MAGIC: &[u8] = b"ARROW1";
-/// This many first bytes show what a file is.
-const HEAD: u64 = 18;
 
 impl Columns {
     /// Returns the same memory as a record batch. Columns without names become `column_1` and so
@@ -326,7 +324,7 @@ impl ArrowOptions {
             let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
             Ok::<_, Error>(read.read(&opened.input)?.buffer)
         };
-        check_start(path, &part(0, len.min(HEAD))?)?;
+        check_start(path, &part(0, len.min(foreign::HEAD))?)?;
         let mut tail = part(len - len.min(TAIL), len.min(TAIL))?;
         check_end(path, &tail)?;
         let needed = unpanicked(path, || read::end_len(&tail))?;
