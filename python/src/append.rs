@@ -378,7 +378,9 @@ pub(crate) fn append(
         Output::Ordered(Arc::new(detached(py, || options.ordered(path))?))
     } else {
         if window > 0 || direct {
-            return Err(PyValueError::new_err("window= and direct= need mode=\"ordered\"; try: leave them out, or change the mode"));
+            return Err(PyValueError::new_err(
+                "window= and direct= need mode=\"ordered\"; try: leave them out, or change the mode",
+            ));
         }
         let known = [&[("ordered", Mode::Plain)], Mode::WORDS].concat();
         let known = word("mode", mode, &known)?;

@@ -129,7 +129,8 @@ impl Borrowed {
     pub(crate) fn copied<T: Pod>(&self) -> Result<Array<T>, Failure> {
         let bytes = self.bytes();
         if !bytes.len().is_multiple_of(size_of::<T>()) {
-            let text = format!("{} bytes are not whole items of {}", bytes.len(), size_of::<T>());
+            let text =
+                format!("{} bytes are not whole items of {}", bytes.len(), size_of::<T>());
             return Err(Failure::Python(PyTypeError::new_err(text)));
         }
         let mut array = Array::zeroed(bytes.len() / size_of::<T>())?;

@@ -93,8 +93,7 @@ impl<'py> FromPyObject<'_, 'py> for StartingIn {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let wrong = |_| {
-            let text =
-                "starting_in= takes (offset, length), two integers; a length of None means the rest";
+            let text = "starting_in= takes (offset, length), two integers; a length of None means the rest";
             PyTypeError::new_err(format!("{text}: not {}", *object))
         };
         let beyond = || {
@@ -175,7 +174,9 @@ impl Watch {
         } else if progress.is_callable() {
             watch.callback = Some(progress.unbind());
         } else {
-            return Err(PyTypeError::new_err("progress= takes a bool or a callable(done, total)"));
+            return Err(PyTypeError::new_err(
+                "progress= takes a bool or a callable(done, total)",
+            ));
         }
         Ok(watch)
     }

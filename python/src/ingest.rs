@@ -36,7 +36,8 @@ impl<'py> FromPyObject<'_, 'py> for Named {
             || object.hasattr("__fspath__")?;
         if !is_one && object.hasattr("read")? {
             // Its lines would be taken for paths.
-            let text = "an open file is not a list of paths; try: pass its path, or a list of paths";
+            let text =
+                "an open file is not a list of paths; try: pass its path, or a list of paths";
             return Err(PyTypeError::new_err(text));
         }
         let paths = match is_one {

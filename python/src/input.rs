@@ -191,9 +191,9 @@ impl Input {
             (Self::Copies(copies), Some(how)) => {
                 Ok(Mirrored::new(copies).with_verify(verify_by(how)?).into())
             }
-            (_, Some(_)) => {
-                Err(PyTypeError::new_err("verify= compares copies of one file; try: pass a list of paths"))
-            }
+            (_, Some(_)) => Err(PyTypeError::new_err(
+                "verify= compares copies of one file; try: pass a list of paths",
+            )),
             (Self::Path(path), None) => Ok(path.into()),
             (Self::Open(file), None) => Ok(Source::file(Arc::new(file), "<open file>")),
             (Self::Memory(held), None) => Ok(Source::custom(Arc::new(Memory(Some(held))))),

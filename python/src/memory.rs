@@ -424,7 +424,9 @@ impl Buffer {
         value: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
         if slf.get().readonly {
-            return Err(PyTypeError::new_err("this Buffer was made with readonly=True; try: copy it with bytearray(buffer)"));
+            return Err(PyTypeError::new_err(
+                "this Buffer was made with readonly=True; try: copy it with bytearray(buffer)",
+            ));
         }
         PyMemoryView::from(slf.as_any())?.set_item(index, value)
     }

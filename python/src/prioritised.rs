@@ -260,7 +260,9 @@ enum Asked {
 fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
     if let Ok(count) = classes.extract::<u32>() {
         if count == 0 {
-            return Err(PyValueError::new_err("classes=0: there is nothing to read; try: pass at least 1"));
+            return Err(PyValueError::new_err(
+                "classes=0: there is nothing to read; try: pass at least 1",
+            ));
         }
         return Ok((ClassPlan::of_whole(u64::from(count), count), Asked::Whole(count)));
     }
@@ -280,7 +282,8 @@ fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
 }
 
 fn wrong(given: &Bound<'_, PyAny>) -> PyErr {
-    let text = "classes= takes a number, or (offset, length, class) for each chunk, not negative";
+    let text =
+        "classes= takes a number, or (offset, length, class) for each chunk, not negative";
     PyTypeError::new_err(format!("{text}: not {given}"))
 }
 

@@ -110,7 +110,10 @@ pub(crate) fn read<'py>(
         ));
     }
     if length.is_some_and(|length| length != target.len() as u64) {
-        let text = format!("out= takes {} bytes, but length= differs; try: leave out length=", target.len());
+        let text = format!(
+            "out= takes {} bytes, but length= differs; try: leave out length=",
+            target.len()
+        );
         return Err(PyValueError::new_err(text));
     }
     let view = PyMemoryView::from(out.as_ref().expect("there is a target"))?;

@@ -264,7 +264,8 @@ impl Table {
                 let known = names.iter().take(MOST_NAMES).map(|name| format!("`{name}`"));
                 let known = known.collect::<Vec<_>>().join(", ");
                 let more = if count > MOST_NAMES { ", …" } else { "" };
-                let text = format!("no column is called `{name}`; the columns are: {known}{more}");
+                let text =
+                    format!("no column is called `{name}`; the columns are: {known}{more}");
                 Err(PyKeyError::new_err(text))
             }
         }
@@ -273,8 +274,7 @@ impl Table {
     fn some_rows(&self, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         let rows = slice.indices(isize::try_from(self.0.rows)?)?;
         if rows.step != 1 {
-            let text =
-                format!("a slice of rows has step 1, not {}", rows.step);
+            let text = format!("a slice of rows has step 1, not {}", rows.step);
             return Err(PyValueError::new_err(text));
         }
         Ok(Self(self.0.rows(rows.start.unsigned_abs()..rows.stop.unsigned_abs())))

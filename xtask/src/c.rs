@@ -108,8 +108,12 @@ impl Bench<'_> {
     /// The header alone, as the first thing that a program includes.
     fn compile_header(&self) -> Result<()> {
         let header = self.prefix.join("include/swath.h");
-        let compilers =
-            [("cc", "c99", "c"), ("cc", "c11", "c"), ("gcc", "c11", "c"), ("clang", "c11", "c")];
+        let compilers = [
+            ("cc", "c99", "c"),
+            ("cc", "c11", "c"),
+            ("gcc", "c11", "c"),
+            ("clang", "c11", "c"),
+        ];
         let plus =
             [("c++", "c++17", "c++"), ("g++", "c++17", "c++"), ("clang++", "c++17", "c++")];
         for (compiler, standard, language) in compilers.into_iter().chain(plus) {

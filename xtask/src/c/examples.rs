@@ -31,7 +31,8 @@ impl Bench<'_> {
         let folder = self.folder.join("header-examples");
         fs::create_dir_all(&folder)?;
         let check = groups.iter().map(header::Group::functions);
-        let check = check.into_iter().find(|lines| lines.iter().any(|it| it.contains(" check(")));
+        let check =
+            check.into_iter().find(|lines| lines.iter().any(|it| it.contains(" check(")));
         let check = check.context("no example in the header defines `check`")?;
         for (index, group) in groups.iter().enumerate() {
             let has_own = group.functions() == check;

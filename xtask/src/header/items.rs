@@ -110,7 +110,13 @@ mod tests {
         assert_eq!(
             names,
             [
-                "SWATH_HA", "swath_b", "swath_c", "swath_d", "swath_e", "swath_f", "swath_d_new",
+                "SWATH_HA",
+                "swath_b",
+                "swath_c",
+                "swath_d",
+                "swath_e",
+                "swath_f",
+                "swath_d_new",
                 "swath_d_free"
             ]
         );

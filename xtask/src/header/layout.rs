@@ -19,8 +19,8 @@ const PROLOGUE: &str = r#"
 #include <stdint.h>
 
 /**
- * Makes the compiler warn if the result of a function is ignored. GCC and Clang also warn of a
- * result that is cast to void: look at it.
+ * Makes the compiler warn if the result of a function is ignored. In C before C23, GCC warns even if
+ * the result is cast to void.
  */
 #if (defined(__cplusplus) && __cplusplus >= 201703L) \
     || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -111,7 +111,9 @@ mod tests {
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
         assert!(at(" *      [1]  First\n *      [2]  Second\n") < at(" * [1] First"));
         assert!(at("#define SWATH_A") < at(" * [2] Second"));
-        assert!(at("swath_b swath_b;") < at(" */\nSWATH_MUST_CHECK\nswath_status swath_b_new("));
+        assert!(
+            at("swath_b swath_b;") < at(" */\nSWATH_MUST_CHECK\nswath_status swath_b_new(")
+        );
         assert!(at("handle") < at("swath_b_new                 swath_b_free"));
     }
 

@@ -10,8 +10,9 @@ fn is_over(name: &str) -> Failure {
 }
 
 fn in_use(name: &str) -> Failure {
-    let text =
-        format!("another thread is using the {name} of this handle; try: wait until it is done");
+    let text = format!(
+        "another thread is using the {name} of this handle; try: wait until it is done"
+    );
     Failure::new(Status::Busy, text)
 }
 
