@@ -97,7 +97,7 @@ class Case:
         return seconds
 
     def told(self) -> dict[str, Any]:
-        """What the frame is told of it."""
+        """The values that the frame receives."""
         goals = [
             {"subject": ours, "gauge": {"speed_against": [theirs]}, "bound": {"at_least": ratio}}
             for ours, theirs, ratio in self.goals

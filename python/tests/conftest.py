@@ -1,4 +1,4 @@
-"""What several tests need."""
+"""Fixtures of several tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Make = Callable[..., Path]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Make:
-    """Makes a file of so many bytes, the same ones for the same name."""
+    """Makes a file of ``size`` bytes, the same ones for the same name."""
 
     def made(name: str, size: int) -> Path:
         path = tmp_path / name

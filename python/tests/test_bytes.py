@@ -149,7 +149,7 @@ class View(ctypes.Structure):
 
 
 def view(thing, flags):
-    """What a view is said to be, or "refused"."""
+    """The description of a view, or "refused"."""
     get = ctypes.pythonapi.PyObject_GetBuffer
     get.argtypes = [ctypes.py_object, ctypes.POINTER(View), ctypes.c_int]
     made = View()

@@ -1,7 +1,7 @@
 """The corners of CSV: what we make of each, and what pandas, pyarrow and numpy.loadtxt do.
 
 A peer that reads a case in another way than before is noticed here, and so is one from which we
-differ without a reason. The peers are told what separates and whether there is a header; we guess it.
+differ without a reason. The peers get the delimiter and whether there is a header; we guess them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ctrl-C ends what takes long, and leaves nothing behind that still writes."""
+"""Ctrl-C ends long operations, and nothing goes on writing afterwards."""
 
 from __future__ import annotations
 

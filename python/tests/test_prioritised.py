@@ -96,7 +96,7 @@ def test_a_small_file_has_fewer_classes(make):
     reading = swath.read_prioritised(path, 10)
     assert b"".join(bytes(chunk) for _, chunks in reading for chunk in chunks) == path.read_bytes()
     assert len(reading.classes) <= 3
-    # A number is no reason to make so many.
+    # A large number does not make that many classes.
     for count in (10**6, 2**32 - 1):
         reading = swath.read_prioritised(path, count)
         assert [b"".join(chunks) for _, chunks in reading] == [

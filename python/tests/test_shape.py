@@ -16,7 +16,7 @@ Functions = dict[str, Callable[..., Any]]
 # What is read comes first; so does the path of what is left, as in `open` and `numpy.save`.
 SOURCES = {"source", "sources", "paths_or_folder"}
 TARGETS = {"path"}
-# What comes out: whoever calls says it, though there is a usual one.
+# The kind of result: chosen by the caller, with a usual default.
 OF_THE_RESULT = {"algorithm", "dtype", "form", "shape"}
 READING = {"workers": 0, "page_cache": "auto", "progress": None, "profile": True}
 WRITING = {
@@ -33,7 +33,7 @@ WITHOUT = {"ingest": {"page_cache"}, "ingest_stream": {"page_cache"}, "append": 
 TWO_MEANINGS = {
     "order": "numpy's order of indices; the order of files; the names of tensors that come first",
     "comment": "of `pandas.read_csv` what begins one; of `scipy.io.mmwrite` the text of one",
-    "offset": "of `read_array`, whoever says where the items begin is believed, also if it is 0",
+    "offset": "of `read_array`, an explicit offset turns the check of headers off, even if it is 0",
 }
 
 

@@ -88,7 +88,7 @@ def pipe_of(path: Path) -> Iterator[int]:
     end, begin = os.pipe()
 
     def write() -> None:
-        # Whoever refuses it reads nothing.
+        # A reader that refuses it reads nothing.
         with suppress(BrokenPipeError), open(begin, "wb", buffering=0) as out:
             data = path.read_bytes()
             for at in range(0, len(data), 700):
@@ -147,7 +147,7 @@ def test_copies_stand_in_for_each_other(tmp_path: Path, name: str) -> None:
     copy.write_bytes(path.read_bytes())
     shards = name.endswith("_safetensors")
     for copies in ([path, copy], [tmp_path / "gone", copy], (str(path), copy)):
-        # A list of shards is none of copies.
+        # A list of shards is not a list of copies.
         given: Any = [list(copies)] if shards else copies
         assert plain(read(given)) == whole
     # Two of three outvote the one that differs.
@@ -225,7 +225,7 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
         swath.read_csv(closed)
     with pytest.raises(BufferError, match="the source has gaps"):
         swath.read(memoryview(bytearray(8))[::2])
-    with pytest.raises(ValueError, match="cannot read no copy"):
+    with pytest.raises(ValueError, match="no copies given"):
         swath.read_csv([])
     with pytest.raises(TypeError):
         swath.read_csv(None)

@@ -1,4 +1,4 @@
-"""What every writer is told in the same words: what it may replace, and how sure it is to be."""
+"""The keywords that every writer shares: what it may replace, and how durable it is."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ fn compare(committed: &str, made: &str) -> Result<()> {
         return Ok(());
     }
     let line = committed.lines().zip(made.lines()).take_while(|(a, b)| a == b).count() + 1;
-    bail!("{HEADER} is not what the crate says from line {line} on: run `cargo xtask header`")
+    bail!("{HEADER} differs from the crate from line {line} on; try: run `cargo xtask header`")
 }
 
 fn generate(workspace: &Workspace) -> Result<String> {
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stale_header_is_told_with_its_first_line_and_how_to_renew_it() {
+    fn a_stale_header_is_reported_with_its_first_line_and_how_to_renew_it() {
         compare("a\nb\n", "a\nb\n").expect("the same");
         let error = compare("a\nb\n", "a\nc\n").expect_err("line 2 differs").to_string();
         assert!(

@@ -102,8 +102,8 @@
 #include <stdint.h>
 
 /**
- * Makes the compiler warn if the result of a function is ignored. GCC and Clang also warn of a
- * result that is cast to void: look at it.
+ * Makes the compiler warn if the result of a function is ignored. In C before C23, GCC warns even if
+ * the result is cast to void.
  */
 #if (defined(__cplusplus) && __cplusplus >= 201703L) \
     || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
@@ -1886,7 +1886,7 @@ SWATH_MUST_CHECK
 swath_status swath_read_options_set_profile(swath_read_options *options, swath_profile profile);
 
 /**
- * Returns the name of the profile that was used, or NULL if there was none.
+ * Returns the name of the profile that was used, or NULL if no profile was used.
  */
 const char *swath_report_profile(const swath_report *report);
 

@@ -188,7 +188,7 @@ pub extern "C" fn swath_report_reason(report: Option<&Report>) -> *const c_char 
     report.map_or(ptr::null(), |it| it.reason.as_ptr())
 }
 
-/// Returns the name of the profile that was used, or NULL if there was none.
+/// Returns the name of the profile that was used, or NULL if no profile was used.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_report_profile(report: Option<&Report>) -> *const c_char {
     let profile = report.and_then(|it| it.profile.as_ref());

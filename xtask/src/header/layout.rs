@@ -19,8 +19,8 @@ const PROLOGUE: &str = r#"
 #include <stdint.h>
 
 /**
- * Makes the compiler warn if the result of a function is ignored. GCC and Clang also warn of a
- * result that is cast to void: look at it.
+ * Makes the compiler warn if the result of a function is ignored. In C before C23, GCC warns even if
+ * the result is cast to void.
  */
 #if (defined(__cplusplus) && __cplusplus >= 201703L) \
     || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
