@@ -173,7 +173,7 @@ impl Row {
 
     /// Returns its name in messages.
     pub(super) fn name(&self) -> String {
-        format!("{}: {}", self.about.capability, self.about.name())
+        format!("{} by {}", self.about.capability, self.about.name())
     }
 }
 
