@@ -1,8 +1,8 @@
-//! What this machine does with Swath and without it, on inputs of its own: what `swath demo` measures.
+//! `swath demo`: how fast this machine is with Swath and without it, on inputs of its own.
 //!
-//! Five lines compare what most programs do today with Swath; `--all` adds every engine of every
-//! capability. Both come from the same rows, so they cannot contradict each other. A capability adds its
-//! rows to [`REST`] and has a file here; the rest follows.
+//! Five lines compare the usual way with Swath; `--all` adds every engine of every capability. Both come
+//! from the same rows, so they cannot contradict each other. A new capability has a file here and adds its
+//! rows to [`REST`].
 //!
 //! ```text
 //! Stage (input, its bytes) → rows of each capability → rounds, back and forth → Findings → five lines, table
@@ -51,10 +51,10 @@ use self::stage::Stage;
 pub(crate) use self::json::json;
 pub(crate) use self::stage::choose_folder;
 
-/// What the five lines are taken from, among others.
+/// Capabilities with rows of the five lines.
 const FIRST: [Rows; 5] = [peer::rows, load::rows, leave::rows, parse::rows, many::rows];
 
-/// What each other capability has to show.
+/// All other capabilities.
 const REST: [Rows; 8] = [
     limit::rows,
     consume::rows,
@@ -69,14 +69,14 @@ const REST: [Rows; 8] = [
 /// Makes the rows of one capability.
 type Rows = fn(&Rc<Stage>) -> Result<Vec<Row>>;
 
-/// What is to be measured, and where.
+/// What to measure, and where.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted<'w> {
     /// Bytes of the input; `None` for as many as suit this machine.
     pub(crate) size: Option<u64>,
-    /// Where it is made.
+    /// The folder of the input; `None` for the one of temporary files.
     pub(crate) folder: Option<&'w Path>,
-    /// The whole table, not the five lines alone.
+    /// The whole table, instead of the five lines alone.
     pub(crate) all: bool,
 }
 
@@ -87,7 +87,7 @@ impl Wanted<'_> {
     }
 }
 
-/// What came out of all rounds.
+/// The results of all rounds.
 pub(crate) struct Findings {
     size: u64,
     all: bool,
@@ -102,7 +102,7 @@ impl Findings {
         self.rows.iter().all(|row| row.is_right)
     }
 
-    /// The rounds that every row has run.
+    /// The number of rounds that every row has run.
     fn rounds(&self) -> usize {
         self.rows.iter().map(Row::rounds).min().unwrap_or(0)
     }
@@ -170,7 +170,7 @@ fn text_within(findings: &Findings, width: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What the figures are of.
+/// The conditions of the figures, in words.
 fn conditions(findings: &Findings) -> String {
     let Facts { cores, file_system, .. } = &findings.facts;
     let rounds = match findings.rounds() {

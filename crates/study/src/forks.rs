@@ -1,7 +1,7 @@
-//! Study E's tree, run by threads that fork, and left in every way there is.
+//! Study E's tree, run by threads that fork, and written in every way.
 //!
-//! The calls and their bytes are those of [`Fib`]. Ways that claim the serial order are compared
-//! with the serial program's file byte for byte, the others by their length and sum.
+//! The calls and their bytes are those of [`Fib`]. Ways that promise the serial order are compared with
+//! the serial program's file byte for byte, the others by their length and sum.
 //!
 //! ```
 //! use swath_study::forks::{Leave, Trees};
@@ -31,16 +31,16 @@ use swath::sink::Durability;
 use crate::fib::{Call, Fib, fill};
 use crate::limits;
 
-/// As much as a strand of Swath collects.
+/// As many bytes as a strand of Swath collects.
 pub const BUFFER: usize = 256 << 10;
 
-/// What ordered outputs are called.
+/// The name of ordered outputs.
 const OUT: &str = "out";
 
 /// The longest call whose bytes are made on the stack.
 const MOST: usize = 16 << 10;
 
-/// What a call writes to, and forks.
+/// The handle that a call writes to and forks.
 pub trait Strand: Write {
     /// Runs both closures, in parallel where a thread is idle, each on a strand.
     ///
@@ -64,25 +64,24 @@ impl Strand for Writer<'_> {
     }
 }
 
-/// How the bytes of all calls are left in a folder.
+/// How the bytes of all calls are written to a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
-    /// They are made by all threads and left nowhere: what forking and making them costs.
+    /// All threads make them, and they are not written: the cost of forking and making them.
     Nowhere,
-    /// By one thread into one file: the program that all others are to equal.
+    /// By one thread into one file: the program that all others must equal.
     Serial {
         /// Bytes collected for one call of the kernel; 0: a call a write.
         buffer: usize,
     },
-    /// Each thread into a file of its own, in no order: no way of writing shares less.
+    /// Each thread into its own file, without an order: no way of writing shares less.
     OwnFiles {
         /// As above.
         buffer: usize,
     },
-    /// All threads to the end of one file, in no order, a call a write.
+    /// All threads to the end of one file, without an order, one system call for each write.
     OneFile,
-    /// All threads into one file, each write at the place that this tree, unlike others, knows
-    /// beforehand.
+    /// All threads into one file, each write at its final place, which only this tree knows beforehand.
     OneFileAtPlaces,
     /// By Swath, as a folder of segments.
     Segments {
@@ -91,7 +90,7 @@ pub enum Leave {
     },
     /// By Swath, as one plain file.
     Plain,
-    /// As study E does: a log for each thread, and a shared order of what is in them.
+    /// As study E does: a log for each thread, and a shared order of their pieces.
     StudyE(Shared),
 }
 
@@ -168,7 +167,7 @@ impl Trees {
     ///
     /// # Errors
     ///
-    /// The first of a write or of the commit.
+    /// The first error of a write or of the commit.
     pub fn leave(&self, folder: &Path, how: Leave) -> Result<Option<Left>> {
         match how {
             Leave::Nowhere => {
@@ -221,7 +220,7 @@ impl Trees {
         Ok(None)
     }
 
-    /// The calls by all threads of the pool, in no order, each with its bytes.
+    /// The calls by all threads of the pool, without an order, each with its bytes.
     fn by_all(&self, each: &Each<'_>) -> io::Result<()> {
         self.pool.install(|| go(&self.fib, self.fib.root(), each))
     }
@@ -279,7 +278,7 @@ impl Trees {
     ///
     /// # Errors
     ///
-    /// If they cannot be read, or what claims the serial order does not have it.
+    /// If they cannot be read, or an output that promises the serial order does not have it.
     pub fn check(&self, folder: &Path) -> Result<(u64, u64)> {
         let out = folder.join(OUT);
         if out.exists() {
@@ -326,7 +325,7 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// What is done with each call and its bytes.
+/// The callback for each call and its bytes.
 type Each<'e> = dyn Fn(Call, &[u8]) -> io::Result<()> + std::marker::Sync + 'e;
 
 fn go(fib: &Fib, call: Call, each: &Each<'_>) -> io::Result<()> {
@@ -344,7 +343,7 @@ fn go(fib: &Fib, call: Call, each: &Each<'_>) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// The first, in serial order, of what writing and the strand say.
+/// The first error in serial order, of writing or of the strand.
 pub fn branch<W: Strand>(fib: &Fib, call: Call, w: &mut W) -> io::Result<()> {
     with_bytes(fib, call, |bytes| w.write_all(bytes))?;
     match fib.branches(call) {

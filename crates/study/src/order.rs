@@ -42,39 +42,39 @@ pub mod tree;
 
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
-/// What is kept in order: bytes of a segment.
+/// An item in the order: bytes of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Item {
-    /// Which segment; of no meaning to a structure.
+    /// The segment's number; structures do not use it.
     pub segment: u32,
-    /// Where in the segment; of no meaning to a structure.
+    /// The offset in the segment; structures do not use it.
     pub offset: u64,
-    /// How many bytes; may be 0.
+    /// The number of bytes; may be 0.
     pub len: u64,
 }
 
 /// Names one item of one structure for as long as it is there, wherever it moves.
 ///
-/// The handle of a deleted item is refused by the structure that gave it, also when its place has
-/// been taken by another item since. Given to another structure, it names anything or nothing.
+/// The structure refuses the handle of a deleted item, even if another item has taken its place. In
+/// another structure, a handle names any item or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
     index: u32,
     generation: u32,
 }
 
-/// Where a byte is.
+/// The place of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The item that holds it.
     pub handle: Handle,
-    /// The same.
+    /// The item itself.
     pub item: Item,
     /// Bytes of the item before it.
     pub within: u64,
 }
 
-/// Where an item is.
+/// The place of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Items before it.
@@ -83,7 +83,7 @@ pub struct Place {
     pub offset: u64,
 }
 
-/// How much lies between two places. What a structure's inner nodes add up.
+/// The distance between two places, which a structure's inner nodes add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Span {
     count: usize,
@@ -100,7 +100,7 @@ impl Span {
     }
 }
 
-/// Goes past something if `rest` is enough: what is then left of it.
+/// Skips a span if `rest` is long enough; returns the remaining rest.
 #[inline]
 fn goes_past<T>(left: Option<T>, rest: &mut T) -> bool {
     match left {
@@ -152,7 +152,7 @@ pub trait Order {
     where
         Self: Sized;
 
-    /// Returns a structure with these items, in this order: O(n), if its own docs do not differ.
+    /// Returns a structure with these items, in this order: O(n), unless its own docs differ.
     fn from_items(items: impl IntoIterator<Item = Item>) -> Self
     where
         Self: Sized,

@@ -1,4 +1,4 @@
-//! The five lines: what programs do today, and Swath beside it.
+//! The five lines: the usual way, and Swath beside it.
 
 use super::Findings;
 use super::compared::{Compared, Verdict};
@@ -9,7 +9,7 @@ impl Line {
     pub(super) const ALL: [Self; 5] =
         [Self::Warm, Self::Cold, Self::Write, Self::Parse, Self::SmallFiles];
 
-    /// What people call it.
+    /// Its name for people.
     fn name(self) -> &'static str {
         match self {
             Self::Warm => "read, warm",
@@ -20,7 +20,7 @@ impl Line {
         }
     }
 
-    /// What programs call it.
+    /// Its name for programs.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Warm => "read_warm",
@@ -31,7 +31,7 @@ impl Line {
         }
     }
 
-    /// What a program does today.
+    /// The usual way.
     pub(super) fn today(self) -> &'static str {
         match self {
             Self::Warm | Self::Cold => "std::fs::read",
@@ -42,7 +42,7 @@ impl Line {
     }
 }
 
-/// Both rows of a line, and what came of them.
+/// Both rows of a line, compared.
 pub(super) struct Beside<'f> {
     pub(super) today: &'f Row,
     pub(super) swath: &'f Row,

@@ -1,4 +1,4 @@
-//! One row beside another: how many times as fast, and whether that can be said.
+//! One row compared with another: how many times as fast, and whether noise allows a verdict.
 
 use swath_study::stats::{Interval, paired_ratio};
 

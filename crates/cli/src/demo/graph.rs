@@ -56,7 +56,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
-/// As one writes it without a library.
+/// The usual program without a library.
 fn lines(path: &Path, _: usize, meter: &mut Meter) -> Result<Found> {
     let edges = meter.measure(|| edges(path))??;
     let sum = edges.iter().map(|&(row, column)| u64::from(row) + u64::from(column)).sum();

@@ -79,6 +79,7 @@ fn row(findings: &Findings, row: &Row) -> impl Serialize + use<> {
         memory: match row.about.memory {
             Memory::Fresh => "fresh",
             Memory::Reused => "reused",
+            Memory::Default => "default",
             Memory::None => "none",
         },
         rounds: row.rounds(),

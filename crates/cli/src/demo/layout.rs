@@ -1,4 +1,4 @@
-//! Lines that are no wider than the terminal.
+//! Lines that fit the terminal.
 
 use unicode_width::UnicodeWidthStr;
 

@@ -1,4 +1,4 @@
-//! What this machine can do at best: memory and the device without anything around them.
+//! The limits of this machine: memory and the device, with as little around them as possible.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,7 +15,7 @@ use super::stage::Stage;
 /// Reads in flight of a first look at the device.
 const DEPTH: usize = 8;
 
-/// Does one thing with the input and memory of its length; says whether it is right.
+/// Measures one limit with the input and memory of its length; returns whether the bytes are right.
 type Way = fn(&Stage, &SharedPages, &mut Meter) -> Result<bool>;
 
 const WAYS: [(&str, State, Way); 5] = [
@@ -95,7 +95,7 @@ fn direct(stage: &Stage, pages: &SharedPages, meter: &mut Meter) -> Result<bool>
     })
 }
 
-/// Has `work` fill memory with the input; says whether it did.
+/// Lets `work` fill memory with the input; returns whether it did.
 fn into(
     stage: &Stage,
     pages: &SharedPages,

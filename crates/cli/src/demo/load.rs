@@ -30,12 +30,21 @@ const fn cold((about, options): Way) -> Way {
     (About { state: State::Cold, limit: Limit::DirectRead, ..about }, options)
 }
 
-/// As one of the five lines.
-const fn first(line: Line, (about, options): Way) -> Way {
-    (About { line: Some(line), ..about }, options)
-}
+/// As most programs call it, for one of the five lines: the process may keep the memory.
+const DEFAULT: Way = (
+    About {
+        memory: Memory::Default,
+        line: Some(Line::Warm),
+        ..About::warm("read", "auto", "default pool")
+    },
+    |options| options,
+);
+const DEFAULT_COLD: Way = {
+    let (about, options) = cold(DEFAULT);
+    (About { line: Some(Line::Cold), ..about }, options)
+};
 
-const WAYS: [Way; 14] = [
+const WAYS: [Way; 16] = [
     warm("serial", |options| options.with_engine(Engine::Serial)),
     warm("pool, static", |options| {
         options.with_engine(Engine::Pool).with_schedule(Schedule::Static)
@@ -43,7 +52,8 @@ const WAYS: [Way; 14] = [
     warm("pool, dynamic", |options| options.with_engine(Engine::Pool)),
     warm("ring", |options| options.with_engine(Engine::Ring)),
     warm(MAP, |options| options.with_engine(Engine::Map)),
-    first(Line::Warm, warm("auto", |options| options)),
+    DEFAULT,
+    warm("auto", |options| options),
     reused("reused buffer", |options| options),
     reused("reused buffer, recorded", |options| {
         options.with_timeline(Timeline::with_most(1 << 12))
@@ -51,7 +61,8 @@ const WAYS: [Way; 14] = [
     cold(warm("serial", |options| options.with_engine(Engine::Serial))),
     cold(warm("pool, dynamic", |options| options.with_engine(Engine::Pool))),
     cold(warm(MAP, |options| options.with_engine(Engine::Map))),
-    first(Line::Cold, cold(warm("auto", |options| options))),
+    DEFAULT_COLD,
+    cold(warm("auto", |options| options)),
     cold((About::warm("read", "auto", "bypass"), past)),
     cold(reused("bypass, reused buffer", past)),
 ];
@@ -68,12 +79,12 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
     let options = ReadOptions::new().with_pool(reused.clone());
     drop(options.read(&stage.path)?);
     let row = |(about, options): Way| {
-        let pool = match about.memory {
-            Memory::Reused => reused.clone(),
-            Memory::Fresh | Memory::None => BufferPool::new(0),
+        let new = match about.memory {
+            Memory::Reused => ReadOptions::new().with_pool(reused.clone()),
+            Memory::Fresh | Memory::None => ReadOptions::new().with_pool(BufferPool::new(0)),
+            Memory::Default => ReadOptions::new(),
         };
-        let (options, is_mapped) =
-            (options(ReadOptions::new().with_pool(pool)), about.engine == MAP);
+        let (options, is_mapped) = (options(new), about.engine == MAP);
         Row::new(stage, about, move |stage, meter| run(stage, &options, is_mapped, meter))
     };
     Ok(WAYS.map(row).into())

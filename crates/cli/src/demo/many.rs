@@ -20,12 +20,12 @@ use super::stage::Stage;
 const SHARE: u64 = 8;
 /// Bytes of one file.
 const SIZE: u64 = 8 << 10;
-/// As many as are quickly made.
+/// More files would take too long to make.
 const MOST: u64 = 4000;
 /// Of study B's task manager: where small files gained most.
 const THREADS: usize = 64;
 
-/// What is read, and what it must give.
+/// The files, and their bytes.
 struct Small {
     paths: Vec<PathBuf>,
     bytes: Vec<u8>,
@@ -63,7 +63,7 @@ pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
-/// As one writes it without a library.
+/// The usual program without a library.
 fn in_a_loop(small: &Small, meter: &mut Meter) -> Result<bool> {
     let all = || small.paths.iter().map(fs::read).collect::<io::Result<Vec<_>>>();
     Ok(meter.measure(all)??.concat() == small.bytes)

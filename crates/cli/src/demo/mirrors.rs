@@ -18,7 +18,7 @@ use super::stage::Stage;
 /// Bytes between two that are damaged.
 const STRIDE: u64 = 8 << 20;
 
-/// What the copies are compared with.
+/// How the copies are verified.
 type Against = fn(&Arc<Checksums>) -> Verify;
 
 const WAYS: [(&str, Against); 3] = [

@@ -74,7 +74,7 @@ fn lines(path: &Path, meter: &mut Meter) -> Result<Numbers> {
     Ok(Numbers::Plain(meter.measure(|| plain(path))??))
 }
 
-/// As one writes it without a library.
+/// The usual program without a library.
 fn plain(path: &Path) -> Result<Vec<f64>> {
     let mut values = Vec::new();
     for line in BufReader::new(File::open(path)?).lines() {

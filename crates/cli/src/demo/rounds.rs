@@ -15,8 +15,7 @@ const ROUNDS: usize = 9;
 /// Bytes of the control, and how often it adds them up.
 const CONTROLLED: (usize, u64) = (1 << 20, 16);
 
-/// Runs `rows` in turns; adds to `notes` what was done other than requested, each once, and what keeps
-/// the figures from being exact.
+/// Runs `rows` in turns; adds a note for each fallback, once, and for doubts about the figures.
 pub(super) fn run(rows: &mut Vec<Row>, budget: Budget, notes: &mut Vec<String>) -> Result<()> {
     let (len, times) = CONTROLLED;
     rows.push(Row::of(About::warm(CONTROL, "", ""), control(len, times)?));
@@ -46,8 +45,8 @@ pub(super) fn run(rows: &mut Vec<Row>, budget: Budget, notes: &mut Vec<String>) 
     Ok(())
 }
 
-/// Forgets a round that not all rows have run, and the first one, which fills caches: it counts only
-/// if there is no other. Returns how many are left.
+/// Drops an incomplete round, and the first one, which fills caches, unless it is the only one. Returns
+/// how many rounds are left.
 fn keep_whole(rows: &mut [Row]) -> usize {
     let whole = rows.iter().map(Row::rounds).min().unwrap_or(0);
     let first = usize::from(whole > 1);

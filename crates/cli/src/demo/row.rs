@@ -10,7 +10,7 @@ use swath_study::stats;
 
 use super::stage::Stage;
 
-/// What a row is to give: that every byte, or what was computed of them, is that of the input.
+/// The outcome of a row whose bytes, or the results computed from them, are right.
 const RIGHT: Outcome = Outcome { bytes: 0, checksum: 1 };
 
 /// Where the bytes go.
@@ -20,11 +20,13 @@ pub(super) enum Memory {
     Fresh,
     /// Into memory that was read into before.
     Reused,
+    /// Into memory that the process may have kept from before.
+    Default,
     /// They are not kept.
     None,
 }
 
-/// What this machine could do at best.
+/// A limit of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
     /// Summing memory.
@@ -33,7 +35,7 @@ pub(super) enum Limit {
     Copy,
     /// Reading past the page cache into pages that exist.
     DirectRead,
-    /// Its bytes are not moved but worked on: no speed of memory or a device is its limit.
+    /// The processor: bytes are not moved but worked on.
     Computing,
 }
 
@@ -53,15 +55,15 @@ pub(super) struct About {
     pub(super) capability: &'static str,
     pub(super) engine: &'static str,
     pub(super) way: &'static str,
-    /// Where the file is before a run; `None` if the run writes it.
+    /// The state of the file before a run; `None` if the run writes it.
     pub(super) state: State,
     pub(super) memory: Memory,
     pub(super) limit: Limit,
-    /// Others of the same state are compared with it.
+    /// Whether others of the same state are compared with it.
     pub(super) is_peer: bool,
-    /// How many bytes it is about; `None` for all of the input.
+    /// Bytes that it handles; `None` for all of the input, 0 if its speed means nothing.
     pub(super) bytes: Option<u64>,
-    /// The line that it belongs to: a peer as what programs do today, another as Swath.
+    /// The line that it belongs to: a peer shows the usual way, another row Swath.
     pub(super) line: Option<Line>,
 }
 
@@ -85,7 +87,7 @@ impl About {
         Self::warm("read", engine, FRESH)
     }
 
-    /// Returns what the table calls it, where its group is known.
+    /// Returns its name in the table, below the name of its group.
     pub(super) fn name(&self) -> String {
         let mut parts = vec![self.engine, self.way];
         parts.retain(|part| !part.is_empty() && *part != FRESH);
@@ -107,7 +109,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// `work` does once what the row is about, and says whether it is right.
+    /// `work` runs the row once, and returns whether the result is right.
     pub(super) fn new(
         stage: &Rc<Stage>,
         about: About,
@@ -123,9 +125,8 @@ impl Row {
                 State::Cold => cache::make_cold(&before.path, ColdBy::DontNeed)?,
                 State::None => {}
             }
-            if about.memory == Memory::Fresh {
-                // Else the first to take memory that this machine gave back to its host pays for
-                // all.
+            if matches!(about.memory, Memory::Fresh | Memory::Default) {
+                // Otherwise the first run pays for memory that this machine gave back to its host.
                 let bytes = about.bytes.map_or(Ok(before.bytes.len()), usize::try_from)?;
                 cache::touch_memory(bytes)?;
             }
@@ -149,7 +150,7 @@ impl Row {
         stats::median(&self.seconds).unwrap_or(f64::NAN)
     }
 
-    /// How many bytes it is about, of an input of `size` bytes.
+    /// Bytes that it handles, of an input of `size` bytes.
     pub(super) fn bytes(&self, size: u64) -> f64 {
         self.about.bytes.unwrap_or(size) as f64
     }
@@ -170,9 +171,9 @@ impl Row {
         (fastest, self.seconds.iter().copied().fold(0.0, f64::max))
     }
 
-    /// Returns what messages call it.
+    /// Returns its name in messages.
     pub(super) fn name(&self) -> String {
-        format!("{}: {}", self.about.capability, self.about.name())
+        format!("{} by {}", self.about.capability, self.about.name())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The input of a demo: a file in a folder of its own, and the bytes that must come out of it.
+//! The input of a demo: a file in a folder of its own, and its bytes to compare results with.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,24 +21,24 @@ use crate::signal::remove_on_signal;
 struct Cost {
     memory: u64,
     disk: u64,
-    /// Of the time of a [`probe`], for one round.
+    /// Time of one round, in multiples of a [`probe`] of the same size.
     time: f64,
-    /// As large as an input is chosen to be, in bytes.
+    /// The largest input that is chosen, in bytes.
     most: u64,
 }
 
 /// The input and its bytes, and one or two results at a time.
 const FIVE_LINES: Cost = Cost { memory: 4, disk: 4, time: 1.5, most: 128 << 20 };
-/// With memory that is used again, and copies as mirrors and tensors.
+/// More for reused memory, and for copies as mirrors and tensors.
 const ALL: Cost = Cost { memory: 6, disk: 8, time: 6.0, most: 64 << 20 };
 
-/// As small as an input is chosen to be.
+/// The smallest input that is chosen, in bytes.
 const LEAST: u64 = 1 << 20;
 
-/// Bytes that are written and read to see how fast this is.
+/// Bytes of a probe.
 const PROBE: u64 = 8 << 20;
 
-/// Seconds that one round is to take at most, so that there are enough of them.
+/// The most seconds of one round, so that there is time for enough rounds.
 const ROUND: f64 = 2.5;
 
 /// Where everything happens. Its folder is removed when it is dropped, also by an error.
@@ -85,14 +85,14 @@ impl Stage {
         Ok((Self { folder, path, bytes, made, workers, facts }, notes))
     }
 
-    /// Removes the folder, and says so if that fails.
+    /// Removes the folder.
     pub(super) fn clear(self) -> io::Result<()> {
         self.folder.close()
     }
 }
 
-/// Returns the largest power of two for which there are time, and memory and disk space twice over;
-/// a probe took so many `seconds`, if it could be done.
+/// Returns the largest power of two that fits the time, and half of the memory and disk space at hand;
+/// `seconds` is the time of a probe, if it succeeded.
 fn choose_size(cost: Cost, seconds: Option<f64>, folder: &Path) -> u64 {
     let memory = swath::machine::memory_at_hand().unwrap_or(u64::MAX) / cost.memory;
     let disk = room(folder).unwrap_or(u64::MAX) / cost.disk;
@@ -108,12 +108,12 @@ fn choose_size(cost: Cost, seconds: Option<f64>, folder: &Path) -> u64 {
     size
 }
 
-/// Writes a little to `path`, syncs it, and reads it from the device and from memory; returns the
+/// Writes a small file to `path`, syncs it, and reads it from the device and from memory; returns the
 /// seconds that took.
 fn probe(path: &Path) -> Option<f64> {
     let start = Instant::now();
     generate(Recipe { kind: Kind::Bytes, size: PROBE, seed: 2 }, path, 0).ok()?;
-    // Where nothing can be cold, both reads are warm.
+    // If the file cannot be made cold, both reads are warm.
     let _ = cache::make_cold(path, ColdBy::DontNeed);
     for _ in 0..2 {
         drop(std::fs::read(path).ok()?);

@@ -1,4 +1,4 @@
-//! The whole table, group by group, and what its figures mean.
+//! The whole table, group by group, and the meaning of its figures.
 
 use super::Findings;
 use super::compared::{Compared, FEWEST, Verdict};
@@ -6,8 +6,7 @@ use super::layout::{Align, columns, digits, filled};
 use super::limit::LIMITS;
 use super::row::{About, Limit, Row};
 
-/// The groups in order: the capability of their rows, what the table calls them, and what their rows
-/// are compared with.
+/// The groups in order: the capability of their rows, their title, and the base of their ratios.
 const GROUPS: [(&str, &str, &str); 13] = [
     (LIMITS, "limits of this machine", ""),
     ("read", "read", STD),
@@ -50,7 +49,7 @@ impl Findings {
         Some(if is_one { 1.0 } else { ratio.estimate })
     }
 
-    /// Returns the row that `row` is compared with: of its capability and state, else the read.
+    /// Returns the row that `row` is compared with: of its capability and state, else of reads.
     fn peer(&self, row: &Row) -> Option<&Row> {
         let of = |capability: &str| {
             self.rows.iter().find(|other| {
@@ -68,7 +67,7 @@ impl Findings {
     }
 }
 
-/// Returns all groups, in columns if they fit, and what they mean.
+/// Returns all groups, in columns if they fit, and the meaning of the figures.
 pub(super) fn lines(findings: &Findings, width: usize) -> Vec<String> {
     let order = GROUPS.iter().skip(1).chain(&GROUPS[..1]);
     let groups: Vec<_> = order

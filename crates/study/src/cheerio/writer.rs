@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use super::target::Shared;
 use crate::forks::Strand;
 
-/// The handle through which one strand writes.
+/// The handle of one strand.
 ///
 /// Owned, and free to move to any thread. When it is dropped, even by a panic, whole records that were
 /// written to it are kept; [`finish`](Self::finish) also returns errors.
@@ -45,7 +45,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// That of `a`, else that of `b`. Both have run, and their output stays.
+    /// The error of `a`, else that of `b`. Both have run, and their output stays.
     pub fn join<A, B, RA, RB, E>(&mut self, a: A, b: B) -> Result<(RA, RB), E>
     where
         A: FnOnce(&mut Self) -> Result<RA, E> + Send,
@@ -77,7 +77,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// That of `write`.
+    /// The error of `write`.
     pub fn record<R, E>(
         &mut self,
         write: impl FnOnce(&mut Self) -> Result<R, E>,
@@ -92,8 +92,8 @@ impl Writer {
         result
     }
 
-    /// Goes on writing at `offset` of the file: in local mode only, where every strand has a
-    /// position of its own.
+    /// Continues writing at `offset` of the file: in local mode only, where every strand has its own
+    /// position.
     ///
     /// # Errors
     ///

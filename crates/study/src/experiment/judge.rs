@@ -291,13 +291,13 @@ mod tests {
     fn the_reason_is_a_sentence_with_the_numbers_and_the_rule() {
         let because = |point| all_of(&runs(0.0), &[point]).because;
         let rule = "the rule asks for at least 1";
-        for (lower, upper, told) in [
+        for (lower, upper, ratio) in [
             (1.1, 1.3, "1.20 × [1.10, 1.30]"),
             (0.9981, 1.3, "1.149 × [0.998, 1.300]"),
             (1.0, 1.3, "1.15 × [1.00, 1.30]"),
             (44_000.0, 46_000.0, "45000 × [44000, 46000]"),
         ] {
-            assert_eq!(because(point(lower, upper)), format!("It is {told} as fast; {rule}"));
+            assert_eq!(because(point(lower, upper)), format!("It is {ratio} as fast; {rule}"));
         }
         let missing = because(Point::new("it is {} as fast", None, Bound::AtMost(1.0)));
         assert_eq!(missing, "Not measured in enough rounds: it is … × as fast");

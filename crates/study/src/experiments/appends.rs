@@ -1,4 +1,4 @@
-//! Study E: what threads that fork write, in serial order or in none.
+//! Study E: the output of threads that fork, in serial order or without an order.
 
 use anyhow::Result;
 
@@ -86,7 +86,7 @@ pub(super) const FILES: Experiment = Experiment {
     ..TREE
 };
 
-/// What keeps the order.
+/// By the structure that keeps the order.
 pub(super) const ORDERS: Experiment = Experiment {
     id: "e-append-orders",
     figure: "figure 6: time of fib by threads, each call appending 10 KB, with a linked list and with \
@@ -118,7 +118,7 @@ pub(super) const ORDERS: Experiment = Experiment {
 const FIB: Scale =
     Scale { study: "fib(25), 10 KB a call, 2 GB and more", other: "", minutes: 15 };
 
-/// Those that all have, and more.
+/// The charts of all experiments, and more.
 fn charts_with<const N: usize>(more: [(&str, Measure); N]) -> Vec<Chart> {
     let all = [
         ("time by threads", Measure::Seconds),
@@ -135,7 +135,7 @@ fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants>
     for threads in powers_of_two(most) {
         let forked = Forked::new(stage, stage.pick(8, 16, 25), threads)?;
         for &(series, how) in ways {
-            // One thread is one thread.
+            // With one thread, both are the same.
             if threads == 1 || !matches!(how, Leave::Serial { .. }) {
                 let entrant = forked.entrant(series, how);
                 entrants.here.push(entrant.at(threads as f64, State::None));

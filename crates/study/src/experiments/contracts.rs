@@ -89,7 +89,7 @@ fn by_threads(stage: &Stage) -> Result<Entrants> {
 /// The limit of all entrants; its place is the number of cores.
 const LIMIT: Key<'_> = Key { series: MEMORY, x: 0.0, state: State::None };
 
-/// More threads than processors are no more workers.
+/// More threads than processors do not add workers.
 fn cores(runs: &Selected<'_>) -> f64 {
     runs.places(LIMIT.series, LIMIT.state).first().copied().unwrap_or(1.0)
 }

@@ -21,7 +21,7 @@ use crate::results::{Chart, Measure, State};
 const MANAGER: &str = "task manager";
 const LINES: &str = "task manager, line by line";
 const SWATH: &str = "swath";
-/// Names looked up beforehand; nothing but the calls, into memory that is there.
+/// Only the calls, into existing memory; names were looked up before.
 const LIMIT: &str = "limit: bare calls";
 /// Trials of the study.
 const TRIALS: usize = 20;
@@ -65,7 +65,7 @@ pub(super) const LARGE: Experiment = Experiment {
     ..SMALL
 };
 
-/// Those that it gave up on.
+/// The files that it gave up on.
 pub(super) const HUGE: Experiment = Experiment {
     id: "b-huge",
     figure: "time to load the 18 MB files that it gave up on",
@@ -75,12 +75,12 @@ pub(super) const HUGE: Experiment = Experiment {
     ..SMALL
 };
 
-/// Bytes of a file that is as large as in the study, but to see that everything runs.
+/// Bytes of a file as large as in the study; small for smoke tests.
 fn large(stage: &Stage, size: u64) -> u64 {
     stage.pick(9000, size, size)
 }
 
-/// Where its trouble with large files comes from.
+/// The cause of its trouble with large files.
 pub(super) const BY_LINES: Experiment = Experiment {
     id: "b-lines",
     figure: "time for the same bytes in files of different sizes, read as the study reads",
@@ -140,7 +140,7 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
     let grove = grove(stage, files, size)?;
     let threads: &[u32] =
         stage.pick(&[1, 2], &[1, 2, 8, 64], &[1, 2, 4, 8, 16, 32, 64, 128, 256, 500]);
-    // The study's peak is at as many as the processor has.
+    // The study's peak is at the number of processors.
     let mut threads = threads.to_vec();
     threads.extend(u32::try_from(stage.workers()));
     threads.sort_unstable();

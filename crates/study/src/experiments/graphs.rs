@@ -1,4 +1,4 @@
-//! Study D: loading a graph beside going through its bytes.
+//! Study D: loading a graph, compared with reading its bytes.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -55,7 +55,7 @@ pub(super) const LOADING: Experiment = Experiment {
     entrants,
 };
 
-/// A graph as text, and what is in it.
+/// A graph as text, and its content.
 struct Graph {
     input: Rc<Input>,
     /// Places in MB.

@@ -9,7 +9,7 @@ use crate::limits;
 use crate::measure::{Entrant, Input, Stage};
 use crate::results::State;
 
-/// The series of it.
+/// Its series.
 pub(super) const MEMORY: &str = "limit: memory";
 
 /// Sums the bytes of `input` with all cores, from existing memory, at a place.
@@ -22,7 +22,7 @@ pub(super) fn memory(
     let pages = loaded(stage, input)?;
     let sum = of_memory(&pages, input, MEMORY, input.made.sum, limits::memory_sum);
     let (len, workers) = (input.len(), stage.workers());
-    // As near to the processor as the file is after the others have read it.
+    // As warm in the processor's caches as the file is after the others have read it.
     Ok(sum.at(x, state).with_before(move || {
         std::hint::black_box(limits::memory_sum(&pages.borrow()[..len], workers));
         Ok(())

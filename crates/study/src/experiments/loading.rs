@@ -24,7 +24,7 @@ const MAPPED: &str = "memory map";
 /// As in the study: the mapped bytes are not read.
 const UNREAD_MAP: &str = "memory map, not read";
 const SWATH: &str = "swath";
-/// All cores, a mebibyte a read into memory that is there; from the device past the page cache.
+/// All cores, one mebibyte a read, into existing memory; from the device past the page cache.
 const LIMIT: &str = "limit: bare reads";
 
 /// The study's own chunk.
@@ -136,7 +136,7 @@ pub(super) const WAYS: Experiment = Experiment {
     ..THREADS
 };
 
-/// Of whatever works beside each other.
+/// The charts of parallel ways.
 pub(super) fn charts_by_workers(x: &str) -> Vec<Chart> {
     let time = format!("time by {x}");
     let all = [
@@ -252,7 +252,7 @@ impl Loading {
         ]
     }
 
-    /// One after the other, by the study's eight threads, and as Swath would.
+    /// Sequential, with the study's eight threads, and with Swath.
     pub(super) fn ways(self: &Rc<Self>, x: f64, state: State) -> Vec<Entrant> {
         let mut ways = vec![self.own(SEQUENTIAL, x, state, 1, own(1))];
         ways.extend(self.by(x, state, 8, ReadOptions::new()));

@@ -1,7 +1,7 @@
 //! Study A: a file that does not fit into memory.
 //!
-//! A limit of memory ends at the kernel's killer, so what is limited is a process of its own: the
-//! command, which sums the file twice.
+//! Beyond a memory limit the kernel kills, so the limit is for a process of its own: the command, which
+//! sums the file twice.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -38,7 +38,7 @@ const MAPPED: &str = "memory map";
 const KEEPING: &str = "swath, through the page cache";
 const SWATH: &str = "swath";
 
-/// What a process needs beside the file.
+/// The memory of a process beside the file.
 const ROOM: u64 = 32 << 20;
 
 /// By memory.
@@ -96,7 +96,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
                 input: Rc::clone(&input),
                 limit: size * share / 100 + ROOM,
             };
-            // The first pass is to bring all of it, inside the limit.
+            // The first pass must read all of it, inside the limit.
             let entrant =
                 input.entrant(series, State::Cold, move |_, meter| work.measure(meter));
             entrants.here.push(entrant.at(share as f64, State::None));
@@ -105,7 +105,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-/// Two sums of a file by a process each, under the same limit.
+/// Two sums of a file, each by a process of its own, under the same limit.
 struct Passes {
     program: PathBuf,
     words: &'static [&'static str],
@@ -113,7 +113,7 @@ struct Passes {
     limit: u64,
 }
 
-/// What the command prints.
+/// The output of the command.
 #[derive(Deserialize)]
 struct Summed {
     sum: u64,
@@ -128,7 +128,7 @@ impl Passes {
         let (before, swapped) = (usage_of_children()?, swapped_pages());
         let second = meter.measure(|| summed(self.start(&limit)?))??;
         let used = usage_of_children()?.since(&before);
-        // Not how long the process took to begin and end.
+        // Without the start and the end of the process.
         meter.took(second.elapsed_s);
         meter.used_by(&used);
         if let (Some(before), Some(after)) = (swapped, swapped_pages()) {
@@ -137,7 +137,7 @@ impl Passes {
         Ok(Outcome { bytes: second.bytes, checksum: second.sum })
     }
 
-    /// The child begins inside the limit, and stays; this process goes in and out again.
+    /// The child begins inside the limit, and stays; this process enters and leaves it.
     fn start(&self, limit: &MemoryLimit) -> Result<Child> {
         let mut command = Command::new(&self.program);
         command.args(["sum", "--json"]).args(self.words).arg(&self.input.path);

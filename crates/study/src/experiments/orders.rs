@@ -1,4 +1,4 @@
-//! Study E: the structure that keeps what was appended in order.
+//! Study E: the structure that keeps appended bytes in order.
 
 use anyhow::Result;
 
@@ -61,7 +61,7 @@ pub(super) const OPERATIONS: Experiment = Experiment {
 struct Counts {
     items: usize,
     many: usize,
-    /// Of those that go through half of all items each.
+    /// Operations that go through half of all items each.
     few: usize,
 }
 
@@ -76,7 +76,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
         few: stage.pick(5, 20, 5),
     };
     let mut entrants = Entrants::default();
-    // The flat index is made once, after all was written: changing it makes all of it anew.
+    // The flat index is made once, after everything was written: a change rebuilds all of it.
     add::<Flat>(&mut entrants, FLAT, counts, &[Insert, Delete, Update]);
     add::<LinkedList>(&mut entrants, LIST, counts, &[Seek]);
     add::<SkipList>(&mut entrants, SKIP, counts, &[]);

@@ -1,4 +1,4 @@
-//! What charts of several experiments have in common.
+//! Shared by the charts of several experiments.
 
 use crate::experiment::Claim;
 use crate::measure::Stage;
@@ -63,7 +63,7 @@ pub(super) fn powers_of_two(most: usize) -> Vec<usize> {
     all
 }
 
-/// A series where it is fastest; at 0, where none runs, if it did not run.
+/// A series at its fastest place; at 0, which is not a place, if it did not run.
 pub(super) fn fastest<'s>(runs: &Selected<'_>, series: &'s str, state: State) -> Key<'s> {
     fastest_of(runs, series, state, |_| true)
 }
@@ -79,7 +79,7 @@ pub(super) fn fastest_of<'s>(
     Key { series, x: best.unwrap_or_default(), state }
 }
 
-/// How near a series came to a limit, each where it is fastest.
+/// A series as a share of a limit, each at its fastest place.
 pub(super) fn of_limit(
     runs: &Selected<'_>,
     series: &str,
@@ -94,7 +94,7 @@ pub(super) fn states(stage: &Stage) -> &'static [State] {
     stage.pick(&[State::Warm], &[State::Warm], &[State::Warm, State::Cold])
 }
 
-/// What a study says, as we read it.
+/// A study's claim, as we read it.
 pub(super) const fn read(
     id: &'static str,
     words: &'static str,
@@ -105,7 +105,7 @@ pub(super) const fn read(
     Claim { id, source: Source::read(words, section), rule, judge }
 }
 
-/// What a study says, in its own words.
+/// A study's claim, in its own words.
 pub(super) const fn quoted(
     id: &'static str,
     words: &'static str,

@@ -20,7 +20,7 @@ const SERIAL: &str = "one thread";
 const PARALLEL: &str = "all cores";
 const BUFFERS: &str = "swath sum, small buffers";
 
-/// A way to tell the kernel.
+/// A way to advise the kernel.
 type Way = fn(ReadOptions) -> ReadOptions;
 
 /// All of them, by their place on the axis.
@@ -152,7 +152,7 @@ fn judge_parallel(runs: &Selected<'_>, state: State) -> Finding {
         .with_limit(of_memory(runs, state))
 }
 
-/// How near all cores came to summing memory, which is warm.
+/// All cores as a share of summing memory, which is warm.
 fn of_memory(runs: &Selected<'_>, state: State) -> Option<Interval> {
     let all = fastest(runs, PARALLEL, state);
     runs.speed_up(all, Key { series: MEMORY, x: 0.0, state: State::Warm })

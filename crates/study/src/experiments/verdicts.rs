@@ -75,7 +75,7 @@ const CASES: &[(&str, &[Times])] = &[
             ("barrier between batches", 8.0, 1.0, 1.0),
         ],
     ),
-    // More priorities take longer, which is what the study says, and not the contrary of it.
+    // More priorities take longer, as the study says.
     (
         "a-priorities-range",
         &[
@@ -195,11 +195,11 @@ const MANY: &[Times] = &[
     ("task manager", 8.0, 4.0, 1.0),
 ];
 
-/// What tells judges how many cores there were.
+/// The number of cores, for the judges.
 const CORES: [(&str, State); 2] =
     [("limit: bare calls", State::Warm), ("limit: memory", State::None)];
 
-/// Nine rounds, of which `holds` says which are those of a claim that holds.
+/// Nine rounds: `holds` selects the times of a claim that holds.
 fn runs(times: &[Times], state: State, holds: impl Fn(usize) -> bool) -> Vec<Run> {
     let mut runs = Vec::new();
     for round in 0..9 {
@@ -246,7 +246,7 @@ fn every_rule_tells_what_holds_what_does_not_and_what_cannot_be_told() {
             (Holds::No, 0.05, &|_| false),
             // The interval reaches from the one to the other.
             (Holds::Undecided, 0.05, &|round| round % 2 == 1),
-            // So noisy that none of these differences means anything.
+            // Too noisy for any of these differences to mean anything.
             (Holds::Undecided, 9.0, &|_| true),
             (Holds::Undecided, 9.0, &|_| false),
         ] {
@@ -267,7 +267,7 @@ fn every_claim_has_made_up_runs_to_be_judged_by() {
         claims.partition(|claim| claim.source.kind == Kind::Asked);
     let judged: BTreeSet<&str> = judged.iter().map(|claim| claim.id).collect();
     assert_eq!(judged, CASES.iter().map(|case| case.0).collect());
-    // What is no claim has no verdict, whatever was measured.
+    // A question has no verdict, whatever was measured.
     for claim in asked {
         let nothing = crate::results::Selected::new(&[], 0, 1);
         assert_eq!((claim.judge)(&nothing, State::Warm).verdict, Holds::Told, "{}", claim.id);

@@ -22,10 +22,10 @@ use crate::threads::one_by_one;
 
 /// Files that a thread takes at one time: few enough that no thread waits long at the end.
 const BATCH: usize = 32;
-/// Bytes after which it takes no more of them.
+/// Bytes after which it takes no more files.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// Files with everything looked up that can be before they are opened.
+/// Files with everything looked up that can be known before they are opened.
 #[derive(Debug)]
 pub struct Bare {
     folders: Vec<OwnedFd>,
@@ -45,7 +45,7 @@ impl Bare {
     ///
     /// # Errors
     ///
-    /// If a folder cannot be opened or a file is not there.
+    /// If a folder cannot be opened or a file does not exist.
     pub fn of(paths: &[PathBuf]) -> io::Result<Self> {
         let mut folders = Vec::new();
         let mut seen: HashMap<&Path, usize> = HashMap::new();
@@ -130,7 +130,7 @@ impl Bare {
         Ok(())
     }
 
-    /// What a thread takes at one time: few files, and of large ones fewer.
+    /// The files that a thread takes at one time: few, and fewer large ones.
     fn batches(&self) -> Vec<&[Known]> {
         let mut batches = Vec::with_capacity(self.files.len().div_ceil(BATCH));
         let mut rest = &self.files[..];

@@ -181,7 +181,7 @@ impl fmt::Display for Goal {
     }
 }
 
-/// Names one rival, or how many the best is looked for among.
+/// Names one rival, or the number of rivals.
 struct Rivals<'r>(&'r [String]);
 
 impl fmt::Display for Rivals<'_> {

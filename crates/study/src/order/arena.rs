@@ -1,4 +1,4 @@
-//! Things that keep their handle while they move, until they are taken out.
+//! Values that keep their handle while they move, until they are taken out.
 
 use super::Handle;
 
@@ -60,7 +60,7 @@ impl<T> Arena<T> {
         slot.value.as_mut().filter(|_| slot.generation == handle.generation)
     }
 
-    /// Returns the handle of what is in slot `index`, which is not empty.
+    /// Returns the handle of the value in slot `index`, which is not empty.
     pub(super) fn handle(&self, index: u32) -> Handle {
         Handle { index, generation: self.slots[index as usize].generation }
     }

@@ -1,8 +1,8 @@
 //! A flat index: all items in one array, with the sums of their lengths beside it.
 //!
-//! What Swath does instead of keeping an order up to date: nothing while it writes, and this once
-//! afterwards. An edit makes the sums anew, so edits are for few items only, and many items are
-//! to come at once, by [`from_items`](Order::from_items).
+//! Swath does not keep an order up to date: it does nothing while it writes, and builds this once
+//! afterwards. An edit recomputes the sums, so edits suit few items only; add many items at once, with
+//! [`from_items`](Order::from_items).
 
 use super::arena::Arena;
 use super::{Found, Handle, Item, Order, Place};
@@ -20,7 +20,7 @@ pub struct Flat {
 }
 
 impl Flat {
-    /// Makes the sums anew, and the ranks of the items from `rank` on.
+    /// Recomputes the sums, and the ranks of the items from `rank` on.
     fn renew(&mut self, rank: usize) {
         for (rank, (handle, _)) in self.items.iter().enumerate().skip(rank) {
             self.ranks[handle.index] = rank;

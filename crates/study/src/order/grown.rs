@@ -1,14 +1,14 @@
-//! Orders as they are after many steals: what follows each other lies apart in memory.
+//! Orders after many steals: neighbours lie apart in memory.
 
 use super::skip::SkipList;
 use super::{Handle, Item, Order};
 use crate::random::SplitMix64;
 use crate::threads::each;
 
-/// Decides the items and their order.
+/// The seed of the items and their order.
 const SEED: u64 = 11;
 
-/// What insertions into a grown order insert: a call of study E.
+/// The item that insertions into a grown order insert: a call of study E.
 pub const INSERTED: Item = Item { segment: 1, offset: 0, len: 10_240 };
 
 /// Item `index`: about 10 KB, as study E's calls write.
@@ -32,7 +32,7 @@ impl<O: Order> Grown<O> {
     ///
     /// # Panics
     ///
-    /// If the structure refuses an insertion, which is a fault of it.
+    /// If the structure refuses an insertion, which is a bug in it.
     #[must_use]
     pub fn new(count: usize) -> Self {
         let mut random = SplitMix64::new(SEED);

@@ -1,8 +1,7 @@
 //! A packed-memory array: items in order in one array with gaps, and sums above it.
 //!
-//! The cache-oblivious one of the two that study E names as future work: items that follow each
-//! other lie beside each other, whatever the sizes of caches and blocks are, so going through them
-//! is as fast as through an array. Packed arrays are Itai, Konheim and Rodeh's (1981); the
+//! The cache-oblivious one of the two that study E names as future work: neighbours lie beside each
+//! other, whatever the sizes of caches and blocks, so going through them is as fast as through an array. Packed arrays are Itai, Konheim and Rodeh's (1981); the
 //! thresholds are those of Bender, Demaine and Farach-Colton, *Cache-oblivious B-trees* (2000).
 //!
 //! ```text
@@ -12,10 +11,10 @@
 //! segments   |ab··| |c···| |····| |de··|     gaps are at the end of each; about log n slots
 //! ```
 //!
-//! A segment that is full takes the smallest window around it that is not too dense, and spreads
-//! its items evenly: windows may be the denser the smaller they are, from 3/4 for the whole array
-//! to 1 for a segment. So an insertion moves O(log² n) items, amortised. In the same way a window
-//! must not be too thin, from 1/4 for the whole to 1/8 for a segment.
+//! A full segment takes the smallest window around it that is not too dense, and spreads its items
+//! evenly: smaller windows may be denser, from 3/4 for the whole array to 1 for a segment. So an insertion
+//! moves O(log² n) items, amortised. In the same way a window must not be too thin, from 1/4 for the whole
+//! to 1/8 for a segment.
 //!
 //! Where it differs from the papers: the tree of sums is in heap order, not in van Emde Boas's, so
 //! a search touches O(log n) cache lines above the first few levels, not O(log n / log of the
@@ -140,7 +139,7 @@ impl Packed {
         if height == 0 { 0 } else { capacity * (2 * height - depth) / (8 * height) }
     }
 
-    /// Lays `slots` out evenly below a node and makes the sums there anew; not those above.
+    /// Lays `slots` out evenly below a node and recomputes the sums there, not those above.
     fn spread(&mut self, node: usize, slots: &[Slot]) {
         let segments = self.segments(node);
         let (first, count) = (segments.start, segments.len());
@@ -159,7 +158,7 @@ impl Packed {
         self.add_up(node);
     }
 
-    /// Makes the sums between a node and the segments anew.
+    /// Recomputes the sums between a node and the segments.
     fn add_up(&mut self, node: usize) {
         let segments = self.segments(node);
         let (mut from, mut to) = (self.leaf(segments.start), self.leaf(segments.end - 1));
@@ -180,7 +179,7 @@ impl Packed {
         slots
     }
 
-    /// Lays everything out anew in an array of `capacity` slots, a power of two.
+    /// Lays everything out again in an array of `capacity` slots, a power of two.
     fn resize(&mut self, capacity: usize, slots: &[Slot]) {
         let size = (capacity.ilog2() as usize).next_power_of_two().max(CAPACITY_MIN);
         (self.segment_size, self.segment_count) = (size, capacity / size);

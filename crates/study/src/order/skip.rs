@@ -49,7 +49,7 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// A concurrent rank-order skip list. See the [module](self).
 ///
-/// What a deleted item took is given back when the list is dropped.
+/// The memory of deleted items is freed when the list is dropped.
 #[derive(Debug)]
 pub struct SkipList {
     nodes: Nodes,
@@ -67,8 +67,8 @@ enum Spot {
 
 /// What threads may do at the same time.
 impl SkipList {
-    /// [`Order::push`] from any thread, in O(log n) expected. What two threads push at the same
-    /// time comes in either order.
+    /// [`Order::push`] from any thread, in O(log n) expected. Items that two threads push at the same time
+    /// come in either order.
     pub fn push_shared(&self, item: Item) -> Handle {
         self.insert(Spot::AtEnd, item).expect("an end is always there")
     }

@@ -1,4 +1,4 @@
-//! What study B says of many files, and the rules by which it is judged.
+//! Study B's claims about many files, and the rules that judge them.
 
 use super::super::shape::{asked, fastest, fastest_of, of_limit, quoted, read};
 use super::{LIMIT, LINES, MANAGER, SWATH};
@@ -6,7 +6,7 @@ use crate::experiment::{Claim, Point, all_of, told};
 use crate::results::{Finding, Key, Selected, State};
 use crate::stats::Bound;
 
-/// Where the study says it.
+/// The section of the study.
 const SECTION: &str = "Conclusions";
 
 const LARGER: &str = "For larger files, more threads does not equate to better performance … any more threads \
@@ -73,7 +73,7 @@ fn with_swath(runs: &Selected<'_>, state: State) -> Point {
 }
 
 fn judge_peak(runs: &Selected<'_>, state: State) -> Finding {
-    // The limit is measured by as many threads as there are cores.
+    // The limit is measured with as many threads as cores.
     let Some(&cores) = runs.places(LIMIT, State::Warm).first() else {
         return Finding::default();
     };

@@ -1,4 +1,4 @@
-//! What study A says of loading, and the rules by which it is judged.
+//! Study A's claims about loading, and the rules that judge them.
 
 use super::super::shape::{
     asked, fastest_of, medians, of_limit, quoted, read, switches_by_threads, voluntary_switches,
@@ -9,7 +9,7 @@ use crate::page::size;
 use crate::results::{Finding, Key, Selected, SpeedUp, State};
 use crate::stats::{Bound, Interval};
 
-/// Where its charts of loading are.
+/// The section of its charts of loading.
 const CHARTS: &str = "§5.1 to 5.6";
 
 const EIGHT: &str = "Eight threads that read chunks in parallel load a file faster than one.";

@@ -1,4 +1,4 @@
-//! What study A says of loading by priority, and the rules by which it is judged.
+//! Study A's claims about loading by priority, and the rules that judge them.
 
 use super::super::shape::{asked, quoted, read, switches_by_threads};
 use super::{ALONE, BARRIER, PLAIN, WINDOW, curve};
@@ -6,7 +6,7 @@ use crate::experiment::{Claim, Point, all_of};
 use crate::results::{Finding, Key, Selected, State};
 use crate::stats::{Bound, Interval};
 
-/// Where the study has its charts of priorities.
+/// The section of its charts of priorities.
 const SECTION: &str = "§5.7";
 
 pub(super) const THREADS: &[Claim] = &[
