@@ -105,8 +105,8 @@ fn two_studies_do_not_run_into_one_folder() {
     let outer = run(&settings, &CancelToken::new(), &mut |_| {
         inner.get_or_insert_with(|| run(&settings, &CancelToken::new(), &mut |_| {}));
     });
-    let error = inner.expect("begun").expect_err("the first one is on its way");
-    assert!(error.to_string().contains("on its way"), "{error:#}");
+    let error = inner.expect("begun").expect_err("the first one is writing to it");
+    assert!(error.to_string().contains("writing to it"), "{error:#}");
     assert!(outer.is_ok());
 }
 
