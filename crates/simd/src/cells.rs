@@ -149,6 +149,7 @@ impl<'a, T: Load> Loads<'a, T> {
     }
 
     /// Loads the next four values; `None`, without loading, if there are fewer.
+    #[cfg(any(target_arch = "x86_64", test))]
     #[inline(always)]
     pub(crate) fn four(&mut self) -> Option<[T; 4]> {
         if self.count < 4 {

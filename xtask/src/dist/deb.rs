@@ -25,6 +25,7 @@ pub(super) fn make(release: &Release) -> Result<Made> {
     }
     let built = shared(release, "swath-cli")?.join("swath");
     let glibc = binary::assert_glibc(&built, GLIBC)?;
+    release.names_no_folder(&built)?;
     let root = release.empty_folder("deb")?.join("root");
     lay(release, &built, &root)?;
     control(release, &root, glibc)?;
