@@ -1,5 +1,5 @@
 //! Many small files in flight at a time, from one thread. Opening, reading, inspecting and
-//! closing a file is one chain in a ring, so many files cost one call. Files that the caller has
+//! closing a file is one chain in a ring, so a batch of files costs one call. Files that the caller has
 //! opened are read by the ring and inspected by a call: if opening is fast, this takes half the
 //! processor time, because the kernel runs every open and statx of a ring in another thread.
 //!

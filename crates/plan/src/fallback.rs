@@ -284,8 +284,8 @@ impl fmt::Display for Fallback {
     }
 }
 
-const SHARED: &str = "share one device: together they are no faster, so one of them is read and \
-                      the others are spare";
+const SHARED: &str = "share one device: reading several at once gains nothing, so one of them is \
+                      read and the others are spare";
 const CLOSED: &str = "ring closed: too few descriptors, one file after the other";
 const UNLOCKED: &str = "this file system has no locks: a second writer would not be detected";
 const VOTING: &str = "copies that vote are all read in parallel: no second reads";

@@ -21,7 +21,7 @@ fn too_few_descriptors_give_the_right_bytes_or_an_error_that_says_so() {
                 _ => {
                     let text = stderr(&output);
                     assert!(text.contains("Too many open files"), "{limit} {words}: {text}");
-                    assert!(text.contains("try: raise the limit of open files"), "{text}");
+                    assert!(text.contains("try: raise the limit on open files"), "{text}");
                     errors += 1;
                 }
             }
