@@ -1,4 +1,4 @@
-//! Results written in parallel, whose file is the serial program's.
+//! Results written in parallel, into the file of the serial program.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Tables of others, by Arrow's PyCapsule interface: pandas, polars, pyarrow, duckdb.
+//! Tables of pandas, polars, pyarrow and duckdb, through the Arrow PyCapsule interface.
 //!
 //! ```text
 //! __arrow_c_stream__ │ arrays of one type: structs are tables, │ RecordBatch → Columns: see
@@ -23,7 +23,7 @@ use crate::table::Table;
 
 const TO_TRY: &str = "leave it out, or convert it to integers or doubles";
 
-/// Copies what speaks Arrow into a table: all columns of a table, or one that is called `name`.
+/// Copies Arrow data into a table: all columns of a table, or one column called `name`.
 #[pyfunction]
 #[pyo3(signature = (data, name=None))]
 pub(crate) fn import_table(data: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Table> {
@@ -40,7 +40,7 @@ pub(crate) fn import_table(data: &Bound<'_, PyAny>, name: Option<&str>) -> PyRes
 /// What the columns are, and arrays of them.
 type Taken = (Arc<Schema>, Vec<ArrayRef>);
 
-/// All arrays of a stream; none is asked for unless their types can be kept.
+/// All arrays of a stream; it is read only if their types can be kept.
 fn of_stream(capsule: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Taken> {
     let place = capsule.cast::<PyCapsule>()?.pointer_checked(Some(c"arrow_array_stream"))?;
     let place = place.cast::<FFI_ArrowArrayStream>().as_ptr();

@@ -1,4 +1,4 @@
-//! Bytes of the caller's, looked at while the lock is given up.
+//! Bytes of the caller, read while the lock is released.
 
 use std::borrow::Cow;
 use std::ptr::NonNull;

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! worker        attached(…): count up ─ callback ─ count down
-//! interpreter   at exit: no more from now on, wait until none is left, then end
+//! interpreter   at exit: no more from now on, wait for the running ones, then end
 //! ```
 //!
-//! A thread that asks for the lock of an interpreter that is ending brings the process down.
+//! A thread that requests the lock of an interpreter that is ending crashes the process.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -14,9 +14,9 @@ use pyo3::prelude::*;
 
 // Without a lock: a child that is forked while another thread has it would never get it.
 
-/// Calls on their way.
+/// The number of running calls.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
-/// Whether there are to be no more.
+/// Whether no further calls are admitted.
 static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 /// Counts one call down, also by a panic.
@@ -24,7 +24,7 @@ struct Running;
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A child that was forked in a call has counted none.
+        // A child that was forked in a call has not counted it.
         let count = |running: usize| running.checked_sub(1);
         let _ = RUNNING.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count);
     }
@@ -32,7 +32,7 @@ impl Drop for Running {
 
 /// Calls `call` with the lock; `None` if the interpreter ends.
 pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> T) -> Option<T> {
-    // First counted, then looked at, and the other way round in `end`: one of both sees the other.
+    // Counts first, then checks; `end` does it the other way round: one of them sees the other.
     RUNNING.fetch_add(1, Ordering::SeqCst);
     let _running = Running;
     if IS_OVER.load(Ordering::SeqCst) {
@@ -58,7 +58,7 @@ fn forked() {
     RUNNING.store(0, Ordering::SeqCst);
 }
 
-/// Has the interpreter tell when it ends, and when it was forked.
+/// Registers for the end of the interpreter, and for forks.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     let end = pyo3::wrap_pyfunction!(end, module)?;

@@ -10,7 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
 use swath::Extent;
 
-/// What a function of the library could not do.
+/// A failure of a function of the library.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Of the library.
@@ -42,7 +42,7 @@ impl From<PyErr> for Failure {
 }
 
 impl Failure {
-    /// Finds the library's error again, which the traits of the standard library wrap.
+    /// Unwraps the library's error from that of a trait of the standard library.
     pub(crate) fn of_io(error: std::io::Error) -> Self {
         match error.downcast::<swath::Error>() {
             Ok(error) => Self::Library(error),
@@ -94,7 +94,7 @@ fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
     build(py, words, None, error.path(), error.offset().and_then(|at| Extent::new(at, 0)))
 }
 
-/// What an error says.
+/// The words of an error.
 #[derive(Clone, Copy)]
 struct Words<'e> {
     reason: &'e str,
@@ -102,7 +102,7 @@ struct Words<'e> {
     hint: &'e str,
 }
 
-/// The classes are written in Python, where those who catch them read them.
+/// The classes are written in Python, where users read them.
 fn build(
     py: Python<'_>,
     words: Words<'_>,

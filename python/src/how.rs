@@ -1,4 +1,4 @@
-//! How to read: the keywords that all verbs have, as options of the library, and who watches.
+//! How to read: the keywords that all readers have, as options of the library, and their progress.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -78,14 +78,14 @@ pub(crate) fn keyword<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     let py = all.py();
     all.get_borrowed_item(place)?.extract().map_err(|error: T::Error| {
         let error = error.into();
-        // As for an argument of its own; without it the error is no other one.
+        // As for an argument of its own; without the note it is the same error.
         let note = format!("while processing '{name}'");
         let _ = error.value(py).call_method1("add_note", (note,));
         error
     })
 }
 
-/// Where records are to begin: `starting_in=(offset, length)`.
+/// Where records may begin: `starting_in=(offset, length)`.
 pub(crate) struct StartingIn(pub(crate) Extent);
 
 impl<'py> FromPyObject<'_, 'py> for StartingIn {
@@ -149,7 +149,7 @@ impl Raised {
         token.cancel();
     }
 
-    /// Gives it up to be raised.
+    /// Takes it out to be raised.
     pub(crate) fn take(&self) -> Option<PyErr> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
@@ -202,12 +202,12 @@ impl Watch {
         })
     }
 
-    /// Where callbacks leave what they raise.
+    /// Where callbacks put their exceptions.
     pub(crate) fn raised(&self) -> Raised {
         self.raised.clone()
     }
 
-    /// Runs `call` without the lock; what a callback raised is raised.
+    /// Runs `call` without the lock; raises the exception of a callback.
     pub(crate) fn run<T, E>(
         &self,
         py: Python<'_>,

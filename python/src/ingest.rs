@@ -294,7 +294,7 @@ impl Stream {
         // So that the reading thread learns that the stream is closed.
         open.items.close();
         let worker = open.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // What it panicked with has been printed.
+        // Its panic has been printed.
         let _ = worker.map(JoinHandle::join);
     }
 }
@@ -302,7 +302,7 @@ impl Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         self.token.cancel();
-        // Its thread may want the lock, to tell how far it is.
+        // Its thread may need the lock, to report progress.
         unlocked(|| self.end());
     }
 }
@@ -391,7 +391,7 @@ impl Drop for Ended<'_> {
 fn produce(options: &IngestOptions, named: Named, give: &Queue<Came>) {
     let ended = options.stream(named.files(), |part| -> Result<(), End> {
         if let Some(error) = part.error {
-            // A part of it was handed over before.
+            // A part of it was passed on before.
             let exception = attached(|py| exception(py, error));
             return Err(End::Failed(exception.map_or(Failure::Ended, Failure::Python)));
         }
@@ -406,7 +406,7 @@ fn produce(options: &IngestOptions, named: Named, give: &Queue<Came>) {
         give.give(Ok(item), bytes).map_err(|_| End::Closed)
     });
     if let Err(End::Failed(failure)) = ended {
-        // Nobody may be left.
+        // The receiver may be gone.
         let _ = give.give(Err(failure), 0);
     }
 }

@@ -1,4 +1,4 @@
-//! What Python calls a file: a path, a descriptor, an open file, bytes in memory, or copies of one file.
+//! Sources that Python passes: a path, a descriptor, an open file, bytes in memory, or copies of one file.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,7 +25,7 @@ pub(crate) enum Input {
     Path(PathBuf),
     /// Our own descriptor of a file that the caller has opened.
     Open(File),
-    /// Bytes of the caller's.
+    /// Bytes of the caller.
     Memory(Held),
     /// Copies of one file.
     Copies(Vec<PathBuf>),
@@ -63,7 +63,7 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     }
 }
 
-/// An open file that the kernel does not know: one in memory has its bytes at hand.
+/// An open file without a descriptor: if it is in memory, its bytes are available.
 fn without_descriptor(file: &Bound<'_, PyAny>, error: PyErr) -> PyResult<Input> {
     if let Ok(buffer) = file.getattr("getbuffer") {
         return memory(&buffer.call0()?);
@@ -156,7 +156,7 @@ impl Input {
         }
     }
 
-    /// Whether it lies in memory that `held` has as well.
+    /// Whether it shares memory with `held`.
     pub(crate) fn overlaps(&self, held: &Held) -> bool {
         matches!(self, Self::Memory(memory) if memory.overlaps(held))
     }
@@ -171,7 +171,7 @@ impl Input {
             Self::Memory(_) | Self::Copies(_) => return Takes::Time,
         };
         match facts {
-            // What is empty may be a file of the kernel's, of any length.
+            // A length of 0 may be a file of the kernel, of any length.
             Ok(facts) if facts.is_file() && facts.len() > 0 && is_short(facts.len()) => {
                 Takes::NoTime
             }
@@ -201,7 +201,7 @@ impl Input {
     }
 }
 
-/// Bytes of the caller's, as a source. Gone only while it is dropped.
+/// Bytes of the caller, as a source. `None` only while it is dropped.
 struct Memory(Option<Held>);
 
 impl Memory {
@@ -239,7 +239,7 @@ impl Drop for Memory {
     }
 }
 
-/// Shards of one model, each of them whatever can be read: a list in the list names copies of one.
+/// Shards of one model, each of them any source: a list in the list names copies of one shard.
 pub(crate) struct Shards(pub(crate) Vec<Input>);
 
 impl<'py> FromPyObject<'_, 'py> for Shards {

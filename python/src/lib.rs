@@ -1,15 +1,15 @@
 //! Swath for Python: translates, and decides nothing.
 //!
 //! ```text
-//! input      what is read → Source                      how      keywords → options, and who watches
-//! memory     bytes and numbers as buffers               output   keywords → options of what is left
+//! input      sources of Python → Source                  how      keywords → options, progress
+//! memory     bytes and numbers as buffers               output   keywords → options of a writer
 //! bytes      of the caller's, held                      work     without the lock, ended by Ctrl-C
 //! search     what `bytes` finds                         callback calls from threads of our own
 //! arrow      tables of others                           error    errors → exceptions of swath._errors
 //! read, …    a file for each group of verbs
 //! ```
 //!
-//! What needs numpy, scipy or torch is Python, in `swath/`, and asks for them when it is called.
+//! Code that needs numpy, scipy or torch is Python, in `swath/`, and imports them when it is called.
 
 mod append;
 mod arrow;

@@ -36,7 +36,7 @@ const VALUES: &[(&str, ValueKind)] = &[
 /// Rows, columns, what is left out, two arrays of indices or offsets, and the values.
 type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
 
-/// What is read, as arrays: `swath.read_mtx` and `swath.read_edges` make matrices of them.
+/// Reads a file as arrays: `swath.read_mtx` and `swath.read_edges` make matrices of them.
 #[pyfunction]
 #[pyo3(signature = (source, form, how, *, format="auto", values="auto", base="auto", vertices=None,
     expand=true, strict=false, sort=false, sum_duplicates=false, starting_in=None))]

@@ -1,4 +1,4 @@
-//! Memory that Python looks at through the buffer protocol, without a copy.
+//! Memory that Python uses through the buffer protocol, without a copy.
 //!
 //! ```text
 //! swath::Buffer, Array<T>, Arc<…> → Buffer: where, how many, of what → memoryview, numpy, torch

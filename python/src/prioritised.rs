@@ -1,4 +1,4 @@
-//! What is needed first, first: a read by classes that goes on after the call.
+//! Reads the urgent parts first: a read by classes that goes on after the call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -135,7 +135,7 @@ impl Prioritised {
 
 impl Drop for Prioritised {
     fn drop(&mut self) {
-        // Views may keep what was read; nobody waits for what is not there yet.
+        // Views may keep the bytes that were read; the rest is not awaited.
         if let Ok(reading) = self.reading.get() {
             reading.get().cancel();
         }

@@ -1,4 +1,4 @@
-//! One file: into memory, or looked at without keeping.
+//! One file: into memory, or in one pass without keeping it.
 
 use std::path::PathBuf;
 

@@ -7,7 +7,7 @@ use pyo3::types::PyTuple;
 
 use crate::bytes::Held;
 
-/// What is looked for: bytes, or one byte by its number.
+/// What to search for: bytes, or one byte by its number.
 pub(crate) enum Needle {
     Bytes(Held),
     Byte([u8; 1]),
@@ -36,7 +36,7 @@ impl Needle {
     }
 }
 
-/// A place in memory, as Python counts it: what is beyond any memory is at its end.
+/// A place in memory, as Python counts it: a place beyond any memory is its end.
 #[derive(Clone, Copy)]
 pub(crate) struct At(isize);
 
@@ -81,7 +81,7 @@ pub(crate) fn find_last(bytes: &[u8], needle: &Needle, between: &Between) -> Opt
     memmem::rfind(part, needle.bytes()).map(|at| start + at)
 }
 
-/// How often `needle` is there, none within another.
+/// How often `needle` occurs, without overlaps.
 pub(crate) fn count(bytes: &[u8], needle: &Needle, between: &Between) -> usize {
     match between.part(bytes) {
         Some((part, _)) => memmem::find_iter(part, needle.bytes()).count(),

@@ -108,7 +108,7 @@ impl Tensors {
         self.close(py);
     }
 
-    /// Ends the read; tensors that were handed over stay.
+    /// Ends the read; tensors that were yielded stay.
     fn close(&self, py: Python<'_>) {
         self.token.cancel();
         py.detach(|| {

@@ -1,12 +1,12 @@
-//! Work without the interpreter's lock, which Ctrl-C ends.
+//! Work without the interpreter's lock, which Ctrl-C can end.
 //!
 //! ```text
 //! main thread    detached ─ looks for signals 20 times a second ─┬→ result
 //! own thread     the call of the library ────────────────────────┘
 //! ```
 //!
-//! Only the main thread of a process may ask whether a signal came; so in others, and for what is
-//! over in no time, the call is made where it is.
+//! Only the main thread of a process may check for signals. In other threads, and for short work, the
+//! call is made directly.
 
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use swath::CancelToken;
 use crate::callback::attached;
 use crate::error::Failure;
 
-/// How long Ctrl-C may go unheard.
+/// The longest delay of Ctrl-C.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Whether a call is over before a user can press a key.
@@ -48,7 +48,7 @@ where
     ended.map_err(|failure| failure.into_exception(py))
 }
 
-/// Runs `call` without the lock, where nothing is there to be cancelled.
+/// Runs `call`, which cannot be cancelled, without the lock.
 pub(crate) fn detached<T, E>(
     py: Python<'_>,
     call: impl FnOnce() -> Result<T, E> + Send,
@@ -60,7 +60,7 @@ where
     py.detach(call).map_err(|error| error.into().into_exception(py))
 }
 
-/// Runs `call` without the lock, if this thread has it: for what waits for threads that may want it.
+/// Runs `call` without the lock, if this thread has it: `call` waits for threads that may need it.
 pub(crate) fn unlocked(call: impl FnOnce() + Send) {
     let mut call = Some(call);
     // At the interpreter's end there is no lock any more.
@@ -74,7 +74,7 @@ pub(crate) fn unlocked(call: impl FnOnce() + Send) {
     }
 }
 
-/// Something whose end may wait for threads that want the lock.
+/// A value whose end may wait for threads that need the lock.
 pub(crate) struct Unlocked<T: Send>(Option<T>);
 
 impl<T: Send> Unlocked<T> {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import doctest
-import importlib.util
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,15 @@ def test_no_example_needs_numpy_without_a_reason() -> None:
 
 
 def test_what_needs_numpy_says_how_to_install_it() -> None:
-    if importlib.util.find_spec("numpy"):
-        pytest.skip("numpy is installed")
-    with pytest.raises(ImportError, match=r"pip install 'swath\[numpy\]'"):
-        swath.read_array("data.f8", "f8")
+    script = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "import swath\n"
+        "try:\n"
+        "    swath.read_array('/dev/null', 'f8')\n"
+        "except ImportError as error:\n"
+        "    print(error.name, error)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.stdout == (
+        "numpy arrays need numpy, which is not installed; try: run pip install 'swath[numpy]'\n"
+    ), run

@@ -1,5 +1,4 @@
-//! In which order the items of a buffer lie, and the views that are granted of them: as numpy grants
-//! them of its arrays.
+//! The order of the items of a buffer, and the views that it grants: the same as numpy's arrays.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -36,7 +35,7 @@ impl Buffer {
         self.is_dense(self.shape.iter().zip(&self.strides))
     }
 
-    /// Fills in all of a view but its object; an error for a wish that the memory does not meet.
+    /// Fills in a view except for its object; fails if the memory does not meet the request.
     pub(super) fn fill_in(&self, view: &mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         if self.readonly && flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
             return Err(PyBufferError::new_err("this buffer was asked for with readonly=True"));

@@ -1,4 +1,4 @@
-//! Slices of a buffer, which look at the same memory, and the bytes that it holds.
+//! Slices of a buffer, which use the same memory, and the bytes that it holds.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use pyo3::types::{PySlice, PySliceMethods};
 use super::{Buffer, Item, Owner};
 
 impl Buffer {
-    /// Some items of the first dimension: a look at the same memory.
+    /// Some items of the first dimension, in the same memory.
     pub(super) fn slice(slf: &Bound<'_, Self>, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         let this = slf.get();
         let (Some(&len), Some(&stride)) = (this.shape.first(), this.strides.first()) else {

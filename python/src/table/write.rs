@@ -1,4 +1,4 @@
-//! Arrays and columns as text, and columns of what Python gives.
+//! Arrays and columns as text, and columns from Python.
 
 use std::path::PathBuf;
 
