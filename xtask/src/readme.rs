@@ -147,7 +147,7 @@ impl Trial<'_> {
         let shown = prefix.to_str().context("the target folder is not UTF-8")?;
         let mut words =
             self.readme.installs("cargo xtask install-c")?.replace("/usr/local", shown);
-        // Only root may tell the loader for good; the program is told below.
+        // Only root may change the loader's cache; LD_LIBRARY_PATH names the folder below.
         words = words.replace("\nldconfig", &format!("\nldconfig -n '{shown}/lib'"));
         if self.builds == Builds::Tests {
             words = words.replacen("install-c", "install-c --profile dev", 1);

@@ -123,19 +123,19 @@ pub(super) const UNFINISHED_MACROS: &[&str] = &["todo", "unimplemented", "dbg"];
 /// Words that mark unfinished work in any text. In two halves, so that this file passes.
 pub(super) const UNFINISHED_WORDS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME")];
 
-/// Phrases that read as translated, in lower case, and what to write. `BE` is a form of *to be*, `THING` one
+/// Phrases that read as translated, in lower case, and what to write. `TO_BE` is a form of *to be*, `THING` one
 /// of [`THINGS`], `NOUN` any word but *longer* and *more*, `SUBJECT` any but *there*. In two halves where they are one word, so that
 /// this file passes.
 pub(super) const PHRASES: &[(&str, &str)] = &[
     (concat!("be", "hind"), "after, past or beyond"),
     (concat!("who", "ever"), "the caller, or who it is"),
     (concat!("mean", "while"), "during the call, or in the meantime"),
-    ("SUBJECT BE none", "there is none, or is not a"),
-    ("THING BE no NOUN", "is not a"),
+    ("SUBJECT TO_BE none", "there is none, or is not a"),
+    ("THING TO_BE no NOUN", "is not a"),
     (concat!("so", " many"), "this many, or as many"),
-    ("BE told", "is reported, or who tells whom"),
-    ("BE said", "is reported, or says"),
-    ("BE had", "is available, or could not be obtained"),
+    ("TO_BE told", "is reported, or who tells whom"),
+    ("TO_BE said", "is reported, or says"),
+    ("TO_BE had", "is available, or could not be obtained"),
     (concat!("as", " ever"), "as usual"),
     (concat!("all", " the same"), "anyway, or still"),
 ];
@@ -193,7 +193,7 @@ pub(super) const HUNG: &[&str] = &[
     "fs",
 ];
 
-/// Public functions that are no verbs: they ask the machine, look at bytes in memory, or name a file of
+/// Public functions other than verbs: they ask the machine, look at bytes in memory, or name a file of
 /// Swath's own, and nothing can be chosen about them.
 pub(super) const PLAIN: &[&str] =
     &["escaped", "format_prices", "has_banner", "in_one_line", "load", "of", "open", "save"];
