@@ -83,7 +83,7 @@ pub(crate) struct Wanted<'w> {
 impl Wanted<'_> {
     /// The time for everything: with what is cleared up at the end, half a minute is enough.
     fn time(self) -> Duration {
-        Duration::from_secs(if self.all { 27 } else { 22 })
+        Duration::from_secs(if self.all { 25 } else { 20 })
     }
 }
 
