@@ -330,7 +330,7 @@ fn a_line_is_as_long_as_a_line_may_be_in_every_form() {
             ("blanks at the end", format!("2\n{line}\n{long}"), "line 3 at byte 61"),
             ("digits", format!("2\n{line}\n{digits}\n"), "line 3 at byte 61"),
             ("a count", format!("{count}\n{line}\n{line}\n"), "line 1 at byte 0"),
-            ("behind", format!("1\n{line}\n{}\n\n", blanks(len)), "line 3 at byte 61"),
+            ("after", format!("1\n{line}\n{}\n\n", blanks(len)), "line 3 at byte 61"),
         ] {
             let file = file_of(text.as_bytes());
             for form in FORMS {

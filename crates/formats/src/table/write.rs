@@ -106,8 +106,8 @@ impl TableWriteOptions {
     /// The names of the columns, written as the first line. Default: the columns' own names, or no
     /// such line. A table without rows gets `column_1` and so on, because an empty file is not a
     /// table. Names are quoted where necessary, also those that look like numbers; other readers
-    /// may still take those for data. If all names are empty, a reader finds them only when it is
-    /// told that there is a header.
+    /// may still take those for data. If all names are empty, a reader finds them only if its
+    /// options say that there is a header.
     #[must_use]
     pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names = Some(names.into_iter().map(Into::into).collect());
