@@ -17,7 +17,7 @@ use crate::process;
 
 const EMULATORS: [&str; 2] = ["qemu-aarch64-static", "qemu-aarch64"];
 
-/// Packages whose unit tests run under the emulator: what decides, and what has kernels. It lacks
+/// Packages whose tests run under the emulator: what decides, and what has kernels. It lacks
 /// `io_uring`, and takes a hundred times as long.
 const TESTED: [&str; 2] = ["swath-plan", "swath-simd"];
 
@@ -119,12 +119,12 @@ impl Emulator {
         }
         let mut cargo = release.cargo();
         self.prepare(&mut cargo);
-        cargo.args(["test", "--locked", "--lib", "--target", ARM]);
+        cargo.args(["test", "--locked", "--tests", "--target", ARM]);
         for name in TESTED {
             cargo.args(["--package", name]);
         }
         process::run(&mut cargo)?;
-        Ok(format!("under qemu: unit tests of {}", TESTED.join(", ")))
+        Ok(format!("under qemu: the tests of {}", TESTED.join(", ")))
     }
 
     fn prepare(&self, cargo: &mut Command) {

@@ -82,6 +82,10 @@ fn with_musl(release: &Release, std: Std) -> Result<PathBuf> {
     let tools = Tools::new(release)?;
     let mut cargo = tools.command(release, "cargo-zigbuild")?;
     cargo.args(["zigbuild", "--release", "--locked", "--package", PACKAGE, "--target", MUSL]);
+    if std == Std::FromSource {
+        // The objects that start a program come with a library that is installed; else from Zig.
+        release.prepare(&mut cargo, &["-Clink-self-contained=no"]);
+    }
     std.apply(&mut cargo);
     process::run(&mut cargo)?;
     Ok(release.build().join(MUSL).join("release/swath"))
