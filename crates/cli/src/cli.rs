@@ -52,7 +52,7 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  swath demo                              measure this machine
+  swath demo                              five lines: this machine with Swath and without
   swath study                             what five studies found, on this machine
   swath tune --path /mnt/fast             measure what is fastest there, and save it
   swath read data.bin                     load a file and report how fast it was
@@ -114,7 +114,7 @@ verbs! {
     Info(command::info::Info),
     /// Make a reproducible input
     Gen(command::generate::Gen),
-    /// Measure every engine on inputs of its own, beside the limits of this machine
+    /// Show how fast this machine reads, writes and parses, with Swath and without; --all for every engine
     Demo(command::demo::Demo),
     /// Measure what five studies measured, and report which of their findings hold here
     Study(command::study::Study),

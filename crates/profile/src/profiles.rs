@@ -49,7 +49,7 @@ impl Lookup {
 }
 
 fn unused(problem: &Error) -> String {
-    format!("{}: the defaults are used", problem.in_one_line())
+    format!("the defaults are used: {}", problem.in_one_line())
 }
 
 /// The profiles of the user, or no profiles.

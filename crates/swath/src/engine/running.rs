@@ -74,6 +74,8 @@ pub(crate) struct State<S> {
     /// The number of workers, if fewer than planned.
     workers: Option<u64>,
     parked: usize,
+    /// Some worker has found nothing left for it, and has ended.
+    is_over: bool,
 }
 
 /// What a slot does now.
@@ -101,6 +103,7 @@ impl<S: Schedule> Running<S> {
             fallbacks: Vec::new(),
             workers: None,
             parked: 0,
+            is_over: false,
         };
         Self {
             observer,
@@ -135,8 +138,7 @@ impl<S: Schedule> Running<S> {
 
     /// The next lease of `slot`, waiting for it; `None` when nothing is left for it.
     pub(crate) fn next(&self, slot: usize) -> Option<S::Lease> {
-        if self.watch.as_ref().is_some_and(|watch| watch.sends_away(slot)) {
-            self.wake_one_more(&mut self.state());
+        if self.sends_away(slot) {
             return None;
         }
         let lease = self.wait_for_lease(slot);
@@ -144,6 +146,18 @@ impl<S: Schedule> Running<S> {
             watch.over();
         }
         lease
+    }
+
+    /// Whether the crew needs this worker no more. Once a worker has found nothing left, the others stay
+    /// to the end: what fails now would have no one to retry it.
+    fn sends_away(&self, slot: usize) -> bool {
+        let Some(watch) = &self.watch else { return false };
+        let mut state = self.state();
+        let leaves = !state.is_over && watch.sends_away(slot);
+        if leaves {
+            self.wake_one_more(&mut state);
+        }
+        leaves
     }
 
     fn wait_for_lease(&self, slot: usize) -> Option<S::Lease> {
@@ -189,7 +203,10 @@ impl<S: Schedule> Running<S> {
                 Turn::Later(nap.min(NAP))
             }
             Action::Park => return None,
-            Action::Done | Action::Stop => Turn::Over,
+            Action::Done | Action::Stop => {
+                state.is_over = true;
+                Turn::Over
+            }
         })
     }
 

@@ -53,10 +53,22 @@ fn a_failure_that_does_not_pass_ends_the_read_with_its_bytes() {
             (at >= 3 * MIB).then(|| Err(io::ErrorKind::TimedOut.into()))
         });
         let error = options.read(source).expect_err("it never passes");
-        assert_eq!(error.io_kind(), io::ErrorKind::TimedOut);
+        assert_eq!(error.io_kind(), io::ErrorKind::TimedOut, "{error:?}");
         let extent = error.extent().expect("it was about bytes");
         let (offset, len) = (extent.offset(), extent.len());
         assert!(offset + len > 3 * MIB, "{error}");
+    }
+}
+
+#[test]
+fn what_fails_last_is_retried_though_other_workers_have_ended() {
+    // The worker that reads the last bytes came later, and the crew could do without it.
+    for _ in 0..8 {
+        let source = faulty(4 * MIB, |_, at| {
+            (at >= 3 * MIB).then(|| Err(io::ErrorKind::TimedOut.into()))
+        });
+        let error = ReadOptions::new().read(source).expect_err("it never passes");
+        assert_eq!(error.io_kind(), io::ErrorKind::TimedOut, "{error:?}");
     }
 }
 
