@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::child::{file_of, shell, stderr, stdout, swath};
+use crate::child::{file_of, shell, stderr, stdout, swath, word};
 
 #[test]
 fn cat_into_head_is_quiet_and_0() {
@@ -38,4 +38,16 @@ fn every_command_that_prints_survives_a_closed_pipe() {
         assert_eq!(output.status.code(), Some(0), "{words:?} {output:?}");
         assert_eq!(stderr(&output), "", "{words:?}");
     }
+}
+
+#[test]
+fn a_check_whose_lines_are_not_read_still_fails() {
+    let (_folder, path) = file_of(b"123456789");
+    let list = path.with_file_name("list");
+    let good = format!("e3069283  {}\n", word(&path));
+    std::fs::write(&list, good.repeat(3_000) + "e3069283  /missing\n").expect("room");
+    let line = r#"("$0" sum -c "$1"; echo $? >&2) | head -n 1"#;
+    let output = shell(line, &[list.as_os_str()]);
+    assert_eq!(stdout(&output), format!("{}: OK\n", word(&path)));
+    assert!(stderr(&output).ends_with("1 cannot be read\n1\n"), "{output:?}");
 }

@@ -19,7 +19,7 @@ use swath_formats::checksum::{Algorithm, ChecksumOptions};
 use super::Sum;
 use crate::command::Outcome;
 use crate::command::several::{escape, must_escape};
-use crate::failure::{Refused, describe};
+use crate::failure::{Refused, describe, is_closed_pipe};
 use crate::input::Input;
 use crate::output::{complain, print, print_json};
 use crate::profile::Profiles;
@@ -56,7 +56,11 @@ pub(super) fn check(args: &Sum, list: &Input) -> Result<Outcome> {
     );
     let (profiles, mut totals) = (Profiles::new(args.how.flow.profile), Totals::default());
     for entry in &entries {
-        compare(args, entry, &profiles, &mut totals)?;
+        match compare(args, entry, &profiles, &mut totals) {
+            // A closed pipe hides lines, but not the verdict.
+            Err(error) if is_closed_pipe(&error) => {}
+            ended => ended?,
+        }
     }
     let all = counted(entries.len() as u64, "file");
     for (count, what) in [(totals.differ, "differ"), (totals.unreadable, "cannot be read")] {
@@ -140,7 +144,7 @@ fn parsed(bytes: &[u8], list: &Input, wanted: Option<Algorithm>) -> Result<Vec<E
     let nothing = format!("cannot check {list}: it has no checksums");
     ensure!(
         !entries.is_empty(),
-        Refused::new(nothing, "name a list that `swath sum --hash` has printed")
+        Refused::new(nothing, "name a list that `swath sum --hash` printed")
     );
     Ok(entries)
 }
@@ -164,9 +168,8 @@ fn entry(line: &[u8], wanted: Option<Algorithm>) -> Result<Entry, Malformed> {
                 .ok_or_else(|| (String::from("there is no path after the checksum"), FORM))?;
             // Two spaces, or a space and the mark of binary files.
             let path = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *"));
-            let path = path.ok_or_else(|| {
-                (String::from("there are not two spaces after the checksum"), FORM)
-            })?;
+            let path = path
+                .ok_or_else(|| (String::from("two spaces must follow the checksum"), FORM))?;
             (None, digest, path)
         }
     };
@@ -184,8 +187,7 @@ fn entry(line: &[u8], wanted: Option<Algorithm>) -> Result<Entry, Malformed> {
         return Err((String::from("there is no path after the checksum"), FORM));
     }
     let path = if is_escaped { unescaped(path) } else { Some(path.to_vec()) };
-    let path =
-        path.ok_or_else(|| (String::from("an escape in the path is not known"), FORM))?;
+    let path = path.ok_or_else(|| (String::from("unknown escape in the path"), FORM))?;
     Ok(Entry { algorithm, digest, path: OsString::from_vec(path) })
 }
 
@@ -209,7 +211,7 @@ fn algorithm(
         && tag != wanted
     {
         let why = format!("it is a checksum of {}, not {}", word(tag), word(wanted));
-        return Err((why, "leave out --hash, or pass the one of the list"));
+        return Err((why, "leave out --hash, or pass the algorithm of the list"));
     }
     let all = Algorithm::WORDS.iter().map(|&(_, algorithm)| algorithm);
     let by_len = || all.into_iter().find(|&it| digits(it) == digest.len());
