@@ -48,7 +48,7 @@ pub struct Mirror {
     #[arg(long = "copies", short = 'n', value_name = "K", value_parser = whole::<u32>(1..=63))]
     pub copies: Option<u32>,
 
-    /// Also write the checksums of the file to PATH
+    /// Also write the checksums of the file to PATH; an older manifest there is replaced
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub manifest: Option<PathBuf>,
 
@@ -82,6 +82,7 @@ impl Command for Mirror {
                 );
                 return Err(Refused::new(what, "choose another name for --manifest").into());
             }
+            self.refuse_manifest(manifest)?;
         }
         let (read, bar) = Bar::attach(self.read_options(), !self.json);
         let options = self.options(read);
@@ -121,6 +122,22 @@ impl Command for Mirror {
 }
 
 impl Mirror {
+    /// Refuses, before anything is copied, a manifest that must not replace what exists.
+    fn refuse_manifest(&self, path: &Path) -> Result<()> {
+        if !matches!(stands(path), Ok(Some(FileKind::File))) {
+            return Ok(());
+        }
+        let hint = if self.no_clobber {
+            "leave out --no-clobber to replace it, or choose another name for --manifest"
+        } else if swath::manifest::load(path).is_err() {
+            "choose another name for --manifest: this file is not a manifest"
+        } else {
+            return Ok(());
+        };
+        let what = format!("cannot write the manifest to {}: it exists", path.display());
+        Err(Refused::new(what, hint).into())
+    }
+
     fn folders(&self) -> &[PathBuf] {
         if self.into.is_empty() { &self.to } else { &self.into }
     }

@@ -145,6 +145,26 @@ fn heal_mends_what_is_bad_and_looks_only_when_asked_to() {
 }
 
 #[test]
+fn a_file_that_is_not_a_manifest_is_never_replaced_by_one() {
+    let Setting { _folder, paths, manifest, .. } = setting();
+    let new = _folder.path().join("new");
+    std::fs::create_dir(&new).expect("room");
+    let precious = _folder.path().join("precious");
+    std::fs::write(&precious, b"precious").expect("room");
+    let mirrored = |manifest: &Path, more: &[&str]| {
+        let words = ["mirror", word(&paths[0]), word(&new), "--manifest", word(manifest)];
+        run(words.into_iter().chain(more.iter().copied()))
+    };
+    for output in [mirrored(&precious, &[]), mirrored(&manifest, &["--no-clobber"])] {
+        assert_eq!(code(&output), 2, "{output:?}");
+        assert!(stderr(&output).contains("cannot write the manifest to "), "{output:?}");
+        assert_eq!(std::fs::read_dir(&new).expect("a folder").count(), 0, "nothing is copied");
+    }
+    assert_eq!(std::fs::read(&precious).expect("there"), b"precious");
+    assert_eq!(code(&mirrored(&manifest, &[])), 0, "an older manifest is replaced");
+}
+
+#[test]
 fn what_would_write_over_the_file_its_copies_or_the_manifest_is_refused() {
     let Setting { _folder, paths, manifest, right } = setting();
     let folder = _folder.path();
