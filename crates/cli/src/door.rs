@@ -7,6 +7,8 @@ use std::path::Path;
 
 use swath::sink::{FileKind, Fs, LocalFs};
 
+use crate::failure::Refused;
+
 /// Returns what a writer to `path` would find; `None` if nothing.
 ///
 /// # Errors
@@ -34,6 +36,22 @@ pub(crate) fn is_folder(path: &Path) -> bool {
 pub(crate) fn is_special(path: &Path) -> bool {
     let is_odd = |facts: Metadata| !facts.is_file() && !facts.is_dir();
     path.metadata().is_ok_and(is_odd) && matches!(stands(path), Ok(Some(FileKind::Special)))
+}
+
+/// Refuses the name of an open descriptor, such as `/dev/stdout`, if it leads to a file: a new file in its
+/// place would lose what other writers to that descriptor have written.
+pub(crate) fn refuse_descriptor(path: &Path) -> Result<(), Refused> {
+    let folder = path.parent().unwrap_or(path);
+    let is_of_proc = folder.starts_with("/proc") && folder.ends_with("fd");
+    let is_stream = [Path::new("/dev/stdout"), Path::new("/dev/stderr")].contains(&path);
+    if (is_stream || is_of_proc || folder == Path::new("/dev/fd")) && path.is_file() {
+        let what = format!("cannot replace the file that {} leads to", path.display());
+        return Err(Refused::new(
+            what,
+            "pass `-` for standard output, or name the file itself",
+        ));
+    }
+    Ok(())
 }
 
 /// Returns the folder that a name is in.

@@ -11,7 +11,7 @@ use swath::{OutputOptions, ReadOptions};
 use super::target::kept;
 use super::{Command, Outcome};
 use crate::args::{Files, OutFlag, TimelineArgs, count, input, parse_size, words};
-use crate::door::is_folder;
+use crate::door::{is_folder, refuse_descriptor};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{tell, wrote};
@@ -143,6 +143,7 @@ fn target(args: &Cp) -> Result<PathBuf> {
         let hint = "use `swath cat` for standard output (a file of this name is ./-)";
         return Err(Refused::new("cannot copy to -: it is not the name of a file", hint).into());
     };
+    refuse_descriptor(to)?;
     if !is_folder(to) {
         return Ok(to.clone());
     }

@@ -20,6 +20,7 @@ use self::tree::Tree;
 use super::target::{Target, refused};
 use super::{Command, Outcome};
 use crate::args::{Files, ForceFlag, OutFlag, TimelineArgs, count, input, parse_size, whole};
+use crate::door::refuse_descriptor;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{PathJson, bytes_per_s, object, size_text, time_text};
@@ -172,11 +173,10 @@ pub struct MadeArgs {
 
 impl MadeArgs {
     /// Returns where it goes.
-    fn target(&self) -> Target {
-        match self.flag.or(&self.to) {
-            Some(Input::Path(path)) => Target::Path(path.clone()),
-            _ => Target::Stdout,
-        }
+    fn target(&self) -> Result<Target> {
+        let Some(Input::Path(path)) = self.flag.or(&self.to) else { return Ok(Target::Stdout) };
+        refuse_descriptor(path)?;
+        Ok(Target::Path(path.clone()))
     }
 
     /// Returns the library's options for a file at `path`.
@@ -235,7 +235,7 @@ fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
     let args = &bytes.made;
     let start = Instant::now();
     let recipe = Recipe { kind, size: bytes.size, seed: args.seed };
-    let target = args.target();
+    let target = args.target()?;
     let made = match &target {
         Target::Path(path) if !target.is_stream() => make_file(recipe, args, path)?,
         _ => {
@@ -261,7 +261,7 @@ fn make_file(recipe: Recipe, args: &MadeArgs, path: &Path) -> Result<Generated> 
 
 fn make_graph(graph: &Graph, text: Text) -> Result<Outcome> {
     const DEGREE: u64 = 16;
-    let (args, target) = (&graph.made, graph.made.target());
+    let (args, target) = (&graph.made, graph.made.target()?);
     let start = Instant::now();
     let edges = graph.edges.unwrap_or(DEGREE << graph.scale);
     let made = Rmat::new(graph.scale, edges).with_seed(args.seed);
@@ -272,7 +272,7 @@ fn make_graph(graph: &Graph, text: Text) -> Result<Outcome> {
 }
 
 fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
-    let (args, target) = (&contracts.made, contracts.made.target());
+    let (args, target) = (&contracts.made, contracts.made.target()?);
     let start = Instant::now();
     let output = args.ordered(&target, &contracts.timeline)?;
     let written = contracts::generate(contracts.count, args.seed, args.workers, output)?;

@@ -13,7 +13,7 @@ use swath::append::{Ordered, OrderedOptions};
 use swath::{OutputOptions, ReadOptions, Source};
 
 use crate::args::{OutputArgs, ProfileArgs};
-use crate::door::{is_folder, is_special};
+use crate::door::{is_folder, is_special, refuse_descriptor};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, tell, unbuffered, wrote};
@@ -35,6 +35,9 @@ impl Target {
         to: Option<&Input>,
         named: impl Fn(&Path) -> Option<PathBuf>,
     ) -> Result<Self> {
+        if let Some(Input::Path(to)) = to {
+            refuse_descriptor(to)?;
+        }
         let nameless = |what: String| Refused::new(what, "name the output as well");
         let default = from.path().and_then(named);
         match (to, from) {

@@ -88,6 +88,23 @@ fn standard_input_that_is_a_file_is_read_like_one() {
 }
 
 #[test]
+fn standard_output_by_its_path_does_not_lose_what_a_log_has() {
+    let (_folder, path) = file_of(b"bytes");
+    let log = path.with_file_name("log");
+    for verb in ["compress -f", "cp", "gen letters --force 5"] {
+        std::fs::write(&log, b"history\n").expect("room");
+        let input = if verb.starts_with("gen") { "" } else { r#""$1""# };
+        for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+            let line = format!(r#""$0" {verb} {input} -o {name} >> "$2""#);
+            let output = shell(&line, &[path.as_os_str(), log.as_os_str()]);
+            assert_eq!(code(&output), 2, "{line}: {output:?}");
+            assert!(stderr(&output).contains("pass `-` for standard output"), "{output:?}");
+            assert_eq!(std::fs::read(&log).expect("there"), b"history\n", "{line}");
+        }
+    }
+}
+
+#[test]
 fn a_sparse_file_beyond_4_gib_is_addressed_rightly() {
     let (_folder, path) = file_of(b"");
     let file = std::fs::File::options().write(true).open(&path).expect("it is there");
