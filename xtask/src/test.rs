@@ -95,8 +95,10 @@ fn doctests(workspace: &Workspace) -> Result<()> {
     process::run(&mut workspace.cargo(&["test", "--workspace", "--doc"]))
 }
 
-/// Runs the examples that the step `tests` has built: alone they would be built with other features.
+/// Runs the examples. They are built with the workspace, for what the step `tests` has compiled: alone they
+/// would have other features.
 fn examples(workspace: &Workspace) -> Result<()> {
+    process::run(&mut workspace.cargo(&["build", "--quiet", "--workspace", "--examples"]))?;
     let folder = workspace.target().join("debug/examples");
     for name in example_names(&workspace.read("examples/Cargo.toml")?)? {
         println!("example {name}");
