@@ -94,7 +94,7 @@ impl Trial<'_> {
         symlink(self.workspace.root(), package.join("swath"))?;
         fs::copy(self.workspace.root().join("Cargo.lock"), package.join("Cargo.lock"))?;
         let manifest = "[package]\nname = \"first\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
-                        [workspace]\n\n";
+                        [workspace]\nexclude = [\"swath\"]\n\n";
         fs::write(
             package.join("Cargo.toml"),
             format!("{manifest}{}", self.readme.dependencies),
