@@ -6,10 +6,8 @@
 
 use super::Violation;
 use super::tables::{BE, DATA_UNDER, NOT_OURS, PHRASES, PROSE, README_WORDS, THINGS};
+use super::taken::{END, FROM};
 use super::tree::Tree;
-
-/// Lines around what a paper takes from a record.
-const TAKEN: (&str, &str) = ("<!-- from: ", "<!-- /from -->");
 
 /// A word in lower case, or `.` where a phrase ends, on `line`.
 struct Word {
@@ -57,7 +55,7 @@ fn words(text: &str) -> Vec<Word> {
     let mut words = Vec::new();
     let mut is_taken = false;
     for (index, line) in text.lines().enumerate() {
-        is_taken = line.starts_with(TAKEN.0) || is_taken && line != TAKEN.1;
+        is_taken = line.starts_with(FROM) || is_taken && line != END;
         if is_taken {
             continue;
         }

@@ -19,8 +19,8 @@ use super::tables::{RECORDS, TAKE_COUNTS};
 use super::tree::Tree;
 use crate::workspace::Workspace;
 
-const FROM: &str = "<!-- from: ";
-const END: &str = "<!-- /from -->";
+pub(super) const FROM: &str = "<!-- from: ";
+pub(super) const END: &str = "<!-- /from -->";
 
 /// The text in a document between its marks.
 struct Taken<'t> {
