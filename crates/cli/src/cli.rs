@@ -17,9 +17,8 @@ use std::io::IsTerminal;
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::args;
@@ -212,34 +211,12 @@ Examples:
   swath man gen-bytes | man -l -")]
 pub struct Man {
     /// The command, as in read or gen-bytes; without one, the page of `swath` itself
-    #[arg(value_name = "COMMAND", value_parser = Pages, hide_possible_values = true)]
+    #[arg(value_name = "COMMAND", value_parser = args::Named(|| PAGES.iter().map(String::as_str).collect()), hide_possible_values = true)]
     pub verb: Option<String>,
 
     /// Print the names of all pages
     #[arg(long, conflicts_with = "verb")]
     pub list: bool,
-}
-
-/// The names of manual pages, for a shell that completes them. Whether a name is right is checked
-/// later, with a hint.
-#[derive(Clone)]
-struct Pages;
-
-impl TypedValueParser for Pages {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        StringValueParser::new().parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(PAGES.iter().map(|name| PossibleValue::new(name.as_str()))))
-    }
 }
 
 /// All names of pages.

@@ -1,11 +1,13 @@
 //! Words of a fixed list and what each stands for; whole numbers; names of inputs.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::ops::RangeInclusive;
 
 use clap::builder::{
-    OsStringValueParser, PossibleValuesParser, StringValueParser, TypedValueParser,
+    OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser,
+    TypedValueParser,
 };
+use clap::{Arg, Command, Error};
 
 use crate::input::{Input, InputError};
 
@@ -17,6 +19,27 @@ pub(crate) fn words<T: Copy + Send + Sync + 'static>(
         let found = table.iter().find(|&&(listed, _)| listed == word);
         found.expect("only words of the table get here").1
     })
+}
+
+/// Names for a shell that completes them. Whether a name is right is checked later, with a hint.
+#[derive(Clone)]
+pub(crate) struct Named(pub(crate) fn() -> Vec<&'static str>);
+
+impl TypedValueParser for Named {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.0)().into_iter().map(PossibleValue::new)))
+    }
 }
 
 /// Parses what a command reads or writes: a path, `-` or a file:// URI.

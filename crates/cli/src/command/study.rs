@@ -5,12 +5,10 @@ mod fib;
 mod list;
 mod report;
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Arg, Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 use comfy_table::Table;
 use indicatif::ProgressBar;
 use rayon::ThreadPool;
@@ -24,7 +22,7 @@ use self::compare::Compare;
 use self::fib::Fib;
 use self::report::Report;
 use super::{Command, Outcome};
-use crate::args::{Files, whole};
+use crate::args::{Files, Named, whole};
 use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, tell, wrote};
@@ -70,7 +68,7 @@ pub struct Study {
 
     /// Only these experiments, or all of a study by its letter
     #[arg(long, value_name = "ID,..", value_delimiter = ',')]
-    #[arg(value_parser = Names, hide_possible_values = true)]
+    #[arg(value_parser = Named(|| ALL.iter().map(|one| one.id).collect()), hide_possible_values = true)]
     pub only: Vec<String>,
 
     /// Where to measure, in a hidden folder that is removed at the end; repeat it for several devices or
@@ -110,28 +108,6 @@ pub enum With {
     Compare(Compare),
     /// Judge a study again by the rules of this version, and rewrite its page and summary
     Report(Report),
-}
-
-/// The names of experiments, for a shell that completes them. Whether a name is right is checked later,
-/// with a hint.
-#[derive(Clone)]
-struct Names;
-
-impl TypedValueParser for Names {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        command: &clap::Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        StringValueParser::new().parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(ALL.iter().map(|one| PossibleValue::new(one.id))))
-    }
 }
 
 impl Command for Study {
