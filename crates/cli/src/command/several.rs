@@ -46,13 +46,22 @@ pub(super) fn each(
 /// Returns the line `value  path` as the standard tools print it: a path with a newline or a
 /// backslash is escaped, and the line then starts with a backslash.
 pub(super) fn line(value: &str, path: &OsStr) -> Vec<u8> {
-    let mut line = Vec::with_capacity(value.len() + path.len() + 3);
+    around(&format!("{value}  "), path, "")
+}
+
+/// Returns the line `NAME (path) = value`, with the same escapes.
+pub(super) fn tagged_line(name: &str, value: &str, path: &OsStr) -> Vec<u8> {
+    around(&format!("{name} ("), path, &format!(") = {value}"))
+}
+
+fn around(before: &str, path: &OsStr, after: &str) -> Vec<u8> {
+    let mut line = Vec::with_capacity(before.len() + path.len() + after.len() + 2);
     if must_escape(path) {
         line.push(b'\\');
     }
-    line.extend_from_slice(value.as_bytes());
-    line.extend_from_slice(b"  ");
+    line.extend_from_slice(before.as_bytes());
     escape(path, &mut line);
+    line.extend_from_slice(after.as_bytes());
     line.push(b'\n');
     line
 }
@@ -91,6 +100,8 @@ mod tests {
         assert_eq!(line("12", OsStr::new("plain name")), b"12  plain name\n");
         assert_eq!(line("12", OsStr::new("a\nb\\c")), b"\\12  a\\nb\\\\c\n");
         assert_eq!(line("12", OsStr::from_bytes(b"\xff")), b"12  \xff\n");
+        assert_eq!(tagged_line("CRC32C", "12", OsStr::new("a)")), b"CRC32C (a)) = 12\n");
+        assert_eq!(tagged_line("CRC32C", "12", OsStr::new("a\n")), b"\\CRC32C (a\\n) = 12\n");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use swath::{Engine, ReadOptions, Report};
 use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 
 use super::consume::{Kernel, consume};
-use super::several::{each, line, note_fallbacks};
+use super::several::{each, line, note_fallbacks, tagged_line};
 use super::{Command, Outcome};
 use crate::args::{CopiesArgs, Files, ReadArgs, input, words};
 use crate::failure::Refused;
@@ -30,6 +30,7 @@ Examples:
   swath sum --hash blake3 *.bin           as b3sum
   swath sum --hash xxh3 data.bin          as xxhsum -H3
   swath sum --hash xxh3 *.bin > sums && swath sum --check sums
+  swath sum --hash blake3 --check sums    a list of b3sum
   zcat data.gz | swath sum --hash crc32c")]
 pub struct Sum {
     /// The files; `-` is standard input
@@ -45,17 +46,21 @@ pub struct Sum {
     #[arg(long, value_name = "HASH", value_parser = words(Algorithm::WORDS))]
     pub hash: Option<Algorithm>,
 
+    /// Print `NAME (PATH) = HASH`, which says what it is; --check reads it without --hash
+    #[arg(long, requires = "hash", conflicts_with_all = ["check", "json"])]
+    pub tag: bool,
+
     /// Compare the files in LIST with their checksums; `-` is standard input. Exit status 1 if a file
     /// differs or cannot be read
     ///
-    /// LIST has lines as --hash prints them, or as xxhsum, b3sum and similar tools do: `HASH  PATH`, or
-    /// `NAME (PATH) = HASH`. The algorithm is that of --hash, or of the name, or the one with this many
-    /// digits: crc32c 8, xxh3 16, blake3 64. Byte sums cannot be checked.
+    /// LIST has lines as --hash and --tag print them, or as xxhsum -H3 and b3sum do: `XXH3_HASH  PATH`,
+    /// `NAME (PATH) = HASH`, or `HASH  PATH`. The last of these does not say which algorithm it is, so it
+    /// needs --hash. Byte sums cannot be checked.
     #[arg(long, short, value_name = "LIST", value_parser = input(), value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "mirrors", "verify_against"])]
     pub check: Option<Input>,
 
     /// With --check, print only files that differ or cannot be read
-    #[arg(long, requires = "check", conflicts_with = "paths")]
+    #[arg(long)]
     pub quiet: bool,
 
     /// Print a line of JSON for each file, with units in its keys
@@ -81,6 +86,13 @@ impl Command for Sum {
         if let Some(list) = &self.check {
             return check::check(self, list);
         }
+        ensure!(
+            !self.quiet,
+            Refused::new(
+                "cannot use --quiet without a list of checksums",
+                "pass --check LIST, or leave out --quiet"
+            )
+        );
         ensure!(
             self.paths.len() == 1 || !self.copies.is_used(),
             Refused::new(
@@ -137,6 +149,14 @@ impl Value {
             Self::Crc32c(hex) | Self::Blake3(hex) => hex.clone(),
         }
     }
+
+    /// Returns the digits of a checksum; a sum has none.
+    fn digits(&self) -> &str {
+        match self {
+            Self::Sum(_) => "",
+            Self::Xxh3(hex) | Self::Crc32c(hex) | Self::Blake3(hex) => hex,
+        }
+    }
 }
 
 /// A value, and how it was computed.
@@ -153,33 +173,51 @@ impl Summed {
     }
 }
 
+/// Returns the name of an algorithm, as users write it.
+fn word(algorithm: Algorithm) -> &'static str {
+    Algorithm::WORDS.iter().find(|&&(_, it)| it == algorithm).map_or("", |&(word, _)| word)
+}
+
 fn show(args: &Sum, input: &Input, summed: &Summed) -> Result<()> {
     if args.json {
-        let report = summed.report.as_ref();
-        // Hashes that continue from block to block use a reader, which has no report.
-        let reader = object! {
-            bytes: summed.bytes,
-            elapsed_s: summed.elapsed.as_secs_f64(),
-            bytes_per_s: bytes_per_s(summed.bytes, summed.elapsed),
-        };
         return print_json(&object! {
             #[serde(flatten)]
             path: PathJson::from(input.label()),
             #[serde(flatten)]
             value: &summed.value,
             #[serde(flatten)]
-            reader: report.is_none().then_some(reader),
-            #[serde(flatten)]
-            report: report.map(report_json),
+            read: read_json(summed.bytes, summed.elapsed, summed.report.as_ref()),
         });
     }
-    let mut text = line(&summed.value.text(), input.label());
+    let mut text = match args.hash.filter(|_| args.tag) {
+        Some(algorithm) => {
+            let name = word(algorithm).to_ascii_uppercase();
+            tagged_line(&name, summed.value.digits(), input.label())
+        }
+        None => line(&summed.value.text(), input.label()),
+    };
     if let Some(report) = summed.report.as_ref().filter(|report| report.usage.is_some()) {
         text.extend_from_slice(
             format!("  {}\n{}", headline(report), details(report)).as_bytes(),
         );
     }
     Ok(print(text)?)
+}
+
+/// Returns how a file was read.
+fn read_json(bytes: u64, elapsed: Duration, report: Option<&Report>) -> impl Serialize + use<> {
+    // Hashes that continue from block to block use a reader, which has no report.
+    let reader = object! {
+        bytes,
+        elapsed_s: elapsed.as_secs_f64(),
+        bytes_per_s: bytes_per_s(bytes, elapsed),
+    };
+    object! {
+        #[serde(flatten)]
+        reader: report.is_none().then_some(reader),
+        #[serde(flatten)]
+        report: report.map(report_json),
+    }
 }
 
 fn sum(input: &Input, options: &ReadOptions, engine: Engine) -> Result<Summed> {

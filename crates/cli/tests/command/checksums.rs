@@ -103,7 +103,7 @@ fn a_list_is_checked_as_it_was_printed() {
         for words in
             [&["sum", "--check", "sums"][..], &["sum", "-c", "-"], &["sum", "-c", "sums"]]
         {
-            let output = within(&folder, words, &list);
+            let output = within(&folder, &[words, &["--hash", hash]].concat(), &list);
             assert_eq!(
                 (code(&output), stderr(&output).as_str()),
                 (0, ""),
@@ -111,11 +111,12 @@ fn a_list_is_checked_as_it_was_printed() {
             );
             assert_eq!(stdout(&output), "a: OK\n\\b\\nc: OK\nd: OK\n", "{hash}");
         }
-        let quiet = within(&folder, &["sum", "--check", "sums", "--quiet"], "");
+        let check = ["sum", "--hash", hash, "--check", "sums"];
+        let quiet = within(&folder, &[&check[..], &["--quiet"]].concat(), "");
         assert_eq!((code(&quiet), stdout(&quiet).as_str()), (0, ""), "{hash}");
         std::fs::write(folder.path().join("a"), "first!").expect("room");
         std::fs::remove_file(folder.path().join("d")).expect("there");
-        let output = within(&folder, &["sum", "--check", "sums"], "");
+        let output = within(&folder, &check, "");
         assert_eq!(code(&output), 1, "{hash}: {output:?}");
         let wanted = "a: FAILED\n\\b\\nc: OK\nd: FAILED (cannot be read)\n";
         assert_eq!(stdout(&output), wanted, "{hash}");
@@ -123,8 +124,48 @@ fn a_list_is_checked_as_it_was_printed() {
         assert!(said.contains("swath: cannot open d: No such file"), "{said}");
         assert!(said.contains("swath: sums: of 3 files, 1 differ\n"), "{said}");
         assert!(said.contains("swath: sums: of 3 files, 1 cannot be read\n"), "{said}");
-        let quiet = within(&folder, &["sum", "--check", "sums", "--quiet"], "");
+        let quiet = within(&folder, &[&check[..], &["--quiet"]].concat(), "");
         assert_eq!(stdout(&quiet), "a: FAILED\nd: FAILED (cannot be read)\n", "{hash}");
+    }
+}
+
+#[test]
+fn a_list_that_says_what_it_is_needs_no_flag() {
+    for (hash, name) in [("xxh3", "XXH3"), ("crc32c", "CRC32C"), ("blake3", "BLAKE3")] {
+        let (folder, _) = listed(hash);
+        let words = ["sum", "--hash", hash, "--tag", "a", "b\nc", "d"];
+        let list = stdout(&within(&folder, &words, ""));
+        assert!(list.starts_with(&format!("{name} (a) = ")), "{list}");
+        let output = within(&folder, &["sum", "--check", "-"], &list);
+        let verdicts = (code(&output), stdout(&output));
+        assert_eq!(verdicts, (0, "a: OK\n\\b\\nc: OK\nd: OK\n".into()), "{output:?}");
+    }
+    let (folder, list) = listed("xxh3");
+    let output = within(&folder, &["sum", "--check", "-"], &list);
+    assert_eq!(code(&output), 0, "{output:?}");
+}
+
+/// The checksums of `first` by other tools, which are as long as ours.
+#[test]
+fn a_list_of_another_algorithm_is_not_judged() {
+    const SHA256: &str = "a7937b64b8caa58f03721bb6bacf5c78cb235febe0e70b1b84cd99541461a08e";
+    let (folder, _) = listed("blake3");
+    for (line, why, hint) in [
+        (format!("{SHA256}  a"), "64 digits can be blake3 or SHA-256", "pass --hash blake3"),
+        (String::from("2d06800538d394c2  a"), "can be xxh3 or XXH64", "pass --hash xxh3"),
+        (String::from("e3069283  a"), "can be crc32c, CRC-32 or XXH32", "pass --hash crc32c"),
+        (
+            format!("SHA256 (a) = {SHA256}"),
+            "SHA256 is not a supported algorithm (xxh3",
+            "check",
+        ),
+        (format!("SHA2-256(a)= {SHA256}"), "SHA2-256 is not a supported algorithm", "check"),
+    ] {
+        let output = within(&folder, &["sum", "--check", "-"], &format!("{line}\n"));
+        let said = stderr(&output);
+        assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{said}");
+        assert!(said.starts_with("swath: cannot check <stdin>: line 1: "), "{said}");
+        assert!(said.contains(why) && said.contains(&format!("; try: {hint}")), "{said}");
     }
 }
 
@@ -141,23 +182,28 @@ fn a_malformed_line_is_2_with_its_number_and_nothing_is_read() {
     let (folder, list) = listed("crc32c");
     for (line, why) in [
         ("nothing", "line 4: there is no path after the checksum; try: write"),
-        (
-            "12345  a",
-            "line 4: a checksum has 8 (crc32c), 16 (xxh3) or 64 (blake3) digits, not 5",
-        ),
+        ("12345  a", "line 4: a checksum has 8 (crc32c) digits, not 5"),
         ("zzzzzzzz  a", "line 4: `zzzzzzzz` is not a checksum"),
     ] {
-        let output = within(&folder, &["sum", "--check", "-"], &format!("{list}{line}\n"));
+        let words = ["sum", "--check", "-", "--hash", "crc32c"];
+        let output = within(&folder, &words, &format!("{list}{line}\n"));
         assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{output:?}");
         assert!(stderr(&output).contains(why), "{}", stderr(&output));
     }
     let output = within(&folder, &["sum", "--check", "-", "--hash", "xxh3"], &list);
     assert_eq!(code(&output), 2, "{output:?}");
     assert!(stderr(&output).contains("line 1: a checksum has 16 (xxh3) digits, not 8"));
+    let output = within(&folder, &["sum", "--check", "-"], "12345  a\n");
+    let wanted = "line 1: a checksum has 8 (crc32c), 16 (xxh3) or 64 (blake3) digits, not 5";
+    assert!(code(&output) == 2 && stderr(&output).contains(wanted), "{output:?}");
     let output = within(&folder, &["sum", "--check", "missing"], "");
     assert_eq!(code(&output), 2, "{output:?}");
     assert!(stderr(&output).contains("cannot open missing: No such file"), "{output:?}");
     for words in [&["sum", "--check", "-", "a"][..], &["sum", "--quiet", "a"]] {
         assert_eq!(code(&within(&folder, words, &list)), 2, "{words:?}");
     }
+    let output = within(&folder, &["sum", "--quiet", "a"], "");
+    let wanted = "swath: cannot use --quiet without a list of checksums; try: pass --check LIST, \
+                  or leave out --quiet\n";
+    assert_eq!(stderr(&output), wanted);
 }

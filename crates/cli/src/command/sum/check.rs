@@ -1,12 +1,13 @@
 //! `swath sum --check`: compares files with the checksums of a list.
 //!
 //! ```text
-//! XXH3_2d06800538d394c2  a.bin     as `swath sum --hash` and `xxhsum` print it
-//! 4f9f…  *b.bin                    as `b3sum` and the like do, the algorithm by the number of digits
-//! BLAKE3 (c.bin) = 4f9f…           with the algorithm by its name
+//! XXH3_2d06800538d394c2  a.bin     as `swath sum --hash xxh3` and `xxhsum -H3` print it
+//! BLAKE3 (b.bin) = 4f9f…           as `swath sum --tag` prints it
+//! 4f9f…  *c.bin                    as `b3sum` does; --hash must name the algorithm
 //! \\4f9f…  odd\\nname              a path with escapes
 //! ```
 //!
+//! A checksum without a name is never judged by its number of digits: SHA-256 has as many as BLAKE3.
 //! The whole list is parsed before a file is read: a malformed line is an error with its number.
 
 use std::ffi::OsString;
@@ -14,9 +15,9 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use anyhow::{Result, ensure};
 use swath::ReadOptions;
-use swath_formats::checksum::{Algorithm, ChecksumOptions};
+use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 
-use super::Sum;
+use super::{Sum, read_json, word};
 use crate::command::Outcome;
 use crate::command::several::{escape, must_escape};
 use crate::failure::{Refused, describe, is_closed_pipe};
@@ -73,9 +74,10 @@ pub(super) fn check(args: &Sum, list: &Input) -> Result<Outcome> {
 }
 
 fn compare(args: &Sum, entry: &Entry, profiles: &Profiles, totals: &mut Totals) -> Result<()> {
-    let found = digest(args, entry, profiles);
+    let found = checksum(args, entry, profiles);
     let error = found.as_ref().err().map(describe);
-    let actual = found.ok();
+    let found = found.ok();
+    let actual = found.as_ref().map(Checksum::hex);
     let verified = actual.as_deref() == Some(entry.digest.as_str());
     match (&error, verified) {
         (Some(error), _) => {
@@ -94,6 +96,8 @@ fn compare(args: &Sum, entry: &Entry, profiles: &Profiles, totals: &mut Totals) 
             expected: &entry.digest,
             // `null`: the file cannot be read.
             actual,
+            #[serde(flatten)]
+            read: found.map(|it| read_json(it.bytes, it.elapsed, it.report.as_ref())),
             #[serde(flatten)]
             error: error.map(|error| object! { error }),
         });
@@ -115,8 +119,8 @@ fn compare(args: &Sum, entry: &Entry, profiles: &Profiles, totals: &mut Totals) 
     Ok(print(line)?)
 }
 
-/// Computes the checksum of one file, in small digits.
-fn digest(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<String> {
+/// Computes the checksum of one file.
+fn checksum(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<Checksum> {
     // A name in a list is a path, never a URI.
     let input = match entry.path.as_bytes() {
         b"-" => Input::Stdin,
@@ -125,7 +129,7 @@ fn digest(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<String> {
     let options = profiles.apply(args.how.options(), &input);
     let (options, _bar) = Bar::attach(options, !args.json);
     let options = ChecksumOptions::new().with_read(options);
-    Ok(options.checksum(input.source()?, entry.algorithm)?.hex())
+    Ok(options.checksum(input.source()?, entry.algorithm)?)
 }
 
 /// Parses a whole list.
@@ -158,9 +162,8 @@ fn entry(line: &[u8], wanted: Option<Algorithm>) -> Result<Entry, Malformed> {
         Some(rest) => (rest, true),
         None => (line, false),
     };
-    let tagged = tagged(line);
-    let (tag, digest, path) = match tagged {
-        Some((tag, digest, path)) => (Some(tag), digest, path),
+    let (tag, digest, path) = match tagged(line) {
+        Some((name, digest, path)) => (Some(named(name)?), digest, path),
         None => {
             let space = line.iter().position(|&byte| byte == b' ');
             let (digest, rest) = space
@@ -191,17 +194,32 @@ fn entry(line: &[u8], wanted: Option<Algorithm>) -> Result<Entry, Malformed> {
     Ok(Entry { algorithm, digest, path: OsString::from_vec(path) })
 }
 
-/// Splits `NAME (path) = digest`.
-fn tagged(line: &[u8]) -> Option<(Algorithm, &[u8], &[u8])> {
-    let open = line.windows(2).position(|pair| pair == b" (")?;
-    let name = std::str::from_utf8(&line[..open]).ok()?.to_ascii_lowercase();
-    let algorithm = Algorithm::WORDS.iter().find(|(word, _)| *word == name)?.1;
-    let rest = &line[open + 2..];
-    let close = rest.windows(4).rposition(|part| part == b") = ")?;
-    Some((algorithm, &rest[close + 4..], &rest[..close]))
+/// Splits `NAME (path) = digest`. OpenSSL writes it without the first two spaces.
+fn tagged(line: &[u8]) -> Option<(&str, &[u8], &[u8])> {
+    let open = line.iter().position(|&byte| byte == b'(')?;
+    let name = std::str::from_utf8(&line[..open]).ok()?;
+    let name = name.strip_suffix(' ').unwrap_or(name);
+    let is_name =
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-/_".contains(&byte));
+    let rest = &line[open + 1..];
+    let close = rest.windows(3).rposition(|part| part == b")= ").map(|at| (at, at + 3));
+    let close =
+        rest.windows(4).rposition(|part| part == b") = ").map(|at| (at, at + 4)).or(close);
+    let (end, digest) = close.filter(|_| is_name && !name.is_empty())?;
+    Some((name, &rest[digest..], &rest[..end]))
 }
 
-/// Returns the algorithm that the line names, or --hash, or that has this many digits.
+/// Returns the algorithm of this name.
+fn named(name: &str) -> Result<Algorithm, Malformed> {
+    let known = |(word, _): &&(&str, Algorithm)| word.eq_ignore_ascii_case(name);
+    Algorithm::WORDS.iter().find(known).map(|&(_, algorithm)| algorithm).ok_or_else(|| {
+        let all: Vec<_> = Algorithm::WORDS.iter().map(|&(word, _)| word).collect();
+        let why = format!("{name} is not a supported algorithm ({})", all.join(", "));
+        (why, "check the list with the tool that made it")
+    })
+}
+
+/// Returns the algorithm that the line names, or --hash. The number of digits alone does not tell it.
 fn algorithm(
     digest: &str,
     tag: Option<Algorithm>,
@@ -213,17 +231,34 @@ fn algorithm(
         let why = format!("it is a checksum of {}, not {}", word(tag), word(wanted));
         return Err((why, "leave out --hash, or pass the algorithm of the list"));
     }
+    match tag.or(wanted) {
+        Some(found) if digits(found) == digest.len() => Ok(found),
+        Some(found) => {
+            let (wanted, word) = (digits(found), word(found));
+            let why = format!("a checksum has {wanted} ({word}) digits, not {}", digest.len());
+            Err((why, "check the list with the tool that made it"))
+        }
+        None => Err(nameless(digest.len())),
+    }
+}
+
+/// The error of a checksum without the name of its algorithm.
+fn nameless(len: usize) -> Malformed {
     let all = Algorithm::WORDS.iter().map(|&(_, algorithm)| algorithm);
-    let by_len = || all.into_iter().find(|&it| digits(it) == digest.len());
-    let found = tag.or(wanted).or_else(by_len).filter(|&it| digits(it) == digest.len());
-    found.ok_or_else(|| {
-        let wanted = tag.or(wanted).map_or_else(
-            || String::from("8 (crc32c), 16 (xxh3) or 64 (blake3)"),
-            |it| format!("{} ({})", digits(it), word(it)),
-        );
-        let why = format!("a checksum has {wanted} digits, not {}", digest.len());
-        (why, "check the list with the tool that has made it")
-    })
+    let (other, hint) = match all.into_iter().find(|&it| digits(it) == len) {
+        Some(Algorithm::Crc32c) => ("crc32c, CRC-32 or XXH32", "pass --hash crc32c if it is"),
+        Some(Algorithm::Xxh3) => ("xxh3 or XXH64", "pass --hash xxh3 if it is"),
+        Some(_) => ("blake3 or SHA-256", "pass --hash blake3 if it is, as b3sum prints it"),
+        None => {
+            let why = "a checksum has 8 (crc32c), 16 (xxh3) or 64 (blake3) digits";
+            let hint = "check the list with the tool that made it";
+            return (format!("{why}, not {len}"), hint);
+        }
+    };
+    (
+        format!("a checksum of {len} digits can be {other}, and the line does not say which"),
+        hint,
+    )
 }
 
 fn digits(algorithm: Algorithm) -> usize {
@@ -232,10 +267,6 @@ fn digits(algorithm: Algorithm) -> usize {
         Algorithm::Xxh3 => 16,
         _ => 64,
     }
-}
-
-fn word(algorithm: Algorithm) -> &'static str {
-    Algorithm::WORDS.iter().find(|&&(_, it)| it == algorithm).map_or("", |&(word, _)| word)
 }
 
 /// Undoes the escapes of a path; `None` for one that is not known.
@@ -270,19 +301,21 @@ mod tests {
     #[test]
     fn lines_of_the_usual_tools_are_understood() {
         let blake3 = "42214739f095a406f3fc83deb889744ac00df831c10daa55189b5d121c855af7";
-        for (line, algorithm, path) in [
-            (format!("{CRC}  a b"), Algorithm::Crc32c, "a b"),
-            (format!("{CRC} *a"), Algorithm::Crc32c, "a"),
-            (format!("{}  a", CRC.to_uppercase()), Algorithm::Crc32c, "a"),
-            (format!("{XXH3}  a"), Algorithm::Xxh3, "a"),
-            (format!("XXH3_{XXH3}  a"), Algorithm::Xxh3, "a"),
-            (format!("XXH3 (a) (b) = {XXH3}"), Algorithm::Xxh3, "a) (b"),
-            (format!("{blake3}  a"), Algorithm::Blake3, "a"),
-            (format!("BLAKE3 (a) = {blake3}"), Algorithm::Blake3, "a"),
-            (format!("\\{CRC}  a\\nb\\\\c"), Algorithm::Crc32c, "a\nb\\c"),
-            (format!("{CRC}  a\\nb"), Algorithm::Crc32c, "a\\nb"),
+        let (crc32c, xxh3) = (Some(Algorithm::Crc32c), Some(Algorithm::Xxh3));
+        for (line, wanted, algorithm, path) in [
+            (format!("{CRC}  a b"), crc32c, Algorithm::Crc32c, "a b"),
+            (format!("{CRC} *a (b) = c"), crc32c, Algorithm::Crc32c, "a (b) = c"),
+            (format!("{}  a", CRC.to_uppercase()), crc32c, Algorithm::Crc32c, "a"),
+            (format!("{XXH3}  a"), xxh3, Algorithm::Xxh3, "a"),
+            (format!("XXH3_{XXH3}  a"), None, Algorithm::Xxh3, "a"),
+            (format!("XXH3 (a) (b) = {XXH3}"), None, Algorithm::Xxh3, "a) (b"),
+            (format!("{blake3}  a"), Some(Algorithm::Blake3), Algorithm::Blake3, "a"),
+            (format!("BLAKE3 (a) = {blake3}"), None, Algorithm::Blake3, "a"),
+            (format!("\\{CRC}  a\\nb\\\\c"), crc32c, Algorithm::Crc32c, "a\nb\\c"),
+            (format!("\\CRC32C (a\\nb) = {CRC}"), None, Algorithm::Crc32c, "a\nb"),
+            (format!("{CRC}  a\\nb"), crc32c, Algorithm::Crc32c, "a\\nb"),
         ] {
-            let found = one(&line, None).expect("a line");
+            let found = one(&line, wanted).expect("a line");
             assert_eq!(
                 (found.algorithm, found.path.as_os_str()),
                 (algorithm, OsStr::new(path))
@@ -298,6 +331,11 @@ mod tests {
             ("e3069283  ", None, "no path"),
             ("e3069283 a", None, "two spaces"),
             ("e306928x  a", None, "not a checksum"),
+            ("e3069283  a", None, "8 digits can be crc32c, CRC-32 or XXH32"),
+            ("2d06800538d394c2  a", None, "16 digits can be xxh3 or XXH64"),
+            ("SHA256 (a) = e306", None, "SHA256 is not a supported algorithm (xxh3, crc32c, "),
+            ("SHA2-256(a)= e306", None, "SHA2-256 is not a supported algorithm"),
+            ("XXH64 (a) = 2d06800538d394c2", Some(Algorithm::Xxh3), "XXH64 is not a supported"),
             ("e30692  a", None, "8 (crc32c), 16 (xxh3) or 64 (blake3) digits, not 6"),
             ("e3069283  a", Some(Algorithm::Xxh3), "16 (xxh3) digits, not 8"),
             ("XXH3_2d06800538d394c2  a", Some(Algorithm::Blake3), "of xxh3, not blake3"),
@@ -308,7 +346,8 @@ mod tests {
             assert!(error.contains(why), "{line}: {error}");
         }
         let list = Input::Path("list".into());
-        let error = parsed(b"# made today\n\ne3069283  a\nnothing\n", &list, None);
+        let crc32c = Some(Algorithm::Crc32c);
+        let error = parsed(b"# made today\n\ne3069283  a\nnothing\n", &list, crc32c);
         let error = describe(&error.expect_err("its last line"));
         assert!(error.starts_with("cannot check list: line 4: "), "{error}");
         let error = describe(&parsed(b"\n", &list, None).expect_err("empty"));
