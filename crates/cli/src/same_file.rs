@@ -1,13 +1,15 @@
 //! Whether two names are of one file: an output must not be the input.
 
 use std::ffi::OsString;
-use std::fs::Metadata;
-use std::io;
+use std::fs::{File, Metadata};
+use std::io::{self, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use swath::sink::{Fs, LocalFs, Located};
+
+use crate::input::Input;
 
 /// Whether both are one file, also by links of either kind, or would be once they are made.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
@@ -18,14 +20,36 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// Whether `path` is the file that standard input reads.
-pub(crate) fn is_stdin(path: &Path) -> bool {
-    let stdin = io::stdin().as_fd().try_clone_to_owned().map(std::fs::File::from);
-    let stdin = stdin.and_then(|file| file.metadata());
-    match (stdin, std::fs::metadata(path)) {
-        (Ok(stdin), Ok(other)) => identity(&stdin) == identity(&other),
-        _ => false,
+/// Whether `path` is the file that `input` reads.
+pub(crate) fn is_input(input: &Input, path: &Path) -> bool {
+    match input {
+        Input::Path(input) => is_same_file(input, path),
+        Input::Stdin => match (own(io::stdin()), std::fs::metadata(path)) {
+            (Ok((_, stdin)), Ok(other)) => identity(&stdin) == identity(&other),
+            _ => false,
+        },
     }
+}
+
+/// Whether standard output is the file that `input` reads, and bytes of it are still to be read: what is
+/// written would be read again, or would replace bytes that were not read yet.
+pub(crate) fn is_stdout(input: &Input) -> bool {
+    let Ok((_, stdout)) = own(io::stdout()) else { return false };
+    let found = match input {
+        Input::Path(path) => std::fs::metadata(path).map(|facts| (0, facts)),
+        Input::Stdin => own(io::stdin())
+            .and_then(|(mut stdin, facts)| Ok((stdin.stream_position()?, facts))),
+    };
+    found.is_ok_and(|(position, facts)| {
+        facts.is_file() && identity(&facts) == identity(&stdout) && position < facts.len()
+    })
+}
+
+/// Returns a standard stream as a file, and what it is.
+fn own(stream: impl AsFd) -> io::Result<(File, Metadata)> {
+    let file = File::from(stream.as_fd().try_clone_to_owned()?);
+    let facts = file.metadata()?;
+    Ok((file, facts))
 }
 
 fn identity(facts: &Metadata) -> (u64, u64) {

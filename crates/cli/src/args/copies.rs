@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use swath::mirror::{Hedging, Mirrored, SharedDevice, Verify};
 use swath::{Source, manifest};
 
-use super::words::{input, whole};
+use super::words::{input, named_path, whole};
 use crate::input::Input;
 
 /// Further copies of a file, and how their chunks are verified.
@@ -42,7 +42,9 @@ pub enum Against {
 
 pub(crate) fn parse_against(word: &str) -> Result<Against, String> {
     match word.split_once('=') {
-        Some(("manifest", path)) if !path.is_empty() => Ok(Against::Manifest(path.into())),
+        Some(("manifest", path)) if !path.is_empty() => {
+            Ok(Against::Manifest(named_path(path.into())?))
+        }
         None if word == "vote" => Ok(Against::Vote),
         _ => Err(String::from("use manifest=PATH or vote")),
     }

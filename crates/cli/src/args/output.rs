@@ -34,6 +34,8 @@ impl OutFlag {
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ForceFlag {
     /// Replace OUT if it exists; without this flag that is an error
+    ///
+    /// With this flag, bytes that are not text are also written to a terminal.
     #[arg(long, short)]
     pub force: bool,
 }

@@ -7,6 +7,8 @@ use clap::{Args, ValueHint};
 use swath::Timeline;
 use swath::timeline::Recorder;
 
+use super::words::path;
+
 /// The flag of every command that moves bytes.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "What to record")]
@@ -17,7 +19,7 @@ pub struct TimelineArgs {
     /// and bytes a second, as a JSON trace in the Chrome format. FILE is complete or absent. It
     /// replaces an earlier timeline, and no other file. A command that fails writes it too. It takes
     /// 40 bytes of memory for each chunk until the end.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub timeline: Option<PathBuf>,
 
     /// Made at its first use; clones share it.

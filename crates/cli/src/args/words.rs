@@ -2,6 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use clap::builder::{
     OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser,
@@ -46,6 +48,25 @@ impl TypedValueParser for Named {
 pub(crate) fn input() -> impl TypedValueParser<Value = Input> {
     OsStringValueParser::new()
         .try_map(|word: OsString| -> Result<Input, InputError> { Input::parse(&word) })
+}
+
+/// Parses the name of a file or folder that can be neither standard input nor standard output.
+pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|word: OsString| named_path(word.into()))
+}
+
+/// Returns the name of a file or folder, unless it stands for a stream or for nothing.
+///
+/// # Errors
+///
+/// What to write instead.
+pub(crate) fn named_path(path: PathBuf) -> Result<PathBuf, &'static str> {
+    match path.as_os_str().as_bytes() {
+        b"" => Err("a path cannot be empty"),
+        b"-" => Err("`-` is standard input or output, and a name is needed here; \
+                     a file of this name is ./-"),
+        _ => Ok(path),
+    }
 }
 
 /// Parses a whole number in `range`.

@@ -94,6 +94,9 @@ impl Command for Cat {
 
 /// Writes to standard output what the words select; returns the number of bytes written.
 fn written(args: &Cat) -> Result<(Outcome, u64)> {
+    for input in [&args.path].into_iter().chain(&args.copies.mirrors) {
+        Target::Stdout.refuse_input(input)?;
+    }
     if args.decompress {
         return decompressed(args);
     }

@@ -1,10 +1,9 @@
 //! `swath compress`: blocks packed in parallel, frames written in order.
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::ReadOptions;
@@ -13,7 +12,6 @@ use swath_formats::compressed::{CompressOptions, Compressed, Format};
 use super::target::{Target, note_all};
 use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size, words};
-use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
 
@@ -77,13 +75,7 @@ impl Command for Compress {
         let format = self.format.unwrap_or_else(|| format_of(to));
         let named = |path: &Path| path.file_name().map(|_| with_extension(path, format));
         let target = Target::choose(&self.from, to, named)?;
-        ensure!(
-            target != Target::Stdout || !io::stdout().is_terminal(),
-            Refused::new(
-                "cannot write compressed bytes to a terminal",
-                "redirect standard output, or name an output file"
-            )
-        );
+        target.refuse_terminal("compressed bytes", Some(self.output.existing))?;
         let compress = |read, from, to| Ok(self.options(format, read).compress(from, to)?);
         let report = target.filled(&self.output, self.profile, &self.from, compress)?;
         note_all(&self.from, &report.fallbacks);

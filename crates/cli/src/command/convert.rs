@@ -11,7 +11,7 @@ pub(crate) use args::Convert;
 
 use self::format::Format;
 use self::size::Size;
-use super::target::{Target, exists, is_input, refused};
+use super::target::{Target, exists, refused};
 use super::{Command, Outcome};
 use crate::args::Files;
 use crate::failure::Refused;
@@ -19,7 +19,6 @@ use crate::input::Input;
 use crate::output::{OutputError, complain};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
-use crate::same_file::is_same_file;
 use anyhow::{Result, bail, ensure};
 use std::fs::File;
 use std::io;
@@ -106,6 +105,9 @@ impl Command for Convert {
         }
         let named = |path: &Path| path.file_name().map(|_| path.with_extension(to.word()));
         let target = Target::choose(&self.from, self.output.flag.or(&self.to), named)?;
+        if !to.is_text() {
+            target.refuse_terminal("bytes that are not text", Some(self.output.existing))?;
+        }
         check_target(self, &target)?;
         let job = Job::new(self, input, target)?;
         let start = Instant::now();
@@ -184,12 +186,9 @@ fn detected(input: &swath::Input) -> Option<Format> {
 
 /// Refuses, before anything is read, what would be refused at the end.
 fn check_target(args: &Convert, target: &Target) -> Result<()> {
+    target.refuse_input(&args.from)?;
     let Target::Path(path) = target else { return Ok(()) };
-    if path.exists() && !target.is_stream() {
-        let is_same = args.from.path().is_some_and(|from| is_same_file(from, path));
-        ensure!(!is_same, is_input(path));
-        ensure!(args.output.existing.force, exists(path));
-    }
+    ensure!(!path.exists() || target.is_stream() || args.output.existing.force, exists(path));
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 
 use super::{Command, Outcome};
-use crate::args::parse_size;
+use crate::args::{parse_size, path};
 use crate::demo::{self, Wanted};
 use crate::output::tell;
 
@@ -33,7 +33,7 @@ pub struct Demo {
 
     /// Where to make the input, in a folder that is removed again [default: the folder for temporary
     /// files, or the current one if that is in memory]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub dir: Option<PathBuf>,
 
     /// Print JSON, with units in its keys

@@ -236,6 +236,9 @@ fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
     let start = Instant::now();
     let recipe = Recipe { kind, size: bytes.size, seed: args.seed };
     let target = args.target()?;
+    if kind == Kind::Bytes {
+        target.refuse_terminal("random bytes", Some(args.existing))?;
+    }
     let made = match &target {
         Target::Path(path) if !target.is_stream() => make_file(recipe, args, path)?,
         _ => {

@@ -11,7 +11,7 @@ use swath::{OutputOptions, ReadOptions};
 
 use super::manifest::{bad_text, extents_json};
 use super::{Command, Outcome};
-use crate::args::{Against, Files, TimelineArgs, count, parse_against, words};
+use crate::args::{Against, Files, TimelineArgs, count, parse_against, path, words};
 use crate::failure::{Refused, describe_error};
 use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
@@ -27,7 +27,7 @@ Examples:
   swath heal --dry-run --verify-against vote a.bin b.bin c.bin")]
 pub struct Heal {
     /// The copies of one file, at most 64, which are repaired in place; missing ones are made
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PATH", required = true, value_parser = path(), value_hint = ValueHint::FilePath)]
     pub paths: Vec<PathBuf>,
 
     /// How to tell good chunks: `manifest=PATH`, or `vote` (more than half of the copies)

@@ -20,7 +20,7 @@ use swath::ingest::{
 use self::checksums::checksums;
 use self::totals::{json, text, trouble};
 use super::{Command, Outcome};
-use crate::args::{self, ProfileArgs, TimelineArgs, count, input, parse_size, words};
+use crate::args::{self, ProfileArgs, TimelineArgs, count, input, parse_size, path, words};
 use crate::failure::{Refused, describe_error};
 use crate::input::Input;
 use crate::output::{complain, print, print_json};
@@ -37,7 +37,7 @@ Examples:
   swath ingest --glob 'logs/**/*.log' --on-error collect --json")]
 pub struct Ingest {
     /// Files, and folders with everything below them, hidden files too
-    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "PATH", value_parser = path(), value_hint = ValueHint::AnyPath)]
     pub paths: Vec<PathBuf>,
 
     /// Read more paths from FILE, one a line; `-` is standard input [default: `-` without any PATH or

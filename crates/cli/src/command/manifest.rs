@@ -9,13 +9,15 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::manifest::{self, Checksums};
-use swath::sink::FileKind;
+use swath::sink::{FileKind, Replace};
 use swath::{Extent, OutputOptions, ReadOptions, WriteOptions};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::target::{Target, exists, refused};
 use super::{Command, Outcome};
-use crate::args::{Files, ForceFlag, OutFlag, ProfileArgs, TimelineArgs, input, parse_size};
+use crate::args::{
+    Files, ForceFlag, OutFlag, ProfileArgs, TimelineArgs, input, parse_size, path,
+};
 use crate::door::stands;
 use crate::failure::Refused;
 use crate::input::Input;
@@ -23,7 +25,6 @@ use crate::output::{OutputError, tell};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, counted, headline, object, report_json, size_text};
-use crate::same_file::{is_same_file, is_stdin};
 
 /// `swath manifest`
 #[derive(Debug, Args)]
@@ -51,7 +52,7 @@ pub struct Manifest {
     pub existing: ForceFlag,
 
     /// Compare the file with these checksums instead; exit status 1 if it differs
-    #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath, conflicts_with_all = ["to", "output", "force", "chunk_size"])]
+    #[arg(long, value_name = "MANIFEST", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with_all = ["to", "output", "force", "chunk_size"])]
     pub check: Option<PathBuf>,
 
     /// Bytes in each chunk
@@ -96,24 +97,15 @@ pub(super) fn extents_json(extents: &[Extent]) -> Vec<impl Serialize> {
 }
 
 fn make(args: &Manifest) -> Result<Outcome> {
-    let to = args.flag.or(&args.to);
-    let named = |path: &Path| path.file_name().map(|_| with_extension(path));
-    let target = Target::choose(&args.path, to, named)?;
+    let target = target(&args.path, args.flag.or(&args.to))?;
+    target.refuse_terminal("a manifest", Some(args.existing))?;
+    target.refuse_input(&args.path)?;
     refuse(args, &target)?;
     let options = Profiles::new(args.profile).apply(options(args), &args.path);
     let (options, bar) = Bar::attach(options, !args.json);
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
-    match &target {
-        Target::Path(path) if !target.is_stream() => {
-            let output = OutputOptions::new().with_replace(args.existing.replace());
-            save(path, &scanned.value, output)?;
-        }
-        _ => {
-            let (mut out, _) = target.stream()?;
-            out.write_all(&scanned.value.encode(xxh3_64)).map_err(OutputError::from)?;
-        }
-    }
+    save(&target, &scanned.value, args.existing.replace())?;
     let label = target.label();
     let json = object! {
         #[serde(flatten)]
@@ -131,39 +123,39 @@ fn make(args: &Manifest) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Writes checksums to a file, completely or not at all.
-pub(super) fn save(path: &Path, sums: &Checksums, output: OutputOptions) -> Result<()> {
-    let written = WriteOptions::new().with_output(output).write(path, sums.encode(xxh3_64));
-    written.map(drop).map_err(|error| refused(error.into(), path))
+/// Returns where the manifest of a file goes.
+pub(super) fn target(from: &Input, to: Option<&Input>) -> Result<Target> {
+    Target::choose(from, to, |path| {
+        let mut name = path.file_name().map(|_| path.to_owned().into_os_string())?;
+        name.push(".manifest");
+        Some(name.into())
+    })
 }
 
-fn with_extension(path: &Path) -> PathBuf {
-    let mut name = path.to_owned().into_os_string();
-    name.push(".manifest");
-    name.into()
+/// Writes checksums: to a file, completely or not at all, or to a stream.
+pub(super) fn save(target: &Target, sums: &Checksums, replace: Replace) -> Result<()> {
+    let bytes = sums.encode(xxh3_64);
+    match target {
+        Target::Path(path) if !target.is_stream() => {
+            let options = OutputOptions::new().with_replace(replace);
+            let written = WriteOptions::new().with_output(options).write(path, bytes);
+            written.map(drop).map_err(|error| refused(error.into(), path))
+        }
+        _ => Ok(target.stream()?.0.write_all(&bytes).map_err(OutputError::from)?),
+    }
 }
 
 fn options(args: &Manifest) -> ReadOptions {
     ReadOptions::new().with_timeline(args.timeline.handle())
 }
 
-/// Refuses what would destroy the input, what would fail in the end, and what would wait for ever.
+/// Refuses what would fail in the end, and what would wait for ever.
 fn refuse(args: &Manifest, target: &Target) -> Result<()> {
-    if let Target::Path(target) = target {
-        let is_input = match &args.path {
-            Input::Path(path) => is_same_file(path, target),
-            Input::Stdin => is_stdin(target),
-        };
-        if is_input {
-            let what = format!(
-                "cannot write the manifest to {}: it is the file itself",
-                target.display()
-            );
-            return Err(Refused::new(what, "choose another name with -o").into());
-        }
-        if !args.existing.force && matches!(stands(target), Ok(Some(FileKind::File))) {
-            return Err(exists(target).into());
-        }
+    if let Target::Path(target) = target
+        && !args.existing.force
+        && matches!(stands(target), Ok(Some(FileKind::File)))
+    {
+        return Err(exists(target).into());
     }
     // A pipe of the shell has no path that leads to it, and always has a writer.
     if let Input::Path(path) = &args.path

@@ -9,12 +9,13 @@ use swath::mirror::MirrorOptions;
 use swath::sink::{Durability, FileKind, Replace};
 use swath::{OutputOptions, ReadOptions};
 
-use super::manifest::save;
-use super::target::kept;
+use super::manifest::{self, save};
+use super::target::{Target, kept};
 use super::{Command, Outcome};
-use crate::args::{Files, TimelineArgs, whole, words};
+use crate::args::{Files, TimelineArgs, input, path, whole, words};
 use crate::door::stands;
 use crate::failure::Refused;
+use crate::input::Input;
 use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
 use crate::report::{PathJson, object, size_text, texts, time_text};
@@ -29,7 +30,7 @@ Examples:
   swath read data.bin --mirror /mnt/a/data.bin --mirror /mnt/b/data.bin")]
 pub struct Mirror {
     /// The file to copy
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "FILE", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub path: PathBuf,
 
     /// The folders that get the copies, in turn
@@ -37,20 +38,21 @@ pub struct Mirror {
     /// A copy has the name of the file; further copies in the same folder end with .2, .3 and so
     /// on. Each is read back from its device before it appears. Existing files of these names are
     /// replaced, as cp(1) does, unless --no-clobber is given.
-    #[arg(value_name = "DIR", required_unless_present = "into", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "DIR", required_unless_present = "into", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub to: Vec<PathBuf>,
 
     /// The same as the words DIR; give one of the two
-    #[arg(long, short = 'o', visible_alias = "output", value_name = "DIR", num_args = 1.., conflicts_with = "to", value_hint = ValueHint::DirPath)]
+    #[arg(long, short = 'o', visible_alias = "output", value_name = "DIR", num_args = 1.., conflicts_with = "to", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub into: Vec<PathBuf>,
 
     /// How many copies [default: one in each folder]
     #[arg(long = "copies", short = 'n', value_name = "K", value_parser = whole::<u32>(1..=63))]
     pub copies: Option<u32>,
 
-    /// Also write the checksums of the file to PATH; an older manifest there is replaced
-    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub manifest: Option<PathBuf>,
+    /// Also write the checksums of the file to PATH, or to standard output if it is `-`; an older
+    /// manifest there is replaced
+    #[arg(long, value_name = "PATH", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub manifest: Option<Input>,
 
     /// Wait until the device has the copies, so that they survive a power cut
     #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
@@ -72,30 +74,19 @@ pub struct Mirror {
 impl Command for Mirror {
     fn run(&self) -> Result<Outcome> {
         let targets = targets(self)?;
-        if let Some(manifest) = &self.manifest {
-            let mut others = [&self.path].into_iter().chain(&targets);
-            if let Some(other) = others.find(|other| is_same_file(other, manifest)) {
-                let what = format!(
-                    "cannot write the manifest to {}: it is {}, the file or a copy of it",
-                    manifest.display(),
-                    other.display(),
-                );
-                return Err(Refused::new(what, "choose another name for --manifest").into());
-            }
-            self.refuse_manifest(manifest)?;
-        }
+        let manifest = self.manifest(&targets)?;
         let (read, bar) = Bar::attach(self.read_options(), !self.json);
         let options = self.options(read);
         let made = options.mirror(&self.path, &targets).map_err(kept)?;
         drop(bar);
-        if let Some(path) = &self.manifest {
-            save(path, &made.checksums, OutputOptions::new().with_replace(self.replace()))?;
+        if let Some(manifest) = &manifest {
+            save(manifest, &made.checksums, self.replace())?;
         }
         let json = object! {
             #[serde(flatten)]
             path: PathJson::from(&self.path),
             copies: made.copies.iter().map(PathJson::from).collect::<Vec<_>>(),
-            manifest: self.manifest.as_ref().map(PathJson::from),
+            manifest: manifest.as_ref().map(|target| PathJson::from(&target.label())),
             bytes: made.checksums.len(),
             elapsed_s: made.elapsed.as_secs_f64(),
             notes: texts(&made.notes),
@@ -106,24 +97,47 @@ impl Command for Mirror {
         for copy in &made.copies {
             text += &format!("  {}\n", copy.display());
         }
-        if let Some(path) = &self.manifest {
-            text += &format!("  checksums in {}\n", path.display());
+        if let Some(target) = &manifest {
+            text += &format!("  checksums in {}\n", Path::new(&target.label()).display());
         }
         for note in &made.notes {
             text += &format!("  note: {note}\n");
         }
-        wrote_all(&made.copies, tell(self.json, &json, text))?;
+        match manifest {
+            // There the manifest is.
+            Some(Target::Stdout) => Target::Stdout.tell(self.json, &json, "")?,
+            _ => wrote_all(&made.copies, tell(self.json, &json, text))?,
+        }
         Ok(Outcome::Done)
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.timeline).path(&self.path).paths(&self.manifest))
+        Some(Files::beside(&self.timeline).path(&self.path).inputs(&self.manifest))
     }
 }
 
 impl Mirror {
-    /// Refuses, before anything is copied, a manifest that must not replace what exists.
-    fn refuse_manifest(&self, path: &Path) -> Result<()> {
+    /// Returns where the manifest goes, if one is requested. Refuses, before anything is copied, one that
+    /// must not replace what exists.
+    fn manifest(&self, copies: &[PathBuf]) -> Result<Option<Target>> {
+        let Some(to) = &self.manifest else { return Ok(None) };
+        let target = manifest::target(&Input::Path(self.path.clone()), Some(to))?;
+        target.refuse_terminal("a manifest", None)?;
+        target.refuse_input(&Input::Path(self.path.clone()))?;
+        if let Target::Path(path) = &target {
+            if let Some(copy) = copies.iter().find(|copy| is_same_file(copy, path)) {
+                let (path, copy) = (path.display(), copy.display());
+                let what =
+                    format!("cannot write the manifest to {path}: it is the copy {copy}");
+                return Err(Refused::new(what, "choose another name for --manifest").into());
+            }
+            self.refuse_existing(path)?;
+        }
+        Ok(Some(target))
+    }
+
+    /// Refuses to replace a file that is not a manifest.
+    fn refuse_existing(&self, path: &Path) -> Result<()> {
         if !matches!(stands(path), Ok(Some(FileKind::File))) {
             return Ok(());
         }

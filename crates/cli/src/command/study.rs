@@ -22,7 +22,7 @@ use self::compare::Compare;
 use self::fib::Fib;
 use self::report::Report;
 use super::{Command, Outcome};
-use crate::args::{Files, Named, whole};
+use crate::args::{Files, Named, path, whole};
 use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, tell, wrote};
@@ -74,12 +74,12 @@ pub struct Study {
     /// Where to measure, in a hidden folder that is removed at the end; repeat it for several devices or
     /// file systems in one report [default: the folder for temporary files, or the current folder if
     /// that one is in memory]
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub data: Vec<PathBuf>,
 
     /// The folder for report.html, study.json, summary.md and a table for each experiment; a study that
     /// is already there is an error without --resume
-    #[arg(long, short, alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "swath-study")]
+    #[arg(long, short, alias = "out", value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath, default_value = "swath-study")]
     pub output: PathBuf,
 
     /// Continue a study that was stopped, if it had the same settings

@@ -3,8 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
@@ -12,13 +11,14 @@ use serde::Serialize;
 use swath::append::{Ordered, OrderedOptions};
 use swath::{OutputOptions, ReadOptions, Source};
 
-use crate::args::{OutputArgs, ProfileArgs};
+use crate::args::{ForceFlag, OutputArgs, ProfileArgs};
 use crate::door::{is_folder, is_special, refuse_descriptor};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, tell, unbuffered, wrote};
 use crate::profile::Profiles;
 use crate::progress::Bar;
+use crate::same_file::{is_input, is_stdout};
 
 /// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,15 +59,51 @@ impl Target {
     /// Begins to write it. A new file gets the permissions of the input.
     pub(super) fn begin(&self, args: &OutputArgs, from: &Input) -> Result<Ordered> {
         let mut options = args.output_options();
-        if let Self::Path(path) = self {
-            if same_file(from, path) {
-                return Err(is_input(path).into());
-            }
-            if let Some(permissions) = permissions(from) {
-                options = options.with_permissions(permissions);
-            }
+        self.refuse_input(from)?;
+        if let Some(permissions) = permissions(from).filter(|_| *self != Self::Stdout) {
+            options = options.with_permissions(permissions);
         }
         self.ordered(options, args.stream_options())
+    }
+
+    /// Refuses to write to the file that is read, by whichever name.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`].
+    pub(super) fn refuse_input(&self, from: &Input) -> Result<(), Refused> {
+        let (is_input, name) = match self {
+            Self::Stdout => (is_stdout(from), String::from("to standard output")),
+            Self::Path(path) => {
+                (path.is_file() && is_input(from, path), path.display().to_string())
+            }
+        };
+        if is_input {
+            let what = format!("cannot write {name}: it is the input");
+            return Err(Refused::new(what, "name another output"));
+        }
+        Ok(())
+    }
+
+    /// Refuses to write bytes that are not text to a terminal, unless the flag, if there is one, forces it.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`].
+    pub(super) fn refuse_terminal(
+        &self,
+        what: &str,
+        flag: Option<ForceFlag>,
+    ) -> Result<(), Refused> {
+        let is_forced = flag.is_some_and(|flag| flag.force);
+        if *self == Self::Stdout && !is_forced && io::stdout().is_terminal() {
+            let hint = match flag {
+                Some(_) => "redirect standard output, name an output file, or pass --force",
+                None => "redirect standard output, or name an output file",
+            };
+            return Err(Refused::new(format!("cannot write {what} to a terminal"), hint));
+        }
+        Ok(())
     }
 
     /// Begins to write it: a file with the options `file`, a stream with the options `stream`.
@@ -185,23 +221,10 @@ pub(super) fn kept(error: swath::Error) -> anyhow::Error {
     Refused::new(what, hint).with_source(source).into()
 }
 
-/// The error of an output that is the input.
-pub(super) fn is_input(path: &Path) -> Refused {
-    let what = format!("cannot write {}: it is the input", path.display());
-    Refused::new(what, "name another output")
-}
-
 /// The error of `-` for a command that needs a file.
 pub(super) fn needs_file(command: &str) -> Refused {
     let what = format!("cannot write the output of `{command}` to standard output");
     Refused::new(what, "name a file (a file of this name is ./-)")
-}
-
-/// Whether both are one file, by any names.
-fn same_file(from: &Input, to: &Path) -> bool {
-    let of = |facts: io::Result<fs::Metadata>| facts.ok().map(|it| (it.dev(), it.ino()));
-    let from = of(from.open().and_then(|file| file.metadata()));
-    from.is_some() && from == of(fs::metadata(to)) && to.is_file()
 }
 
 fn ordered(output: OutputOptions) -> OrderedOptions {

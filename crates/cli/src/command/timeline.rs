@@ -84,10 +84,6 @@ impl<'v> Recording<'v> {
 /// Refuses paths that would destroy a file of the command, or mix with its output.
 fn refuse(files: Files<'_>, path: &Path) -> Result<()> {
     let what = |why: &str| format!("{}: {why}", cannot_write(path));
-    if path == Path::new("-") {
-        let hint = "name a file (a file of this name is ./-)";
-        return Err(Refused::new(what("results go to standard output"), hint).into());
-    }
     let mut others = files.into_inner().into_iter();
     if let Some(other) = others.find(|other| is_same_file(other, path)) {
         let why = format!("it is {}, which the command works on", other.display());

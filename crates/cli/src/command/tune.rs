@@ -14,7 +14,7 @@ use swath_study::page::date;
 use swath_study::tune::{self, Settings, Step, Tuned};
 
 use super::{Command, Outcome};
-use crate::args::whole;
+use crate::args::{path, whole};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, tell, wrote};
 use crate::progress::steps;
@@ -34,7 +34,7 @@ Examples:
 Exit status: 0 done; 1 there is no profile to show; 2 not done, or stopped.")]
 pub struct Tune {
     /// A folder on the file system; a hidden folder is made in it, and removed at the end
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".")]
+    #[arg(long, value_name = "DIR", value_parser = path(), value_hint = ValueHint::DirPath, default_value = ".")]
     pub path: PathBuf,
 
     /// How many seconds it may take in total

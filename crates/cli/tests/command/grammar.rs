@@ -5,8 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory, ValueHint};
 use swath_cli::cli::Cli;
+use swath_cli::input::Input;
 
 use crate::child::{code, stderr, stdout, swath};
 use crate::study::earlier_study;
@@ -231,18 +232,132 @@ fn a_dash_is_standard_output_or_refused_and_never_a_file() {
         let (input, _, _) = case(&name);
         let to: &[&str] = match name.as_str() {
             "convert" => &["-o", "-", "--to", "tsv"],
-            "mirror" => continue,
             _ => &["-o", "-"],
         };
         let output = bench.run(&[&row.words[..], &input, to].concat(), None);
         assert!(!bench.path("-").exists(), "{name}");
-        if ["cp", "gen tree", "study fib", "study report"].contains(&name.as_str()) {
+        if ["cp", "mirror", "gen tree", "study fib", "study report"].contains(&name.as_str()) {
             assert_eq!((code(&output), output.stdout.len()), (2, 0), "{name}: {output:?}");
             assert!(stderr(&output).contains("./-"), "{output:?}");
         } else {
             assert_eq!((code(&output), stderr(&output)), (0, String::new()), "{name}");
             assert!(!output.stdout.is_empty(), "{name}");
         }
+    }
+}
+
+/// Adds the arguments of all commands that name files, each with the words that lead to it.
+fn add_names(command: &Command, prefix: &str, found: &mut Vec<(String, Arg)>) {
+    let names_file = |arg: &&Arg| {
+        let hint = arg.get_value_hint();
+        [ValueHint::FilePath, ValueHint::DirPath, ValueHint::AnyPath].contains(&hint)
+    };
+    let own = command.get_arguments().filter(names_file);
+    found.extend(own.map(|arg| (format!("{prefix} {}", arg.get_id()), arg.clone())));
+    for below in command.get_subcommands() {
+        add_names(below, &format!("{prefix} {}", below.get_name()), found);
+    }
+}
+
+#[test]
+fn every_name_of_a_file_takes_a_dash_for_a_stream_or_refuses_it() {
+    let mut all = Vec::new();
+    add_names(&Cli::command(), "swath", &mut all);
+    assert!(all.len() > 40, "{all:?}");
+    for (name, arg) in all {
+        let only = Arg::new("only").value_parser(arg.get_value_parser().clone());
+        match Command::new("only").arg(only).try_get_matches_from(["only", "-"]) {
+            Ok(found) => {
+                let found = found.get_one::<Input>("only");
+                assert_eq!(found, Some(&Input::Stdin), "{name}");
+            }
+            Err(error) => assert!(error.to_string().contains("./-"), "{name}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn a_manifest_of_copies_goes_to_standard_output() {
+    let bench = Bench::new();
+    let made = bench.run(&["mirror", "text", "into", "--manifest", "-"], None);
+    assert_eq!((code(&made), stderr(&made)), (0, String::new()));
+    assert!(bench.path("into/text").exists() && !bench.path("-").exists());
+    assert_eq!(made.stdout, bench.run(&["manifest", "text", "-"], None).stdout);
+    let made = bench.run(&["mirror", "text", "other", "--manifest", "-", "--json"], None);
+    assert!(stderr(&made).contains(r#""manifest":{"path":"-"}"#), "{made:?}");
+}
+
+#[test]
+fn bytes_that_are_not_text_reach_a_terminal_only_by_force() {
+    let bench = Bench::new();
+    for (words, flag) in [
+        ("compress text -", " --force"),
+        ("manifest text -", " --force"),
+        ("gen bytes 10 -", " --force"),
+        ("convert table.csv - --to npy", " --force"),
+        ("convert table.csv - --to arrow", " --force"),
+        ("mirror text into --manifest -", ""),
+        ("gen csv 10 -", "text"),
+        ("convert table.csv - --to tsv", "text"),
+        ("decompress packed -", "text"),
+    ] {
+        let run = |flag: &str| {
+            let line = format!("{} {words}{flag}", env!("CARGO_BIN_EXE_swath"));
+            let mut script = std::process::Command::new("script");
+            script.args(["-qec", &line, "/dev/null"]).current_dir(bench.0.path());
+            script.stdin(Stdio::null()).output()
+        };
+        let Ok(output) = run("") else {
+            return swath_reference::skip("script", "it cannot be started");
+        };
+        if flag == "text" {
+            assert_eq!(code(&output), 0, "{words}: {}", stdout_of(&output));
+            continue;
+        }
+        let said = stdout_of(&output);
+        assert_eq!(code(&output), 2, "{words}: {said}");
+        assert!(said.contains(" to a terminal; try: redirect standard output"), "{said}");
+        assert_eq!(said.contains("--force"), !flag.is_empty(), "{said}");
+        if !flag.is_empty() {
+            assert_eq!(code(&run(flag).expect("as before")), 0, "{words}");
+        }
+    }
+}
+
+#[test]
+fn standard_output_is_not_the_file_that_is_read() {
+    let bench = Bench::new();
+    for (line, file) in [
+        ("cat text >> text", "text"),
+        ("cat - < text >> text", "text"),
+        ("cat --starting-in 0.. text >> text", "text"),
+        ("cat table.csv --mirror text >> text", "text"),
+        ("cat -d packed >> packed", "packed"),
+        // Open for both, and written from its start.
+        ("cat text 1<> text", "text"),
+        ("compress - - < text >> text", "text"),
+        ("decompress packed - >> packed", "packed"),
+        ("manifest text - >> text", "text"),
+        ("price contracts - >> contracts", "contracts"),
+        ("convert table.csv - --to tsv >> table.csv", "table.csv"),
+    ] {
+        let before = fs::read(bench.path(file)).expect("there");
+        let mut shell = std::process::Command::new("sh");
+        let line = format!("exec \"$0\" {line}");
+        shell.args(["-c", &line, env!("CARGO_BIN_EXE_swath")]).current_dir(bench.0.path());
+        let output = shell.stdin(Stdio::null()).output().expect("a shell starts");
+        let hint = "swath: cannot write to standard output: it is the input; try: name another output\n";
+        assert_eq!((code(&output), stderr(&output).as_str()), (2, hint), "{line}");
+        assert!(fs::read(bench.path(file)).expect("there") == before, "{line}");
+    }
+    // There is nothing left to read.
+    fs::write(bench.path("empty"), "").expect("room");
+    for line in ["cat empty >> empty", "(cat > rest; \"$0\" cat) < text >> text"] {
+        let line = if line.starts_with('(') { line.into() } else { format!("\"$0\" {line}") };
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &line, env!("CARGO_BIN_EXE_swath")]).current_dir(bench.0.path());
+        let output = shell.stdin(Stdio::null()).output().expect("a shell starts");
+        assert_eq!(code(&output), 0, "{line}: {output:?}");
     }
 }
 

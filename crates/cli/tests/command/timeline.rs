@@ -316,7 +316,9 @@ fn what_cannot_be_written_is_refused_before_anything_is_done() {
     refused(&["cp", input, &copy, "--timeline", input], "which the command works on");
     refused(&["cp", input, &copy, "--timeline", &link], "which the command works on");
     refused(&["cp", input, &copy, "--timeline", &copy], "which the command works on");
-    refused(&["cp", input, &copy, "--timeline", "-"], "standard output");
+    let output = run(["cp", input, &copy, "--timeline", "-"]);
+    assert!(code(&output) == 2 && stderr(&output).contains("a file of this name is ./-"));
+    assert!(stderr(&output).contains("--timeline") && !Path::new(&copy).exists(), "{output:?}");
     let nowhere = stage.path("nowhere/trace.json");
     let output = run(["cp", input, &copy, "--timeline", &nowhere]);
     assert_eq!(code(&output), 2);

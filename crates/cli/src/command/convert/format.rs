@@ -49,14 +49,17 @@ impl Format {
         matches!(self, Self::Mtx | Self::Edges | Self::Npz)
     }
 
+    /// Whether people can read it.
+    pub fn is_text(self) -> bool {
+        matches!(self, Self::Mtx | Self::Edges | Self::Csv | Self::Tsv)
+    }
+
     /// Returns the format by the end of a name, for a file that is read, which may be compressed text.
     pub fn of_input(path: &Path, beside: Option<Self>) -> Option<Self> {
         if swath_formats::compressed::Format::of_name(path).is_none() {
             return Self::of(path, beside);
         }
-        let is_text =
-            |format: &Self| matches!(format, Self::Mtx | Self::Edges | Self::Csv | Self::Tsv);
-        Self::of(&path.with_extension(""), beside).filter(is_text)
+        Self::of(&path.with_extension(""), beside).filter(|format| format.is_text())
     }
 
     /// Returns the format by the end of a name; a `.tsv` holds edges if the other end is a matrix.

@@ -13,7 +13,7 @@ use swath_study::results::{Holds, Results};
 use swath_study::session::{file_of, judged_anew, load};
 
 use super::pool;
-use crate::args::{ForceFlag, OutFlag, input};
+use crate::args::{ForceFlag, OutFlag, input, path};
 use crate::command::target::{Target, exists, refused};
 use crate::command::{Command, Outcome};
 use crate::door::stands;
@@ -27,11 +27,11 @@ use crate::same_file::is_same_file;
 #[derive(Debug, Args)]
 pub struct Compare {
     /// A: a study.json, compressed or not, or the folder that it is in
-    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "A", value_parser = path(), value_hint = ValueHint::AnyPath)]
     pub left: PathBuf,
 
     /// B: the report says how many times as fast it is as A
-    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
+    #[arg(value_name = "B", value_parser = path(), value_hint = ValueHint::AnyPath)]
     pub right: PathBuf,
 
     /// The page of both, or `-` for standard output [default: compared.html]

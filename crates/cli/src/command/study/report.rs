@@ -9,7 +9,7 @@ use serde::Serialize;
 use swath_study::results::{Counts, Results};
 use swath_study::session::{FILE, PAGE, SUMMARY, judged_anew, load, report};
 
-use crate::args::{ForceFlag, OutFlag, input};
+use crate::args::{ForceFlag, OutFlag, input, path};
 use crate::command::target::{exists, needs_file};
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
@@ -22,7 +22,7 @@ use crate::same_file::is_same_file;
 #[derive(Debug, Args)]
 pub struct Report {
     /// The folder of the study, which has study.json or study.json.zst
-    #[arg(value_name = "IN", value_hint = ValueHint::DirPath)]
+    #[arg(value_name = "IN", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub study: PathBuf,
 
     /// The folder for study.json, report.html and summary.md [default: that of the study, where they

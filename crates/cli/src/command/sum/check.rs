@@ -185,12 +185,12 @@ fn entry(line: &[u8], wanted: Option<Algorithm>) -> Result<Entry, Malformed> {
     if !is_hex {
         return Err((format!("`{digest}` is not a checksum in hexadecimal digits"), FORM));
     }
-    let algorithm = algorithm(&digest, tag, wanted)?;
     if path.is_empty() {
         return Err((String::from("there is no path after the checksum"), FORM));
     }
     let path = if is_escaped { unescaped(path) } else { Some(path.to_vec()) };
     let path = path.ok_or_else(|| (String::from("unknown escape in the path"), FORM))?;
+    let algorithm = algorithm(&digest, tag, wanted)?;
     Ok(Entry { algorithm, digest, path: OsString::from_vec(path) })
 }
 
