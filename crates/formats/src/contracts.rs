@@ -40,7 +40,7 @@ use swath::{Fallback, Output, OutputOptions, ReadOptions, Source};
 
 use crate::error::Result;
 use crate::setters::setters;
-use crate::share::workers;
+use crate::share::{started, workers};
 
 pub use columns::{Contract, ContractKind, Contracts};
 pub use pricing::{TOLERANCE, format_prices};
@@ -184,12 +184,13 @@ impl PriceOptions {
         let done = fused::run(&job, source, &output)?;
         let written = output.commit()?;
         let elapsed = start.elapsed();
-        let total = elapsed * u32::try_from(job.workers).unwrap_or(u32::MAX);
+        let workers = started(job.workers, &written.fallbacks);
+        let total = elapsed * u32::try_from(workers).unwrap_or(u32::MAX);
         let (read, compute) = (done.read, done.compute);
         let write = total.saturating_sub(read + compute);
         Ok(Priced {
             contracts: done.contracts,
-            workers: job.workers,
+            workers,
             bytes_in: done.bytes_in,
             bytes_out: written.bytes,
             elapsed,

@@ -3,12 +3,24 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use swath::Fallback;
+
 /// Returns `wanted`, or the number of cores if it is 0.
 pub(crate) fn workers(wanted: usize) -> usize {
     match wanted {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
     }
+}
+
+/// Returns how many of the planned workers of an output ran: the first one that was not started is the last
+/// one that was tried.
+pub(crate) fn started(planned: usize, fallbacks: &[Fallback]) -> usize {
+    let first = |it: &Fallback| match it {
+        Fallback::WorkerNotStarted { index: Some(index), .. } => usize::try_from(*index).ok(),
+        _ => None,
+    };
+    fallbacks.iter().filter_map(first).fold(planned, usize::min)
 }
 
 /// Calls `f` for each part on up to `workers` threads, the caller's included, and returns the
@@ -59,6 +71,13 @@ fn run(workers: usize, work: &(dyn Fn() + Sync)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn workers_that_were_not_started_do_not_count() {
+        let refused = |index| Fallback::WorkerNotStarted { index, why: String::new() };
+        assert_eq!(started(4, &[]), 4);
+        assert_eq!(started(4, &[refused(None), refused(Some(3)), refused(Some(1))]), 1);
+    }
 
     #[test]
     fn results_are_in_the_order_of_the_parts() {

@@ -30,13 +30,22 @@ const fn case(words: &'static [&'static str], answer: Answer) -> Case {
     Case { words, answer }
 }
 
-/// Asked for several workers.
-pub(crate) const ALONE: Case =
+const POOL: Case =
     case(&["read", "IN/bytes", "--engine", "pool", "--workers", "4", "--json"], Measured);
+
+/// Asked for several workers.
+pub(crate) const ALONE: &[Case] = &[
+    POOL,
+    case(&["ingest", "IN/tree", "--workers", "4", "--json"], Measured),
+    case(&["cp", "IN/bytes", "out", "--reflink", "never", "--workers", "4", "--json"], Left),
+    case(&["compress", "IN/letters", "out.zst", "--workers", "4", "--json"], Left),
+    case(&["decompress", "IN/letters.zst", "out", "--workers", "4", "--json"], Left),
+    case(&["price", "IN/options", "-o", "out", "--workers", "4", "--json"], Left),
+];
 
 pub(crate) const CASES: &[Case] = &[
     case(&["read", "IN/bytes", "--verify"], Measured),
-    ALONE,
+    POOL,
     case(&["read", "IN/bytes", "--classes", "4", "--chunks", "16", "--workers", "3"], Measured),
     case(&["read", "IN/bytes", "--mirror", "IN/copy", "--workers", "2"], Measured),
     case(&["ingest", "IN/tree"], Measured),

@@ -29,7 +29,7 @@ use super::work::{Decode, Split, Work};
 use super::{Format, gzip, room, zstd};
 use crate::error::{Error, FormatReason, Result};
 use crate::setters::setters;
-use crate::share::workers;
+use crate::share::{started, workers};
 use crate::spare::Spare;
 
 /// This many first bytes tell the format.
@@ -229,7 +229,7 @@ impl DecompressOptions {
             bytes_in: tally.bytes_in,
             bytes_out: written.bytes,
             frames: tally.frames,
-            workers,
+            workers: started(workers, &fallbacks),
             elapsed: start.elapsed(),
             rest: tally.rest,
             lacks_end: tally.lacks_end,

@@ -15,7 +15,7 @@ use super::room::{Fitted, fit};
 
 use crate::error::{Error, FormatReason, Result};
 use crate::setters::setters;
-use crate::share::workers;
+use crate::share::{started, workers};
 use crate::spare::Spare;
 
 /// Smaller blocks are handed out together, up to this many bytes at a time.
@@ -170,7 +170,7 @@ impl CompressOptions {
             bytes_in,
             bytes_out: written.bytes,
             frames: frames.len() as u64,
-            workers,
+            workers: started(workers, &fallbacks),
             elapsed: start.elapsed(),
             fallbacks,
         })
