@@ -296,6 +296,12 @@ impl Default for Results {
 }
 
 impl Results {
+    /// Whether anything was measured.
+    #[must_use]
+    pub fn has_runs(&self) -> bool {
+        self.experiments.iter().any(|one| !one.runs.is_empty())
+    }
+
     /// Reads results that were written before.
     ///
     /// # Errors

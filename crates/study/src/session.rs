@@ -79,12 +79,28 @@ const CONTROL_LEN: usize = 16 << 20;
 /// The step before the experiments.
 pub const LIMITS: &str = "limits";
 
-/// Runs all of it. The returned results are also in the folder of results.
+/// Runs all of it. The returned results are also in the folder of results, unless they
+/// [have no run](Results::has_runs): then nothing is written, and a new folder is removed again.
 ///
 /// # Errors
 ///
 /// If a folder cannot be used. Failures of an experiment are in its results.
 pub fn run(
+    settings: &Settings,
+    cancel: &CancelToken,
+    watch: &mut dyn FnMut(Step),
+) -> Result<Results> {
+    let made: Vec<PathBuf> =
+        settings.out.ancestors().take_while(|it| !it.exists()).map(Path::to_owned).collect();
+    let results = run_in(settings, cancel, watch);
+    if !results.as_ref().is_ok_and(Results::has_runs) {
+        // Only empty ones are removed.
+        made.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
+    results
+}
+
+fn run_in(
     settings: &Settings,
     cancel: &CancelToken,
     watch: &mut dyn FnMut(Step),
@@ -134,12 +150,15 @@ pub fn run(
             watch(step);
         };
         let measured = measure(chosen, &stages, settings, cancel, &mut told);
-        csv::write(&out.join(format!("{}.csv", measured.id)), &measured)?;
         results.experiments.push(measured);
         results.experiments.sort_by_key(|one| place_of(&one.id));
-        save(&results, out)?;
+        if results.has_runs() {
+            keep(&results, chosen.id, out)?;
+        }
     }
-    report(&results, out)?;
+    if results.has_runs() {
+        report(&results, out)?;
+    }
     Ok(results)
 }
 
@@ -207,6 +226,17 @@ fn begin(out: &Path) -> Result<File> {
 /// The place of an experiment among all; those of another version come last.
 fn place_of(id: &str) -> usize {
     experiments::ALL.iter().position(|one| one.id == id).unwrap_or(usize::MAX)
+}
+
+/// Writes the rows of an experiment, and of those that were not written yet, and the results.
+fn keep(results: &Results, id: &str, out: &Path) -> Result<()> {
+    for one in &results.experiments {
+        let rows = out.join(format!("{}.csv", one.id));
+        if one.id == id || !rows.exists() {
+            csv::write(&rows, one)?;
+        }
+    }
+    save(results, out)
 }
 
 /// Writes the results whole or not at all.

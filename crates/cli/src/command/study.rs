@@ -46,7 +46,8 @@ Examples:
 
 Ctrl-C finishes the current run and keeps the finished experiments; a second Ctrl-C ends it at once.
 
-Exit status: 0 all is done; 1 an experiment failed or was stopped, the others are kept; 2 not done."
+Exit status: 0 all is done; 1 an experiment failed or was stopped, the others are kept; 2 not done,
+or nothing could be measured: then nothing is left."
 )]
 pub struct Study {
     /// What to do instead of measuring
@@ -155,6 +156,9 @@ impl Command for Study {
         bar.finish_and_clear();
         let results =
             results.map_err(|error| Refused::hinted(error, "choose another folder with -o"))?;
+        if !results.has_runs() {
+            return Err(nothing(&results, cancel.is_cancelled()).into());
+        }
         let page = self.output.join(PAGE);
         let text = text(&results, &page.display().to_string());
         wrote(&page, tell(self.json, &results, text))?;
@@ -192,6 +196,18 @@ impl Study {
             _ => Extent::Quick,
         }
     }
+}
+
+/// The error of a study without a single run, which leaves nothing.
+fn nothing(results: &Results, is_stopped: bool) -> Refused {
+    if is_stopped {
+        return Refused::new("stopped before anything was measured", "start the study again");
+    }
+    let whys =
+        results.experiments.iter().map(|one| format!("{}: {}", one.id, one.not_judged()));
+    let what =
+        format!("cannot measure any experiment: {}", whys.collect::<Vec<_>>().join("; "));
+    Refused::new(what, "name other experiments with --only, or another folder with --data")
 }
 
 /// Prints how a full study differs from the studies, and how long it takes.

@@ -1,11 +1,11 @@
 //! `swath study` measures, says what came of it, and leaves nothing but its results.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::child::{code, run, stderr, stdout, swath};
+use crate::child::{code, run, shell, stderr, stdout, swath};
 
 #[test]
 fn the_list_has_every_experiment_and_nothing_is_measured() {
@@ -190,16 +190,8 @@ fn the_first_signal_ends_it_soon_and_says_what_a_second_one_does() {
     let mut command = swath();
     command.args(["study", "--smoke", "--data"]).arg(data.path()).arg("--out").arg(out.path());
     let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("started");
-    // It listens to signals before it makes anything.
-    let begun = Instant::now();
-    while left() == 0 {
-        assert!(begun.elapsed() < Duration::from_secs(60), "nothing was made");
-        sleep(Duration::from_millis(1));
-    }
-    let pid = child.id().to_string();
-    let sent = Command::new("kill").args(["-INT", &pid]).status().expect("started");
-    assert!(sent.success());
-    let output = child.wait_with_output().expect("ended");
+    // The first experiment is kept.
+    let output = interrupted(child, &|| out.path().join("study.json").exists());
     assert_eq!(code(&output), 1, "{}", stderr(&output));
     for said in [
         "Ctrl-C again ends it at once",
@@ -209,6 +201,41 @@ fn the_first_signal_ends_it_soon_and_says_what_a_second_one_does() {
     }
     assert_eq!(left(), 0, "files are left");
     assert!(out.path().join("study.json").exists());
+}
+
+/// Interrupts a study as soon as something holds, and waits for its end.
+fn interrupted(child: Child, holds: &dyn Fn() -> bool) -> Output {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "it does not begin");
+        sleep(Duration::from_millis(1));
+    }
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status().expect("started");
+    assert!(sent.success());
+    child.wait_with_output().expect("ended")
+}
+
+#[test]
+fn a_study_that_measured_nothing_is_2_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [data, out] = ["data", "new/out"].map(|name| folder.path().join(name));
+    fs::create_dir(&data).expect("room");
+    let left = || fs::read_dir(&data).expect("there").count();
+    let mut command = swath();
+    command.args(["study", "--smoke", "--data"]).arg(&data).arg("-o").arg(&out);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("started");
+    // It listens to signals before it makes anything.
+    let output = interrupted(child, &|| left() > 0);
+    assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{output:?}");
+    let said = "swath: stopped before anything was measured; try: start the study again\n";
+    assert!(stderr(&output).ends_with(said), "{}", stderr(&output));
+    assert!(left() == 0 && !out.parent().expect("new").exists(), "it leaves something");
+    // Nor where its files cannot be made.
+    let line = r#"ulimit -f 8; exec "$0" study --smoke --only b-small --data "$1" -o "$2""#;
+    let output = shell(line, &[data.as_os_str(), out.as_os_str()]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(left() == 0 && !out.parent().expect("new").exists(), "it leaves something");
 }
 
 #[test]
