@@ -90,7 +90,10 @@ impl Store {
             facts => facts,
         };
         let what = || format!("cannot use the profile {}", path.display());
-        let unread = |error| Error::new(what(), &path, HINT).caused_by(error);
+        let unread = |error: io::Error| {
+            let is_text = error.kind() != io::ErrorKind::InvalidData;
+            Error::new(what(), &path, if is_text { UNREAD } else { HINT }).caused_by(error)
+        };
         let wrong = |why: &str| Error::new(format!("{}: {why}", what()), &path, HINT);
         let facts = facts.map_err(unread)?;
         if !facts.is_file() || facts.len() > MOST {
@@ -176,6 +179,8 @@ impl Store {
 }
 
 const HINT: &str = "run swath tune to measure again, or swath tune --clear to remove it";
+/// Of a file that cannot be read: it can be neither replaced nor removed.
+const UNREAD: &str = "allow it to be read, or set XDG_CONFIG_HOME to a folder of yours";
 
 /// Removes a profile; returns whether it existed.
 fn remove(path: &Path) -> Result<bool> {
@@ -246,7 +251,11 @@ mod tests {
             assert!(said.contains("try: run swath tune") && !said.contains('\n'), "{said}");
         }
         fs::write(&path, [0xff, 0xfe]).expect("damaged");
-        assert!(store.load(&kept.key).is_err(), "not UTF-8");
+        let said = store.load(&kept.key).expect_err("not UTF-8").in_one_line();
+        assert!(said.contains("try: run swath tune"), "{said}");
+        // As in a home folder of another user, but for the superuser too.
+        let said = Store::at(&path).load(&kept.key).expect_err("no folder").in_one_line();
+        assert!(said.contains("try: allow it to be read, or set XDG_CONFIG_HOME"), "{said}");
         fs::remove_file(&path).expect("removed");
         fs::create_dir(&path).expect("a folder of that name");
         assert!(store.load(&kept.key).is_err(), "a folder");
