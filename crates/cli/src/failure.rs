@@ -10,7 +10,7 @@ use thiserror::Error as DeriveError;
 use crate::output::OutputError;
 
 /// `EMFILE`, which has no [`io::ErrorKind`].
-const TOO_MANY_FILES: i32 = 24;
+pub(crate) const TOO_MANY_FILES: i32 = 24;
 
 /// An error of this program, not of the library.
 #[derive(Debug, DeriveError)]

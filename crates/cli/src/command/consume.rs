@@ -4,6 +4,7 @@ use anyhow::Result;
 use swath::maps::Guard;
 use swath::{Engine, ReadOptions, Scanned, Source};
 
+use crate::failure::TOO_MANY_FILES;
 use crate::input::Input;
 
 /// Up to this size a map gains nothing, and the file may be one that the kernel makes when it is
@@ -57,7 +58,12 @@ pub(super) fn consume(
     let may_map = facts.is_file() && facts.len() > SMALL;
     if may_map || engine == Engine::Map {
         let guard = Guard::install(&file, input.name())?;
-        return Ok(kernel.of_map(options, guard, input)?);
+        match kernel.of_map(options, guard, input) {
+            // A map takes three descriptors, a read takes one.
+            Err(error)
+                if error.raw_os_error() == Some(TOO_MANY_FILES) && engine != Engine::Map => {}
+            mapped => return Ok(mapped?),
+        }
     }
     Ok(kernel.of_source(options, Source::file(file, input.name()))?)
 }

@@ -31,6 +31,25 @@ fn too_few_descriptors_give_the_right_bytes_or_an_error_that_says_so() {
 }
 
 #[test]
+fn what_can_be_read_with_few_descriptors_is_summed_and_counted_with_as_few() {
+    let (_folder, path) = file_of(&swath_reference::bytes(8, 1 << 20));
+    let run = |limit: u32, words: &str| {
+        let line = format!(r#"ulimit -n {limit}; exec "$0" {words} "$1""#);
+        shell(&line, &[path.as_os_str()])
+    };
+    for limit in 4..7 {
+        for words in ["read", "sum", "scan", "scan --engine pool", "sum --hash crc32c"] {
+            let few = run(limit, words);
+            assert_eq!((code(&few), stderr(&few).as_str()), (0, ""), "{limit} {words}");
+            if words != "read" {
+                assert_eq!(few.stdout, run(64, words).stdout, "{limit} {words}");
+            }
+        }
+    }
+    assert_eq!(code(&run(4, "scan --engine map")), 2, "it is what was requested");
+}
+
+#[test]
 fn too_little_memory_is_an_error_and_not_an_abort() {
     let (_folder, path) = file_of(b"");
     let file = std::fs::File::options().write(true).open(&path).expect("it is there");
