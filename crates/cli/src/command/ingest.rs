@@ -51,7 +51,7 @@ pub struct Ingest {
     #[arg(short = '0', long)]
     pub null: bool,
 
-    /// Add the paths that match, as in 'src/**/*.rs'
+    /// Add the files that match, as in 'src/**/*.rs'; without any file at all, that is an error
     #[arg(long, value_name = "PATTERN")]
     pub glob: Vec<String>,
 
@@ -151,6 +151,12 @@ impl Command for Ingest {
             None => load(files, &options)?,
         };
         drop(bar);
+        if report.files + report.failed + report.skipped == 0 && !self.glob.is_empty() {
+            let patterns = self.glob.join(" ");
+            let what = format!("cannot read {patterns}: no file matches");
+            let hint = "check the pattern and the folder that it begins in";
+            return Err(Refused::new(what, hint).into());
+        }
         show(self, &report)?;
         Ok(match (report.files, report.failed + report.skipped) {
             (_, 0) => Outcome::Done,

@@ -142,7 +142,16 @@ fn a_pattern_finds_its_files() {
     let value = parsed(&stdout(&output));
     assert_eq!((&value["files"], &value["bytes"]), (&1.into(), &4.into()), "{value}");
     let nothing = run(["ingest", "--json", "--glob", &format!("{}/*.none", word(&path))]);
-    assert_eq!(parsed(&stdout(&nothing))["files"], 0, "{nothing:?}");
+    assert_eq!((code(&nothing), stdout(&nothing).as_str()), (2, ""), "{nothing:?}");
+    let wanted = "/*.none: no file matches; try: check the pattern and the folder";
+    assert!(stderr(&nothing).contains(wanted), "{nothing:?}");
+    for flag in [&["--hash", "xxh3"][..], &["--on-error", "skip"]] {
+        let words = [&["ingest", "--glob", "/dev/null/x*", "--glob", "*.none"], flag].concat();
+        assert_eq!(code(&run(words)), 2, "{flag:?}");
+    }
+    // An empty folder has no files, and that is no mistake.
+    let empty = tempfile::tempdir().expect("a folder");
+    assert_eq!(code(&run(["ingest", word(empty.path())])), 0);
 }
 
 #[test]
