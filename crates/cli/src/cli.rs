@@ -40,7 +40,7 @@ use crate::output::print;
 ///
 /// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but the report
 /// could not be printed: then the message begins with what was written. If standard output was closed from
-/// the start, the report is left out.
+/// the start, the report on files that were written is left out; other results are an error.
 #[derive(Debug, Parser)]
 #[command(name = "swath", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {

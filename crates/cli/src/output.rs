@@ -72,16 +72,24 @@ pub(crate) fn wrote(path: impl AsRef<Path>, reported: Result<()>) -> Result<()> 
     wrote_all([path], reported)
 }
 
+/// Takes the error of a report for none if standard output was closed from the start: what was done
+/// elsewhere is done, and its report is left out.
+pub(crate) fn left_out(reported: Result<()>) -> Result<()> {
+    match reported {
+        Err(error) if error.downcast_ref().is_some_and(OutputError::was_never_open) => Ok(()),
+        reported => reported,
+    }
+}
+
 /// As [`wrote`], for several files; without any, nothing was written.
 pub(crate) fn wrote_all<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
     reported: Result<()>,
 ) -> Result<()> {
-    let Err(error) = reported else { return Ok(()) };
+    let Err(error) = left_out(reported) else { return Ok(()) };
     let paths = paths.into_iter().map(|path| path.as_ref().display().to_string());
     match paths.collect::<Vec<_>>().join(", ") {
         none if none.is_empty() => Err(error),
-        _ if error.downcast_ref().is_some_and(OutputError::was_never_open) => Ok(()),
         paths => Err(error.context(format!("wrote {paths}, but cannot report it"))),
     }
 }

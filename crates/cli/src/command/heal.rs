@@ -77,7 +77,11 @@ impl Command for Heal {
         drop(bar);
         let written = healed.copies.iter().filter(|copy| copy.rewritten.is_some());
         let written = written.map(|copy| &copy.path);
-        wrote_all(written, tell(self.json, &json(&healed), text(self, &healed)))?;
+        let reported = tell(self.json, &json(&healed), text(self, &healed));
+        match self.dry_run {
+            true => reported?,
+            false => wrote_all(written, reported)?,
+        }
         if let Some(error) = healed.failure() {
             return Err(error.into());
         }

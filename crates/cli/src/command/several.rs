@@ -9,7 +9,7 @@ use swath::Report;
 use super::Outcome;
 use crate::failure::{describe, is_closed_pipe};
 use crate::input::Input;
-use crate::output::{complain, print_json};
+use crate::output::{OutputError, complain, print_json};
 use crate::report::{PathJson, object};
 
 /// Calls `work` for each of `inputs`; the outcome says whether none, some or all of them were done.
@@ -22,7 +22,10 @@ pub(super) fn each(
     for input in inputs {
         match work(input) {
             Ok(()) => done += 1,
-            Err(error) if is_closed_pipe(&error) => return Err(error),
+            // The other lines could not be written either.
+            Err(error) if is_closed_pipe(&error) || error.is::<OutputError>() => {
+                return Err(error);
+            }
             Err(error) => {
                 let error = describe(&error);
                 complain(&error);

@@ -16,7 +16,7 @@ use swath_study::tune::{self, Settings, Step, Tuned};
 use super::{Command, Outcome};
 use crate::args::{path, whole};
 use crate::failure::Refused;
-use crate::output::{complain, print, print_json, tell, wrote};
+use crate::output::{complain, left_out, print_json, tell, wrote};
 use crate::progress::steps;
 use crate::report::{PathJson, object, size_text, table, time_text};
 use crate::signal::stop_on_signal;
@@ -170,16 +170,12 @@ fn show(args: &Tune, store: &Store, key: &Key) -> Result<Outcome> {
 }
 
 fn cleared(args: &Tune, paths: Vec<PathBuf>) -> Result<Outcome> {
-    if args.json {
-        print_json(&object! { cleared: paths.iter().map(PathJson::from).collect::<Vec<_>>() })?;
-        return Ok(Outcome::Done);
-    }
-    if paths.is_empty() {
+    if paths.is_empty() && !args.json {
         complain("there was no profile to remove");
     }
-    for path in paths {
-        print(format!("removed {}\n", path.display()))?;
-    }
+    let json = object! { cleared: paths.iter().map(PathJson::from).collect::<Vec<_>>() };
+    let removed = paths.iter().map(|path| format!("removed {}\n", path.display()));
+    left_out(tell(args.json, &json, removed.collect::<String>()))?;
     Ok(Outcome::Done)
 }
 

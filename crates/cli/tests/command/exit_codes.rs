@@ -7,6 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use crate::child::{code, file_of, is_root, run, shell, stderr, stdout, word};
+use crate::study::earlier_study;
 
 /// The commands that read one path.
 const READERS: [&[&str]; 6] = [
@@ -157,6 +158,17 @@ fn a_full_device_is_2() {
         assert!(text.contains("standard output: No space left"), "{text}");
         assert!(text.contains("try: free some space"), "{text}");
     }
+    for line in ["sum", "sum --hash xxh3", "scan --json", "info", "sum --hash crc32c --check"] {
+        let list = path.with_file_name("list");
+        let sum = format!("e3069283  {}\n", word(&path));
+        std::fs::write(&list, sum.repeat(3)).expect("room");
+        let inputs = if line.contains("check") { "\"$2\"" } else { "\"$1\" \"$1\" /missing" };
+        let words = [path.as_os_str(), list.as_os_str()];
+        let output = shell(&format!("\"$0\" {line} {inputs} > /dev/full"), &words);
+        let said = stderr(&output);
+        assert_eq!((code(&output), said.lines().count()), (2, 1), "{line}: {said}");
+        assert!(said.contains("standard output: No space left"), "{said}");
+    }
     for words in [&["--help"][..], &["-h"], &["--version"], &["sum", "--help"], &["help"]] {
         let output = shell(&format!("\"$0\" {} > /dev/full", words.join(" ")), &[]);
         assert_eq!(code(&output), 2, "{words:?} {output:?}");
@@ -184,6 +196,28 @@ fn without_a_standard_output_only_what_was_to_go_there_is_2() {
             assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{words} {null}");
         }
     }
+    let (manifest, study) = (folder.path().join("sums"), folder.path().join("study"));
+    earlier_study(&study, 1.8);
+    for line in [
+        "manifest \"$1\" \"$2\"",
+        "heal --verify-against manifest=\"$2\" \"$1\"",
+        "heal --verify-against manifest=\"$2\" \"$1\" --json",
+        "study report \"$3\"",
+        "XDG_CONFIG_HOME=\"$3\" tune --clear",
+    ] {
+        let (before, line) = match line.split_once(" tune") {
+            Some((before, _)) => (before, "tune --clear"),
+            None => ("", line),
+        };
+        let words = [path.as_os_str(), manifest.as_os_str(), study.as_os_str()];
+        let output = shell(&format!("{before} \"$0\" {line} >&-"), &words);
+        assert_eq!(code(&output), 0, "{line}: {output:?}");
+    }
+    let output = shell(
+        "\"$0\" heal --dry-run --verify-against manifest=\"$2\" \"$1\" >&-",
+        &[path.as_os_str(), manifest.as_os_str()],
+    );
+    assert_eq!(code(&output), 2, "it only reports: {output:?}");
     let copy = folder.path().join("copy");
     let output = shell("\"$0\" cp \"$1\" \"$2\" >&-", &[path.as_os_str(), copy.as_os_str()]);
     assert_eq!(

@@ -14,7 +14,7 @@ use crate::command::target::{exists, needs_file};
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::tell;
+use crate::output::{tell, wrote_all};
 use crate::report::object;
 use crate::same_file::is_same_file;
 
@@ -62,7 +62,7 @@ impl Command for Report {
         let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
         let counts = Counts::of(&results);
         let text = format!("{counts}\n{}\n{}\n", summary.display(), page.display());
-        tell(self.json, &json(&results), text)?;
+        wrote_all([&summary, &page], tell(self.json, &json(&results), text))?;
         Ok(Outcome::Done)
     }
 }
