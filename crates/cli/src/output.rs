@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use serde::Serialize;
@@ -66,6 +67,16 @@ pub(crate) fn tell(is_json: bool, json: &impl Serialize, text: impl AsRef<[u8]>)
     if is_json { print_json(json) } else { Ok(print(text)?) }
 }
 
+/// The files that the command has written.
+static WRITTEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Returns the files that were written since the last call, in a sentence; `None` without any.
+pub(crate) fn written() -> Option<String> {
+    let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let paths = std::mem::take(&mut *written).join(", ");
+    (!paths.is_empty()).then(|| format!("wrote {paths}"))
+}
+
 /// Adds to an error in `reported`, the report about `path`, that the file itself was written. If standard
 /// output was closed from the start, there is no error.
 pub(crate) fn wrote(path: impl AsRef<Path>, reported: Result<()>) -> Result<()> {
@@ -86,12 +97,13 @@ pub(crate) fn wrote_all<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
     reported: Result<()>,
 ) -> Result<()> {
-    let Err(error) = left_out(reported) else { return Ok(()) };
     let paths = paths.into_iter().map(|path| path.as_ref().display().to_string());
-    match paths.collect::<Vec<_>>().join(", ") {
-        none if none.is_empty() => Err(error),
-        paths => Err(error.context(format!("wrote {paths}, but cannot report it"))),
-    }
+    WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
+    let Err(error) = left_out(reported) else { return Ok(()) };
+    Err(match written() {
+        None => error,
+        Some(wrote) => error.context(format!("{wrote}, but cannot report it")),
+    })
 }
 
 /// Returns standard output without a buffer of its own, for large writes.

@@ -7,13 +7,13 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 
 use crate::cli::Cli;
 use crate::command::timeline::Recording;
 use crate::command::{Command, Outcome};
 use crate::failure::{describe, is_closed_pipe};
-use crate::output::{complain, print_answer};
+use crate::output::{complain, print_answer, written};
 use crate::signal::let_it_end;
 
 /// Runs the command in `words`, the program's name first, and returns its exit code.
@@ -64,7 +64,10 @@ fn recorded(command: &dyn Command, word: &str) -> Result<Outcome> {
     let ended = command.run();
     match (ended, recording.leave()) {
         (ended, Ok(())) => ended,
-        (Ok(_), Err(error)) => Err(error),
+        (Ok(_), Err(error)) => Err(match written().filter(|_| !is_closed_pipe(&error)) {
+            None => error,
+            Some(wrote) => anyhow!("{wrote}, but {}", describe(&error)),
+        }),
         (Err(first), Err(error)) => {
             complain(describe(&error));
             Err(first)

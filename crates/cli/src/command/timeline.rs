@@ -47,7 +47,19 @@ impl<'v> Recording<'v> {
     }
 
     /// Writes what was recorded.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be written, with the name of its file.
     pub(crate) fn leave(self) -> Result<()> {
+        let path = self.path;
+        self.write().map_err(|error| match error.is::<Refused>() {
+            true => error,
+            false => error.context(cannot_write(path)),
+        })
+    }
+
+    fn write(self) -> Result<()> {
         let output = match self.opened {
             Some(opened) => opened,
             None => {

@@ -401,5 +401,15 @@ fn a_trace_goes_to_a_pipe_or_a_device_as_it_is() {
     assert_eq!(code(&output), 0, "{}", stderr(&output));
     let output = run(["sum", word(&stage.input), "--timeline", "/dev/full"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("/dev/full"), "{}", stderr(&output));
+    let said =
+        "swath: cannot write the timeline to /dev/full: cannot write /dev/full at bytes 0..";
+    assert!(stderr(&output).starts_with(said), "{}", stderr(&output));
+    // The output is there, and the message says so.
+    let copy = stage.path("copy");
+    let output = run(["cp", word(&stage.input), &copy, "--timeline", "/dev/full"]);
+    assert_eq!((code(&output), len_of(&copy)), (2, LEN));
+    let said =
+        format!("swath: wrote {copy}, but cannot write the timeline to /dev/full: cannot ");
+    assert!(stderr(&output).starts_with(&said), "{}", stderr(&output));
+    assert!(stderr(&output).ends_with("; try: free some space, or write less\n"));
 }
