@@ -43,6 +43,14 @@ fn tip(error: &clap::Error, words: &[OsString]) -> Option<&'static str> {
             }
             _ => None,
         },
+        ErrorKind::MissingRequiredArgument if verb == "mirror" => {
+            let is_flag =
+                |word: &OsString| ["-o", "--output", "--into"].iter().any(|flag| word == flag);
+            words.iter().any(is_flag).then_some(
+                "name FILE before the flag, which takes all words after it as folders: \
+                 'swath mirror FILE -o DIR...'",
+            )
+        }
         _ => None,
     }
 }
@@ -77,6 +85,10 @@ mod tests {
         assert!(answer("swath read a b").contains("use 'swath ingest'"));
         assert!(answer("swath cat a b").contains("'swath cat' for each"));
         assert!(!answer("swath read --nothing a").contains("ingest"));
+        for line in ["swath mirror -o d a", "swath mirror --into d a"] {
+            assert!(answer(line).contains("name FILE before the flag"), "{}", answer(line));
+        }
+        assert!(!answer("swath mirror a").contains("before the flag"));
     }
 
     #[test]
