@@ -182,6 +182,10 @@ impl Command for Completions {
         print(text)?;
         Ok(Outcome::Done)
     }
+
+    fn writes(&self) -> bool {
+        false
+    }
 }
 
 /// The words after a command that are one of a list, which the generator for fish leaves out.
@@ -260,6 +264,10 @@ impl Command for Man {
         clap_mangen::Man::new(command).render(&mut page).context("cannot make the page")?;
         print(page)?;
         Ok(Outcome::Done)
+    }
+
+    fn writes(&self) -> bool {
+        false
     }
 }
 

@@ -31,6 +31,11 @@ pub(crate) trait Command {
     /// Runs it.
     fn run(&self) -> Result<Outcome>;
 
+    /// Whether it makes files or folders: a signal removes what must not stay of them.
+    fn writes(&self) -> bool {
+        true
+    }
+
     /// Returns its timeline flags, and the files that it reads or writes, which a timeline must not
     /// replace. `None` if the command has no timeline.
     fn timeline(&self) -> Option<Files<'_>> {

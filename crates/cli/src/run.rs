@@ -14,7 +14,7 @@ use crate::command::timeline::Recording;
 use crate::command::{Command, Outcome};
 use crate::failure::{describe, is_closed_pipe};
 use crate::output::{complain, print_answer, written};
-use crate::signal::let_it_end;
+use crate::signal::{Watch, let_it_end};
 
 /// Runs the command in `words`, the program's name first, and returns its exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -30,8 +30,11 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     // Standard output may be a file, and the limit of file sizes is an error like others. If the
     // signal cannot be ignored, it ends the program, as it would without this.
     let _ = swath::machine::ignore_file_size_signal();
-    let ended = recorded(cli.verb.command(), &word);
+    let command = cli.verb.command();
+    let watch = command.writes().then(Watch::begin).flatten();
+    let ended = recorded(command, &word);
     let_it_end();
+    drop(watch);
     match ended {
         Ok(outcome) => outcome.into(),
         Err(error) if is_closed_pipe(&error) => Outcome::Done.into(),

@@ -30,6 +30,7 @@
 //! | where a file has data, and where holes | [`holes`] |
 //! | mode, owner and attributes of another file | [`attributes`] |
 //! | the file size limit and its signal | [`limits`] |
+//! | the signals that end a program | [`ending`] |
 //! | one value from one thread to another | [`handoff`] |
 //! | the umask | [`umask`] |
 //! | page faults, context switches, time and peak memory | [`usage`] |
@@ -53,6 +54,7 @@ pub mod cgroup;
 pub mod copy;
 pub mod descriptors;
 pub mod direct;
+pub mod ending;
 mod fault_table;
 pub mod file_ring;
 pub mod file_system;

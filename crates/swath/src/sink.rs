@@ -41,7 +41,7 @@ pub(crate) use draft::Draft;
 pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use folder::Folder;
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
-pub use local::LocalFs;
+pub use local::{LocalFs, Locks};
 pub use options::OutputOptions;
 pub(crate) use place::{
     Moved, Preallocation, move_range, read_exact_at, share_range, write_all_at,

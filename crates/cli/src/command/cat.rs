@@ -87,6 +87,10 @@ impl Command for Cat {
         Ok(outcome)
     }
 
+    fn writes(&self) -> bool {
+        false
+    }
+
     fn timeline(&self) -> Option<Files<'_>> {
         Some(Files::beside(&self.timeline).input(&self.path).copies(&self.copies))
     }

@@ -51,6 +51,10 @@ impl Command for Info {
             show(self, input, known, bytes)
         })
     }
+
+    fn writes(&self) -> bool {
+        false
+    }
 }
 
 /// Fields of an option contract.

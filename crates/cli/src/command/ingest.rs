@@ -165,6 +165,10 @@ impl Command for Ingest {
         })
     }
 
+    fn writes(&self) -> bool {
+        false
+    }
+
     fn timeline(&self) -> Option<args::Files<'_>> {
         Some(args::Files::beside(&self.timeline).paths(&self.paths).inputs(&self.list))
     }

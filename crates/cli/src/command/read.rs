@@ -72,6 +72,10 @@ impl Command for Read {
         }
     }
 
+    fn writes(&self) -> bool {
+        false
+    }
+
     fn timeline(&self) -> Option<Files<'_>> {
         Some(Files::beside(&self.how.timeline).input(&self.path).copies(&self.copies))
     }

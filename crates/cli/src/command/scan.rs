@@ -55,6 +55,10 @@ impl Command for Scan {
         Ok(outcome)
     }
 
+    fn writes(&self) -> bool {
+        false
+    }
+
     fn timeline(&self) -> Option<Files<'_>> {
         Some(Files::beside(&self.how.timeline).inputs(&self.paths))
     }

@@ -147,7 +147,7 @@ impl Command for Study {
             return Err(Refused::new(what, hint).into());
         }
         let cancel = CancelToken::new();
-        stop_on_signal(&cancel)?;
+        stop_on_signal(&cancel);
         if settings.extent == Extent::Full {
             announce(&settings.chosen);
         }

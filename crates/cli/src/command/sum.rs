@@ -124,6 +124,10 @@ impl Command for Sum {
         })
     }
 
+    fn writes(&self) -> bool {
+        false
+    }
+
     fn timeline(&self) -> Option<Files<'_>> {
         let files = Files::beside(&self.how.timeline).inputs(&self.paths).inputs(&self.check);
         Some(files.copies(&self.copies))

@@ -98,8 +98,8 @@ impl Target {
         let is_forced = flag.is_some_and(|flag| flag.force);
         if *self == Self::Stdout && !is_forced && io::stdout().is_terminal() {
             let hint = match flag {
-                Some(_) => "redirect standard output, name an output file, or pass --force",
-                None => "redirect standard output, or name an output file",
+                Some(_) => "name an output file, redirect standard output, or pass --force",
+                None => "name an output file, or redirect standard output",
             };
             return Err(Refused::new(format!("cannot write {what} to a terminal"), hint));
         }

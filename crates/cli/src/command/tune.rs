@@ -128,7 +128,7 @@ fn folder(path: &Path) -> Result<PathBuf> {
 
 fn measure(args: &Tune, folder: &Path) -> Result<Tuned> {
     let cancel = CancelToken::new();
-    stop_on_signal(&cancel)?;
+    stop_on_signal(&cancel);
     let (bar, budget) = (steps(!args.json, "{bar:30} {msg}"), args.budget());
     let settings = Settings { folder: folder.to_owned(), budget, seed: args.seed };
     let tuned = tune::run(&settings, &cancel, &mut |step| progress(&bar, budget, step));

@@ -316,7 +316,7 @@ fn bytes_that_are_not_text_reach_a_terminal_only_by_force() {
         }
         let said = stdout_of(&output);
         assert_eq!(code(&output), 2, "{words}: {said}");
-        assert!(said.contains(" to a terminal; try: redirect standard output"), "{said}");
+        assert!(said.contains(" to a terminal; try: name an output file"), "{said}");
         assert_eq!(said.contains("--force"), !flag.is_empty(), "{said}");
         if !flag.is_empty() {
             assert_eq!(code(&run(flag).expect("as before")), 0, "{words}");

@@ -149,7 +149,7 @@ fn a_pattern_finds_its_files() {
         let words = [&["ingest", "--glob", "/dev/null/x*", "--glob", "*.none"], flag].concat();
         assert_eq!(code(&run(words)), 2, "{flag:?}");
     }
-    // An empty folder has no files, and that is no mistake.
+    // An empty folder has no files, which is not a mistake.
     let empty = tempfile::tempdir().expect("a folder");
     assert_eq!(code(&run(["ingest", word(empty.path())])), 0);
 }

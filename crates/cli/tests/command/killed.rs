@@ -24,6 +24,12 @@ fn send(signal: &str, child: &Child) {
     let _ = Command::new("kill").args(["-s", signal, &id]).stderr(Stdio::null()).status();
 }
 
+/// The number of a signal, which a shell adds to 128.
+fn number(signal: &str) -> Option<i32> {
+    let all = [("HUP", 1), ("INT", 2), ("KILL", 9), ("TERM", 15)];
+    all.iter().find(|(name, _)| *name == signal).map(|&(_, number)| number)
+}
+
 fn names(folder: &Path) -> Vec<OsString> {
     let entries = std::fs::read_dir(folder).expect("a folder");
     let mut names: Vec<_> = entries.map(|entry| entry.expect("listed").file_name()).collect();
@@ -87,6 +93,51 @@ fn what_is_generated_takes_the_place_of_a_file_as_any_output_does() {
     assert_eq!(names(folder.path()), ["link", "other", "out"]);
 }
 
+/// Starts a writer of `out` in `folder` that waits for its input, as `before` and `words` say.
+fn writer_at_work(folder: &Path, before: &str, words: &str) -> Child {
+    let line = format!("{before} exec \"$0\" {words}");
+    let mut command = Command::new("sh");
+    command.args(["-c", &line, env!("CARGO_BIN_EXE_swath")]).current_dir(folder);
+    command.env("XDG_CONFIG_HOME", "/nonexistent").stdin(Stdio::piped());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("started");
+    let until = Instant::now() + Duration::from_secs(60);
+    while !names(folder).iter().any(|name| name == ".out.swath-lock") {
+        assert!(Instant::now() < until, "{words}: it locks nothing");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[test]
+fn a_writer_that_a_signal_ends_leaves_no_lock() {
+    for words in ["compress - out", "cp - out", "price - out"] {
+        for signal in ["INT", "TERM", "HUP"] {
+            let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+            let mut child = writer_at_work(folder.path(), "", words);
+            send(signal, &child);
+            // It does not wait for the end of its input.
+            let input = child.stdin.take();
+            let ended = child.wait().expect("it ends");
+            assert_eq!(ended.signal(), number(signal), "{words} {signal}: {ended}");
+            assert_eq!(names(folder.path()), [""; 0], "{words} {signal}");
+            drop(input);
+        }
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_ends_nothing() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let mut child = writer_at_work(folder.path(), "trap '' HUP INT;", "compress - out");
+    for signal in ["HUP", "INT"] {
+        send(signal, &child);
+    }
+    // The end of its input.
+    drop(child.stdin.take());
+    assert!(child.wait().expect("it ends").success());
+    assert_eq!(names(folder.path()), ["out"]);
+}
+
 /// A run that has begun to make its folder in `folder`.
 fn at_work(folder: &Path, words: &[&str]) -> Child {
     let child = start(words);
@@ -120,7 +171,7 @@ fn a_tree_stands_under_its_name_when_it_is_whole_and_not_before() {
             let left = names(folder.path());
             match signal {
                 "KILL" => assert_eq!(left.len(), 1, "{left:?}"),
-                _ => assert_eq!((ended.code(), left), (Some(130), vec![]), "{signal}"),
+                _ => assert_eq!((ended.signal(), left), (number(signal), vec![]), "{signal}"),
             }
             let next = run(["gen", "tree", "--files", "3", "--size", "1", "-o", word(output)]);
             assert_eq!(code(&next), 0, "{signal}: {next:?}");
@@ -143,7 +194,7 @@ fn a_demo_that_is_told_to_end_removes_its_folder() {
         let mut child = demo_at_work(folder.path());
         send(signal, &child);
         let ended = child.wait().expect("it ends");
-        assert_eq!(ended.code(), Some(130), "{signal}: {ended}");
+        assert_eq!(ended.signal(), number(signal), "{signal}: {ended}");
         assert_eq!(names(folder.path()), [""; 0], "{signal}");
     }
 }

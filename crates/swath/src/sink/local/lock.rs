@@ -6,7 +6,8 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
 use std::io;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::fstat;
 use rustix::io::Errno;
@@ -25,8 +26,68 @@ const CLOSED: u32 = 0o600;
 pub(super) struct LocalLock {
     file: File,
     facts: Facts,
+    place: Arc<Place>,
+}
+
+/// Where a lock file is.
+#[derive(Debug)]
+struct Place {
     folder: Arc<File>,
     name: OsString,
+    identity: (u64, u64),
+}
+
+/// The lock files of this process, from [`Locks::watch`] on. They are removed under this lock only, and
+/// while they are locked: so what is removed is never another writer's.
+static HELD: Mutex<Vec<Arc<Place>>> = Mutex::new(Vec::new());
+/// Set by the command only: in a library, a fork could leave [`HELD`] locked.
+static ARE_WATCHED: AtomicBool = AtomicBool::new(false);
+
+fn held() -> MutexGuard<'static, Vec<Arc<Place>>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The lock files of this process's writers, for a program that removes them when a signal ends it.
+///
+/// A writer that is killed leaves an empty file `.NAME.swath-lock`, which locks out no other writer and
+/// is removed by the next one. A program that receives the signal can remove it at once.
+///
+/// ```
+/// let locks = swath::machine::Locks::watch(); // first thing in `main`
+/// locks.remove(); // nothing is being written
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Locks(());
+
+impl Locks {
+    /// Remembers the lock files that are made from now on. Not for programs that fork without exec(3).
+    #[must_use]
+    pub fn watch() -> Self {
+        // Relaxed: it guards nothing.
+        ARE_WATCHED.store(true, Ordering::Relaxed);
+        Self(())
+    }
+
+    /// Removes them, and waits for no writer. An output that is committed after this call is whole, but no
+    /// longer protected from another writer: end the program at once.
+    pub fn remove(self) {
+        held().drain(..).for_each(|place| place.remove());
+    }
+}
+
+impl Place {
+    /// Whether the name still refers to the file.
+    fn is_there(&self) -> io::Result<bool> {
+        let there = names::look(&self.folder, &self.name)?.as_ref().map(facts_of);
+        Ok(there.is_some_and(|there| there.identity == self.identity))
+    }
+
+    /// Removes the file if it is still there.
+    fn remove(&self) {
+        if self.is_there().unwrap_or(false) {
+            let _ = names::remove(&self.folder, &self.name);
+        }
+    }
 }
 
 impl Lock for LocalLock {
@@ -37,10 +98,13 @@ impl Lock for LocalLock {
 
 impl Drop for LocalLock {
     fn drop(&mut self) {
-        // A lock file that remains locks out no writer: it is opened and locked again.
-        if is_name_of(&self.folder, &self.name, &self.facts).unwrap_or(false) {
-            let _ = names::remove(&self.folder, &self.name);
+        // Relaxed: as in `watch`.
+        let mut held = ARE_WATCHED.load(Ordering::Relaxed).then(held);
+        if let Some(held) = &mut held {
+            held.retain(|place| !Arc::ptr_eq(place, &self.place));
         }
+        // A lock file that remains locks out no writer: it is opened and locked again.
+        self.place.remove();
         // Before it is closed: a child that was forked a moment ago may hold the descriptor.
         let _ = self.file.unlock();
     }
@@ -74,19 +138,18 @@ impl LocalLock {
                 },
             }
             let facts = facts_of(&fstat(&file)?);
-            if is_name_of(folder, name, &facts)? {
-                let (folder, name) = (Arc::clone(folder), name.to_owned());
-                return Ok(Some(Self { file, facts, folder, name }));
+            let (folder, name) = (Arc::clone(folder), name.to_owned());
+            let place = Arc::new(Place { folder, name, identity: facts.identity });
+            if place.is_there()? {
+                // Relaxed: as in `watch`.
+                if ARE_WATCHED.load(Ordering::Relaxed) {
+                    held().push(Arc::clone(&place));
+                }
+                return Ok(Some(Self { file, facts, place }));
             }
         }
         Ok(None)
     }
-}
-
-/// Returns whether `name` still refers to the file of `held`.
-fn is_name_of(folder: &File, name: &OsStr, held: &Facts) -> io::Result<bool> {
-    let there = names::look(folder, name)?.as_ref().map(facts_of);
-    Ok(there.is_some_and(|there| there.identity == held.identity))
 }
 
 /// Opens an existing lock file; `None` if it is gone.
