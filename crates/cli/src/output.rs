@@ -83,8 +83,8 @@ pub(crate) fn wrote(path: impl AsRef<Path>, reported: Result<()>) -> Result<()> 
     wrote_all([path], reported)
 }
 
-/// Takes the error of a report for none if standard output was closed from the start: what was done
-/// elsewhere is done, and its report is left out.
+/// Ignores the error of a report if standard output was closed from the start: the work is done, and only
+/// its report is left out.
 pub(crate) fn left_out(reported: Result<()>) -> Result<()> {
     match reported {
         Err(error) if error.downcast_ref().is_some_and(OutputError::was_never_open) => Ok(()),

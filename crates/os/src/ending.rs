@@ -10,11 +10,16 @@
 //! ignores (nohup(1)), or that was blocked before, is left alone.
 
 use std::mem::MaybeUninit;
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, ptr};
 
 use libc::{c_int, sigset_t};
 
 const ENDING: [c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
+
+/// A bit for each signal that this process has held, by its number.
+static HELD: AtomicU64 = AtomicU64::new(0);
 
 /// `SIGHUP`, `SIGINT` and `SIGTERM`, as far as they would end the program.
 #[derive(Clone, Copy)]
@@ -39,6 +44,8 @@ impl EndingSignals {
             if !is_blocked && !is_ignored(signal)? {
                 // SAFETY: `held` is an initialised set.
                 unsafe { libc::sigaddset(&raw mut held, signal) };
+                // Relaxed: it guards nothing.
+                HELD.fetch_or(1 << signal, Ordering::Relaxed);
             }
         }
         change(libc::SIG_BLOCK, Some(&held))?;
@@ -90,6 +97,34 @@ pub fn end_by(signal: i32) -> ! {
     std::process::exit(128 + signal)
 }
 
+/// Starts a process that these signals end, as if none had been held: a child inherits what the thread
+/// that starts it blocks.
+///
+/// While the child is started, a signal may end this process at once.
+///
+/// # Errors
+///
+/// Those of [`Command::spawn`].
+///
+/// ```
+/// let mut child = swath_os::ending::spawn(&mut std::process::Command::new("true"))?;
+/// assert!(child.wait()?.success());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn spawn(command: &mut Command) -> io::Result<Child> {
+    let mut held = empty();
+    // Relaxed: as above.
+    let bits = HELD.load(Ordering::Relaxed);
+    for signal in ENDING.into_iter().filter(|signal| bits >> signal & 1 == 1) {
+        // SAFETY: `held` is an initialised set.
+        unsafe { libc::sigaddset(&raw mut held, signal) };
+    }
+    let before = change(libc::SIG_UNBLOCK, Some(&held))?;
+    let started = command.spawn();
+    change(libc::SIG_SETMASK, Some(&before))?;
+    started
+}
+
 fn empty() -> sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: `set` has room for one.
@@ -132,6 +167,14 @@ mod tests {
             unsafe { libc::raise(signal) };
             assert_eq!(signals.wait().expect("one is pending"), signal);
         }
+        // A child holds nothing, and this thread still does.
+        let mut grep = Command::new("grep");
+        grep.args(["SigBlk", "/proc/self/status"]).stdout(std::process::Stdio::piped());
+        let output = spawn(&mut grep).and_then(Child::wait_with_output).expect("grep starts");
+        let blocked = String::from_utf8_lossy(&output.stdout).into_owned();
+        let bits = blocked.split_whitespace().last().expect("a mask");
+        let bits = u64::from_str_radix(bits, 16).expect("a mask");
+        assert!(ENDING.iter().all(|signal| bits >> (signal - 1) & 1 == 0), "{blocked}");
         // What is blocked already is left alone.
         let again = EndingSignals::hold().expect("these can be blocked");
         again.release().expect("nothing is released");

@@ -21,6 +21,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
+use swath_os::ending;
 
 /// The environment variable that names the Python with NumPy in it.
 pub const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
@@ -106,12 +107,9 @@ impl Python {
             let text = format!("{}: {reason}", program.to_string_lossy());
             Absent::new("python", text)
         };
-        let mut child = Command::new(&program)
-            .args(["-u", "-c", SCRIPT])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
+        let mut command = Command::new(&program);
+        command.args(["-u", "-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = ending::spawn(command.stderr(Stdio::null()))
             .map_err(|error| absent(error.to_string()))?;
         let input = child.stdin.take();
         let output = child.stdout.take().map(BufReader::new).expect("it was piped");
@@ -233,7 +231,8 @@ impl Ripgrep {
         let mut command = Command::new("rg");
         // A user's configuration could add flags.
         command.arg("--no-config").args(words).arg(path).stdin(Stdio::null());
-        let output = command.output().context("cannot run rg")?;
+        let child = ending::spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        let output = child.and_then(Child::wait_with_output).context("cannot run rg")?;
         let seconds = start.elapsed().as_secs_f64();
         ensure!(output.status.success(), "rg ended with {}", output.status);
         Ok((String::from_utf8_lossy(&output.stdout).into_owned(), seconds))

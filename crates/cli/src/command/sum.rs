@@ -46,7 +46,7 @@ pub struct Sum {
     #[arg(long, value_name = "HASH", value_parser = words(Algorithm::WORDS))]
     pub hash: Option<Algorithm>,
 
-    /// Print `NAME (PATH) = HASH`, which says what it is; --check reads it without --hash
+    /// Print lines that name the checksum, `NAME (PATH) = HASH`; --check reads them without --hash
     #[arg(long, requires = "hash", conflicts_with_all = ["check", "json"])]
     pub tag: bool,
 

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
+use swath_os::ending;
 use swath_os::usage::usage_of_children;
 
 use super::loading::THREADS;
@@ -143,7 +144,8 @@ impl Passes {
         command.args(["sum", "--json"]).args(self.words).arg(&self.input.path);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let _inside = limit.enter()?;
-        command.spawn().with_context(|| format!("cannot start {}", self.program.display()))
+        ending::spawn(&mut command)
+            .with_context(|| format!("cannot start {}", self.program.display()))
     }
 }
 

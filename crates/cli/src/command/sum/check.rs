@@ -246,9 +246,13 @@ fn algorithm(
 fn nameless(len: usize) -> Malformed {
     let all = Algorithm::WORDS.iter().map(|&(_, algorithm)| algorithm);
     let (other, hint) = match all.into_iter().find(|&it| digits(it) == len) {
-        Some(Algorithm::Crc32c) => ("crc32c, CRC-32 or XXH32", "pass --hash crc32c if it is"),
-        Some(Algorithm::Xxh3) => ("xxh3 or XXH64", "pass --hash xxh3 if it is"),
-        Some(_) => ("blake3 or SHA-256", "pass --hash blake3 if it is, as b3sum prints it"),
+        Some(Algorithm::Crc32c) => {
+            ("crc32c, CRC-32 or XXH32", "pass --hash crc32c if `swath sum` printed the list")
+        }
+        Some(Algorithm::Xxh3) => ("xxh3 or XXH64", "pass --hash xxh3 if it is a list of XXH3"),
+        Some(_) => {
+            ("blake3 or SHA-256", "pass --hash blake3 if b3sum or `swath sum` printed the list")
+        }
         None => {
             let why = "a checksum has 8 (crc32c), 16 (xxh3) or 64 (blake3) digits";
             let hint = "check the list with the tool that made it";
