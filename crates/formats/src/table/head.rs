@@ -5,10 +5,11 @@ use std::path::Path;
 use swath::{Input, ReadOptions, Source};
 use swath_simd::decimal;
 
+use super::columns::ColumnKind;
 use super::dialect::{Dialect, without_returns};
 use super::first_line::{self, OddNumber, begins_with_digit};
 use super::options::{Delimiter, HeaderLine, TableOptions};
-use super::select::Picked;
+use super::select::{Picked, find};
 use crate::error::{Error, FormatReason, Result, shown};
 use crate::foreign;
 use crate::input::Text;
@@ -30,6 +31,8 @@ pub(super) struct Head {
     names: Option<Vec<String>>,
     /// The columns to read; `None` for all.
     pub(super) picked: Option<Picked>,
+    /// The types that the options give to columns of the file.
+    kinds: Vec<(usize, ColumnKind)>,
     /// Where the first line after the header begins.
     pub(super) data: u64,
     /// Length of the file in bytes.
@@ -55,6 +58,13 @@ impl Head {
         }
     }
 
+    /// Returns the type that the options give to a column, by its index among those that are read, in
+    /// the order of the file.
+    pub(super) fn kind(&self, place: usize) -> Option<ColumnKind> {
+        let given = self.kinds.iter().find(|(column, _)| self.place(*column) == Some(place));
+        given.map(|&(_, kind)| kind)
+    }
+
     /// Whether the first line names the columns.
     pub(super) fn has_names(&self) -> bool {
         self.names.is_some()
@@ -68,7 +78,26 @@ impl Head {
         }
     }
 
+    /// Finds the columns to which the options give types.
+    fn find_kinds(&mut self, options: &TableOptions) -> std::result::Result<(), String> {
+        let (names, count) = (self.names.as_deref(), self.dialect.columns);
+        for (key, kind) in &options.kinds {
+            let column = find(key, names, count)?;
+            if *kind == ColumnKind::U64 {
+                return Err(format!("column index {column}: text never becomes unsigned"));
+            }
+            if self.kinds.iter().any(|&(other, is)| other == column && is != *kind) {
+                return Err(format!("column index {column} is given two types"));
+            }
+            self.kinds.push((column, *kind));
+        }
+        self.kinds.sort_unstable_by_key(|&(column, _)| column);
+        Ok(())
+    }
+
     fn pick(&mut self, path: &Path, options: &TableOptions) -> Result<()> {
+        self.find_kinds(options)
+            .map_err(|why| Error::reading(path, FormatReason::Invalid, why))?;
         let Some(keys) = &options.columns else { return Ok(()) };
         let picked = Picked::new(keys, self.names.as_deref(), self.dialect.columns);
         self.picked =
@@ -180,7 +209,8 @@ fn look(
         let line = text[sample..].split_inclusive(|&byte| byte == b'\n').next();
         dialect.look_at(line.unwrap_or_default());
     }
-    Ok(Some(Head { dialect, names, picked: None, data: data as u64, len: 0 }))
+    let (data, kinds) = (data as u64, Vec::new());
+    Ok(Some(Head { dialect, names, picked: None, kinds, data, len: 0 }))
 }
 
 /// Whether the next record has a non-empty field in quotes; `None` if more must be read to decide.

@@ -97,7 +97,12 @@ impl Picked {
     }
 }
 
-fn find(key: &ColumnKey, names: Option<&[String]>, count: usize) -> Result<usize, String> {
+/// Returns the index of a column in a file with this many; an error text if it does not exist.
+pub(super) fn find(
+    key: &ColumnKey,
+    names: Option<&[String]>,
+    count: usize,
+) -> Result<usize, String> {
     match (key, names) {
         (ColumnKey::Index(index), _) if *index < count => Ok(*index),
         (ColumnKey::Index(index), _) => Err(format!(
