@@ -7,6 +7,7 @@ use bytemuck::Pod;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
 use swath::Array;
 
 use crate::error::Failure;
@@ -48,8 +49,10 @@ impl Held {
             return Ok(Self(view));
         }
         let error = PyErr::fetch(object.py());
-        // A released view raises its own error.
-        if !exports_bytes(object) || error.is_instance_of::<PyValueError>(object.py()) {
+        // The error of a released view says so.
+        let is_released = object.is_instance_of::<PyMemoryView>()
+            && error.is_instance_of::<PyValueError>(object.py());
+        if is_released || !exports_bytes(object) {
             return Err(error);
         }
         let text = format!("{what} has gaps, or is not bytes; try: pass a contiguous copy");

@@ -107,7 +107,7 @@ def read_csv(
     Parts that fit together, for as many programs as there are parts:
 
     >>> dtypes = swath.csv_dtypes("points.csv")
-    >>> parts = [(0, 9), (9, None)]
+    >>> parts = [(0, 11), (11, None)]
     >>> [swath.read_csv("points.csv", dtypes=dtypes, starting_in=part).shape for part in parts]
     [(2, 2), (1, 2)]
     """
