@@ -103,19 +103,8 @@ pub(crate) fn read<'py>(
     let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
     let options = part(options, offset, length);
-    if delimiter.is_some() && starting_in.is_none() {
-        return Err(PyTypeError::new_err(
-            "delimiter= says what a record is, for starting_in=; try: pass starting_in= too",
-        ));
-    }
-    if let Some(StartingIn(extent)) = starting_in {
-        if out.is_some() {
-            return Err(PyTypeError::new_err(
-                "the length of the records in starting_in= is not known before, so out= does not apply; \
-                 try: leave out out=",
-            ));
-        }
-        let (cut, source) = (cut(delimiter.as_ref())?, source.source(how.verify.as_ref())?);
+    if let Some((cut, extent)) = records(starting_in, delimiter.as_ref(), out.is_some())? {
+        let source = source.source(how.verify.as_ref())?;
         let run = move || records_in(&options, source, cut, extent);
         let loaded = watch.run(py, Takes::Time, run)?;
         return Ok(Bound::new(py, Buffer::of_bytes(loaded.buffer, readonly)?)?.into_any());
@@ -155,6 +144,25 @@ pub(crate) fn read<'py>(
             Ok(bytes) => Ok(bytes),
             Err(_) => Target::of(out.as_ref().expect("there is a target"))?.into_view(py),
         },
+    }
+}
+
+/// Which records are wanted, if not bytes.
+fn records(
+    starting_in: Option<StartingIn>,
+    delimiter: Option<&Bound<'_, PyAny>>,
+    has_out: bool,
+) -> PyResult<Option<(Cut, Extent)>> {
+    match (starting_in, delimiter) {
+        (Some(_), _) if has_out => Err(PyTypeError::new_err(
+            "the length of the records in starting_in= is not known before, so out= does not apply; \
+             try: leave out out=",
+        )),
+        (Some(StartingIn(extent)), _) => Ok(Some((cut(delimiter)?, extent))),
+        (None, Some(_)) => Err(PyTypeError::new_err(
+            "delimiter= says what a record is, for starting_in=; try: pass starting_in= too",
+        )),
+        (None, None) => Ok(None),
     }
 }
 

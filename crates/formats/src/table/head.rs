@@ -9,7 +9,7 @@ use super::columns::ColumnKind;
 use super::dialect::{Dialect, without_returns};
 use super::first_line::{self, OddNumber, begins_with_digit};
 use super::options::{Delimiter, HeaderLine, TableOptions};
-use super::select::{Picked, find};
+use super::select::{Picked, kinds_of};
 use crate::error::{Error, FormatReason, Result, shown};
 use crate::foreign;
 use crate::input::Text;
@@ -31,7 +31,7 @@ pub(super) struct Head {
     names: Option<Vec<String>>,
     /// The columns to read; `None` for all.
     pub(super) picked: Option<Picked>,
-    /// The types that the options give to columns of the file.
+    /// The types that the options give to columns that are read, in the order of the file.
     kinds: Vec<(usize, ColumnKind)>,
     /// Where the first line after the header begins.
     pub(super) data: u64,
@@ -61,8 +61,8 @@ impl Head {
     /// Returns the type that the options give to a column, by its index among those that are read, in
     /// the order of the file.
     pub(super) fn kind(&self, place: usize) -> Option<ColumnKind> {
-        let given = self.kinds.iter().find(|(column, _)| self.place(*column) == Some(place));
-        given.map(|&(_, kind)| kind)
+        let at = self.kinds.binary_search_by_key(&place, |&(place, _)| place).ok()?;
+        Some(self.kinds[at].1)
     }
 
     /// Whether the first line names the columns.
@@ -78,31 +78,16 @@ impl Head {
         }
     }
 
-    /// Finds the columns to which the options give types.
-    fn find_kinds(&mut self, options: &TableOptions) -> std::result::Result<(), String> {
-        let (names, count) = (self.names.as_deref(), self.dialect.columns);
-        for (key, kind) in &options.kinds {
-            let column = find(key, names, count)?;
-            if *kind == ColumnKind::U64 {
-                return Err(format!("column index {column}: text never becomes unsigned"));
-            }
-            if self.kinds.iter().any(|&(other, is)| other == column && is != *kind) {
-                return Err(format!("column index {column} is given two types"));
-            }
-            self.kinds.push((column, *kind));
-        }
-        self.kinds.sort_unstable_by_key(|&(column, _)| column);
-        Ok(())
-    }
-
     fn pick(&mut self, path: &Path, options: &TableOptions) -> Result<()> {
-        self.find_kinds(options)
-            .map_err(|why| Error::reading(path, FormatReason::Invalid, why))?;
-        let Some(keys) = &options.columns else { return Ok(()) };
-        let picked = Picked::new(keys, self.names.as_deref(), self.dialect.columns);
-        self.picked =
-            Some(picked.map_err(|why| Error::reading(path, FormatReason::Invalid, why))?);
-        self.dialect.skips = true;
+        let (names, count) = (self.names.as_deref(), self.dialect.columns);
+        let invalid = |why| Error::reading(path, FormatReason::Invalid, why);
+        let given = kinds_of(&options.kinds, names, count).map_err(invalid)?;
+        if let Some(keys) = &options.columns {
+            self.picked = Some(Picked::new(keys, names, count).map_err(invalid)?);
+            self.dialect.skips = true;
+        }
+        let place = |(column, kind)| Some((self.place(column)?, kind));
+        self.kinds = given.into_iter().filter_map(place).collect();
         Ok(())
     }
 }

@@ -98,7 +98,7 @@ fn the_schema_is_that_of_the_columns() {
         let mut text = String::from("a,b,c\n");
         for _ in 0..rows {
             for column in 0..3 {
-                let fraction = next() % 2000 == 0;
+                let fraction = next().is_multiple_of(2000);
                 match next() % 8 {
                     0 => {}
                     _ if column == round % 3 => text.push_str("NA"),
