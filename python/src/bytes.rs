@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::ptr::NonNull;
 
 use bytemuck::Pod;
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
 use swath::Array;
 
 use crate::error::Failure;
@@ -48,7 +49,10 @@ impl Held {
             return Ok(Self(view));
         }
         let error = PyErr::fetch(object.py());
-        if !exports_bytes(object) {
+        // The error of a released view says so.
+        let is_released = object.is_instance_of::<PyMemoryView>()
+            && error.is_instance_of::<PyValueError>(object.py());
+        if is_released || !exports_bytes(object) {
             return Err(error);
         }
         let text = format!("{what} has gaps, or is not bytes; try: pass a contiguous copy");
@@ -74,6 +78,19 @@ impl Held {
         };
         let ((begin, end), (other_begin, other_end)) = (ends(self), ends(other));
         begin.max(other_begin) < end.min(other_end)
+    }
+
+    /// The numbers that its bytes are, in memory of ours.
+    pub(crate) fn copied<T: Pod>(&self) -> Result<Array<T>, Failure> {
+        let bytes = self.bytes();
+        if !bytes.len().is_multiple_of(size_of::<T>()) {
+            let text =
+                format!("{} bytes are not whole items of {}", bytes.len(), size_of::<T>());
+            return Err(Failure::Python(PyTypeError::new_err(text)));
+        }
+        let mut array = Array::zeroed(bytes.len() / size_of::<T>())?;
+        bytemuck::cast_slice_mut(&mut array).copy_from_slice(bytes);
+        Ok(array)
     }
 
     pub(crate) fn is_readonly(&self) -> bool {
@@ -127,14 +144,6 @@ impl Borrowed {
 
     /// The numbers that they are, in memory of ours.
     pub(crate) fn copied<T: Pod>(&self) -> Result<Array<T>, Failure> {
-        let bytes = self.bytes();
-        if !bytes.len().is_multiple_of(size_of::<T>()) {
-            let text =
-                format!("{} bytes are not whole items of {}", bytes.len(), size_of::<T>());
-            return Err(Failure::Python(PyTypeError::new_err(text)));
-        }
-        let mut array = Array::zeroed(bytes.len() / size_of::<T>())?;
-        bytemuck::cast_slice_mut(&mut array).copy_from_slice(bytes);
-        Ok(array)
+        self.0.copied()
     }
 }

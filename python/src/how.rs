@@ -85,6 +85,15 @@ pub(crate) fn keyword<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     })
 }
 
+/// The options for `length` bytes from `offset`, or for all from there.
+pub(crate) fn part(options: ReadOptions, offset: u64, length: Option<u64>) -> ReadOptions {
+    let options = options.with_offset(offset);
+    match length {
+        Some(length) => options.with_len(length),
+        None => options,
+    }
+}
+
 /// Where records may begin: `starting_in=(offset, length)`.
 pub(crate) struct StartingIn(pub(crate) Extent);
 

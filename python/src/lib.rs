@@ -54,6 +54,8 @@ mod _swath {
     #[pymodule_export]
     use crate::memory::Buffer;
     #[pymodule_export]
+    use crate::memory::pickle::restore_buffer;
+    #[pymodule_export]
     use crate::prioritised::{Prioritised, read_prioritised};
     #[pymodule_export]
     use crate::read::{hash, read, sum, write_parts};
@@ -61,7 +63,8 @@ mod _swath {
     use crate::records::scan_records;
     #[pymodule_export]
     use crate::table::{
-        Table, make_column, read_arrow, read_table, write_columns, write_table,
+        Table, make_column, read_arrow, read_dtypes, read_table, restore_table, write_columns,
+        write_table,
     };
     #[pymodule_export]
     use crate::tensors::{Tensors, load_tensors, save_tensors, stream_tensors};

@@ -16,7 +16,7 @@ use swath_formats::matrix::{
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
-use crate::how::{How, StartingIn};
+use crate::how::{How, StartingIn, part};
 use crate::input::{Input, path};
 use crate::memory::{Buffer, Item, Stable};
 use crate::output::Leave;
@@ -39,7 +39,7 @@ type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
 /// Reads a file as arrays: `swath.read_mtx` and `swath.read_edges` make matrices of them.
 #[pyfunction]
 #[pyo3(signature = (source, form, how, *, format="auto", values="auto", base="auto", vertices=None,
-    expand=true, strict=false, sort=false, sum_duplicates=false, starting_in=None))]
+    expand=true, strict=false, sort=false, sum_duplicates=false, offset=0, length=None, starting_in=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read_matrix(
     py: Python<'_>,
@@ -54,12 +54,14 @@ pub(crate) fn read_matrix(
     strict: bool,
     sort: bool,
     sum_duplicates: bool,
+    offset: u64,
+    length: Option<u64>,
     starting_in: Option<StartingIn>,
 ) -> PyResult<Parts> {
     let how = How::of(how)?;
     let (read, watch) = how.options(py, source.path())?;
     let mut options = MatrixOptions::new()
-        .with_read(read)
+        .with_read(part(read, offset, length))
         .with_format(word("format", format, MatrixFormat::WORDS)?)
         .with_values(word("values", values, VALUES)?)
         .with_base(word("base", base, Base::WORDS)?)

@@ -8,6 +8,7 @@
 //! A view is a raw address to the interpreter, so there is unsafe code here.
 
 mod order;
+pub(crate) mod pickle;
 mod slice;
 
 use std::ffi::{CStr, c_int};
@@ -48,7 +49,8 @@ items! {
 /// writable, unless it was made with ``readonly=True``.
 ///
 /// A Buffer of bytes finds, counts, splits and decodes as ``bytes`` do. A slice is a Buffer of the same
-/// memory. Like a ``bytearray`` it has no hash, because its contents may change.
+/// memory. Like a ``bytearray`` it has no hash, because its contents may change. It pickles: with protocol 5
+/// and a ``buffer_callback`` without a copy, and so it is read back if ``buffers=`` are given to ``loads``.
 ///
 /// >>> data = swath.read("words.txt")
 /// >>> b"two" in data, data[0], bytes(data[:3])
@@ -88,9 +90,10 @@ impl Buffer {
         Self::new(place, &[len], 1, u8::FORMAT, readonly, Box::new(bytes))
     }
 
-    /// Bytes that are never written to.
-    pub(crate) fn fixed(bytes: Vec<u8>) -> PyResult<Self> {
-        Ok(Self { readonly: true, ..Self::of_values(bytes, None)? })
+    /// Bytes of a block of records, which are not written to while this lives.
+    pub(crate) fn of_block(bytes: Bytes) -> PyResult<Self> {
+        let (place, len) = (NonNull::from(&*bytes).cast(), bytes.len());
+        Self::new(place, &[len], 1, u8::FORMAT, true, Box::new(bytes))
     }
 
     /// Numbers, given as bytes, that others may read too; they are never written to.
@@ -435,12 +438,23 @@ impl Buffer {
         PyMemoryView::from(slf.as_any())?.eq(other)
     }
 
-    /// It has one owner and may be large: callers choose the kind of copy.
-    #[pyo3(signature = (*_args))]
-    fn __reduce_ex__(&self, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
-        let text = "a swath.Buffer can be neither copied nor pickled; try: use buffer.tobytes(), \
-                    bytearray(buffer) or numpy.array(buffer)";
-        Err(PyTypeError::new_err(text))
+    /// For pickle: with protocol 5 as a ``pickle.PickleBuffer``, which a pickler with a ``buffer_callback``
+    /// passes on without a copy.
+    fn __reduce_ex__<'py>(
+        slf: &Bound<'py, Self>,
+        protocol: i32,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        pickle::reduced(slf, protocol)
+    }
+
+    /// For ``copy.copy``: other memory with the same contents.
+    fn __copy__(slf: &Bound<'_, Self>) -> PyResult<Self> {
+        pickle::copied(slf)
+    }
+
+    /// For ``copy.deepcopy``.
+    fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> PyResult<Self> {
+        pickle::copied(slf)
     }
 
     fn __repr__(&self) -> String {

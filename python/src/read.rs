@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyMemoryView, PyTuple};
-use swath::{ReadOptions, WriteOptions};
+use swath::{Cut, Extent, Loaded, ReadOptions, Source, WriteOptions};
 use swath_formats::checksum::{Algorithm, ChecksumOptions};
 
 use crate::bytes::{Borrowed, Held};
-use crate::how::How;
+use crate::how::{How, StartingIn, part};
 use crate::input::Input;
 use crate::memory::{Buffer, Stable};
 use crate::output::Leave;
+use crate::records::cut;
 use crate::words::word;
 use crate::work::Takes;
 
@@ -28,6 +29,12 @@ use crate::work::Takes;
 ///     from one of them, and from another one if that fails.
 /// offset, length : int
 ///     Which bytes. If the file ends before them, that is an error. Without ``length``, all to the end.
+/// starting_in : (offset, length)
+///     Only the records that begin in these bytes; the last one is read to its end, wherever that is. If
+///     extents cover the file, each record begins in exactly one of them; an extent may end after the file. Not
+///     for a pipe, and not with ``out``, because the length is known only afterwards.
+/// delimiter : bytes or str of one byte, "csv", or int
+///     What a record is, for ``starting_in``: as for `scan_records`. Default: a line.
 /// workers : int
 ///     Threads; 0 chooses.
 /// chunk_size : int
@@ -66,18 +73,23 @@ use crate::work::Takes;
 /// >>> data = swath.read("data.bin", offset=1, length=4)
 /// >>> bytes(data)
 /// b'\x01\x02\x03\x04'
+/// >>> bytes(swath.read("words.txt", starting_in=(1, 20)))
+/// b'four five\n'
 /// >>> memory = bytearray(4)
 /// >>> swath.read("data.bin", out=memory).nbytes
 /// 4
 #[pyfunction]
-#[pyo3(signature = (source, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
-    page_cache="auto", progress=None, out=None, readonly=false, verify=None, profile=true))]
+#[pyo3(signature = (source, *, offset=0, length=None, starting_in=None, delimiter=None, workers=0,
+    chunk_size=0, engine="auto", page_cache="auto", progress=None, out=None, readonly=false, verify=None,
+    profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read<'py>(
     py: Python<'py>,
     source: Input,
     offset: u64,
     length: Option<u64>,
+    starting_in: Option<StartingIn>,
+    delimiter: Option<Bound<'py, PyAny>>,
     workers: usize,
     chunk_size: u64,
     engine: &str,
@@ -90,7 +102,13 @@ pub(crate) fn read<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
-    let options = extent(options, offset, length);
+    let options = part(options, offset, length);
+    if let Some((cut, extent)) = records(starting_in, delimiter.as_ref(), out.is_some())? {
+        let source = source.source(how.verify.as_ref())?;
+        let run = move || records_in(&options, source, cut, extent);
+        let loaded = watch.run(py, Takes::Time, run)?;
+        return Ok(Bound::new(py, Buffer::of_bytes(loaded.buffer, readonly)?)?.into_any());
+    }
     let mut target = out.as_ref().map(Target::of).transpose()?;
     if target.as_ref().is_some_and(|target| source.overlaps(&target.0)) {
         return Err(PyValueError::new_err(
@@ -129,12 +147,38 @@ pub(crate) fn read<'py>(
     }
 }
 
-fn extent(options: ReadOptions, offset: u64, length: Option<u64>) -> ReadOptions {
-    let options = options.with_offset(offset);
-    match length {
-        Some(length) => options.with_len(length),
-        None => options,
+/// Which records are wanted, if not bytes.
+fn records(
+    starting_in: Option<StartingIn>,
+    delimiter: Option<&Bound<'_, PyAny>>,
+    has_out: bool,
+) -> PyResult<Option<(Cut, Extent)>> {
+    match (starting_in, delimiter) {
+        (Some(_), _) if has_out => Err(PyTypeError::new_err(
+            "the length of the records in starting_in= is not known before, so out= does not apply; \
+             try: leave out out=",
+        )),
+        (Some(StartingIn(extent)), _) => Ok(Some((cut(delimiter)?, extent))),
+        (None, Some(_)) => Err(PyTypeError::new_err(
+            "delimiter= says what a record is, for starting_in=; try: pass starting_in= too",
+        )),
+        (None, None) => Ok(None),
     }
+}
+
+/// The records that begin in an extent, in memory.
+fn records_in(
+    options: &ReadOptions,
+    source: Source,
+    cut: Cut,
+    extent: Extent,
+) -> swath::Result<Loaded> {
+    let input = swath::Input::open(source)?;
+    let records = options.records(&input).with_cut(cut).with_starting_in(extent);
+    let extents = records.extents()?;
+    let found = extents.first().copied().unwrap_or(extent);
+    let options = options.clone().with_offset(found.offset()).with_len(found.len());
+    options.read(&input)
 }
 
 /// Memory of the caller, which stays in place as long as this lives.
@@ -216,7 +260,7 @@ pub(crate) fn sum<'py>(
 ) -> PyResult<u64> {
     let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
-    let (takes, options) = (source.takes(length), extent(options, offset, length));
+    let (takes, options) = (source.takes(length), part(options, offset, length));
     let source = source.source(how.verify.as_ref())?;
     watch.run(py, takes, move || options.sum(source).map(|scanned| scanned.value))
 }
@@ -249,7 +293,7 @@ pub(crate) fn hash<'py>(
     let algorithm = word("algorithm", algorithm, Algorithm::WORDS)?;
     let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
-    let (takes, options) = (source.takes(length), extent(options, offset, length));
+    let (takes, options) = (source.takes(length), part(options, offset, length));
     let source = source.source(how.verify.as_ref())?;
     let sum = watch.run(py, takes, move || {
         ChecksumOptions::new().with_read(options).checksum(source, algorithm)

@@ -10,7 +10,7 @@ use swath::{Block, Cut, Records};
 
 use crate::callback::attached;
 use crate::error::Failure;
-use crate::how::{How, StartingIn};
+use crate::how::{How, StartingIn, part};
 use crate::input::Input;
 use crate::memory::Buffer;
 use crate::work::Takes;
@@ -24,8 +24,9 @@ use crate::work::Takes;
 ///     As for `read`.
 /// function : callable
 ///     Receives a read-only memoryview of about ``block_size`` bytes: adjacent records, each with its
-///     delimiter. Called from several threads, which run at the same time where it releases the interpreter's
-///     lock, as numpy, re2 and parsers in C do.
+///     delimiter. A large block is not copied. You may keep the view: it keeps the memory of the block, which is
+///     not written to again until the last view of it is gone. Called from several threads, which run at the
+///     same time where it releases the interpreter's lock, as numpy, re2 and parsers in C do.
 /// combine : callable
 ///     Receives two values and returns one: the result for all blocks so far, and that of the next block,
 ///     from left to right. The call then returns the last value, or None if there is no record, and few
@@ -74,14 +75,10 @@ pub(crate) fn scan_records(
     verify: Option<Bound<'_, PyAny>>,
     profile: bool,
 ) -> PyResult<Py<PyAny>> {
-    let cut = delimiter.map_or(Ok(Cut::Byte(b'\n')), |delimiter| cut(&delimiter))?;
+    let cut = cut(delimiter.as_ref())?;
     let how = How { workers, chunk_size: 0, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
-    let mut options = options.with_offset(offset);
-    if let Some(length) = length {
-        options = options.with_len(length);
-    }
-    let mut records = options
+    let mut records = part(options, offset, length)
         .records(source.source(how.verify.as_ref())?)
         .with_cut(cut)
         .with_block_size(block_size)
@@ -124,16 +121,18 @@ fn combined(
 }
 
 fn call(function: &Py<PyAny>, block: Block<'_>) -> Result<Py<PyAny>, Failure> {
-    // A view may be kept, but the block is overwritten: so it is copied, without the lock.
-    let copy = block.bytes.to_vec();
+    // A view may be kept. If it is, the next block is read into other memory.
+    let bytes = block.to_bytes();
     let called = attached(|py| {
-        let view = Buffer::fixed(copy)?.into_view(py)?;
+        let view = Buffer::of_block(bytes)?.into_view(py)?;
         Ok(function.call1(py, (view,))?)
     });
     called.unwrap_or(Err(Failure::Ended))
 }
 
-fn cut(delimiter: &Bound<'_, PyAny>) -> PyResult<Cut> {
+/// Where records end: a byte, "csv" or a width; after newlines without a `delimiter`.
+pub(crate) fn cut(delimiter: Option<&Bound<'_, PyAny>>) -> PyResult<Cut> {
+    let Some(delimiter) = delimiter else { return Ok(Cut::Byte(b'\n')) };
     if let Ok(bytes) = delimiter.cast::<PyBytes>()
         && let [byte] = bytes.as_bytes()
     {

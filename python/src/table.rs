@@ -1,51 +1,28 @@
 //! Numeric tables: CSV and TSV ↔ arrays and Arrow's columns.
 
+mod pickle;
+mod read;
 mod write;
 
 use swath_formats::table::arrow::ArrowOptions;
 
 use arrow_array::RecordBatchIterator;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods, PyTuple};
-use swath::{Array, Source};
-use swath_formats::table::{
-    Column, ColumnKey, Columns, Delimiter, HeaderLine, Missing, TableOptions, Value, Values,
-};
+use swath_formats::table::{Column, Columns, Values};
 
-use crate::how::{How, StartingIn, Watch};
+use crate::how::How;
 use crate::input::Input;
-use crate::memory::{Buffer, Item, Stable};
-use crate::words::word;
+use crate::memory::Buffer;
 use crate::work::Takes;
+pub(crate) use pickle::restore_table;
+pub(crate) use read::{read_dtypes, read_table};
 pub(crate) use write::{make_column, write_columns, write_table};
 
 /// Names that a message lists.
 const MOST_NAMES: usize = 20;
-
-const HEADERS: &[(&str, HeaderLine)] = &[
-    ("auto", HeaderLine::Auto),
-    ("present", HeaderLine::Present),
-    ("absent", HeaderLine::Absent),
-];
-
-/// A column by its name or by its index.
-#[derive(FromPyObject)]
-pub(crate) enum Key {
-    Index(usize),
-    Name(String),
-}
-
-impl Key {
-    fn into_inner(self) -> ColumnKey {
-        match self {
-            Self::Index(index) => ColumnKey::Index(index),
-            Self::Name(name) => ColumnKey::Name(name),
-        }
-    }
-}
 
 /// A table of columns, each of 64-bit integers or doubles, with missing values.
 ///
@@ -56,7 +33,8 @@ impl Key {
 /// array of two dimensions, with NaN for missing values.
 ///
 /// pyarrow, polars and duckdb use it without a copy, through the Arrow PyCapsule interface:
-/// ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``table.to_pandas()`` is a DataFrame.
+/// ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``table.to_pandas()`` is a DataFrame. It pickles, with
+/// protocol 5 by way of its columns' Buffers.
 ///
 /// >>> table = swath.read_csv("points.csv")
 /// >>> list(table), len(table)
@@ -197,6 +175,14 @@ impl Table {
         slf.py().import("swath._tables")?.getattr("matrix")?.call1((slf, dtype, copy))
     }
 
+    /// For pickle: the columns as Buffers, which protocol 5 passes on without a copy.
+    fn __reduce_ex__<'py>(
+        slf: &Bound<'py, Self>,
+        _protocol: i32,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        pickle::reduced(slf)
+    }
+
     /// The schema, as the Arrow PyCapsule interface has it.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let (_, schema) = self.0.to_c_data().map_err(arrow_error)?;
@@ -330,89 +316,4 @@ pub(crate) fn read_arrow(
     let (source, options) =
         (source.source(how.verify.as_ref())?, ArrowOptions::new().with_read(read));
     watch.run(py, Takes::Time, move || options.read(source)).map(Table)
-}
-
-/// What stands between fields: a byte, or "blanks".
-#[derive(FromPyObject)]
-pub(crate) enum Separator {
-    Byte(u8),
-    Word(String),
-}
-
-/// Reads a table: as columns, or, with `dtype`, as an array and its names. `swath.read_csv` makes
-/// arrays of it.
-#[pyfunction]
-#[pyo3(signature = (source, dtype, how, *, columns=None, delimiter=None, header="auto",
-    comment=Some(b'#'), quote=Some(b'"'), missing=None, missing_words=None, starting_in=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
-pub(crate) fn read_table<'py>(
-    py: Python<'py>,
-    source: Input,
-    dtype: Option<&str>,
-    how: &Bound<'py, PyTuple>,
-    columns: Option<Vec<Key>>,
-    delimiter: Option<Separator>,
-    header: &str,
-    comment: Option<u8>,
-    quote: Option<u8>,
-    missing: Option<f64>,
-    missing_words: Option<Vec<String>>,
-    starting_in: Option<StartingIn>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let how = How::of(how)?;
-    let (read, watch) = how.options(py, source.path())?;
-    let source = source.source(how.verify.as_ref())?;
-    let mut options = TableOptions::new()
-        .with_header(word("header", header, HEADERS)?)
-        .with_comment(comment)
-        .with_quote(quote)
-        .with_missing(missing.map_or(Missing::Natural, Missing::Value))
-        .with_read(read);
-    match delimiter {
-        None => {}
-        Some(Separator::Byte(byte)) => options = options.with_delimiter(byte),
-        Some(Separator::Word(text)) => {
-            let blanks = word("delimiter", &text, &[("blanks", Delimiter::Blanks)])?;
-            options = options.with_delimiter(blanks);
-        }
-    }
-    if let Some(columns) = columns {
-        options = options.with_columns(columns.into_iter().map(Key::into_inner));
-    }
-    if let Some(words) = missing_words {
-        options = options.with_missing_words(words);
-    }
-    if let Some(StartingIn(extent)) = starting_in {
-        options = options.with_starting_in(extent);
-    }
-    let Some(dtype) = dtype else {
-        let columns = watch.run(py, Takes::Time, move || options.read_columns(source))?;
-        return Ok(Bound::new(py, Table(columns))?.into_any());
-    };
-    macro_rules! read_as {
-        ($($name:literal => $kind:ty),+ $(,)?) => {
-            match dtype {
-                $($name => array::<$kind>(py, &watch, options, source),)+
-                _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be read"))),
-            }
-        };
-    }
-    read_as! {
-        "float64" => f64, "float32" => f32, "int64" => i64, "int32" => i32, "int16" => i16,
-        "int8" => i8, "uint64" => u64, "uint32" => u32, "uint16" => u16, "uint8" => u8,
-    }
-}
-
-fn array<'py, T: Value + Item>(
-    py: Python<'py>,
-    watch: &Watch,
-    options: TableOptions,
-    source: Source,
-) -> PyResult<Bound<'py, PyAny>>
-where
-    Array<T>: Stable<T>,
-{
-    let table = watch.run(py, Takes::Time, move || options.read::<T>(source))?;
-    let values = Buffer::of_values(table.values, Some(&[table.rows, table.columns]))?;
-    (Bound::new(py, values)?, table.names).into_bound_py_any(py)
 }

@@ -97,6 +97,30 @@ def test_a_block_may_be_kept(make):
     assert all(block.readonly for block in blocks)
 
 
+@pytest.mark.parametrize("workers", [1, 4])
+def test_blocks_that_are_kept_are_not_written_to_again(make, workers):
+    path = make("file", 24 << 20)
+    text = path.read_bytes()
+    for delimiter in [b"\x00", 1 << 19]:
+        kept = []
+
+        def keep(block):
+            # Every third one, so that some memory is used again and some is not.
+            kept.append(block if len(kept) % 3 == 0 else None)
+            return bytes(block[:50]), len(block)
+
+        heads = swath.scan_records(path, keep, delimiter=delimiter, workers=workers)
+        assert sum(size for _, size in heads) == len(text)
+        swath.scan_records(path, len, delimiter=delimiter, workers=workers)
+        views = [view for view in kept if view is not None]
+        assert len(views) >= 8
+        starts = {head: size for head, size in heads}
+        for view in views:
+            at = text.find(bytes(view[:50]))
+            assert view == text[at : at + starts[bytes(view[:50])]]
+            assert isinstance(view.obj, swath.Buffer) and view.readonly
+
+
 def test_what_the_function_raises_is_raised(make):
     path = make("file", 1 << 20)
 

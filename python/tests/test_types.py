@@ -61,6 +61,12 @@ def test_what_users_write_is_checked(tmp_path):
         "paths: list[str] = ['a', 'b']\n"
         "swath.read(paths)\n"
         "names: list[str] = list(swath.read_csv('x'))\n"
+        "part: swath.Buffer = swath.read('x', starting_in=(0, None), delimiter='csv')\n"
+        "dtypes: list[str] = swath.csv_dtypes('x', columns=['a', 2], starting_in=(0, 9))\n"
+        "swath.read_csv('x', dtypes=dtypes, starting_in=(0, 9))\n"
+        "swath.read_mtx('x', offset=3, length=9)\n"
+        "import copy\n"
+        "again: swath.Buffer = copy.copy(data)\n"
     )
     checked("mypy", "--strict", str(good), where=tmp_path)
     if importlib.util.find_spec("numpy"):

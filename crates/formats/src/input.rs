@@ -4,6 +4,7 @@
 //! graph.mtx      the file itself, read as often as needed
 //! graph.mtx.gz   ── decompressed once by all workers ──▶ memory, read as often as needed
 //! a pipe         ── read once ──────────────────────▶ memory, likewise
+//! bytes of a tar ── those that the options select ──▶ memory, likewise
 //! ```
 //!
 //! The first bytes decide the format, not the name. Errors give lines and bytes of the decompressed
@@ -39,6 +40,13 @@ pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Opened> {
             Opened::of_memory(Bytes::Read(bytes), input.name())
         }
     }
+}
+
+/// Opens the part of a source that `read` selects, as if it were all of it.
+fn part(source: Source, read: &ReadOptions) -> Result<Opened> {
+    let input = Input::open(source)?;
+    let bytes = read.read(&input)?.buffer;
+    Opened::of_memory(Bytes::Read(bytes), input.name())
 }
 
 /// Refuses options that select a part of a source: the format decides which bytes it reads.
@@ -81,9 +89,11 @@ impl Opened {
 pub(crate) struct Text(Opened);
 
 impl Text {
-    /// Opens a source and, if it is compressed, decompresses it as `read` says.
+    /// Opens a source, or the part of it that `read` selects, and, if it is compressed, decompresses
+    /// it as `read` says.
     pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Self> {
-        let opened = open(source, read)?;
+        let opened = if read.is_whole() { open(source, read)? } else { part(source, read)? };
+        let read = &read.clone().without_extent();
         let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
         let head = first.read(&opened.input)?.buffer;
         if let Some(error) = foreign::refused(opened.path(), &head) {

@@ -15,6 +15,7 @@
 //! parser had one thread.
 
 pub(crate) mod consume;
+mod extents;
 mod file;
 mod mapped;
 mod plan;
@@ -164,6 +165,35 @@ impl Records<'_> {
     pub fn with_starting_in(mut self, extent: Extent) -> Self {
         self.starting_in = Some(extent);
         self
+    }
+
+    /// Returns the bytes of these records in each source: the extent that begins with the first
+    /// record and ends with the last one. Empty if there is no record.
+    ///
+    /// Only the ends of the extents are searched, so it costs a few small reads per source. If
+    /// quotes matter, they are counted as [`with_starting_in`](Self::with_starting_in) says.
+    /// The records themselves are not checked. To read the extent afterwards from the same file
+    /// even if its name is replaced, open it as an [`Input`](crate::Input) first.
+    ///
+    /// ```
+    /// use swath::{Extent, Input, ReadOptions};
+    ///
+    /// # let file = tempfile::NamedTempFile::new().unwrap();
+    /// # let path = file.path();
+    /// std::fs::write(path, "one\ntwo\nthree\n").unwrap();
+    /// let input = Input::open(path)?;
+    /// let part = swath::records(&input).with_starting_in(Extent::between(1, 5)).extents()?[0];
+    /// let lines = ReadOptions::new().with_offset(part.offset()).with_len(part.len()).read(&input)?;
+    /// assert_eq!(lines.buffer[..], *b"two\n");
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a source cannot be opened or read, is shorter than the options say, or is a stream,
+    /// which has no extents.
+    pub fn extents(self) -> Result<Vec<Extent>, Error> {
+        extents::extents(self)
     }
 
     /// How [`transform`](Self::transform) writes. Default: durably, through the page cache.

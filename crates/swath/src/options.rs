@@ -387,6 +387,13 @@ impl ReadOptions {
         self
     }
 
+    /// The same options for the whole source: neither an offset nor a length is set.
+    #[must_use]
+    pub fn without_extent(mut self) -> Self {
+        (self.offset, self.len) = (0, None);
+        self
+    }
+
     /// Whether the token of these options is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.hooks.cancel.as_ref().is_some_and(CancelToken::is_cancelled)

@@ -56,7 +56,7 @@ from swath._swath import (
     scan_records,
     sum,
 )
-from swath._tables import read_csv, write_csv
+from swath._tables import csv_dtypes, read_csv, write_csv
 
 if _typing.TYPE_CHECKING:
     from swath import asyncio as asyncio
@@ -104,6 +104,7 @@ __all__ = [
     "TruncatedError",
     "__version__",
     "append",
+    "csv_dtypes",
     "hash",
     "ingest",
     "ingest_stream",

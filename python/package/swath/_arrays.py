@@ -54,6 +54,7 @@ def read_array(
     *,
     order: Literal["C", "F"] = "C",
     offset: int | None = None,
+    starting_in: tuple[int, int | None] | None = None,
     workers: int = 0,
     chunk_size: int = 0,
     engine: _Engine = "auto",
@@ -80,6 +81,10 @@ def read_array(
     offset : int, optional
         Bytes before the first item. Without ``offset`` items begin at byte 0, and a .npy file, an
         archive, an Arrow file or a compressed file is refused; ``offset=0`` reads it as it is.
+    starting_in : (offset, length), optional
+        Only the items that begin in these bytes of the file; the last one is read to its end. If
+        extents cover the file, each item is in exactly one of them. With a shape of several
+        dimensions, the first of which is -1, rows take the place of items. Not with ``out``.
     workers, chunk_size, engine, page_cache, progress, out, readonly, verify, profile
         As for `read`.
 
@@ -95,6 +100,8 @@ def read_array(
            [3., 4., 5.]])
     >>> swath.read_array("data.f8", "f8", 2, offset=80)
     array([10., 11.])
+    >>> swath.read_array("data.f8", "f8", (-1, 2), starting_in=(17, 30))
+    array([[4., 5.]])
     """
     from swath._numpy import np
 
@@ -106,13 +113,17 @@ def read_array(
     if order not in ("C", "F"):
         raise ValueError(f'order={order!r}: not one of "C", "F"')
     dimensions = None if shape is None else _dimensions(shape)
-    length = None
-    if dimensions is not None and -1 not in dimensions:
+    length = width = None
+    if starting_in is not None:
+        width = _row(dimensions, order) * dtype.itemsize
+    elif dimensions is not None and -1 not in dimensions:
         length = math.prod(dimensions) * dtype.itemsize
     buffer: Any = read(
         source,
         offset=offset or 0,
         length=length,
+        starting_in=starting_in,
+        delimiter=width,
         workers=workers,
         chunk_size=chunk_size,
         engine=engine,
@@ -123,7 +134,7 @@ def read_array(
         verify=verify,
         profile=profile,
     )
-    if offset is None:
+    if offset is None and (starting_in is None or starting_in[0] == 0):
         _check_magic(source, bytes(memoryview(buffer)[:16]))
     whole, rest = divmod(buffer.nbytes, dtype.itemsize)
     if rest:
@@ -150,6 +161,19 @@ def read_array(
     return array.reshape(dimensions, order=order)
 
 
+def _row(dimensions: tuple[int, ...] | None, order: str) -> int:
+    """How many items a row has that `starting_in` counts as one."""
+    if dimensions is None:
+        return 1
+    row = math.prod(dimensions[1:])
+    if order != "C" or dimensions[:1] != (-1,) or row == 0:
+        raise ValueError(
+            f'starting_in= with shape={dimensions}, order="{order}": the file is not a sequence of rows; try: '
+            'pass a shape of (-1, …) without zeros, and order="C"'
+        )
+    return row
+
+
 def _dimensions(shape: SupportsIndex | Iterable[SupportsIndex]) -> tuple[int, ...]:
     try:
         dimensions: tuple[int, ...] = (operator.index(shape),)  # type: ignore[arg-type]
@@ -173,6 +197,7 @@ def _check_magic(source: Any, start: bytes) -> None:
 def read_npy(
     source: Any,
     *,
+    starting_in: tuple[int, int | None] | None = None,
     workers: int = 0,
     chunk_size: int = 0,
     engine: _Engine = "auto",
@@ -188,6 +213,10 @@ def read_npy(
     ----------
     source : path, descriptor, open file, bytes in memory, or list of copies
         As for `read`.
+    starting_in : (offset, length), optional
+        Only the rows, items of the first dimension, that begin in these bytes of the file; the last
+        one is read to its end. If extents cover the file, each row is in exactly one of them. The
+        header is read anyway. An array of several dimensions in Fortran order is refused.
     workers, chunk_size, engine, page_cache, progress, readonly, verify, profile
         As for `read`.
 
@@ -206,26 +235,86 @@ def read_npy(
     --------
     >>> swath.read_npy("array.npy").shape
     (3, 4)
+    >>> swath.read_npy("array.npy", starting_in=(130, 32))
+    array([[4., 5., 6., 7.]])
     """
-    from swath._numpy import np
+    how: dict[str, Any] = {
+        "workers": workers,
+        "chunk_size": chunk_size,
+        "engine": engine,
+        "page_cache": page_cache,
+        "progress": progress,
+        "readonly": readonly,
+        "verify": verify,
+        "profile": profile,
+    }
+    if starting_in is not None:
+        return _rows_of_npy(source, starting_in, how)
+    buffer: Any = read(source, **how)
+    begin, dtype, shape, is_fortran = _header(source, bytes(memoryview(buffer)[:_MOST_HEADER]))
+    _check_length(source, dtype, shape, buffer.nbytes - begin)
+    return _made(source, buffer, begin, dtype, shape, is_fortran)
 
+
+def _rows_of_npy(
+    source: Any, starting_in: tuple[int, int | None], how: dict[str, Any]
+) -> np.ndarray[Any, Any]:
+    """The rows of a .npy file that begin in an extent."""
+    quiet = {**how, "progress": None}
+
+    def bytes_in(first: int, length: int | None) -> Any:
+        return read(source, starting_in=(first, length), delimiter=1, **quiet)
+
+    begin, dtype, shape, is_fortran = _header(source, bytes(bytes_in(0, _MOST_HEADER)))
+    if len(shape) == 0 or (is_fortran and len(shape) > 1):
+        what = f"the array of shape {shape} in {'Fortran' if is_fortran else 'C'} order has no rows"
+        raise unreadable("Unsupported", named(source), what, "read the whole file")
+    width, end = math.prod(shape[1:]) * dtype.itemsize, begin + math.prod(shape) * dtype.itemsize
+    # The last byte of the values, and one after it.
+    around = bytes_in(end - 1, 2).nbytes
+    if around != 1:
+        _check_length(source, dtype, shape, bytes_in(begin, None).nbytes)
+    if width == 0:
+        # Rows without bytes are where the header ends.
+        count = shape[0] if bytes_in(*starting_in).nbytes and _holds(starting_in, begin - 1) else 0
+        return _made(source, b"", 0, dtype, (count, *shape[1:]), False)
     buffer: Any = read(
         source,
-        workers=workers,
-        chunk_size=chunk_size,
-        engine=engine,
-        page_cache=page_cache,
-        progress=progress,
-        readonly=readonly,
-        verify=verify,
-        profile=profile,
+        offset=begin,
+        length=end - begin,
+        starting_in=starting_in,
+        delimiter=width,
+        **how,
     )
-    begin, dtype, shape, is_fortran = _header(source, bytes(memoryview(buffer)[:_MOST_HEADER]))
-    there, wanted = buffer.nbytes - begin, math.prod(shape) * dtype.itemsize
+    return _made(source, buffer, 0, dtype, (buffer.nbytes // width, *shape[1:]), False)
+
+
+def _holds(extent: tuple[int, int | None], place: int) -> bool:
+    first, length = extent
+    return first <= place and (length is None or place < first + length)
+
+
+def _check_length(source: Any, dtype: np.dtype[Any], shape: tuple[int, ...], there: int) -> None:
+    """Fails unless the file ends where its values do."""
+    wanted = math.prod(shape) * dtype.itemsize
     if there != wanted:
         what = f"{dtype} of shape {shape} takes {wanted} bytes, but the file has {there}"
         reason = "Truncated" if there < wanted else "Malformed"
         raise unreadable(reason, named(source), what, _RESTORE)
+
+
+def _made(
+    source: Any,
+    buffer: Any,
+    begin: int,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    is_fortran: bool,
+) -> np.ndarray[Any, Any]:
+    """The array of values that begin at a byte of the buffer."""
+    from swath._numpy import np
+
+    wanted = math.prod(shape) * dtype.itemsize
     try:
         flat = np.empty(math.prod(shape), dtype)
         if wanted:

@@ -70,6 +70,8 @@ def read_mtx(
     strict: bool = False,
     sort: bool = False,
     sum_duplicates: bool = False,
+    offset: int = 0,
+    length: int | None = None,
     starting_in: tuple[int, int | None] | None = None,
     workers: int = 0,
     engine: _Engine = "auto",
@@ -96,11 +98,17 @@ def read_mtx(
         Whether to sort the entries, and to add up entries at the same place.
     strict : bool
         Whether to refuse what the format forbids but other readers accept.
+    offset, length : int, optional
+        Which bytes are the text, for a matrix in a larger file: they are read into memory first.
+        Bytes in errors and in ``starting_in`` count from ``offset``.
     starting_in : (offset, length), optional
         Only the entries that begin in these bytes of the text; the last one is read to its end,
         wherever that is. If extents cover the file, each entry begins in exactly one of them. The
-        shape is that of the header. A dense matrix is refused, because its values do not say where
-        they belong.
+        header is read anyway: shape, symmetry and types are those of the file, so the parts of
+        ``coo`` follow one another and those of ``csr`` and ``csc`` add up. ``sort`` and
+        ``sum_duplicates`` see only the part. In a file of integers pass ``values=``: with "auto" a
+        part with an integer above 2^63 - 1 has ``uint64``. The number of entries is not compared
+        with the header. A dense matrix is refused, because its values do not say where they belong.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
 
@@ -131,6 +139,8 @@ def read_mtx(
         strict=strict,
         sort=sort,
         sum_duplicates=sum_duplicates,
+        offset=offset,
+        length=length,
         starting_in=starting_in,
     )
     return _matrix(source, form, read)
@@ -147,6 +157,8 @@ def read_edges(
     strict: bool = False,
     sort: bool = False,
     sum_duplicates: bool = False,
+    offset: int = 0,
+    length: int | None = None,
     starting_in: tuple[int, int | None] | None = None,
     workers: int = 0,
     engine: _Engine = "auto",
@@ -158,8 +170,8 @@ def read_edges(
     """Reads a list of edges: two numbers per line, and optionally a weight.
 
     ``base`` is the number of the first vertex: 0, 1 or "auto". ``vertices`` is their count; without it,
-    the greatest vertex decides, which differs between parts that are read with ``starting_in=``. All
-    else is as for `read_mtx`.
+    the greatest vertex decides, which differs between parts that are read with ``starting_in=``: pass
+    it for all parts. All else is as for `read_mtx`.
 
     Examples
     --------
@@ -179,6 +191,8 @@ def read_edges(
         strict=strict,
         sort=sort,
         sum_duplicates=sum_duplicates,
+        offset=offset,
+        length=length,
         starting_in=starting_in,
     )
     return _matrix(source, form, read)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, NoReturn, Protocol, Self, SupportsIndex, TypeVar, final, overload
+from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeVar, final, overload
 
 from typing_extensions import Buffer as _Buffer
 
@@ -70,7 +70,9 @@ class Buffer:
     def partition(self, sep: _Bytes, /) -> tuple[bytes, bytes, bytes]: ...
     def rpartition(self, sep: _Bytes, /) -> tuple[bytes, bytes, bytes]: ...
     def __eq__(self, value: object, /) -> bool: ...
-    def __reduce_ex__(self, *_args: object) -> NoReturn: ...
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]: ...
+    def __copy__(self) -> Buffer: ...
+    def __deepcopy__(self, _memo: Any, /) -> Buffer: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def __release_buffer__(self, buffer: memoryview, /) -> None: ...
     __hash__: None  # type: ignore[assignment]
@@ -160,6 +162,7 @@ class Table:
     def __getitem__(self, key: slice | list[str] | list[int], /) -> Table: ...
     @overload
     def __getitem__(self, key: str | SupportsIndex, /) -> Any: ...
+    def __reduce_ex__(self, protocol: SupportsIndex, /) -> tuple[Any, ...]: ...
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(
@@ -217,6 +220,8 @@ def read(
     *,
     offset: int = 0,
     length: int | None = None,
+    starting_in: _Extent | None = None,
+    delimiter: bytes | str | int | None = None,
     workers: int = 0,
     chunk_size: int = 0,
     engine: _Engine = "auto",
@@ -233,6 +238,8 @@ def read(
     *,
     offset: int = 0,
     length: int | None = None,
+    starting_in: _Extent | None = None,
+    delimiter: bytes | str | int | None = None,
     workers: int = 0,
     chunk_size: int = 0,
     engine: _Engine = "auto",
@@ -249,6 +256,8 @@ def read(
     *,
     offset: int = 0,
     length: int | None = None,
+    starting_in: _Extent | None = None,
+    delimiter: bytes | str | int | None = None,
     workers: int = 0,
     chunk_size: int = 0,
     engine: _Engine = "auto",
@@ -384,6 +393,8 @@ def read_matrix(
     strict: bool = False,
     sort: bool = False,
     sum_duplicates: bool = False,
+    offset: int = 0,
+    length: int | None = None,
     starting_in: _Extent | None = None,
 ) -> tuple[int, int, str, Buffer, Buffer, Buffer | None]: ...
 def write_matrix(
@@ -412,7 +423,10 @@ def read_table(
     quote: int | None = ...,
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
+    offset: int = 0,
+    length: int | None = None,
     starting_in: _Extent | None = None,
+    dtypes: Sequence[tuple[str | int, str]] | None = None,
 ) -> Table: ...
 @overload
 def read_table(
@@ -427,8 +441,25 @@ def read_table(
     quote: int | None = ...,
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
+    offset: int = 0,
+    length: int | None = None,
     starting_in: _Extent | None = None,
+    dtypes: Sequence[tuple[str | int, str]] | None = None,
 ) -> tuple[Buffer, list[str] | None]: ...
+def read_dtypes(
+    source: _Input,
+    how: How,
+    *,
+    columns: Sequence[str | int] | None = None,
+    delimiter: int | Literal["blanks"] | None = None,
+    header: Literal["auto", "present", "absent"] = "auto",
+    comment: int | None = ...,
+    quote: int | None = ...,
+    missing_words: Sequence[str] | None = None,
+    offset: int = 0,
+    length: int | None = None,
+    starting_in: _Extent | None = None,
+) -> list[str]: ...
 def write_table(
     path: _Path,
     dtype: str,
@@ -454,6 +485,12 @@ def read_arrow(
 def import_table(data: Any, name: str | None = None) -> Table: ...
 def make_column(
     name: str, is_integer: bool, values: Any, missing: Any | None = None
+) -> Table: ...
+def restore_buffer(
+    data: Any, format: str, shape: Sequence[int], readonly: bool, copy: bool
+) -> Buffer: ...
+def restore_table(
+    names: Sequence[str] | None, columns: Sequence[tuple[str, Any, Any | None]]
 ) -> Table: ...
 def write_parts(
     path: _Path,

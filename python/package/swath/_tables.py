@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from swath._given import check_numbers, plain, tables
 from swath._how import How, Leave
-from swath._swath import Table, read_table, write_columns, write_table
+from swath._swath import Table, read_dtypes, read_table, write_columns, write_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +36,9 @@ def read_csv(
     quote: str | bytes | None = '"',
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
+    dtypes: Mapping[Any, Any] | Sequence[Any] | None = None,
+    offset: int = 0,
+    length: int | None = None,
     starting_in: tuple[int, int | None] | None = None,
     workers: int = 0,
     engine: _Engine = "auto",
@@ -68,10 +71,18 @@ def read_csv(
         field is an error.
     missing_words : sequence of str
         Fields that count as missing. Default: an empty field, ``NA``, ``N/A`` and ``null``.
+    dtypes : mapping, or sequence with one dtype per column of the result, optional
+        The types of the columns of a ``Table``: "int64" or "float64" for a name in the header or an
+        index. The fields of a column decide its type if it has none here, or ``None``. Types of
+        columns that are not read are ignored. `csv_dtypes` returns those of a file.
+    offset, length : int, optional
+        Which bytes are the text, for a table in a larger file: they are read into memory first.
+        Bytes in errors and in ``starting_in`` count from ``offset``.
     starting_in : (offset, length), optional
         Only the rows that begin in these bytes of the text; the last one is read to its end, wherever
         that is. If extents cover the file, each row begins in exactly one of them. The first line and
-        its names are read anyway. Without ``dtype``, types are those of the part.
+        its names are read anyway. A column that has no type in ``dtypes`` gets that of the part,
+        which may differ from part to part.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
 
@@ -92,26 +103,133 @@ def read_csv(
     (['x', 'y'], (3, 2))
     >>> swath.read_csv("points.csv", "f8", columns=["y"]).ravel()
     array([0.5, 1.5, 2.5])
+
+    Parts that fit together, for as many programs as there are parts:
+
+    >>> dtypes = swath.csv_dtypes("points.csv")
+    >>> parts = [(0, 11), (11, None)]
+    >>> [swath.read_csv("points.csv", dtypes=dtypes, starting_in=part).shape for part in parts]
+    [(2, 2), (1, 2)]
     """
+    said = _said(columns, delimiter, header, comment, quote, missing_words)
+    said |= {"missing": missing, "offset": offset, "length": length, "starting_in": starting_in}
+    how = How(workers, 0, engine, page_cache, progress, verify, profile)
+    if dtype is None:
+        if dtypes is not None:
+            said["dtypes"] = _dtypes(dtypes, said["columns"])
+        table = read_table(source, None, how, **said)
+        if isinstance(dtypes, Sequence) and len(dtypes) != table.num_columns:
+            raise ValueError(
+                f"dtypes=[…] has {len(dtypes)} types for {table.num_columns} columns; try: pass one for each "
+                "column of the result, or a dict"
+            )
+        return table
+    if dtypes is not None:
+        raise TypeError(
+            "dtype= is the type of an array, and dtypes= are those of a Table; try: leave out one of them"
+        )
+    from swath._numpy import np
+
+    values, _ = read_table(source, np.dtype(dtype).name, how, **said)
+    return np.asarray(values)
+
+
+def csv_dtypes(
+    source: Any,
+    *,
+    columns: Sequence[str | int] | None = None,
+    delimiter: str | bytes | None = None,
+    header: Literal["auto", "present", "absent"] = "auto",
+    comment: str | bytes | None = "#",
+    quote: str | bytes | None = '"',
+    missing_words: Sequence[str] | None = None,
+    offset: int = 0,
+    length: int | None = None,
+    starting_in: tuple[int, int | None] | None = None,
+    workers: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> list[str]:
+    """Returns the types of the columns that `read_csv` would read: "int64" or "float64" for each.
+
+    The types depend on every field, so the types of a part may differ from those of the whole file.
+    Call this once and pass the result as ``dtypes=`` to every `read_csv` of a part: then all parts
+    have the same types. It parses the whole file and keeps nothing. If you know that all rows are
+    alike, the first of them are enough: ``starting_in=(0, 1 << 20)``. A part with a fraction in a
+    column of integers is then an error with its line, never a wrong number.
+
+    Parameters
+    ----------
+    source : path, descriptor, open file, bytes in memory, or list of copies
+        As for `read`.
+    columns, delimiter, header, comment, quote, missing_words, offset, length, starting_in
+        As for `read_csv`; pass the same ones there.
+    workers, engine, page_cache, progress, verify, profile
+        As for `read`.
+
+    Examples
+    --------
+    >>> swath.csv_dtypes("points.csv")
+    ['int64', 'float64']
+    """
+    said = _said(columns, delimiter, header, comment, quote, missing_words)
+    said |= {"offset": offset, "length": length, "starting_in": starting_in}
+    how = How(workers, 0, engine, page_cache, progress, verify, profile)
+    return read_dtypes(source, how, **said)
+
+
+def _said(
+    columns: Any, delimiter: Any, header: Any, comment: Any, quote: Any, missing_words: Any
+) -> dict[str, Any]:
+    """How the text is written, and which columns are read."""
     if not isinstance(header, str):
         raise TypeError(f'header={header!r}: not one of "auto", "present", "absent"')
-    said: dict[str, Any] = {
+    return {
         "columns": None if columns is None else _keys(columns),
         "header": header,
         "delimiter": delimiter if delimiter == "blanks" else _byte("delimiter", delimiter),
         "comment": _byte("comment", comment),
         "quote": _byte("quote", quote),
-        "missing": missing,
         "missing_words": None if missing_words is None else list(missing_words),
-        "starting_in": starting_in,
     }
-    how = How(workers, 0, engine, page_cache, progress, verify, profile)
-    if dtype is None:
-        return read_table(source, None, how, **said)
+
+
+def _dtypes(
+    dtypes: Mapping[Any, Any] | Sequence[Any], columns: list[str | int] | None
+) -> list[tuple[str | int, str]]:
+    """The types by the columns of the file."""
+    if isinstance(dtypes, Mapping):
+        pairs = [(_key(one, "dtypes={…}"), dtype) for one, dtype in dtypes.items()]
+    elif isinstance(dtypes, (str, bytes)) or not isinstance(dtypes, Sequence):
+        raise TypeError(
+            f"dtypes={dtypes!r}: neither a mapping nor a sequence of dtypes; try: pass "
+            'dtypes={"column": "int64"}'
+        )
+    elif columns is None:
+        pairs = list(enumerate(dtypes))
+    else:
+        pairs = list(zip(columns, dtypes))
+    return [(key, _dtype(dtype)) for key, dtype in pairs if dtype is not None]
+
+
+_DTYPES = {"int64": "int64", "i8": "int64", "float64": "float64", "f8": "float64"}
+
+
+def _dtype(dtype: Any) -> str:
+    if isinstance(dtype, str) and dtype in _DTYPES:
+        return _DTYPES[dtype]
     from swath._numpy import np
 
-    values, _ = read_table(source, np.dtype(dtype).name, how, **said)
-    return np.asarray(values)
+    name = str(np.dtype(dtype).name)
+    if name not in _DTYPES:
+        raise TypeError(
+            f'dtypes=…: {name}: columns of a Table have "int64" or "float64"; try: pass one of these, or '
+            "dtype= for an array"
+        )
+    return name
 
 
 def _keys(columns: Any) -> list[str | int]:
@@ -123,7 +241,7 @@ def _keys(columns: Any) -> list[str | int]:
     return [_key(one) for one in columns]
 
 
-def _key(one: Any) -> str | int:
+def _key(one: Any, where: str = "columns=[…]") -> str | int:
     if isinstance(one, str):
         return str(one)
     try:
@@ -132,14 +250,14 @@ def _key(one: Any) -> str | int:
         index = None
     if index is None:
         raise TypeError(
-            f"columns=[…]: {one!r} is neither a name nor an index; try: pass a str, or an int from 0"
+            f"{where}: {one!r} is neither a name nor an index; try: pass a str, or an int from 0"
         )
     if index < 0:
         raise ValueError(
-            f"columns=[…]: {one!r}: indices count from 0, the first column; try: pass the name"
+            f"{where}: {one!r}: indices count from 0, the first column; try: pass the name"
         )
     if index >= 2**63:
-        raise ValueError(f"columns=[…]: {one!r}: no file has that many columns; try: pass the name")
+        raise ValueError(f"{where}: {one!r}: no file has that many columns; try: pass the name")
     return index
 
 

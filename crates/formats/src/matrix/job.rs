@@ -110,7 +110,8 @@ impl<'p> Job<'p> {
     /// Returns the number of lines after the header, if it can be counted.
     fn count_lines(&self) -> Option<u64> {
         let body = self.header.body_offset;
-        let read = self.options.read.clone().without_progress().with_offset(body);
+        let read = self.options.read.clone().without_progress();
+        let read = read.without_extent().with_offset(body);
         let newlines = read.count(self.input.source(), b'\n').ok()?.value;
         // The last line may lack a newline.
         Some(newlines + 1)
@@ -143,7 +144,7 @@ impl<'p> Job<'p> {
     /// Returns the library's error if the call was cancelled.
     pub(super) fn check_cancelled(&self) -> std::result::Result<(), Failure> {
         if self.options.read.is_cancelled() {
-            let read = self.options.read.clone().without_progress();
+            let read = self.options.read.clone().without_progress().without_extent();
             read.with_len(self.len.min(1)).read(self.input.source())?;
         }
         Ok(())

@@ -185,9 +185,10 @@ impl MatrixOptions {
     }
 
     setters! {
-        /// How to read the file: workers, page cache, cancellation, timeline. It is always read as
-        /// a whole. The result does not depend on these options. Progress reports the last pass
-        /// over the file.
+        /// How to read the file: workers, page cache, cancellation, timeline; the result does not
+        /// depend on these. Progress reports the last pass over the file. If an offset or a length
+        /// is set, those bytes are the text: they are read into memory first, and bytes in errors
+        /// and in [`with_starting_in`](Self::with_starting_in) count from there.
         with_read(read: ReadOptions);
 
         /// Reads only the entries that begin in this extent of the text; the last one is read to

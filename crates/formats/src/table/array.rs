@@ -161,7 +161,8 @@ pub(super) fn map_blocks<R: Send>(
     head: &Head,
     map: impl Fn(Block<'_>) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let records = options.read.clone().with_offset(head.data).records(input.source());
+    let read = options.read.clone().without_extent().with_offset(head.data);
+    let records = read.records(input.source());
     let records = match options.starting_in {
         Some(extent) => records.with_starting_in(extent),
         None => records,
@@ -220,6 +221,15 @@ pub(super) fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option
     }
 }
 
+/// Refuses a stand-in for missing values, which columns do not need.
+pub(super) fn refuse_stand_in(input: &Text, options: &TableOptions) -> Result<()> {
+    if !matches!(options.missing, Missing::Value(_)) {
+        return Ok(());
+    }
+    let detail = "columns mark missing values with a bit and need no stand-in";
+    Err(Error::reading(input.path(), FormatReason::Invalid, detail))
+}
+
 /// Where everything is stored.
 struct Plan<'p, T> {
     input: Text,
@@ -235,6 +245,10 @@ struct Plan<'p, T> {
 impl<'p, T: Value> Plan<'p, T> {
     fn make(source: Source, options: &'p TableOptions) -> Result<Self> {
         let (input, head) = head::open(source, options)?;
+        if !options.kinds.is_empty() {
+            let detail = "the options give types to columns, but an array has one type";
+            return Err(Error::reading(input.path(), FormatReason::Invalid, detail));
+        }
         let missing = stand_in(input.path(), options.missing)?;
         let counts = count_rows(&input, options, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum();

@@ -124,7 +124,11 @@ fn check_field(
     let bare = dialect.bare(text);
     let at = start + (bare.as_ptr().addr() - text.as_ptr().addr());
     check(place, bare).map_err(|(reason, detail)| {
-        let hint = if detail == NO_NUMBER { hint_for(bare, dialect) } else { "" };
+        let hint = match detail.as_str() {
+            NO_NUMBER => hint_for(bare, dialect),
+            _ if head.kind(place).is_some() => "let the column have doubles (float64)",
+            _ => "",
+        };
         Wrong { at, refusal: (reason, format!("{}: {detail}", head.label(column))), hint }
     })?;
     // A search for delimiters alone would take it for several fields.

@@ -5,10 +5,11 @@ use std::path::Path;
 use swath::{Input, ReadOptions, Source};
 use swath_simd::decimal;
 
+use super::columns::ColumnKind;
 use super::dialect::{Dialect, without_returns};
 use super::first_line::{self, OddNumber, begins_with_digit};
 use super::options::{Delimiter, HeaderLine, TableOptions};
-use super::select::Picked;
+use super::select::{Picked, kinds_of};
 use crate::error::{Error, FormatReason, Result, shown};
 use crate::foreign;
 use crate::input::Text;
@@ -30,6 +31,8 @@ pub(super) struct Head {
     names: Option<Vec<String>>,
     /// The columns to read; `None` for all.
     pub(super) picked: Option<Picked>,
+    /// The types that the options give to columns that are read, in the order of the file.
+    kinds: Vec<(usize, ColumnKind)>,
     /// Where the first line after the header begins.
     pub(super) data: u64,
     /// Length of the file in bytes.
@@ -55,6 +58,13 @@ impl Head {
         }
     }
 
+    /// Returns the type that the options give to a column, by its index among those that are read, in
+    /// the order of the file.
+    pub(super) fn kind(&self, place: usize) -> Option<ColumnKind> {
+        let at = self.kinds.binary_search_by_key(&place, |&(place, _)| place).ok()?;
+        Some(self.kinds[at].1)
+    }
+
     /// Whether the first line names the columns.
     pub(super) fn has_names(&self) -> bool {
         self.names.is_some()
@@ -69,11 +79,15 @@ impl Head {
     }
 
     fn pick(&mut self, path: &Path, options: &TableOptions) -> Result<()> {
-        let Some(keys) = &options.columns else { return Ok(()) };
-        let picked = Picked::new(keys, self.names.as_deref(), self.dialect.columns);
-        self.picked =
-            Some(picked.map_err(|why| Error::reading(path, FormatReason::Invalid, why))?);
-        self.dialect.skips = true;
+        let (names, count) = (self.names.as_deref(), self.dialect.columns);
+        let invalid = |why| Error::reading(path, FormatReason::Invalid, why);
+        let given = kinds_of(&options.kinds, names, count).map_err(invalid)?;
+        if let Some(keys) = &options.columns {
+            self.picked = Some(Picked::new(keys, names, count).map_err(invalid)?);
+            self.dialect.skips = true;
+        }
+        let place = |(column, kind)| Some((self.place(column)?, kind));
+        self.kinds = given.into_iter().filter_map(place).collect();
         Ok(())
     }
 }
@@ -180,7 +194,8 @@ fn look(
         let line = text[sample..].split_inclusive(|&byte| byte == b'\n').next();
         dialect.look_at(line.unwrap_or_default());
     }
-    Ok(Some(Head { dialect, names, picked: None, data: data as u64, len: 0 }))
+    let (data, kinds) = (data as u64, Vec::new());
+    Ok(Some(Head { dialect, names, picked: None, kinds, data, len: 0 }))
 }
 
 /// Whether the next record has a non-empty field in quotes; `None` if more must be read to decide.

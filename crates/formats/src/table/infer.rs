@@ -11,7 +11,7 @@ use bytes::Bytes;
 use swath::{Array, Block, ReadOptions, Source};
 use swath_simd::{RowsMut, Tokens, split_rows};
 
-use super::array::{count_rows, first_fault, map_blocks};
+use super::array::{count_rows, first_fault, map_blocks, refuse_stand_in};
 use super::columns::{Column, ColumnKind, Columns, Shared};
 use super::diagnose::{self, Refusal};
 use super::fields::{Fields, Wrong, bare};
@@ -59,16 +59,15 @@ impl TableOptions {
     /// Those of [`read`](Self::read). [`FormatReason::TooLarge`] also for an integer that does not
     /// fit `i64` in a column without fractions: as a double it would be a different number.
     /// [`FormatReason::Invalid`] for [`Missing::Value`], which columns do not need.
+    /// [`FormatReason::Malformed`] for a number with a fraction in a column that
+    /// [`with_kinds`](Self::with_kinds) says has integers.
     pub fn read_columns(&self, source: impl Into<Source>) -> Result<Columns> {
         self.columns_from(source.into())
     }
 
     fn columns_from(&self, source: Source) -> Result<Columns> {
         let (input, head) = head::open(source, self)?;
-        if matches!(self.missing, Missing::Value(_)) {
-            let detail = "columns mark missing values with a bit and need no stand-in";
-            return Err(Error::reading(input.path(), FormatReason::Invalid, detail));
-        }
+        refuse_stand_in(&input, self)?;
         let columns = head.dialect.columns;
         room_for(columns.saturating_mul(COLUMN))
             .map_err(|_| head::no_room(head.data, columns).into_error(&input))?;
@@ -83,22 +82,12 @@ impl TableOptions {
         let mut words = Array::<u64>::zeroed(rows * kinds.len())?;
         loop {
             let (found, masks) = inference.fill(&kinds, &mut words)?;
-            let mut again = false;
-            for (kind, found) in kinds.iter_mut().zip(&found) {
-                let is_double = load(&found.double) || !load(&found.value);
-                if *kind == ColumnKind::I64 && is_double {
-                    again |= load(&found.value);
-                    *kind = ColumnKind::F64;
-                }
+            let again = settle(&mut kinds, &found, &head);
+            if has_misfit(&kinds, &found) {
+                return Err(inference.find_fault(&kinds, true)?);
             }
             if again {
                 continue;
-            }
-            let is_beyond = |(kind, found): (&ColumnKind, &Found)| {
-                *kind == ColumnKind::I64 && load(&found.beyond)
-            };
-            if kinds.iter().zip(&found).any(is_beyond) {
-                return Err(inference.find_fault(&kinds, true)?);
             }
             let counts = std::mem::take(&mut inference.counts);
             let columns = assemble(words, &kinds, rows, &counts, masks);
@@ -117,8 +106,30 @@ const COLUMN: usize = 128;
 const SAMPLE: u64 = 64 << 10;
 const SAMPLE_OF_COLUMN: u64 = 64;
 
-/// Returns the likely types of the columns, judging by the first lines.
-fn likely(input: &Text, head: &Head) -> Result<Vec<ColumnKind>> {
+/// Makes columns ones of doubles that must be, unless the options say what they are. Returns whether
+/// one of them has values, which were parsed as integers.
+pub(super) fn settle(kinds: &mut [ColumnKind], found: &[Found], head: &Head) -> bool {
+    let mut again = false;
+    for (place, (kind, found)) in kinds.iter_mut().zip(found).enumerate() {
+        let is_double = load(&found.double) || !load(&found.value);
+        if *kind == ColumnKind::I64 && is_double && head.kind(place).is_none() {
+            again |= load(&found.value);
+            *kind = ColumnKind::F64;
+        }
+    }
+    again
+}
+
+/// Whether a column of integers has a value that is not an `i64`.
+pub(super) fn has_misfit(kinds: &[ColumnKind], found: &[Found]) -> bool {
+    kinds.iter().zip(found).any(|(kind, found)| {
+        *kind == ColumnKind::I64 && (load(&found.beyond) || load(&found.double))
+    })
+}
+
+/// Returns the types that the options say, and the likely types of the other columns, judging by the
+/// first lines.
+pub(super) fn likely(input: &Text, head: &Head) -> Result<Vec<ColumnKind>> {
     let dialect = &head.dialect;
     let mut kinds = vec![ColumnKind::I64; head.width()];
     let wanted = SAMPLE.max(dialect.columns as u64 * SAMPLE_OF_COLUMN);
@@ -142,6 +153,9 @@ fn likely(input: &Text, head: &Head) -> Result<Vec<ColumnKind>> {
             }
         }
     }
+    for (place, kind) in kinds.iter_mut().enumerate() {
+        *kind = head.kind(place).unwrap_or(*kind);
+    }
     Ok(kinds)
 }
 
@@ -152,7 +166,7 @@ fn is_integer(bare: &[u8]) -> bool {
 
 /// What was seen in a column.
 #[derive(Debug, Default)]
-struct Found {
+pub(super) struct Found {
     /// A number that is not an integer.
     double: AtomicBool,
     /// An integer that is too large.
@@ -170,12 +184,13 @@ fn load(flag: &AtomicBool) -> bool {
 /// blocks without missing values.
 type Masks = Vec<Vec<u8>>;
 
-struct Inference<'p> {
-    input: &'p Text,
-    options: &'p TableOptions,
-    head: &'p Head,
-    counts: Vec<(u64, usize)>,
-    rows: usize,
+pub(super) struct Inference<'p> {
+    pub(super) input: &'p Text,
+    pub(super) options: &'p TableOptions,
+    pub(super) head: &'p Head,
+    /// Of each block; not needed to [look](Self::look).
+    pub(super) counts: Vec<(u64, usize)>,
+    pub(super) rows: usize,
 }
 
 impl Inference<'_> {
@@ -200,16 +215,35 @@ impl Inference<'_> {
                 let mut filling = Filling { inference: self, kinds, found: &found, rows };
                 filling.fill(block)
             });
-            filled.map_err(|Wrong| {
-                let check = |column: usize, bare: &[u8]| self.check(kinds[column], bare, false);
-                let fault = diagnose::fault(block.bytes, block.offset, self.head, check);
-                fault.into_error(self.input)
-            })
+            filled.map_err(|Wrong| self.fault(block, kinds))
         })?;
         Ok((found, masks))
     }
 
-    fn find_fault(&self, kinds: &[ColumnKind], is_final: bool) -> Result<Error> {
+    /// Parses everything as `kinds` says, and keeps nothing.
+    pub(super) fn look(&self, kinds: &[ColumnKind]) -> Result<Vec<Found>> {
+        let found: Vec<Found> = kinds.iter().map(|_| Found::default()).collect();
+        let dialect = &self.head.dialect;
+        map_blocks(self.input, self.options, self.head, |block| {
+            let rows = lines::count(block.bytes, dialect);
+            let is_possible = rows.saturating_mul(dialect.columns) <= block.bytes.len() + 1;
+            let mut words = vec![0; if is_possible { rows * kinds.len() } else { 0 }];
+            let part = split_rows(&mut words, rows, [rows]).into_iter().next();
+            let filled = part.filter(|_| is_possible).ok_or(Wrong).and_then(|rows| {
+                Filling { inference: self, kinds, found: &found, rows }.fill(block)
+            });
+            filled.map(drop).map_err(|Wrong| self.fault(block, kinds))
+        })?;
+        Ok(found)
+    }
+
+    /// Returns what is wrong with a block that could not be parsed.
+    fn fault(&self, block: Block<'_>, kinds: &[ColumnKind]) -> Error {
+        let check = |column: usize, bare: &[u8]| self.check(kinds[column], bare, false);
+        diagnose::fault(block.bytes, block.offset, self.head, check).into_error(self.input)
+    }
+
+    pub(super) fn find_fault(&self, kinds: &[ColumnKind], is_final: bool) -> Result<Error> {
         first_fault(self.input, self.options, self.head, |column, bare| {
             self.check(kinds[column], bare, is_final)
         })

@@ -2,6 +2,7 @@
 
 use swath::{Extent, ReadOptions};
 
+use super::columns::ColumnKind;
 use super::select::ColumnKey;
 use crate::setters::setters;
 
@@ -74,6 +75,7 @@ pub struct TableOptions {
     pub(super) comment: Option<u8>,
     pub(super) quote: Option<u8>,
     pub(super) columns: Option<Vec<ColumnKey>>,
+    pub(super) kinds: Vec<(ColumnKey, ColumnKind)>,
     pub(super) missing: Missing,
     pub(super) missing_words: Vec<Vec<u8>>,
     pub(super) read: ReadOptions,
@@ -97,6 +99,7 @@ impl TableOptions {
             comment: Some(b'#'),
             quote: Some(b'"'),
             columns: None,
+            kinds: Vec::new(),
             missing: Missing::Natural,
             missing_words: words.map(|word| word.as_bytes().to_vec()).to_vec(),
             read: ReadOptions::new(),
@@ -149,6 +152,31 @@ impl TableOptions {
         self
     }
 
+    /// The types of some columns, each given by its name in the header or by its index from 0, for
+    /// [`read_columns`](Self::read_columns). Types of columns that are not read are ignored.
+    /// [`schema`](Self::schema) returns those of a file. Default: the fields of a column decide,
+    /// which may differ from part to part of a table.
+    ///
+    /// ```
+    /// use swath_formats::table::{ColumnKind, TableOptions, Values};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("points.csv");
+    /// std::fs::write(&path, "x,y\n1,2\n3,4\n")?;
+    /// let table = TableOptions::new().with_kinds([("y", ColumnKind::F64)]).read_columns(&path)?;
+    /// assert_eq!(table.columns[0].values(), Values::I64(&[1, 3]));
+    /// assert_eq!(table.columns[1].values(), Values::F64(&[2.0, 4.0]));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_kinds<K: Into<ColumnKey>>(
+        mut self,
+        kinds: impl IntoIterator<Item = (K, ColumnKind)>,
+    ) -> Self {
+        self.kinds = kinds.into_iter().map(|(key, kind)| (key.into(), kind)).collect();
+        self
+    }
+
     setters! {
         /// What replaces a missing value. Default: [`Missing::Natural`].
         with_missing(missing: Missing);
@@ -165,8 +193,10 @@ impl TableOptions {
     }
 
     setters! {
-        /// How to read the file: workers, page cache, progress, cancellation. It is always read as
-        /// a whole, and twice, so progress starts again after counting.
+        /// How to read the file: workers, page cache, progress, cancellation. It is read twice, so
+        /// progress starts again after counting. If an offset or a length is set, those bytes are
+        /// the text: they are read into memory first, and bytes in errors and in
+        /// [`with_starting_in`](Self::with_starting_in) count from there.
         with_read(read: ReadOptions);
 
         /// Reads only the rows that begin in this extent of the text; the last one is read to its

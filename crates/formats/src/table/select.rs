@@ -2,6 +2,8 @@
 
 use swath_simd::Tokens;
 
+use super::columns::ColumnKind;
+
 /// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ColumnKey {
@@ -97,6 +99,30 @@ impl Picked {
     }
 }
 
+/// Finds the columns of the file to which types are given, in the order of the file; an error text if
+/// that is impossible.
+pub(super) fn kinds_of(
+    given: &[(ColumnKey, ColumnKind)],
+    names: Option<&[String]>,
+    count: usize,
+) -> Result<Vec<(usize, ColumnKind)>, String> {
+    let mut kinds: Vec<(usize, ColumnKind)> = Vec::with_capacity(given.len());
+    for (key, kind) in given {
+        let column = find(key, names, count)?;
+        if *kind == ColumnKind::U64 {
+            return Err(format!("column index {column}: text never becomes unsigned"));
+        }
+        kinds.push((column, *kind));
+    }
+    kinds.sort_by_key(|&(column, _)| column);
+    let twice = kinds.windows(2).find(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1);
+    match twice {
+        Some(pair) => Err(format!("column index {} is given two types", pair[0].0)),
+        None => Ok(kinds),
+    }
+}
+
+/// Returns the index of a column in a file with this many; an error text if it does not exist.
 fn find(key: &ColumnKey, names: Option<&[String]>, count: usize) -> Result<usize, String> {
     match (key, names) {
         (ColumnKey::Index(index), _) if *index < count => Ok(*index),

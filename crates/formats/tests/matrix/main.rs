@@ -2,6 +2,7 @@
 
 mod compressed;
 mod coordinates;
+mod parts;
 mod refused;
 mod texts;
 mod vectors;

@@ -4,6 +4,7 @@ mod arrays;
 mod faults;
 mod first_lines;
 mod packed;
+mod schema;
 mod select;
 mod vectors;
 mod writing;

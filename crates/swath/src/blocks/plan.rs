@@ -8,7 +8,7 @@ use swath_plan::extent::Extent;
 
 use crate::blocks::Records;
 use crate::blocks::starting::Starts;
-use crate::error::Result;
+use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
 use crate::records::Cut;
 use crate::source::Opened;
@@ -69,6 +69,12 @@ impl Plan {
             memory: || machine::memory_at_hand().unwrap_or(u64::MAX),
             words: records.words,
         }
+    }
+
+    /// Refuses a cut that makes no records.
+    pub(super) fn check_cut(&self, source: &Opened) -> Result<()> {
+        let Some(fault) = self.cut.fault() else { return Ok(()) };
+        Err(Error::new(Operation::Read, Reason::Invalid, source.name()).detail(fault))
     }
 
     /// The bytes to read of a source of `len` bytes.

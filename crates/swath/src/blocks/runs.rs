@@ -10,11 +10,12 @@ use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
 use crate::blocks::Records;
 use crate::blocks::consume::Consume;
+use crate::blocks::extents::no_extents;
 use crate::blocks::file::FileRun;
 use crate::blocks::mapped;
 use crate::blocks::plan::{BLOCK_SIZE, Plan, Start};
 use crate::blocks::stream::StreamRun;
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::Result;
 use crate::observe::Observer;
 use crate::planned::Clock;
 use crate::report::Report;
@@ -173,18 +174,12 @@ impl<'m> Runs<'_, 'm> {
     fn open(&self, source: Source, state: &mut State<'_>) -> Result<Run<'m>> {
         let (plan, start) = (&self.plan, state.next);
         let source = Opened::open(source)?;
-        if let Some(fault) = plan.cut.fault() {
-            let error = Error::new(Operation::Read, Reason::Invalid, source.name());
-            return Err(error.detail(fault));
-        }
+        plan.check_cut(&source)?;
         let options = &plan.options;
         let extent = match source.kind() {
             Kind::Sized(len) => Some(plan.extent_of(&source, len)?),
             Kind::Stream | Kind::Made if plan.starting_in.is_some() => {
-                let error = Error::new(Operation::Read, Reason::Invalid, source.name());
-                return Err(error
-                    .detail("it is a stream, which has no extents")
-                    .hint("write the stream to a file first"));
+                return Err(no_extents(&source));
             }
             Kind::Stream | Kind::Made => None,
         };

@@ -1,10 +1,17 @@
 //! A block of whole records, and the records in it.
 
+use std::ops::Range;
 use std::slice::ChunksExact;
+use std::sync::Arc;
 
+use bytes::Bytes;
 use swath_simd::Positions;
 
+use crate::buffer::Buffer;
 use crate::records::cut::Cut;
+
+/// A block that is shorter than its memory divided by this is copied when it is kept.
+const SHARED_PART: usize = 4;
 
 /// Adjacent records.
 #[derive(Clone, Copy, Debug)]
@@ -20,12 +27,38 @@ pub struct Block<'b> {
     pub bytes: &'b [u8],
     pub(crate) source: usize,
     pub(crate) cut: Cut,
+    /// What holds the bytes, unless it is a map.
+    pub(crate) memory: Option<&'b Arc<Buffer>>,
 }
 
 impl<'b> Block<'b> {
     /// Which source it is from, counted from 0 in the order given.
     pub fn source(&self) -> usize {
         self.source
+    }
+
+    /// Returns its bytes, to be kept after the call that got the block.
+    ///
+    /// Nothing is copied if the block fills at least a quarter of the memory that it was read
+    /// into: that memory then lives as long as the result, and the worker reads the next block
+    /// into other memory. A smaller block is copied, because it would keep the rest alive too,
+    /// and so is a block of a map.
+    ///
+    /// ```
+    /// let blocks = swath::records("/etc/passwd").map_blocks(|block| -> swath::Result<_> {
+    ///     Ok(block.to_bytes())
+    /// })?;
+    /// assert_eq!(blocks.concat(), swath::read("/etc/passwd")?[..]);
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Bytes {
+        let memory = self
+            .memory
+            .filter(|memory| self.bytes.len().saturating_mul(SHARED_PART) >= memory.capacity());
+        let Some(memory) = memory else { return Bytes::copy_from_slice(self.bytes) };
+        let start = self.bytes.as_ptr().addr() - memory.as_ptr().addr();
+        let range = start..start + self.bytes.len();
+        Bytes::from_owner(Kept { memory: Arc::clone(memory), range })
     }
 
     /// Returns its records one by one, without their delimiters.
@@ -62,6 +95,18 @@ impl<'b> Block<'b> {
     /// space. The values are not parsed.
     pub fn json_lines(&self) -> impl Iterator<Item = &'b [u8]> {
         self.records().map(<[u8]>::trim_ascii).filter(|line| !line.is_empty())
+    }
+}
+
+/// Bytes of a worker's memory, which lives as long as they do.
+struct Kept {
+    memory: Arc<Buffer>,
+    range: Range<usize>,
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.memory[self.range.clone()]
     }
 }
 
@@ -129,7 +174,7 @@ mod tests {
     use super::*;
 
     fn block(bytes: &[u8], cut: Cut) -> Block<'_> {
-        Block { index: 0, offset: 100, bytes, source: 0, cut }
+        Block { index: 0, offset: 100, bytes, source: 0, cut, memory: None }
     }
 
     #[test]

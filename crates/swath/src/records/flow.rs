@@ -58,12 +58,12 @@ impl Flow {
         let tail = if self.cut.divides(share as u64) { 0 } else { self.tail };
         let room = share.saturating_add(tail).max(carry.len());
         window.make_room(source, room, 0)?;
-        window.buffer[..carry.len()].copy_from_slice(&carry);
+        window.memory_mut()[..carry.len()].copy_from_slice(&carry);
         let mut filled = carry.len();
         let mut wanted = room;
         let len = loop {
             filled = self.fill(source, observer, window, filled, wanted)?;
-            let bytes = &window.buffer[..filled];
+            let bytes = &window.memory()[..filled];
             let found =
                 (filled >= share).then(|| self.cut.end_after(bytes, share - 1)).flatten();
             match found {
@@ -76,10 +76,11 @@ impl Flow {
             }
         };
         self.tail = (2 * len.saturating_sub(share)).clamp(LEAST_TAIL, MOST_TAIL);
-        self.carry.extend_from_slice(&window.buffer[len..filled]);
+        let memory = window.memory();
+        self.carry.extend_from_slice(&memory[len..filled]);
         let (grid, cut) = (self.grid, self.cut);
-        let bytes = &window.buffer[..len];
-        let piece = Piece { grid, cut, end, offset, bytes };
+        let bytes = &memory[..len];
+        let piece = Piece { grid, cut, end, offset, bytes, memory: Some(memory) };
         let most = self.record_limit.max(grid.size.get());
         if let Some(record) = piece.too_long(most) {
             return Err(too_long(source, record, most));
@@ -103,7 +104,7 @@ impl Flow {
             return Ok(filled);
         }
         let mut stream = Stream::resume(source, observer, self.past);
-        let came = stream.fill(&mut window.buffer[filled..until]);
+        let came = stream.fill(&mut window.memory_mut()[filled..until]);
         self.past = stream.pause();
         let came = came?;
         self.at_end = came < until - filled;

@@ -1,9 +1,11 @@
 //! What one worker reads at a time: whole records, split into blocks.
 
 use std::num::NonZeroU64;
+use std::sync::Arc;
 
 use swath_plan::extent::Extent;
 
+use crate::buffer::Buffer;
 use crate::records::block::Block;
 use crate::records::cut::Cut;
 
@@ -43,6 +45,8 @@ pub(crate) struct Piece<'p> {
     /// Offset of the first record.
     pub(crate) offset: u64,
     pub(crate) bytes: &'p [u8],
+    /// What holds the bytes, unless it is a map.
+    pub(crate) memory: Option<&'p Arc<Buffer>>,
 }
 
 impl Piece<'_> {
@@ -80,8 +84,8 @@ impl<'p> Iterator for Piece<'p> {
                 .and_then(|last| self.cut.end_after(self.bytes, last)),
         };
         let (bytes, rest) = self.bytes.split_at(len.unwrap_or(self.bytes.len()));
-        let Self { offset, cut, .. } = *self;
-        let block = Block { index, offset, bytes, source: self.grid.source, cut };
+        let Self { offset, cut, memory, .. } = *self;
+        let block = Block { index, offset, bytes, source: self.grid.source, cut, memory };
         self.offset += bytes.len() as u64;
         self.bytes = rest;
         Some(block)

@@ -13,6 +13,7 @@
 //! copied once or twice.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use swath_plan::extent::Extent;
 use swath_plan::schedule::{Lease, Way};
@@ -51,9 +52,10 @@ pub(crate) struct Cutter<'m> {
     pub(crate) quotes: Quotes,
 }
 
-/// Memory that one worker reads into, lease after lease.
+/// Memory that one worker reads into, lease after lease. Blocks that the caller keeps share it:
+/// then the next lease gets other memory.
 pub(crate) struct Window {
-    pub(crate) buffer: Buffer,
+    buffer: Arc<Buffer>,
     pool: BufferPool,
     /// How far to read past a lease.
     tail: u64,
@@ -71,19 +73,31 @@ enum Seen {
 
 impl Window {
     pub(crate) fn new(pool: BufferPool) -> Self {
-        Self { buffer: Buffer::default(), pool, tail: TAIL.start }
+        Self { buffer: Arc::default(), pool, tail: TAIL.start }
     }
 
-    /// Provides room for `len` bytes; the first `kept` stay. Memory that a long record took is
-    /// freed.
+    /// Its memory, which blocks may share.
+    pub(crate) fn memory(&self) -> &Arc<Buffer> {
+        &self.buffer
+    }
+
+    /// Its memory, to be written to after [`make_room`](Self::make_room) and before there are
+    /// blocks of it.
+    pub(crate) fn memory_mut(&mut self) -> &mut Buffer {
+        Arc::get_mut(&mut self.buffer).expect("room was made, and no block is out yet")
+    }
+
+    /// Provides room for `len` bytes that no block shares; the first `kept` stay. Memory that a
+    /// long record took is freed.
     pub(crate) fn make_room(&mut self, source: &Opened, len: usize, kept: usize) -> Result<()> {
         let capacity = self.buffer.capacity();
         let lavish = kept == 0 && capacity / 8 > len.max(1 << 20);
-        if capacity < len || lavish {
+        let is_shared = Arc::get_mut(&mut self.buffer).is_none();
+        if capacity < len || lavish || is_shared {
             let mut buffer = source.block(&self.pool, len)?;
             buffer.narrow(0, buffer.capacity());
             buffer[..kept].copy_from_slice(&self.buffer[..kept]);
-            self.buffer = buffer;
+            self.buffer = Arc::new(buffer);
         }
         Ok(())
     }
@@ -162,10 +176,10 @@ impl Cutter<'_> {
         let end = self.cap(wanted.end().saturating_add(around.end));
         let mut read = Extent::between(start, end);
         let skip = first_fill(source, hands, window, loading.lease.way, read)?;
-        let bytes = &window.buffer[skip..skip + to_usize(read.len())];
+        let bytes = &window.memory()[skip..skip + to_usize(read.len())];
         let inside = self.is_inside(loading, start, bytes)?;
         let found = loop {
-            let bytes = &window.buffer[skip..skip + to_usize(read.len())];
+            let bytes = &window.memory()[skip..skip + to_usize(read.len())];
             match self.look(wanted, start, bytes, inside) {
                 Seen::Nothing => return Ok(None),
                 Seen::Whole(found) => {
@@ -177,15 +191,16 @@ impl Cutter<'_> {
                     let kept = skip + to_usize(read.len());
                     let room = skip + to_usize(more.end() - start);
                     window.make_room(source, room, kept).map_err(Trouble::fatal)?;
-                    hands.fill_at_once(more.offset(), &mut window.buffer[kept..room])?;
+                    hands.fill_at_once(more.offset(), &mut window.memory_mut()[kept..room])?;
                     read = Extent::between(start, more.end());
                 }
             }
         };
         let offset = start + found.start as u64;
         window.learn((start + found.end as u64).saturating_sub(wanted.end()));
-        let bytes = &window.buffer[skip + found.start..skip + found.end];
-        Ok(Some(self.piece(wanted, offset, bytes)))
+        let memory = window.memory();
+        let bytes = &memory[skip + found.start..skip + found.end];
+        Ok(Some(Piece { memory: Some(memory), ..self.piece(wanted, offset, bytes) }))
     }
 
     /// Whether the lease begins between quotes, which depends on those before it.
@@ -226,7 +241,8 @@ impl Cutter<'_> {
     }
 
     fn piece<'p>(&self, lease: Extent, offset: u64, bytes: &'p [u8]) -> Piece<'p> {
-        Piece { grid: self.grid, cut: self.cut, end: lease.end(), offset, bytes }
+        let (grid, cut) = (self.grid, self.cut);
+        Piece { grid, cut, end: lease.end(), offset, bytes, memory: None }
     }
 
     fn cap(&self, end: u64) -> u64 {
@@ -302,9 +318,9 @@ fn first_fill(
     let edges = if way == Way::Direct { EDGES } else { 0 };
     window.make_room(source, len.saturating_add(edges), 0).map_err(Trouble::fatal)?;
     match way {
-        Way::Direct => hands.fill_widened(extent, &mut window.buffer),
+        Way::Direct => hands.fill_widened(extent, window.memory_mut()),
         Way::Buffered => {
-            hands.fill_at_once(extent.offset(), &mut window.buffer[..len])?;
+            hands.fill_at_once(extent.offset(), &mut window.memory_mut()[..len])?;
             Ok(0)
         }
     }

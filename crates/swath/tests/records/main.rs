@@ -2,6 +2,7 @@
 
 mod cuts;
 mod inputs;
+mod kept;
 mod trouble;
 mod turns;
 mod verbs;
