@@ -20,6 +20,7 @@ pub mod extent;
 pub mod fallback;
 pub mod files;
 pub mod mirror;
+pub mod parts;
 pub mod policy;
 pub mod random;
 pub mod schedule;

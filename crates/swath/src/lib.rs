@@ -39,6 +39,7 @@
 //! | write one buffer | [`write`](fn@write) |
 //! | write in parallel, in serial order | [`append::create`], [`append::ordered`] |
 //! | copy a file | [`copy`](fn@copy) |
+//! | write one output from many processes | [`job::plan`] |
 //! | keep verified copies and repair them | [`mirror`](fn@mirror), [`heal`](fn@heal), [`manifest`] |
 //!
 //! Options are built with `Options::new().with_…()` and have the verbs as methods.
@@ -79,6 +80,7 @@ mod error;
 mod failures;
 pub mod heal;
 pub mod ingest;
+pub mod job;
 pub mod manifest;
 pub mod mirror;
 mod observe;

@@ -82,6 +82,7 @@ pub(super) const ROOMS: &[Room] = &[
     verb("ingest"),
     verb("transform"),
     verb("append"),
+    verb("job"),
     verb("write"),
     verb("copy"),
     verb("heal"),
@@ -195,8 +196,18 @@ pub(super) const HUNG: &[&str] = &[
 
 /// Public functions other than verbs: they ask the machine, look at bytes in memory, or name a file of
 /// Swath's own, and nothing can be chosen about them.
-pub(super) const PLAIN: &[&str] =
-    &["escaped", "format_prices", "has_banner", "in_one_line", "load", "of", "open", "save"];
+pub(super) const PLAIN: &[&str] = &[
+    "escaped",
+    "format_prices",
+    "has_banner",
+    "in_one_line",
+    "load",
+    "of",
+    "open",
+    "save",
+    "status",
+    "sweep",
+];
 
 /// Names at the root of a library, modules left out, at most.
 pub(super) const ROOT_NAMES: usize = 50;

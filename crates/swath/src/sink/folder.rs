@@ -459,7 +459,7 @@ fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
 
 /// The mode of a folder whose files have this mode: users who may read them may look into it,
 /// less the umask.
-fn mode_of_folder(file: u32) -> u32 {
+pub(crate) fn mode_of_folder(file: u32) -> u32 {
     let readers = (file & 0o444) >> 2;
     (file & 0o666) | 0o700 | (readers & !umask().unwrap_or(0))
 }

@@ -39,7 +39,7 @@ pub(crate) fn is_of_a_folder(name: &OsStr) -> bool {
 }
 
 /// A number that no other writer has: the standard library's hash keys are random.
-fn unique_number() -> u64 {
+pub(crate) fn unique_number() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()
@@ -142,7 +142,8 @@ fn is_ours(name: &OsStr) -> bool {
     before.starts_with(b".") && [LOCK, HIDDEN, SCRATCH, COPY].into_iter().any(ends)
 }
 
-fn stem(name: &OsStr) -> OsString {
+/// The name, cut if it is so long that nothing could be added.
+pub(crate) fn stem(name: &OsStr) -> OsString {
     let bytes = name.as_bytes();
     if bytes.len() <= LONGEST_STEM {
         return name.to_owned();

@@ -161,7 +161,10 @@ impl Candidate {
             // Both names for a moment; the hidden one is removed when the candidate is dropped.
             given = self.folder.link(&*self.file, &claim.name);
         }
-        if self.is_hidden && cannot_link(&given) && replace == Replace::Allowed {
+        if self.is_hidden
+            && given.as_ref().is_err_and(cannot_link)
+            && replace == Replace::Allowed
+        {
             return self.rename(claim).map(|()| true);
         }
         match given {
@@ -328,7 +331,6 @@ fn is_unsupported<T>(result: &io::Result<T>) -> bool {
 }
 
 /// File systems without hard links answer in either way.
-fn cannot_link<T>(result: &io::Result<T>) -> bool {
-    is_unsupported(result)
-        || result.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
+pub(crate) fn cannot_link(error: &io::Error) -> bool {
+    [ErrorKind::Unsupported, ErrorKind::PermissionDenied].contains(&error.kind())
 }

@@ -188,7 +188,7 @@ fn manifest(fs: &SimulatedFs) -> Result<Option<Manifest>, String> {
 }
 
 /// Reads as the manifest says, comparing checksums.
-fn read_segments(fs: &SimulatedFs) -> Result<State, String> {
+pub(crate) fn read_segments(fs: &SimulatedFs) -> Result<State, String> {
     let Some(manifest) = manifest(fs)? else { return Ok(None) };
     let mut bytes = Vec::new();
     for extent in manifest.extents() {

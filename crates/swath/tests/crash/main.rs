@@ -7,6 +7,7 @@
 //! attack     each fault at each call of a writer; every disk that could be left
 //! written    the real writers under attack
 //! appended   the same for what strands and tickets write
+//! jobs       the commit of what many processes have written
 //! kill       a process that is killed at random moments, on the real file system
 //! slow       that file system with time between its calls
 //! hooked     around its calls
@@ -18,6 +19,7 @@ mod attack;
 mod disk;
 #[path = "../hooked/mod.rs"]
 mod hooked;
+mod jobs;
 mod kill;
 mod planted;
 mod simulated;

@@ -1,0 +1,207 @@
+//! What travels between the processes of a job: parts and receipts.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use swath_plan::extent::Extent;
+use swath_plan::words;
+
+/// The form of a job's output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Form {
+    /// One ordinary file. The commit copies what the parts wrote to their places, sharing blocks
+    /// where the file system can, and gives the file its name in one step.
+    #[default]
+    File,
+    /// The job's folder itself is the output: the commit adds a manifest and moves nothing.
+    /// [`append::open`](crate::append::open) reads it as one stream, and so do `swath cat` and
+    /// `swath cp`.
+    Segments,
+}
+
+words!(Form { File = "file", Segments = "segments" });
+
+/// What one process needs to know to do a part: which bytes to read, and where to write.
+///
+/// Small, whatever the size of the job: it can be sent to a worker with each task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    pub(super) job: String,
+    #[serde(with = "path_text")]
+    pub(super) folder: PathBuf,
+    pub(super) index: u64,
+    pub(super) is_synced: bool,
+    pub(super) pieces: Vec<PartPiece>,
+}
+
+impl Part {
+    /// Its place in the order of the output, from 0.
+    pub fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// The bytes that it reads, in order; none for a job without inputs.
+    pub fn pieces(&self) -> &[PartPiece] {
+        &self.pieces
+    }
+
+    /// The folder of the job.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+/// An extent of an input, and what was known of this input when the job was planned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartPiece {
+    /// The input, as an absolute path.
+    #[serde(with = "path_text")]
+    pub path: PathBuf,
+    /// The first byte.
+    pub offset: u64,
+    /// The number of bytes.
+    pub len: u64,
+    pub(super) state: InputState,
+}
+
+impl PartPiece {
+    /// Its bytes. For text, the part consists of the records that begin in it.
+    pub fn extent(&self) -> Extent {
+        Extent::between(self.offset, self.offset.saturating_add(self.len))
+    }
+}
+
+/// By what a change of an input is noticed. The inode is not among it: some network file systems
+/// number files differently on each machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct InputState {
+    pub(super) input_len: u64,
+    pub(super) modified_s: i64,
+    pub(super) modified_ns: i64,
+}
+
+/// The receipt of a finished attempt: which part, which attempt, and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Done {
+    /// The part.
+    pub part: u64,
+    /// The attempt: 16 hexadecimal digits.
+    pub attempt: String,
+    /// Bytes that it wrote.
+    pub len: u64,
+    /// Their CRC-32C.
+    pub crc32c: u32,
+}
+
+const PREFIX: &str = "part-";
+
+impl Done {
+    /// The name of the file that holds the bytes.
+    pub(super) fn file_name(&self) -> String {
+        let Self { part, attempt, len, crc32c } = self;
+        format!("{PREFIX}{part:06}.{attempt}.{len}.{crc32c:08x}")
+    }
+
+    /// Reads a receipt from the name of a file, `None` if it is not one.
+    pub(super) fn of_file_name(name: &str) -> Option<Self> {
+        let mut fields = name.strip_prefix(PREFIX)?.split('.');
+        let part = fields.next()?.parse().ok()?;
+        let attempt = fields.next()?.to_owned();
+        let len = fields.next()?.parse().ok()?;
+        let crc32c = u32::from_str_radix(fields.next()?, 16).ok()?;
+        let done = Self { part, attempt, len, crc32c };
+        // Exactly what is written above: one receipt has one name.
+        (fields.next().is_none() && done.is_well_formed() && done.file_name() == name)
+            .then_some(done)
+    }
+
+    /// Whether its name is one that an attempt can have: it may come from anywhere.
+    pub(super) fn is_well_formed(&self) -> bool {
+        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        self.attempt.len() == 16 && self.attempt.bytes().all(is_digit)
+    }
+}
+
+/// Paths in JSON: a string where they are text, otherwise their bytes.
+pub(super) mod path_text {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(untagged)]
+    enum PathText {
+        Text(String),
+        Bytes { bytes: Vec<u8> },
+    }
+
+    pub(in crate::job) fn serialize<S: Serializer>(
+        path: &Path,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let text = match path.to_str() {
+            Some(text) => PathText::Text(text.to_owned()),
+            None => PathText::Bytes { bytes: path.as_os_str().as_bytes().to_vec() },
+        };
+        text.serialize(serializer)
+    }
+
+    pub(in crate::job) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<PathBuf, D::Error> {
+        Ok(match PathText::deserialize(deserializer)? {
+            PathText::Text(text) => PathBuf::from(text),
+            PathText::Bytes { bytes } => PathBuf::from(OsString::from_vec(bytes)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn done() -> Done {
+        Done { part: 12, attempt: "5f3a9c0e12345678".into(), len: 1_048_576, crc32c: 0x9ae }
+    }
+
+    #[test]
+    fn a_receipt_is_a_name_and_a_name_is_a_receipt() {
+        let name = "part-000012.5f3a9c0e12345678.1048576.000009ae";
+        assert_eq!(done().file_name(), name);
+        assert_eq!(Done::of_file_name(name), Some(done()));
+        let many = Done { part: 12_345_678, len: u64::MAX, ..done() };
+        assert_eq!(Done::of_file_name(&many.file_name()), Some(many));
+    }
+
+    #[test]
+    fn other_names_are_not_receipts() {
+        for name in [
+            "JOB",
+            "part-",
+            "part-12.5f3a9c0e12345678.1048576.000009ae",
+            "part-000012.5f3a9c0e12345678.1048576.9ae",
+            "part-000012.5f3a9c0e12345678.01.000009ae",
+            "part-000012.5f3a9c0e1234567.1.000009ae",
+            "part-000012.5F3A9C0E12345678.1.000009ae",
+            "part-000012.5f3a9c0e12345678.1.000009ae.x",
+            "part-000012.../etc/passwd_xx.1.000009ae",
+            "part-+00012.5f3a9c0e12345678.1.000009ae",
+            ".part-000012.5f3a9c0e12345678.swath-tmp",
+        ] {
+            assert_eq!(Done::of_file_name(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn paths_that_are_not_text_survive_json() {
+        for bytes in [&b"/data/in"[..], b"/data/\xff\xfe"] {
+            let path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
+            let state = InputState { input_len: 1, modified_s: 2, modified_ns: 3 };
+            let piece = PartPiece { path, offset: 0, len: 1, state };
+            let json = serde_json::to_string(&piece).expect("plain data");
+            assert_eq!(serde_json::from_str::<PartPiece>(&json).expect("its own"), piece);
+        }
+    }
+}

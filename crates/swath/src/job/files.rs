@@ -1,0 +1,192 @@
+//! The files in a job's folder, and how small ones are written.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::fs::{Fs, FsFile, FsFolder, write_all_at};
+use crate::sink::{cannot_link, read_exact_at, stem, unique_number};
+
+/// The version of everything in a folder.
+pub(super) const VERSION: u32 = 1;
+/// The plan.
+pub(super) const PLAN: &str = "JOB";
+/// The attempts that the commit takes.
+pub(super) const CHOSEN: &str = "CHOSEN";
+/// The output is durable.
+pub(super) const COMMITTED: &str = "COMMITTED";
+/// Locked by a commit or a removal.
+const LOCK: &str = ".JOB.swath-lock";
+/// The end of names that files have before they are complete, where files must have one.
+const HIDDEN: &str = ".swath-tmp";
+/// A plan of a million parts is shorter; anything longer is not ours.
+const LONGEST: u64 = 1 << 30;
+
+/// A number for a job that no other job has.
+pub(super) fn new_id() -> String {
+    format!("{:016x}", unique_number())
+}
+
+/// The default folder of a job.
+pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
+    let mut name = stem(target.file_name().unwrap_or(OsStr::new("out")));
+    name.push(format!(".job-{}", id.get(..8).unwrap_or(id)));
+    target.with_file_name(name)
+}
+
+/// Opens the folder of a job.
+pub(super) fn open_folder(fs: &dyn Fs, path: &Path) -> Result<Arc<dyn FsFolder>> {
+    let opened = fs.locate(path).and_then(|at| at.folder.open_folder(&at.name));
+    opened.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::io(Operation::Open, path, error)
+            .hint("check the path: the folder of a job that is over has been removed"),
+        ErrorKind::NotADirectory => Error::io(Operation::Open, path, error)
+            .hint("pass the folder of a job, which contains a file `JOB`"),
+        _ => Error::io(Operation::Open, path, error),
+    })
+}
+
+/// Held while a job is committed or removed; `None` where the file system has no locks.
+pub(super) fn lock(
+    folder: &dyn FsFolder,
+    path: &Path,
+) -> Result<Option<Box<dyn crate::sink::Lock>>> {
+    match folder.lock(LOCK.as_ref(), None) {
+        Ok(Some(lock)) => Ok(Some(lock)),
+        Ok(None) => Err(Error::new(Operation::Lock, Reason::Busy, path)
+            .detail("another process is committing or removing this job")
+            .hint("wait until it is done, then commit again: the result is the same")),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        Err(error) => Err(Error::io(Operation::Lock, path, error)),
+    }
+}
+
+/// Reads a whole file, `None` if it is not there.
+pub(super) fn read(folder: &dyn FsFolder, name: &str) -> io::Result<Option<Vec<u8>>> {
+    let file = match folder.open(name.as_ref()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let len = file.facts()?.len;
+    if len > LONGEST {
+        return Err(ErrorKind::FileTooLarge.into());
+    }
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
+    read_exact_at(&*file, &mut bytes, 0)?;
+    Ok(Some(bytes))
+}
+
+/// A file that gets its name when it is complete. If it is dropped before, no file remains.
+#[derive(Debug)]
+pub(super) struct NewFile {
+    folder: Arc<dyn FsFolder>,
+    file: Arc<dyn FsFile>,
+    /// Its name until then, where files must have one.
+    hidden: Option<OsString>,
+}
+
+impl NewFile {
+    pub(super) fn begin(folder: &Arc<dyn FsFolder>, stem: &str) -> io::Result<Self> {
+        let folder = Arc::clone(folder);
+        match folder.create_nameless() {
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                let hidden =
+                    OsString::from(format!(".{stem}.{:016x}{HIDDEN}", unique_number()));
+                let file = folder.create_closed(&hidden)?;
+                Ok(Self { folder, file, hidden: Some(hidden) })
+            }
+            made => made.map(|file| Self { folder, file, hidden: None }),
+        }
+    }
+
+    pub(super) fn file(&self) -> &Arc<dyn FsFile> {
+        &self.file
+    }
+
+    /// Gives it a name that is free; `false` if the name is taken.
+    pub(super) fn name(&mut self, name: &OsStr) -> io::Result<bool> {
+        let named = match &self.hidden {
+            None => self.folder.link(&*self.file, name),
+            Some(hidden) => match self.folder.rename_new(hidden, name) {
+                Err(error) if error.kind() == ErrorKind::Unsupported => {
+                    self.folder.link(&*self.file, name).or_else(|error| {
+                        if !cannot_link(&error) {
+                            return Err(error);
+                        }
+                        // Names of attempts are used once, and the others are given under a lock.
+                        match self.folder.facts(name)? {
+                            Some(_) => Err(ErrorKind::AlreadyExists.into()),
+                            None => self.folder.rename(hidden, name),
+                        }
+                    })
+                }
+                renamed => renamed,
+            },
+        };
+        match named {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                // Possibly our own: the reply was lost, and the call repeated.
+                let ours = self.file.facts()?.identity;
+                let there = self.folder.facts(name)?;
+                Ok(there.is_some_and(|there| there.identity == ours))
+            }
+            named => named.map(|()| true),
+        }
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if let Some(hidden) = &self.hidden {
+            // What cannot be removed now is removed with the job's folder.
+            let _ = self.folder.remove(hidden);
+        }
+    }
+}
+
+/// Writes a file under a name that is free, durably if `is_durable`; `false` if it is taken.
+pub(super) fn create(
+    folder: &Arc<dyn FsFolder>,
+    name: &str,
+    bytes: &[u8],
+    is_durable: bool,
+) -> io::Result<bool> {
+    let mut new = NewFile::begin(folder, name)?;
+    write_all_at(&**new.file(), bytes, 0).map_err(|(error, _)| error)?;
+    if is_durable {
+        new.file().sync()?;
+    }
+    let is_named = new.name(name.as_ref())?;
+    if is_durable {
+        folder.sync()?;
+    }
+    Ok(is_named)
+}
+
+/// Whether a name in a job's folder is one that jobs make.
+pub(super) fn is_ours(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    let is_hidden = name.starts_with('.') && name.ends_with(HIDDEN);
+    let is_fixed = [PLAN, CHOSEN, COMMITTED, LOCK].contains(&name);
+    is_fixed || is_hidden || is_segment(name)
+}
+
+/// Whether nothing is in this folder of ours but what a plan leaves that was never completed; that
+/// is removed.
+pub(super) fn are_leftovers(folder: &dyn FsFolder) -> bool {
+    let (Ok(names), Ok(facts)) = (folder.list(), folder.own_facts()) else { return false };
+    let begun = format!(".{PLAN}.");
+    let is_left = |name: &OsString| {
+        name.to_str().is_some_and(|name| name.starts_with(&begun) && name.ends_with(HIDDEN))
+    };
+    let is_closed = facts.mode & 0o077 == 0;
+    is_closed && names.iter().all(is_left) && names.iter().all(|it| folder.remove(it).is_ok())
+}
+
+/// Whether it is what an attempt wrote, complete or not.
+pub(super) fn is_segment(name: &str) -> bool {
+    let is_hidden = name.starts_with(".part-") && name.ends_with(HIDDEN);
+    is_hidden || super::data::Done::of_file_name(name).is_some()
+}

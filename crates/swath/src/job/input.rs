@@ -1,0 +1,91 @@
+//! Inputs of a job, and whether they are still what they were when it was planned.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use swath_plan::extent::Extent;
+
+use super::data::{InputState, Part, PartPiece, path_text};
+use crate::error::{Error, Operation, Reason, Result};
+
+/// An input, as it was when the job was planned.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct JobInput {
+    #[serde(with = "path_text")]
+    pub(super) path: PathBuf,
+    #[serde(flatten)]
+    pub(super) state: InputState,
+}
+
+impl JobInput {
+    /// Looks at an input.
+    ///
+    /// # Errors
+    ///
+    /// Those of stat(2); `Invalid` if it is not a regular file.
+    pub(super) fn of(path: &Path) -> Result<Self> {
+        let absolute = std::path::absolute(path)
+            .map_err(|error| Error::io(Operation::Inspect, path, error))?;
+        let facts = fs::metadata(&absolute)
+            .map_err(|error| Error::io(Operation::Inspect, path, error))?;
+        if !facts.is_file() {
+            return Err(Error::new(Operation::Inspect, Reason::Invalid, path)
+                .detail("it is not a regular file, and several processes are to read it")
+                .hint("write it to a file first, and pass that file"));
+        }
+        Ok(Self { path: absolute, state: state_of(&facts) })
+    }
+
+    /// Fails if the input has changed.
+    pub(super) fn check(&self) -> Result<()> {
+        let whole = Extent::between(0, self.state.input_len);
+        check(&self.path, &self.state, whole, "")
+    }
+}
+
+impl Part {
+    /// Fails if an input of this part has changed since the job was planned.
+    /// [`SegmentWriter::finish`](super::SegmentWriter::finish) does this too.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Changed`] with path, bytes and part; those of stat(2).
+    pub fn check_inputs(&self) -> Result<()> {
+        let of = format!("part {} of the job reads it, and ", self.index);
+        self.pieces.iter().try_for_each(|piece| piece.check(&of))
+    }
+}
+
+impl PartPiece {
+    fn check(&self, of: &str) -> Result<()> {
+        check(&self.path, &self.state, self.extent(), of)
+    }
+}
+
+fn state_of(facts: &fs::Metadata) -> InputState {
+    InputState {
+        input_len: facts.len(),
+        modified_s: facts.mtime(),
+        modified_ns: facts.mtime_nsec(),
+    }
+}
+
+fn check(path: &Path, then: &InputState, extent: Extent, of: &str) -> Result<()> {
+    let failed = |error| Error::io(Operation::Inspect, path, error).at(extent);
+    let now = state_of(&fs::metadata(path).map_err(failed)?);
+    if now == *then {
+        return Ok(());
+    }
+    let change = if now.input_len == then.input_len {
+        String::from("it was written to or replaced after the job was planned")
+    } else {
+        let (then, now) = (then.input_len, now.input_len);
+        format!("it had {then} bytes when the job was planned, and has {now}")
+    };
+    Err(Error::new(Operation::Inspect, Reason::Changed, path)
+        .at(extent)
+        .detail(format!("{of}{change}"))
+        .hint("plan the job again, with the input as it is now"))
+}

@@ -1,0 +1,206 @@
+//! How a job is planned.
+
+use std::num::NonZeroU64;
+use std::path::{Path, PathBuf};
+
+use swath_plan::parts::{Division, divide};
+
+use super::data::Form;
+use super::files;
+use super::input::JobInput;
+use super::plan::Plan;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::fs::FileKind;
+use crate::sink::{Durability, OutputOptions, Replace};
+
+/// Bytes of a part by default.
+const PART_SIZE: u64 = 64 << 20;
+/// A folder with more names is slow on most file systems.
+const MOST_PARTS: usize = 1_000_000;
+
+/// Plans a job with the default options; see [`JobOptions::plan`].
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let (input, output) = (folder.path().join("in.txt"), folder.path().join("out.txt"));
+/// # std::fs::write(&input, "one\ntwo\n").unwrap();
+/// let plan = swath::job::plan([&input], &output)?;
+/// assert_eq!(plan.parts().count(), 1);
+/// plan.abort()?;
+/// # Ok::<(), swath::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`JobOptions::plan`].
+pub fn plan(
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+    target: impl AsRef<Path>,
+) -> Result<Plan> {
+    JobOptions::new().plan(inputs, target)
+}
+
+/// How to plan a job. No setter can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath::job::{Form, JobOptions};
+///
+/// let options = JobOptions::new().with_part_size(16 << 20).with_form(Form::Segments);
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct JobOptions {
+    parts: usize,
+    part_size: u64,
+    division: Division,
+    form: Form,
+    folder: Option<PathBuf>,
+    output: OutputOptions,
+}
+
+impl JobOptions {
+    /// The defaults: parts of 64 MiB, divided at any byte; one durable file.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many parts. Default 0: as many as [`with_part_size`](Self::with_part_size) gives. A job
+    /// without inputs has 1 by default.
+    #[must_use]
+    pub fn with_parts(mut self, parts: usize) -> Self {
+        self.parts = parts;
+        self
+    }
+
+    /// Bytes of input of a part. Default 0: 64 MiB. The number of parts, if set, takes precedence.
+    #[must_use]
+    pub fn with_part_size(mut self, part_size: u64) -> Self {
+        self.part_size = part_size;
+        self
+    }
+
+    /// Where inputs may be divided. Default: at any byte.
+    #[must_use]
+    pub fn with_division(mut self, division: Division) -> Self {
+        self.division = division;
+        self
+    }
+
+    /// The form of the output. Default: [`Form::File`].
+    #[must_use]
+    pub fn with_form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    /// The folder for what parts write; it must not exist. Default: next to the target, with a
+    /// name of its own (`TARGET.job-XXXXXXXX`). To share blocks instead of copying, it must be on
+    /// the file system of the target. With [`Form::Segments`] the target is this folder.
+    #[must_use]
+    pub fn with_folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
+    /// How the output is written. Durability and what may be replaced are kept in the plan;
+    /// everything else holds for commits of the plan that is returned, and not for plans that are
+    /// opened again. Segments keep their own durability: with [`Form::File`] they are copied soon,
+    /// so they are never synced.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
+    }
+
+    /// Looks at the inputs, divides them into parts, and makes the folder of the job. No input is
+    /// opened, and nothing is made at the target.
+    ///
+    /// Cost: one stat(2) for each input, and a folder with one file.
+    ///
+    /// # Errors
+    ///
+    /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, or if more than
+    /// 1,000,000 parts are requested; if the target is not a file that may be replaced, or its
+    /// folder does not exist; with [`Form::Segments`], if the target exists.
+    pub fn plan(
+        &self,
+        inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+        target: impl AsRef<Path>,
+    ) -> Result<Plan> {
+        let inputs: Vec<JobInput> =
+            inputs.into_iter().map(|it| JobInput::of(it.as_ref())).collect::<Result<_>>()?;
+        self.plan_of(inputs, target.as_ref())
+    }
+
+    fn plan_of(&self, inputs: Vec<JobInput>, target: &Path) -> Result<Plan> {
+        let lens: Vec<u64> = inputs.iter().map(|input| input.state.input_len).collect();
+        let count = self.count(&lens, target)?;
+        let parts = divide(&lens, count, self.division);
+        let absolute = std::path::absolute(target)
+            .map_err(|error| Error::io(Operation::Create, target, error))?;
+        self.check_target(&absolute)?;
+        let id = files::new_id();
+        let folder = self.folder_for(&absolute, &id)?;
+        let plan = Plan {
+            version: files::VERSION,
+            id,
+            folder,
+            target: absolute,
+            form: self.form,
+            is_durable: self.output.draft.durability == Durability::Full,
+            may_replace: self.output.draft.replace == Replace::Allowed,
+            inputs,
+            parts: parts
+                .into_iter()
+                .map(|part| part.iter().map(Into::into).collect())
+                .collect(),
+            output: self.output.clone(),
+        };
+        plan.create()?;
+        Ok(plan)
+    }
+
+    fn count(&self, lens: &[u64], target: &Path) -> Result<usize> {
+        let size = NonZeroU64::new(self.part_size).map_or(PART_SIZE, NonZeroU64::get);
+        let total: u128 = lens.iter().map(|&len| u128::from(len)).sum();
+        let by_size = usize::try_from(total.div_ceil(u128::from(size))).unwrap_or(usize::MAX);
+        let count = if self.parts > 0 { self.parts } else { by_size.max(1) };
+        if count <= MOST_PARTS {
+            return Ok(count);
+        }
+        Err(Error::new(Operation::Create, Reason::Invalid, target)
+            .detail(format!("{count} parts are more than the {MOST_PARTS} that a job can have"))
+            .hint("request fewer or larger parts"))
+    }
+
+    /// Fails early for what the commit would refuse.
+    fn check_target(&self, target: &Path) -> Result<()> {
+        let failed = |error| Error::io(Operation::Create, target, error);
+        let located = self.output.draft.fs.locate(target).map_err(failed)?;
+        let there = located.folder.facts(&located.name).map_err(failed)?;
+        match there {
+            None => Ok(()),
+            Some(facts) if facts.kind == FileKind::File && self.form == Form::File => {
+                if self.output.draft.replace == Replace::Refused {
+                    return Err(crate::sink::taken(target));
+                }
+                Ok(())
+            }
+            Some(_) => Err(Error::new(Operation::Create, Reason::Invalid, target)
+                .detail(match self.form {
+                    Form::File => "something is there that is not a regular file",
+                    Form::Segments => "something is there, and segments need a new folder",
+                })
+                .hint("choose another name for the output")),
+        }
+    }
+
+    fn folder_for(&self, target: &Path, id: &str) -> Result<PathBuf> {
+        match (&self.folder, self.form) {
+            (_, Form::Segments) => Ok(target.to_owned()),
+            (Some(folder), Form::File) => std::path::absolute(folder)
+                .map_err(|error| Error::io(Operation::Create, folder, error)),
+            (None, Form::File) => Ok(files::folder_next_to(target, id)),
+        }
+    }
+}

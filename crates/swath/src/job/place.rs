@@ -1,0 +1,224 @@
+//! Copies what parts wrote to their places in the output, and compares it with its receipts.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use swath_os::writeback::start_writeback;
+use swath_plan::extent::Extent;
+
+use super::data::Done;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::sink::draft::Draft;
+use crate::sink::fs::{FsFile, FsFolder};
+use crate::sink::{Durability, OutputOptions, read_exact_at, share_range, write_all_at};
+use crate::timeline::Activity;
+use crate::together::together;
+
+/// Bytes that one worker copies before it takes the next.
+const UNIT: u64 = 16 << 20;
+const BUFFER: usize = 256 << 10;
+
+/// How bytes came to their places.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Placed {
+    pub(super) cloned: u64,
+    pub(super) copied: u64,
+}
+
+/// Where they go.
+pub(super) struct Into<'p> {
+    pub(super) draft: &'p Draft,
+    pub(super) output: &'p OutputOptions,
+}
+
+/// A piece of a segment that one worker copies.
+struct Unit<'p> {
+    segment: usize,
+    done: &'p Done,
+    /// Bytes of the segment.
+    extent: Extent,
+    /// Where the first of them goes.
+    place: u64,
+}
+
+/// Copies all segments into the draft, several at a time.
+pub(super) fn place(
+    folder: &Arc<dyn FsFolder>,
+    path: &Path,
+    chosen: &[Done],
+    into: Into<'_>,
+) -> Result<Placed> {
+    let units = units(chosen);
+    let total = chosen.iter().map(|done| done.len).sum();
+    reserve(into.draft, total)?;
+    let observer = Observer::new(into.output.hooks.clone(), Some(total));
+    let placing = Placing {
+        folder: &**folder,
+        path,
+        into: &into,
+        observer: &observer,
+        cloned: AtomicU64::new(0),
+        sums: Mutex::new(vec![Sum::None; units.len()]),
+    };
+    let work = |buffer: &mut Vec<u8>, index: usize| placing.unit(&units[index], index, buffer);
+    together(units.len(), || vec![0; BUFFER], work)?;
+    placing.compare(&units, chosen)?;
+    let cloned = placing.cloned.into_inner();
+    Ok(Placed { cloned, copied: total - cloned })
+}
+
+fn units(chosen: &[Done]) -> Vec<Unit<'_>> {
+    let mut units = Vec::new();
+    let mut place = 0;
+    for (segment, done) in chosen.iter().enumerate() {
+        let mut from = 0;
+        while from < done.len {
+            let extent = Extent::between(from, (from + UNIT).min(done.len));
+            units.push(Unit { segment, done, extent, place: place + from });
+            from = extent.end();
+        }
+        place += done.len;
+    }
+    units
+}
+
+/// So that a full disk is noticed before the first byte is copied.
+fn reserve(draft: &Draft, total: u64) -> Result<()> {
+    match draft.file().allocate(0, total) {
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
+        reserved => reserved.map_err(|error| {
+            Error::io(Operation::Write, draft.path(), error).at(Extent::between(0, total))
+        }),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Sum {
+    None,
+    /// Blocks are shared: no byte was read.
+    Shared,
+    Crc(u32),
+}
+
+struct Placing<'p> {
+    folder: &'p dyn FsFolder,
+    path: &'p Path,
+    into: &'p Into<'p>,
+    observer: &'p Observer,
+    cloned: AtomicU64,
+    sums: Mutex<Vec<Sum>>,
+}
+
+impl Placing<'_> {
+    fn unit(&self, unit: &Unit<'_>, index: usize, buffer: &mut [u8]) -> Result<()> {
+        let (draft, end) = (self.into.draft, unit.place + unit.extent.len());
+        let place = Extent::between(unit.place, end);
+        self.observer.hooks().check(Operation::Write, draft.path(), place)?;
+        // Opened for each unit: a job may have more segments than a process may have files.
+        let name = unit.done.file_name();
+        let opened = self.folder.open(name.as_ref());
+        let from = opened
+            .map_err(|error| Error::io(Operation::Open, &self.path.join(&name), error))?;
+        let hooks = self.observer.hooks();
+        let sum = hooks
+            .record(Activity::Write, draft.path(), place, || self.copy(unit, &*from, buffer))?;
+        let mut sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        sums[index] = sum;
+        drop(sums);
+        if let (Durability::Full, Some(file)) =
+            (self.into.output.draft.durability, draft.file().descriptor())
+        {
+            // A failure is reported again when the file is synced.
+            let _ = start_writeback(file, place.offset(), place.len());
+        }
+        self.observer.delivered(place.len());
+        Ok(())
+    }
+
+    fn copy(&self, unit: &Unit<'_>, from: &dyn FsFile, buffer: &mut [u8]) -> Result<Sum> {
+        let file = &**self.into.draft.file();
+        let (offset, len) = (unit.extent.offset(), unit.extent.len());
+        let written = |error| Error::io(Operation::Write, self.into.draft.path(), error);
+        if let Some(moved) =
+            share_range(file, from, offset, unit.place, len).map_err(written)?
+        {
+            // Relaxed: a count, read when all workers have ended.
+            self.cloned.fetch_add(moved.cloned, Ordering::Relaxed);
+            return Ok(Sum::Shared);
+        }
+        let (mut done, mut sum) = (0, 0);
+        while done < len {
+            let part = usize::try_from(len - done).unwrap_or(BUFFER).min(buffer.len());
+            let bytes = &mut buffer[..part];
+            read_exact_at(from, bytes, offset + done)
+                .map_err(|error| self.cannot_read(unit, offset + done, error))?;
+            sum = crc32c::crc32c_append(sum, bytes);
+            write_all_at(file, bytes, unit.place + done).map_err(|error| {
+                let missing = Extent::between(unit.place + done, unit.place + len);
+                written(error).at(missing)
+            })?;
+            done += part as u64;
+        }
+        Ok(Sum::Crc(sum))
+    }
+
+    fn cannot_read(&self, unit: &Unit<'_>, offset: u64, error: io::Error) -> Error {
+        let path = self.path.join(unit.done.file_name());
+        let extent = Extent::between(offset, unit.extent.end());
+        let text = format!("what part {} wrote", unit.done.part);
+        match error.kind() {
+            ErrorKind::UnexpectedEof => {
+                Error::new(Operation::Read, Reason::Truncated, &path).at(extent).detail(text)
+            }
+            _ => Error::io(Operation::Read, &path, error).at(extent).detail(text),
+        }
+        .hint("do this part again, then commit with its new receipt")
+    }
+
+    /// Fails where what was copied is not what a receipt says.
+    fn compare(&self, units: &[Unit<'_>], chosen: &[Done]) -> Result<()> {
+        let sums = self.sums.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = vec![Some(0); chosen.len()];
+        for (unit, sum) in units.iter().zip(sums.iter()) {
+            let all = &mut found[unit.segment];
+            *all = match (*all, sum) {
+                (Some(all), Sum::Crc(sum)) => {
+                    Some(swath_simd::crc32c_combine(all, *sum, unit.extent.len()))
+                }
+                _ => None,
+            };
+        }
+        for (done, found) in chosen.iter().zip(found) {
+            let Some(found) = found.filter(|found| *found != done.crc32c) else { continue };
+            let text = format!(
+                "what attempt {} of part {} wrote has the CRC-32C {found:08x}, not {:08x}",
+                done.attempt, done.part, done.crc32c
+            );
+            return Err(Error::new(
+                Operation::Read,
+                Reason::Corrupt,
+                &self.path.join(done.file_name()),
+            )
+            .at(Extent::between(0, done.len))
+            .detail(text)
+            .hint("do this part again, then commit with its new receipt"));
+        }
+        Ok(())
+    }
+}
+
+/// The CRC-32C of the first `len` bytes.
+pub(super) fn crc_of_file(file: &dyn FsFile, len: u64) -> io::Result<u32> {
+    let mut buffer = vec![0; BUFFER];
+    let (mut done, mut sum) = (0, 0);
+    while done < len {
+        let part = usize::try_from(len - done).unwrap_or(BUFFER).min(BUFFER);
+        read_exact_at(file, &mut buffer[..part], done)?;
+        sum = crc32c::crc32c_append(sum, &buffer[..part]);
+        done += part as u64;
+    }
+    Ok(sum)
+}

@@ -1,0 +1,190 @@
+//! What an attempt of a part writes.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use swath_plan::extent::Extent;
+
+use super::data::{Done, Part};
+use super::files::{self, NewFile};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::fs::{Fs, FsFolder, write_all_at};
+use crate::sink::{LocalFs, MANIFEST, unique_number};
+
+/// Bytes that are collected before they are written.
+const BUFFER: usize = 1 << 20;
+
+/// One attempt to do a part: takes the bytes of its output, in order, and gives a receipt.
+///
+/// If it is dropped before [`finish`](Self::finish), or its process dies, nothing of it counts.
+pub struct SegmentWriter {
+    part: Part,
+    attempt: String,
+    folder: Arc<dyn FsFolder>,
+    new: NewFile,
+    buffer: Vec<u8>,
+    /// Bytes in the file.
+    written: u64,
+    crc32c: u32,
+    has_failed: bool,
+}
+
+impl Part {
+    /// Begins an attempt. Any process that sees the job's folder can, also while another attempt
+    /// of the same part is running.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening the folder, `NotFound` if the job is over; [`Reason::Changed`] if an
+    /// input of this part has changed since the job was planned.
+    pub fn writer(&self) -> Result<SegmentWriter> {
+        self.writer_on(&LocalFs)
+    }
+
+    /// The same on another file system.
+    ///
+    /// # Errors
+    ///
+    /// As [`writer`](Self::writer).
+    pub fn writer_on(&self, fs: &dyn Fs) -> Result<SegmentWriter> {
+        self.check_inputs()?;
+        let folder = files::open_folder(fs, &self.folder)?;
+        let failed = |error| Error::io(Operation::Create, &self.folder, error);
+        if folder.facts(files::PLAN.as_ref()).map_err(failed)?.is_none() {
+            return Err(Error::new(Operation::Create, Reason::Invalid, &self.folder)
+                .detail("it is not the folder of a job, or the job is over")
+                .hint("plan the job again"));
+        }
+        let new = NewFile::begin(&folder, &format!("part-{:06}", self.index));
+        Ok(SegmentWriter {
+            part: self.clone(),
+            attempt: format!("{:016x}", unique_number()),
+            new: new.map_err(failed)?,
+            folder,
+            buffer: Vec::new(),
+            written: 0,
+            crc32c: 0,
+            has_failed: false,
+        })
+    }
+}
+
+impl SegmentWriter {
+    /// The attempt: 16 hexadecimal digits that no other attempt has.
+    pub fn attempt(&self) -> &str {
+        &self.attempt
+    }
+
+    /// Bytes that were written so far.
+    pub fn bytes(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    /// Ends the attempt and returns its receipt. What it wrote is then complete under its name,
+    /// and durable if the output is to be a durable folder of segments.
+    ///
+    /// If the job has been committed since, nothing is kept, and the receipt has no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Changed`] if an input of the part has changed since the job was planned;
+    /// [`Reason::Poisoned`] after a failed write; those of writing, with part and bytes; those of
+    /// giving the name: `NotFound` if the job's folder has been removed.
+    pub fn finish(mut self) -> Result<Done> {
+        self.flush_buffer()?;
+        if self.part.is_synced {
+            let synced = self.new.file().sync();
+            synced.map_err(|error| self.error(Operation::Sync, error))?;
+        }
+        self.part.check_inputs()?;
+        let done = Done {
+            part: self.part.index,
+            attempt: self.attempt.clone(),
+            len: self.written,
+            crc32c: self.crc32c,
+        };
+        if self.is_over()? {
+            return Ok(done);
+        }
+        let named = self.new.name(done.file_name().as_ref());
+        match named.map_err(|error| self.error(Operation::Create, error))? {
+            true => Ok(done),
+            false => Err(self.error(Operation::Create, io::ErrorKind::AlreadyExists.into())),
+        }
+    }
+
+    /// Whether the job is committed.
+    fn is_over(&self) -> Result<bool> {
+        for name in [files::COMMITTED, MANIFEST] {
+            let there = self.folder.facts(name.as_ref());
+            if there.map_err(|error| self.error(Operation::Inspect, error))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn error(&self, operation: Operation, error: io::Error) -> Error {
+        let is_gone = error.kind() == io::ErrorKind::NotFound;
+        let error = Error::io(operation, &self.part.folder, error)
+            .detail(format!("attempt {} of part {}", self.attempt, self.part.index));
+        match is_gone {
+            true => error.hint("plan the job again: its folder has been removed"),
+            false => error,
+        }
+    }
+
+    fn flush_buffer(&mut self) -> Result<()> {
+        let buffer = std::mem::take(&mut self.buffer);
+        let done = self.write_through(&buffer);
+        self.buffer = buffer;
+        self.buffer.clear();
+        done
+    }
+
+    fn write_through(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.has_failed {
+            return Err(Error::new(Operation::Write, Reason::Poisoned, &self.part.folder)
+                .detail(format!("an earlier write of part {} failed", self.part.index))
+                .hint("begin another attempt of this part"));
+        }
+        let offset = self.written;
+        if let Err((error, done)) = write_all_at(&**self.new.file(), bytes, offset) {
+            self.has_failed = true;
+            let missing = Extent::between(offset + done, offset + bytes.len() as u64);
+            return Err(self.error(Operation::Write, error).at(missing));
+        }
+        self.crc32c = crc32c::crc32c_append(self.crc32c, bytes);
+        self.written += bytes.len() as u64;
+        Ok(())
+    }
+}
+
+impl Write for SegmentWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.buffer.len() + bytes.len() > BUFFER {
+            self.flush_buffer()?;
+        }
+        if bytes.len() >= BUFFER {
+            self.write_through(bytes)?;
+        } else {
+            self.buffer.extend_from_slice(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(self.flush_buffer()?)
+    }
+}
+
+impl fmt::Debug for SegmentWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SegmentWriter")
+            .field("part", &self.part.index)
+            .field("attempt", &self.attempt)
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
+    }
+}
