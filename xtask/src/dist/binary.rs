@@ -10,7 +10,7 @@ use super::size;
 use crate::process;
 
 /// The most that the stripped command may have, in bytes.
-pub(super) const COMMAND_LIMIT: u64 = 12_000_000;
+pub(super) const COMMAND_LIMIT: u64 = 16_000_000;
 /// The most that the Python extension may have.
 pub(super) const EXTENSION_LIMIT: u64 = 15_000_000;
 
