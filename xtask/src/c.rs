@@ -3,7 +3,8 @@
 //! ```text
 //! header current? → each of its functions exported, and called by a test?
 //!                 → install into a prefix → header alone: C99, C11, C++17, each compiler
-//! tests/c/*.c     plain; with address and undefined-behaviour sanitizers; under valgrind
+//! tests/c/*.c     plain; with address and undefined-behaviour sanitizers; under valgrind;
+//!                 some also as C++17
 //! consumer/       found by CMake: shared, static, C++        by pkg-config: everything else
 //! examples/c/*.c  compiled and run, as are the examples in the header
 //! ignored/*.c     ignores a status: the compiler must warn
@@ -33,6 +34,9 @@ const STANDARDS: [Standard; 2] = [
     Standard { compiler: "cc", name: "c99", language: "c" },
     Standard { compiler: "c++", name: "c++17", language: "c++" },
 ];
+
+/// The tests that are C++17 too: they use no atomics, compound literals or designated initializers.
+const ALSO_PLUS: [&str; 5] = ["errors", "memory", "mirrors", "process", "profiles"];
 
 /// A language that programs are written in.
 #[derive(Clone, Copy)]
@@ -190,6 +194,9 @@ impl Bench<'_> {
     fn plain(&self, tests: &[PathBuf]) -> Result<()> {
         for test in tests {
             self.check_as(test, STANDARDS[0])?;
+            if ALSO_PLUS.iter().any(|name| test.file_stem().is_some_and(|stem| stem == *name)) {
+                self.check_as(test, STANDARDS[1])?;
+            }
             self.run(&self.compile(test, "plain", &[])?, |command| command)?;
         }
         Ok(())
@@ -316,5 +323,7 @@ mod tests {
         assert!(workspace.sources("xtask", "c").is_err());
         let tests = workspace.sources("crates/capi/tests/c", "c").expect("tests are there");
         assert!(tests.iter().all(|it| it.extension().is_some_and(|it| it == "c")));
+        let stems: Vec<_> = tests.iter().filter_map(|it| it.file_stem()?.to_str()).collect();
+        assert!(ALSO_PLUS.iter().all(|name| stems.contains(name)), "{stems:?}");
     }
 }

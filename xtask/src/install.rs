@@ -96,6 +96,7 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
 
 /// Installs a binary and what it prints about itself; returns the files.
 fn install(binary: &Path, prefix: &Path) -> Result<Vec<PathBuf>> {
+    fs::File::open(binary).with_context(|| format!("cannot read {}", binary.display()))?;
     let mut files = vec![prefix.join("bin/swath")];
     replace(&files[0], |path| {
         fs::copy(binary, path)?;
@@ -147,10 +148,23 @@ fn advice(prefix: &Path, path: Option<&std::ffi::OsStr>) -> String {
     let first = if is_on_path {
         format!("{bin} is on PATH\n")
     } else {
-        format!("{bin} is not on PATH: add `export PATH={bin}:$PATH` to your shell's profile\n")
+        let word = quoted(&bin.to_string());
+        format!(
+            "{bin} is not on PATH: add `export PATH={word}:$PATH` to your shell's profile\n"
+        )
     };
-    let zsh = prefix.join("share/zsh/site-functions");
-    first + &format!("zsh: add `fpath+=({})` to .zshrc, before compinit\n", zsh.display())
+    let zsh = prefix.join("share/zsh/site-functions").display().to_string();
+    first + &format!("zsh: add `fpath+=({})` to .zshrc, before compinit\n", quoted(&zsh))
+}
+
+/// Returns a path as one word of a shell.
+fn quoted(path: &str) -> String {
+    let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "/._-+".contains(sign);
+    if path.chars().all(is_plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -209,5 +223,14 @@ mod tests {
         assert!(of("/usr/bin:/p/bin").starts_with("/p/bin is on PATH\n"));
         assert!(of("/usr/bin:/p/bin2").contains("add `export PATH=/p/bin:$PATH`"));
         assert!(of("").contains("fpath+=(/p/share/zsh/site-functions)"));
+        let odd = advice(Path::new("/it's a p"), None);
+        assert!(odd.contains(r"add `export PATH='/it'\''s a p/bin':$PATH`"), "{odd}");
+        assert!(odd.contains(r"fpath+=('/it'\''s a p/share/zsh/site-functions')"), "{odd}");
+    }
+
+    #[test]
+    fn a_missing_command_is_named() {
+        let error = install(Path::new("/nonexistent"), Path::new("/p")).expect_err("missing");
+        assert!(error.to_string().contains("cannot read /nonexistent"), "{error:#}");
     }
 }

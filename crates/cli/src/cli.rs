@@ -138,7 +138,7 @@ impl Cli {
         let words: Vec<OsString> = words.into_iter().collect();
         let mut matches = Self::command()
             .try_get_matches_from(&words)
-            .map_err(|error| mistake::hinted(error, &words))?;
+            .map_err(|error| mistake::hinted(error, &words, &PAGES))?;
         let word = matches.subcommand_name().unwrap_or_default().to_owned();
         if let Some((name, given)) = matches.subcommand()
             && reads_terminal(given)
@@ -254,7 +254,7 @@ impl Command for Man {
             let (_, page) = found.ok_or_else(|| {
                 Refused::new(
                     format!("cannot print the page of `{verb}`: there is no such command"),
-                    "run `swath help` for the list of commands",
+                    "run `swath man --list` for the names of all pages",
                 )
             })?;
             // As Git's pages of subcommands: swath-read(1).

@@ -122,8 +122,8 @@ mod tests {
             Err(error) => Err(error.into()),
         };
         let text = describe(&error.expect_err("no program is that large"));
-        assert_eq!(text.matches("request fewer bytes").count(), 1, "{text}");
-        assert!(text.ends_with("; try: request fewer bytes"), "{text}");
+        assert_eq!(text.matches("choose an offset before the end").count(), 1, "{text}");
+        assert!(text.ends_with("; try: choose an offset before the end"), "{text}");
     }
 
     #[test]

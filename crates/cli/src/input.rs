@@ -37,7 +37,7 @@ pub enum Input {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum InputError {
     /// An empty name.
-    #[error("a path cannot be empty; use `-` for standard input")]
+    #[error("a path cannot be empty; use `-` for standard input or output")]
     Empty,
     /// A URI of something that is not a file.
     #[error(
@@ -143,11 +143,14 @@ impl Input {
         if input.len().is_some() {
             return Ok(input);
         }
-        let what = || format!("cannot read all of {self}: it is a device, which may never end");
-        ensure!(
-            !input.is_device(),
-            Refused::new(what(), "copy the bytes you need to a file first")
-        );
+        let (name, hint) = match self {
+            Self::Stdin => {
+                ("standard input".into(), "name a file, or pipe in the bytes you need")
+            }
+            Self::Path(_) => (self.to_string(), "copy the bytes you need to a file first"),
+        };
+        let what = || format!("cannot read all of {name}: it is a device, which may never end");
+        ensure!(!input.is_device(), Refused::new(what(), hint));
         let bytes = ReadOptions::new().read(&input)?.buffer;
         let memory = Memory { bytes, name: self.name().to_owned() };
         Ok(swath::Input::open(Source::custom(Arc::new(memory)))?)

@@ -3,55 +3,166 @@
 //! ```text
 //! swath -v, swath version       swath -V
 //! swath read a b                swath ingest a b
+//! swath cp -f a b               leave -f out: that is the default
 //! swath sum        (terminal)   name a file, or pipe one in
 //! ```
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Adds what to type instead, where that is known.
-pub(crate) fn hinted(mut error: clap::Error, words: &[OsString]) -> clap::Error {
-    if let Some(tip) = tip(&error, words) {
+/// Flags of other tools: the commands, the flags, and what does it here.
+const FLAGS: &[(&[&str], &[&str], &str)] = &[
+    (
+        &["cp", "mirror"],
+        &["-f", "--force"],
+        "leave it out: existing files are replaced, unless --no-clobber is given",
+    ),
+    (&["cp"], &["-n"], "pass '--no-clobber' to keep an existing file"),
+    (
+        &["cp"],
+        &["-r", "-R", "--recursive"],
+        "use 'cp -r' for a folder; 'swath cp' copies one file",
+    ),
+    (&["cp"], &["-a", "--archive"], "use 'cp -a' for a folder; 'swath cp' copies one file"),
+    (&["compress", "decompress"], &["-k", "--keep"], "leave it out: the input is always kept"),
+    (
+        &["compress", "decompress"],
+        &["-c", "--stdout", "--to-stdout"],
+        "pass '-o -' to write to standard output",
+    ),
+    (&["compress"], &["-d", "--decompress", "--uncompress"], "use 'swath decompress'"),
+    (
+        &["compress"],
+        &["-1", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9", "--fast", "--best"],
+        "pass '--level' with a number",
+    ),
+    (
+        &["compress", "decompress"],
+        &["-T", "-p", "-j", "--threads", "--processes"],
+        "pass '--workers' with a number",
+    ),
+    (
+        &["ingest"],
+        &["-r", "-R", "--recursive"],
+        "leave it out: folders are read with everything below them",
+    ),
+    (
+        &["sum"],
+        &["-r", "-R", "--recursive"],
+        "use 'swath ingest --hash xxh3' for the files of a folder",
+    ),
+    (&["gen tree"], &["-f", "--force"], "name a new folder, or empty the old one"),
+    (&["manifest"], &["-c"], "pass '--check' with the manifest"),
+    (&["heal"], &["-n"], "pass '--dry-run' to write nothing"),
+];
+
+/// Adds what to type instead, where that is known. `pages` are the names of all manual pages.
+pub(crate) fn hinted(
+    mut error: clap::Error,
+    words: &[OsString],
+    pages: &[String],
+) -> clap::Error {
+    if let Some(tip) = tip(&error, words, pages) {
         let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
         error.insert(ContextKind::Suggested, tip);
+    } else if error.kind() == ErrorKind::UnknownArgument {
+        drop_dashes(&mut error);
     }
     error
 }
 
-fn tip(error: &clap::Error, words: &[OsString]) -> Option<&'static str> {
-    const VERSION: &str = "to print the version, use 'swath -V'";
-    let named = |kind| match error.get(kind) {
-        Some(ContextValue::String(word)) => Some(word.as_str()),
-        _ => None,
+/// Removes the parser's advice to write `-- -x` for `-x`, unless there is a file of that name.
+fn drop_dashes(error: &mut clap::Error) {
+    let is_file = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => Path::new(word).symlink_metadata().is_ok(),
+        _ => false,
     };
-    let verb = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    match error.kind() {
-        ErrorKind::InvalidSubcommand => {
-            let is_version = named(ContextKind::InvalidSubcommand) == Some("version");
-            is_version.then_some(VERSION)
+    if is_file {
+        return;
+    }
+    if let Some(ContextValue::StyledStrs(mut tips)) = error.remove(ContextKind::Suggested) {
+        tips.retain(|tip| !tip.to_string().contains(" as a value"));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+}
+
+fn tip(error: &clap::Error, words: &[OsString], pages: &[String]) -> Option<String> {
+    const VERSION: &str = "to print the version, use 'swath -V'";
+    let word = |index| words.get(index).and_then(|word: &OsString| word.to_str());
+    let verb = word(1).unwrap_or_default();
+    let tip = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::InvalidSubcommand, _) if verb == "version" => VERSION,
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => {
+            match (verb, unknown.as_str()) {
+                ("-v" | "--verbose", "-v" | "--verbose") => VERSION,
+                ("man", _) => return Some(page_tip(&words[2..], pages)),
+                ("gen", flag) => {
+                    flag_tip(&format!("gen {}", word(2).unwrap_or_default()), flag)?
+                }
+                (verb, flag) if flag.starts_with('-') => flag_tip(verb, flag)?,
+                ("read", _) => "to load several files at once, use 'swath ingest'",
+                ("cat", _) => "to write several files, call 'swath cat' for each of them",
+                _ => return None,
+            }
         }
-        ErrorKind::UnknownArgument => match (verb, named(ContextKind::InvalidArg)?) {
-            ("-v" | "--verbose", "-v" | "--verbose") => Some(VERSION),
-            ("read", word) if !word.starts_with('-') => {
-                Some("to load several files at once, use 'swath ingest'")
-            }
-            ("cat", word) if !word.starts_with('-') => {
-                Some("to write several files, call 'swath cat' for each of them")
-            }
-            _ => None,
-        },
-        ErrorKind::MissingRequiredArgument if verb == "mirror" => {
-            let is_flag =
-                |word: &OsString| ["-o", "--output", "--into"].iter().any(|flag| word == flag);
-            words.iter().any(is_flag).then_some(
-                "name FILE before the flag, which takes all words after it as folders: \
-                 'swath mirror FILE -o DIR...'",
-            )
+        (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing))) => {
+            missing_tip(verb, missing)?
+        }
+        (ErrorKind::ValueValidation, _) if verb == "ingest" && is_dash(error) => {
+            "pass '--list -' to read paths from standard input"
+        }
+        _ => return None,
+    };
+    Some(tip.to_owned())
+}
+
+/// Returns what does here what `flag` does in another tool.
+fn flag_tip(verb: &str, flag: &str) -> Option<&'static str> {
+    let is_it = |(verbs, flags, _): &&(&[&str], &[&str], _)| {
+        verbs.contains(&verb) && flags.contains(&flag)
+    };
+    FLAGS.iter().find(is_it).map(|&(.., tip)| tip)
+}
+
+/// Whether a dash was given as a value.
+fn is_dash(error: &clap::Error) -> bool {
+    matches!(error.get(ContextKind::InvalidValue), Some(ContextValue::String(value)) if value == "-")
+}
+
+/// Returns an example of what is missing.
+fn missing_tip(verb: &str, missing: &[String]) -> Option<&'static str> {
+    let lacks = |name| missing.iter().any(|it| it.split(' ').next() == Some(name));
+    match verb {
+        "heal" if lacks("--verify-against") => Some(
+            "pass '--verify-against vote' for three copies or more, or '--verify-against \
+             manifest=PATH'",
+        ),
+        "mirror" if lacks("<DIR>...") => {
+            Some("name the folders after the file: 'swath mirror FILE DIR DIR'")
+        }
+        "mirror" if lacks("<FILE>") => Some(
+            "name FILE before the flag, which takes all words after it as folders: \
+             'swath mirror FILE -o DIR...'",
+        ),
+        "cp" if lacks("<OUT>") => {
+            Some("name the file or folder to copy to, or '-' for standard output")
         }
         _ => None,
+    }
+}
+
+/// Returns the name of the page for words such as `gen bytes`.
+fn page_tip(words: &[OsString], pages: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    let name = words.join("-");
+    if pages.contains(&name) {
+        format!("use 'swath man {name}'")
+    } else {
+        String::from("run 'swath man --list' for the names of all pages")
     }
 }
 

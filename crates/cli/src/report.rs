@@ -120,7 +120,7 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Returns what was done in another way than requested, in words.
+/// Returns what was done differently than requested, in words.
 pub fn texts(fallbacks: &[Fallback]) -> Vec<String> {
     fallbacks.iter().map(Fallback::to_string).collect()
 }

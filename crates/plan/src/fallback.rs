@@ -226,7 +226,7 @@ impl fmt::Display for Fallback {
             }
             Self::Unused { what, why } => write!(f, "{what}: {why}"),
             Self::TooMany { what, asked, used } => {
-                write!(f, "{what} {asked}: at most {used}, used that")
+                write!(f, "{what} {asked}: limited to {used}")
             }
             Self::OutOfRange { from, what, asked, used } => {
                 write!(f, "{from}: {what} {asked} is out of range, used {used}")
@@ -235,7 +235,7 @@ impl fmt::Display for Fallback {
                 write!(f, "chunk size {asked}: O_DIRECT reads units of {unit}, used {used}")
             }
             Self::FewerWorkers { asked, used } => {
-                write!(f, "{used} of {asked} workers: there is no memory for more")
+                write!(f, "{used} of {asked} workers: not enough memory for more")
             }
             Self::WorkerNotStarted { index: Some(index), why } => {
                 write!(f, "worker {index} not started ({why})")
@@ -243,7 +243,9 @@ impl fmt::Display for Fallback {
             Self::WorkerNotStarted { index: None, why } => {
                 write!(f, "a thread was not started ({why})")
             }
-            Self::NoMoreWorkers { why } => write!(f, "no more workers than at first ({why})"),
+            Self::NoMoreWorkers { why } => {
+                write!(f, "the number of workers does not grow ({why})")
+            }
             Self::RingRefused { why, each } => {
                 write!(f, "ring refused ({why}), a thread for each {each} in flight")
             }
@@ -269,7 +271,7 @@ impl fmt::Display for Fallback {
             Self::ShorterTables { level } => {
                 write!(
                     f,
-                    "shorter tables than those of level {level}: there is no memory for full ones"
+                    "shorter tables than those of level {level}: not enough memory for full ones"
                 )
             }
             Self::NotMapped { why } => f.write_str(why),
@@ -356,7 +358,7 @@ mod tests {
         let cases = [
             (
                 Fallback::TooMany { what: "workers", asked: 5000, used: 1024 },
-                "workers 5000: at most 1024, used that",
+                "workers 5000: limited to 1024",
             ),
             (
                 Fallback::OutOfRange { from: "profile", what: "depth", asked: 9, used: 8 },
@@ -368,7 +370,7 @@ mod tests {
             ),
             (
                 Fallback::FewerWorkers { asked: 8, used: 3 },
-                "3 of 8 workers: there is no memory for more",
+                "3 of 8 workers: not enough memory for more",
             ),
             (
                 Fallback::WorkerNotStarted { index: Some(4), why: text("W") },

@@ -3,10 +3,12 @@
 //! Its maker holds a lock on it. A folder without a lock was left by a process that was killed, and is
 //! removed when the next one is made.
 
+use std::collections::hash_map::RandomState;
 use std::ffi::OsStr;
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::hash::BuildHasher;
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -32,14 +34,14 @@ impl Hidden {
         let what = || format!("cannot make a folder in {}", parent.display());
         // Before it is locked, another process may take it for one that was left.
         loop {
-            let made = tempfile::Builder::new()
-                .prefix(&format!("{kind}-"))
-                .permissions(Permissions::from_mode(0o700))
-                .tempdir_in(parent)
-                .with_context(what)?;
-            if let Some(lock) = locked(made.path()).with_context(what)? {
+            let path = made(parent, kind).with_context(what)?;
+            let locked = locked(&path).with_context(what);
+            if locked.is_err() {
+                let _ = fs::remove_dir(&path);
+            }
+            if let Some(lock) = locked? {
                 // Now its lock says whether it is in use.
-                let hidden = Self { path: made.keep(), lock };
+                let hidden = Self { path, lock };
                 File::create_new(hidden.path.join(MARK)).with_context(what)?;
                 sweep(parent, kind, &hidden.lock.metadata().with_context(what)?);
                 return Ok(hidden);
@@ -94,6 +96,20 @@ pub fn remove(path: &Path) -> io::Result<()> {
         }
     }
     removed
+}
+
+/// Makes a folder for this user alone, under a name that cannot be guessed. Its errors are those of
+/// mkdir(2); `tempfile` would add the name to them.
+fn made(parent: &Path, kind: &str) -> io::Result<PathBuf> {
+    loop {
+        // Each has other keys, which come from the kernel.
+        let number = RandomState::new().hash_one(kind);
+        let path = parent.join(format!("{kind}-{number:016x}"));
+        match DirBuilder::new().mode(0o700).create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| path),
+        }
+    }
 }
 
 /// Locks a folder; `None` if it is gone by then.

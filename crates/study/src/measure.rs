@@ -9,8 +9,8 @@
 //!        Goal → interval of the rounds → met, missed, undecided     ← Selected ←───────┘
 //! ```
 //!
-//! A machine's speed drifts: neighbours come and go, memory is given back to the host, the clock
-//! follows the heat. So entrants do not run one after the other, each to its end. Every round runs all
+//! A machine's speed drifts: other guests come and go, memory returns to the host, the clock rate
+//! follows the temperature. So entrants do not run one after the other, each to its end. Every round runs all
 //! of them once, and they are compared within the round (see [`stats`](crate::stats)). Each run is
 //! verified by its checksum, and a control that does the same fixed work in every round shows how noisy
 //! the machine was.

@@ -7,7 +7,7 @@
 //! writing, and one flat index afterwards.
 //!
 //! ```text
-//!                        insert after     search by rank, by offset     after each other
+//!                        insert after     search by rank, by offset     next item
 //! flat::Flat             O(n)             O(1), O(1) expected           O(1)
 //! linked::LinkedList     O(1)             O(n)                          O(1)
 //! skip::SkipList         O(log n)         O(log n)                      O(1)
@@ -15,7 +15,7 @@
 //! packed::Packed         O(log² n)        O(log n)                      O(log n)
 //! ```
 //!
-//! The skip list alone takes insertions from many threads at one time.
+//! Only the skip list accepts insertions from several threads at once.
 //!
 //! ```
 //! use swath_study::order::{Item, Order, linked::LinkedList};
@@ -53,10 +53,10 @@ pub struct Item {
     pub len: u64,
 }
 
-/// Names one item of one structure for as long as it is there, wherever it moves.
+/// Identifies one item of one structure until it is deleted, even if it moves.
 ///
-/// The structure refuses the handle of a deleted item, even if another item has taken its place. In
-/// another structure, a handle names any item or none.
+/// The structure refuses the handle of a deleted item, even if another item has taken its place. Do not
+/// use a handle with another structure: there it may stand for any item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Handle {
     index: u32,
@@ -100,7 +100,7 @@ impl Span {
     }
 }
 
-/// Skips a span if `rest` is long enough; returns the remaining rest.
+/// Skips a span if `rest` is long enough; returns what remains of it.
 #[inline]
 fn goes_past<T>(left: Option<T>, rest: &mut T) -> bool {
     match left {
@@ -144,7 +144,7 @@ impl SubAssign for Span {
 ///
 /// Ranks count from 0; offsets are in bytes, as if all items lay one after the other. The table of the
 /// [module](self) lists the costs of each structure. A structure holds fewer than
-/// `u32::MAX` items, and together they have at most `u64::MAX` bytes: more is a mistake of the
+/// `u32::MAX` items, and together they have at most `u64::MAX` bytes: more is a bug in the
 /// caller, and panics.
 pub trait Order {
     /// Returns a structure without items.
@@ -181,15 +181,15 @@ pub trait Order {
     /// Puts `item` directly after another; `None` if that is no longer there.
     fn insert_after(&mut self, handle: Handle, item: Item) -> Option<Handle>;
 
-    /// Puts `item` in front of the one that has this rank now, or after all if it is their count; `None` if
-    /// there are fewer.
+    /// Puts `item` before the item of this rank, or at the end if the rank is [`len`](Self::len); `None`
+    /// for a higher rank.
     fn insert_at(&mut self, rank: usize, item: Item) -> Option<Handle>;
 
     /// Takes an item out; `None` if it is no longer there.
     fn delete(&mut self, handle: Handle) -> Option<Item>;
 
-    /// Puts another item into the place of one, under the same handle, and returns the old one;
-    /// `None` if it is no longer there.
+    /// Replaces an item, which keeps its handle, and returns the old one; `None` if it is no longer
+    /// there.
     fn update(&mut self, handle: Handle, item: Item) -> Option<Item>;
 
     /// Returns an item; `None` if it is no longer there.
@@ -205,11 +205,10 @@ pub trait Order {
     /// Returns how much lies before an item; `None` if it is no longer there.
     fn place(&self, handle: Handle) -> Option<Place>;
 
-    /// Returns the next item; `None` after the last one and if `handle` is no longer there.
+    /// Returns the next item; `None` for the last one, and if `handle` is no longer there.
     fn next(&self, handle: Handle) -> Option<Handle>;
 
-    /// Returns the item in front; `None` in front of the first one and if `handle` is no longer
-    /// there.
+    /// Returns the previous item; `None` for the first one, and if `handle` is no longer there.
     fn previous(&self, handle: Handle) -> Option<Handle>;
 
     /// Goes through all items in order.

@@ -7,7 +7,7 @@
 //! use swath_study::{results::Results, summary};
 //!
 //! let text = summary::render(&Results::default());
-//! assert!(text.contains("<!-- part: counts -->\nOf 0 claims"));
+//! assert!(text.contains("<!-- part: counts -->\n0 claims"));
 //! ```
 
 use std::collections::BTreeSet;

@@ -152,7 +152,7 @@ impl MirrorOptions {
             if let Some(other) = others.into_iter().find(is_same) {
                 let error = Error::new(Operation::Create, Reason::Invalid, target);
                 let detail = format!("it is the same file as {}", other.display());
-                return Err(error.detail(detail).hint("choose another target"));
+                return Err(error.detail(detail).hint("choose another path for this copy"));
             }
         }
         Ok(())

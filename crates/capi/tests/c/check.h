@@ -87,7 +87,7 @@ static inline uint8_t *stdio_read(const char *path, size_t *len) {
     CHECK(end >= 0);
     rewind(file);
     *len = (size_t)end;
-    uint8_t *bytes = malloc(*len + 1);
+    uint8_t *bytes = (uint8_t *)malloc(*len + 1);
     CHECK(bytes != NULL);
     CHECK(fread(bytes, 1, *len, file) == *len);
     bytes[*len] = 0;

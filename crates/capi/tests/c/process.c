@@ -61,7 +61,8 @@ static void work(const char *path) {
     OK(swath_hash("large", options, SWATH_HASH_KIND_BLAKE3, digest, sizeof digest));
     OK(swath_hash("large", options, SWATH_HASH_KIND_CRC32C, digest, sizeof digest));
     OK(swath_class_plan_of_whole(10, 2, &plan));
-    OK(swath_read_prioritised(&(const char *){"large"}, 1, options, plan, &reading));
+    const char *large = "large";
+    OK(swath_read_prioritised(&large, 1, options, plan, &reading));
     OK(swath_prioritised_finish(reading, NULL));
     swath_prioritised_free(reading);
     swath_class_plan_free(plan);

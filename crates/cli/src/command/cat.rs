@@ -19,7 +19,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{OutputError, unbuffered};
 use crate::profile::Profiles;
-use crate::report::{PathJson, bytes_per_s, object};
+use crate::report::{PathJson, bytes_per_s, counted, object};
 
 /// `swath cat`
 #[derive(Debug, Args)]
@@ -182,8 +182,9 @@ fn in_segments(args: &Cat, mut opened: Opened) -> Result<u64> {
     let rest = opened.len().saturating_sub(args.extent.offset);
     let len = args.extent.length.unwrap_or(rest);
     if len > rest || args.extent.offset > opened.len() {
-        let text = format!("cannot read {}: it has {} bytes", args.path, opened.len());
-        return Err(Refused::new(text, "ask for less").into());
+        let text =
+            format!("cannot read {}: it has {}", args.path, counted(opened.len(), "byte"));
+        return Err(Refused::new(text, "choose a smaller --offset or --length").into());
     }
     opened.seek(SeekFrom::Start(args.extent.offset))?;
     let mut out = unbuffered()?;

@@ -27,7 +27,7 @@ use std::time::{Duration, Instant};
 use swath::{Output, ReadOptions};
 use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::TableOptions;
-use tempfile::TempDir;
+use swath_study::hidden::Hidden;
 
 /// What was converted, and when all of it was in memory.
 struct Converted {
@@ -52,7 +52,7 @@ struct Job<'w> {
     target: Target,
     /// Where formats are written that need a file: the output, or a temporary file for a stream.
     file: PathBuf,
-    _temporary: Option<TempDir>,
+    _temporary: Option<Hidden>,
 }
 
 impl<'w> Job<'w> {
@@ -60,10 +60,8 @@ impl<'w> Job<'w> {
         let (file, temporary) = match &target {
             Target::Path(path) if !target.is_stream() => (path.clone(), None),
             _ => {
-                let folder = tempfile::tempdir().map_err(|error| {
-                    let what = "cannot make a temporary file for standard output";
-                    Refused::new(what, "name a file with -o").with_source(error)
-                })?;
+                let folder = Hidden::make(&std::env::temp_dir(), "swath-convert")
+                    .map_err(|error| Refused::hinted(error, "name a file with -o"))?;
                 (folder.path().join("out"), Some(folder))
             }
         };
@@ -158,13 +156,30 @@ fn formats(args: &Convert, input: &swath::Input) -> Result<(Format, Format)> {
         (from, _) => from,
     };
     let Some(from) = from else {
-        return Err(unknown("the input", args.from.name(), "pass --from FORMAT").into());
+        let flag = "pass --from FORMAT";
+        let refused = match args.from.path() {
+            Some(path) => unknown("the input", path, flag),
+            None => Refused::new(nameless("input"), flag),
+        };
+        return Err(refused.into());
     };
     let Some(to) = to else {
-        let name = output.unwrap_or(Path::new("<stdout>"));
-        return Err(unknown("the output", name, "pass --to FORMAT").into());
+        let refused = match (output, args.output.flag.or(&args.to)) {
+            (Some(path), _) => unknown("the output", path, "pass --to FORMAT"),
+            (None, Some(_)) => Refused::new(nameless("output"), "pass --to FORMAT"),
+            (None, None) => Refused::new(
+                "cannot tell the format of the output: there is no OUT",
+                "name it, as in `table.npy`, or pass --to FORMAT",
+            ),
+        };
+        return Err(refused.into());
     };
     Ok((from, to))
+}
+
+/// Says that standard `input` or `output` has no ending that gives its format.
+fn nameless(way: &str) -> String {
+    format!("cannot tell the format of the {way}: standard {way} has no name")
 }
 
 /// Returns the format by the first bytes, if they tell; reading reports its errors later.

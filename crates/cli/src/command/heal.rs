@@ -15,7 +15,7 @@ use crate::args::{Against, Files, TimelineArgs, count, parse_against, path, word
 use crate::failure::{Refused, describe_error};
 use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
-use crate::report::{PathJson, object, size_text, time_text};
+use crate::report::{PathJson, counted, object, size_text, time_text};
 use crate::same_file::is_same_file;
 
 /// `swath heal`
@@ -168,7 +168,9 @@ fn state(healed: &Healed, copy: &HealedCopy) -> String {
     let found = match copy.len_before {
         None if copy.error.is_some() => String::from("could not be opened"),
         None => String::from("missing"),
-        Some(len) if len != healed.len => format!("bad, {len} bytes instead of {}", healed.len),
+        Some(len) if len != healed.len => {
+            format!("bad, {} instead of {}", counted(len, "byte"), healed.len)
+        }
         Some(_) => String::from("bad"),
     };
     let Some(rewritten) = copy.rewritten else { return found };

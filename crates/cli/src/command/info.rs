@@ -259,12 +259,15 @@ fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
     }
     let mut text = format!("{input}: {}, {}\n", known.kind, size_text(bytes));
     for (name, fact) in &known.facts {
+        // The key has the unit, which the text has after the number.
+        let label = name.strip_suffix("_bytes");
         let fact = match fact {
             Value::String(text) => text.clone(),
             Value::Array(items) => shortened(items),
+            Value::Number(bytes) if label.is_some() => size_text(bytes.as_u64().unwrap_or(0)),
             other => other.to_string(),
         };
-        text.push_str(&format!("  {}: {fact}\n", name.replace('_', " ")));
+        text.push_str(&format!("  {}: {fact}\n", label.unwrap_or(name).replace('_', " ")));
     }
     print(text)?;
     known.tensors.map_or(Ok(()), |tensors| tensors.print())

@@ -187,7 +187,11 @@ fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
         false => format!("{}: differs from its manifest\n", args.path),
     };
     if checked.len != checked.expected_len {
-        text += &format!("  {} bytes instead of {}\n", checked.len, checked.expected_len);
+        text += &format!(
+            "  {} instead of {}\n",
+            counted(checked.len, "byte"),
+            checked.expected_len
+        );
     }
     text += &bad_text(&checked.bad);
     tell(args.json, &json, text)?;

@@ -1,5 +1,6 @@
 //! `swath mirror`: makes copies of a file, and reads each back.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -197,6 +198,7 @@ fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
     }
     let own = args.path.parent().map(|parent| canonical(parent, "."));
     let count = args.copies.map_or(folders.len(), |count| count as usize);
+    refuse_twins(&folders[..count.min(folders.len())])?;
     let target = |index: usize| {
         let (round, folder) = (index / folders.len(), &folders[index % folders.len()]);
         let mut target = OsString::from(name);
@@ -207,6 +209,20 @@ fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
         folder.join(target)
     };
     Ok((0..count).map(target).collect())
+}
+
+/// Refuses folders of which two are the same one: the copies there would have one name.
+fn refuse_twins(folders: &[PathBuf]) -> Result<()> {
+    let mut seen = HashSet::new();
+    match folders.iter().find(|folder| !seen.insert(canonical(folder, ""))) {
+        Some(twin) => {
+            let twin = twin.display();
+            let what = format!("cannot make two copies in {twin}: it is named twice");
+            let hint = "name it once and pass `--copies 2`, or name another folder";
+            Err(Refused::new(what, hint).into())
+        }
+        None => Ok(()),
+    }
 }
 
 fn canonical(folder: &Path, empty: &str) -> PathBuf {

@@ -22,7 +22,9 @@ use crate::input::Input;
 use crate::output::{complain, print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, details, headline, object, report_json, time_text};
+use crate::report::{
+    PathJson, bytes_per_s, counted, details, headline, object, report_json, time_text,
+};
 
 /// `swath read`
 #[derive(Debug, Args)]
@@ -219,7 +221,7 @@ fn summary_text(args: &Read, bytes: u64, median: Duration, verified: Option<bool
         text += &format!("median of {}: {}, {speed:.2} GB/s\n", args.repeat, time_text(median));
     }
     if verified == Some(true) {
-        text += &format!("verified: a serial read gives the same {bytes} bytes\n");
+        text += &format!("verified: a serial read gives the same {}\n", counted(bytes, "byte"));
     }
     text
 }
@@ -266,7 +268,8 @@ fn first_difference(mut serial: impl io::Read, bytes: &[u8]) -> io::Result<Optio
         at += came;
     }
     if at != bytes.len() {
-        return Ok(Some(format!("{} bytes were read, a serial read gives {at}", bytes.len())));
+        let len = counted(bytes.len() as u64, "byte");
+        return Ok(Some(format!("{len} in memory, a serial read gives {at}")));
     }
     Ok(content.map(|at| format!("byte {at} of those read differs from a serial read")))
 }
@@ -287,7 +290,7 @@ mod tests {
         for (serial, ours) in [(3, 2), (2, 3), (STEP + 1, STEP)] {
             let text = first_difference(&vec![1; serial][..], &vec![2; ours]).expect("read");
             let text = text.expect("it differs");
-            assert_eq!(text, format!("{ours} bytes were read, a serial read gives {serial}"));
+            assert_eq!(text, format!("{ours} bytes in memory, a serial read gives {serial}"));
         }
     }
 

@@ -86,7 +86,7 @@ pub(super) fn escape(path: &OsStr, line: &mut Vec<u8>) {
     }
 }
 
-/// Reports on standard error what was done in another way than requested; standard output has the
+/// Reports on standard error what was done differently than requested; standard output has the
 /// results only.
 pub(super) fn note_fallbacks(input: &Input, report: &Report) {
     for fallback in &report.fallbacks {

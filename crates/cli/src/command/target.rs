@@ -237,7 +237,7 @@ fn permissions(from: &Input) -> Option<Permissions> {
     Some(facts.permissions())
 }
 
-/// Reports on standard error what was done in another way than requested.
+/// Reports on standard error what was done differently than requested.
 pub(super) fn note_all(from: &Input, notes: &[impl Display]) {
     for note in notes {
         complain(format!("note: {from}: {note}"));

@@ -61,7 +61,7 @@ fn limits(findings: &Findings) -> impl Serialize + use<> {
     object! {
         memory_sum_bytes_per_s: speed("memory sum"),
         copy_bytes_per_s: speed("copy into existing pages"),
-        populate_bytes_per_s: speed("making pages exist"),
+        populate_bytes_per_s: speed("touch new pages"),
         warm_read_bytes_per_s: speed("pread into existing pages"),
         // `null` where O_DIRECT is refused.
         direct_read_bytes_per_s: speed("O_DIRECT read"),

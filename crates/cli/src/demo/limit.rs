@@ -21,7 +21,7 @@ type Way = fn(&Stage, &SharedPages, &mut Meter) -> Result<bool>;
 const WAYS: [(&str, State, Way); 5] = [
     ("memory sum", State::None, sum),
     ("copy into existing pages", State::None, copy),
-    ("making pages exist", State::None, populate),
+    ("touch new pages", State::None, populate),
     ("pread into existing pages", State::Warm, read),
     ("O_DIRECT read", State::Cold, direct),
 ];

@@ -63,7 +63,7 @@ impl Stage {
         let cost = if wanted.all { ALL } else { FIVE_LINES };
         wanted.size.map_or(Ok(()), |size| check_size(size, cost, &facts))?;
         let folder = Hidden::make(&parent, "swath-demo").map_err(|error| {
-            Refused::hinted(error, "pass --dir with a folder that can be written to")
+            Refused::hinted(error, "pass --dir with an existing folder that you can write to")
         })?;
         remove_on_signal(folder.path());
         let path = folder.path().join("input");

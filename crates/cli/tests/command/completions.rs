@@ -1,5 +1,5 @@
 //! Completions know the commands, the pages of `man`, the experiments of `study`, and the words of
-//! flags: as bash asks for them, and in the scripts of the other shells.
+//! flags: as bash and fish ask for them, and in the scripts of both and of zsh.
 
 use std::process::Command;
 
@@ -40,6 +40,39 @@ fn bash_completes_commands_pages_experiments_and_words() {
         let Some(offered) = offered(words) else { return };
         assert!(offered.iter().any(|it| it == yes), "{words:?}: {offered:?}");
         assert!(!offered.iter().any(|it| it == no), "{words:?}: {offered:?}");
+    }
+}
+
+/// What fish offers after this line.
+fn offered_by_fish(line: &str) -> Option<Vec<String>> {
+    let script = "$argv[1] completions fish | source; complete -C $argv[2]";
+    let mut fish = Command::new("fish");
+    fish.args(["--no-config", "-c", script, env!("CARGO_BIN_EXE_swath"), line]);
+    let Ok(output) = fish.output() else {
+        swath_reference::skip("fish", "it cannot be started");
+        return None;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let text = stdout(&output);
+    // A tab is followed by the description.
+    Some(text.lines().filter_map(|it| it.split('\t').next()).map(String::from).collect())
+}
+
+#[test]
+fn fish_completes_commands_pages_experiments_words_and_paths() {
+    for (line, yes, no) in [
+        ("swath de", "decompress", "read"),
+        ("swath man gen-", "gen-bytes", "a-threads"),
+        ("swath study --only a-", "a-threads", "d-advice"),
+        ("swath study f", "fib", "compare"),
+        ("swath compress --format ", "bgzf", "read"),
+        ("swath sum --", "--check", "--classes"),
+        ("swath gen mtx --", "--output", "--check"),
+        ("swath sum /de", "/dev/", "/proc/"),
+    ] {
+        let Some(offered) = offered_by_fish(line) else { return };
+        assert!(offered.iter().any(|it| it == yes), "{line}: {offered:?}");
+        assert!(!offered.iter().any(|it| it == no), "{line}: {offered:?}");
     }
 }
 

@@ -243,7 +243,7 @@ fn what_is_damaged_or_unknown_is_2_and_leaves_no_file() {
             "level 23 does not exist for zstd, which has 1 to 22; try: choose a value in this range",
         ),
         (["--level", "-5"], "level -5 does not exist for zstd"),
-        (["--block-size", "1"], "a block size of 1 bytes is not possible for zstd"),
+        (["--block-size", "1"], "a block size of 1 byte is not possible for zstd"),
         (["--format", "xz"], "[possible values: zstd, gzip, bgzf, bzip2]"),
     ] {
         let output = run(["compress"].iter().chain(&words).copied().chain([word(&path)]));

@@ -438,10 +438,10 @@ fn a_matrix_without_entries_comes_back_and_a_stream_needs_its_format() {
     assert!(text(&back).ends_with("\n0 0 0\n"), "{}", text(&back));
     let output = run_with_input(&["convert", "-", "-o", "a.csv"], b"1 2\n");
     assert_eq!(code(&output), 2, "{output:?}");
-    assert!(stderr(&output).contains("input from the name <stdin>; try: pass --from"));
+    assert!(stderr(&output).contains("input: standard input has no name; try: pass --from"));
     let output = run(["convert", word(&back), "-"]);
     assert_eq!(code(&output), 2, "{output:?}");
-    assert!(stderr(&output).contains("output from the name <stdout>; try: pass --to"));
+    assert!(stderr(&output).contains("output: standard output has no name; try: pass --to"));
     assert!(!Path::new("-").exists());
 }
 

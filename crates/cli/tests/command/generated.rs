@@ -58,5 +58,5 @@ fn there_is_a_manual_page_for_every_command() {
     }
     let output = run(["man", "fly"]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("try: run `swath help`"), "{output:?}");
+    assert!(stderr(&output).contains("try: run `swath man --list`"), "{output:?}");
 }

@@ -16,6 +16,7 @@ mod few_resources;
 mod generated;
 mod grammar;
 mod help;
+mod hints;
 mod ingest;
 mod json;
 mod json_guide;

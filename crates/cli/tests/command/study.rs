@@ -75,8 +75,8 @@ fn an_earlier_study_is_judged_anew_and_reported() {
     earlier_study(&study, 1.8);
     let output = swath().args(["study", "report"]).arg(&study).output().expect("started");
     assert_eq!(code(&output), 0, "{}", stderr(&output));
-    let counts = "Of 1 claims of the five studies, judged apart for warm and cold files, there are \
-                  1 verdicts: 1 hold here, 0 do not hold, 0 are undecided.";
+    let counts = "1 claim of the five studies, judged separately for warm and cold files, gave \
+                  1 verdict: 1 holds here, 0 do not hold, 0 are undecided.";
     assert!(stdout(&output).contains(counts), "{}", stdout(&output));
     for left in ["summary.md", "report.html"] {
         let text = fs::read_to_string(study.join(left)).expect("left");

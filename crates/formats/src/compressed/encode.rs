@@ -196,8 +196,9 @@ impl CompressOptions {
         let sizes = format.block_sizes();
         if !sizes.contains(&block_size) {
             let (least, most) = sizes.into_inner();
+            let unit = if block_size == 1 { "byte" } else { "bytes" };
             return invalid(format!(
-                "a block size of {block_size} bytes is not possible for {format}, which allows {least} to {most}"
+                "a block size of {block_size} {unit} is not possible for {format}, which allows {least} to {most}"
             ));
         }
         // At most `MOST_BLOCK`.

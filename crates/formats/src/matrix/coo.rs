@@ -176,8 +176,8 @@ fn wrong_total(
 ) -> Failure {
     let total: u64 = counted.iter().map(|block| block.entries).sum();
     if total < declared {
-        let detail =
-            format!("the header declares {declared} entries, but the file has {total}");
+        let noun = if declared == 1 { "entry" } else { "entries" };
+        let detail = format!("the header declares {declared} {noun}, but the file has {total}");
         let fault = Fault { offset: job.len, reason: FormatReason::Truncated, detail };
         return wrong.err().unwrap_or(fault.into());
     }
@@ -185,7 +185,10 @@ fn wrong_total(
         (_, Err(failure)) => failure,
         (Err(Failure::Fault(fault)), Ok(offset)) if fault.offset < offset => fault.into(),
         (_, Ok(offset)) => {
-            let detail = format!("more than the {declared} entries that the header declares");
+            let detail = match declared {
+                1 => "more than the one entry that the header declares".to_owned(),
+                _ => format!("more than the {declared} entries that the header declares"),
+            };
             Fault::malformed(offset, detail).into()
         }
     }

@@ -33,7 +33,7 @@ impl Budget {
         Self { began, ends: began + time }
     }
 
-    /// Begins the rounds now, if preparing them took a while; they end when they were to end.
+    /// Begins the rounds now, after a long preparation; the time at which they must end stays.
     #[must_use]
     pub fn begin(self) -> Self {
         Self { began: Instant::now(), ..self }

@@ -1,4 +1,4 @@
-//! Fixed work that runs in every round, to see how calm the machine is.
+//! Fixed work that runs in every round, to see how noisy the machine is.
 
 use anyhow::{Context, Result};
 

@@ -63,7 +63,7 @@ impl Entrant {
         Self { series, x: 0.0, state: State::None, expected, repeats: 1, before, work, after }
     }
 
-    /// At this value of what is varied, on files in this state.
+    /// Sets the value of the varied parameter, and the state of the files.
     #[must_use]
     pub fn at(self, x: f64, state: State) -> Self {
         Self { x, state, ..self }
@@ -130,7 +130,7 @@ impl Entrant {
         Ok((meter, outcome.with_context(|| format!("{self:?} failed"))?))
     }
 
-    /// The same; another outcome than the expected one is an error.
+    /// Does the same; any outcome but the expected one is an error.
     pub(crate) fn run_once(&mut self, counting: Counting) -> Result<Meter> {
         let (meter, outcome) = self.attempt(counting)?;
         let expected = self.expected;
@@ -183,7 +183,7 @@ pub struct Entrants {
 }
 
 impl Entrants {
-    /// Entrants that are all here, and their goals.
+    /// Returns entrants that can all run, and their goals.
     pub fn new(here: impl Into<Vec<Entrant>>, goals: impl Into<Vec<Goal>>) -> Self {
         Self { here: here.into(), absent: Vec::new(), goals: goals.into() }
     }

@@ -1,4 +1,4 @@
-//! Goals: what one series must reach beside the others of its case, and whether it did.
+//! Goals: what one series must reach, compared with the others of its case, and whether it did.
 
 use std::fmt;
 
@@ -67,42 +67,42 @@ impl Goal {
         Self { subject: subject.to_owned(), gauge, bound: Bound::AtMost(most) }
     }
 
-    /// Asks for `share` or more of the speed of the best of `rivals`.
+    /// Requires `share` or more of the speed of the best of `rivals`.
     pub fn speed<R: AsRef<str>>(subject: &str, share: f64, rivals: &[R]) -> Self {
         let gauge = Gauge::SpeedAgainst(owned(rivals));
         Self { bound: Bound::AtLeast(share), ..Self::at_most(subject, gauge, share) }
     }
 
-    /// Asks for `multiple` or less of the time of the best of `rivals`.
+    /// Requires `multiple` or less of the time of the best of `rivals`.
     pub fn time<R: AsRef<str>>(subject: &str, multiple: f64, rivals: &[R]) -> Self {
         Self::at_most(subject, Gauge::TimeAgainst(owned(rivals)), multiple)
     }
 
-    /// Asks for `seconds` or less on the clock.
+    /// Requires `seconds` or less on the clock.
     #[must_use]
     pub fn seconds(subject: &str, seconds: f64) -> Self {
         Self::at_most(subject, Gauge::Seconds, seconds)
     }
 
-    /// Asks for `seconds` or less of CPU time.
+    /// Requires `seconds` or less of CPU time.
     #[must_use]
     pub fn cpu_seconds(subject: &str, seconds: f64) -> Self {
         Self::at_most(subject, Gauge::CpuSeconds, seconds)
     }
 
-    /// Asks for `mib` or less of memory beyond the start.
+    /// Requires `mib` or less of memory beyond the start.
     #[must_use]
     pub fn peak_mib(subject: &str, mib: f64) -> Self {
         Self::at_most(subject, Gauge::PeakMib, mib)
     }
 
-    /// Asks for `multiple` or less of the size of the output of `rival`.
+    /// Requires `multiple` or less of the size of the output of `rival`.
     #[must_use]
     pub fn size(subject: &str, multiple: f64, rival: &str) -> Self {
         Self::at_most(subject, Gauge::SizeAgainst(rival.to_owned()), multiple)
     }
 
-    /// Asks for `calls` or fewer system calls a file.
+    /// Requires `calls` or fewer system calls a file.
     #[must_use]
     pub fn calls_per_file(subject: &str, calls: f64) -> Self {
         Self::at_most(subject, Gauge::CallsPerFile, calls)

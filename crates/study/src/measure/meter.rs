@@ -12,7 +12,7 @@ use crate::counters::Counters;
 use crate::results::Run;
 use crate::watch::beside;
 
-/// How much is counted: the more, the more it disturbs short runs.
+/// How much is counted; counting more disturbs short runs more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counting {
     /// Everything that entrants request.
@@ -48,7 +48,7 @@ pub struct Meter {
 
 /// The counters when it began.
 struct Started {
-    /// Whether the peak counts from here.
+    /// Whether the peak was reset here.
     resets: bool,
     before: Usage,
     at: Instant,
@@ -124,7 +124,7 @@ impl Meter {
         let result = self.measure(|| {
             let started = counters.as_mut().map(Counters::start);
             let result = work();
-            // What did not begin has no end.
+            // Counters that did not begin have no end.
             let is_on = started.is_some_and(|started| started.is_ok());
             let counts = counters.as_mut().filter(|_| is_on).map(Counters::stop);
             (result, counts)
@@ -174,12 +174,12 @@ impl Meter {
         }
     }
 
-    /// Adds fallbacks: work done in another way than requested.
+    /// Adds fallbacks: work that was done differently than requested.
     pub fn fell_back(&mut self, fallbacks: Vec<Fallback>) {
         self.fallbacks.extend(fallbacks);
     }
 
-    /// Work done in another way than requested.
+    /// Work that was done differently than requested.
     #[must_use]
     pub fn fallbacks(&self) -> &[Fallback] {
         &self.fallbacks
@@ -204,7 +204,7 @@ impl Meter {
     }
 }
 
-/// Whether this machine has counters of its own to read, or why it has none; asked once.
+/// Whether this machine has counters of its own to read, or why it has none; found out once.
 ///
 /// # Errors
 ///

@@ -127,7 +127,7 @@ impl Input {
 
 impl Drop for Input {
     fn drop(&mut self) {
-        // The folder goes, too.
+        // Its folder is removed, too.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -145,7 +145,7 @@ pub struct Stage {
     seed: u64,
     program: Option<PathBuf>,
     cancel: CancelToken,
-    /// Why nothing here can be cold, once it was tried.
+    /// Why no file here can be made cold, once that was tried.
     cold: OnceCell<Option<String>>,
     inputs: RefCell<BTreeMap<String, Rc<Input>>>,
 }
@@ -154,7 +154,7 @@ pub struct Stage {
 const MEMORY_FACTOR: u64 = 4;
 
 impl Stage {
-    /// Everything is made in `folder`, which is there.
+    /// Everything is made in `folder`, which exists.
     #[must_use]
     pub fn new(folder: &Path, extent: Extent, seed: u64) -> Self {
         Self {
@@ -196,7 +196,7 @@ impl Stage {
         self.extent
     }
 
-    /// One of three by the extent.
+    /// Returns one of three values, by the extent.
     pub fn pick<T>(&self, smoke: T, quick: T, full: T) -> T {
         match self.extent {
             Extent::Smoke => smoke,
@@ -234,13 +234,13 @@ impl Stage {
         self.workers
     }
 
-    /// The seed of everything random.
+    /// The seed of all random choices.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// A path for something to be written.
+    /// A path for an output.
     #[must_use]
     pub fn output(&self, name: &str) -> PathBuf {
         self.folder.join(name)

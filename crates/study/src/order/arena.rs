@@ -20,7 +20,7 @@ impl<T> Arena<T> {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 
-    /// How many things there are.
+    /// How many values there are.
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
     }
@@ -38,7 +38,7 @@ impl<T> Arena<T> {
         Handle { index, generation: 0 }
     }
 
-    /// Takes a thing out, in O(1).
+    /// Takes a value out, in O(1).
     pub(super) fn remove(&mut self, handle: Handle) -> Option<T> {
         let slot = self.slots.get_mut(handle.index as usize)?;
         if slot.generation != handle.generation {
@@ -66,7 +66,7 @@ impl<T> Arena<T> {
     }
 }
 
-/// The thing in slot `index`, for structures that refer to their own items by index alone.
+/// The value in slot `index`, for structures that refer to their own items by index alone.
 impl<T> std::ops::Index<u32> for Arena<T> {
     type Output = T;
 

@@ -1,7 +1,7 @@
 //! A flat index: all items in one array, with the sums of their lengths beside it.
 //!
 //! Swath does not keep an order up to date: it does nothing while it writes, and builds this once
-//! afterwards. An edit recomputes the sums, so edits suit few items only; add many items at once, with
+//! afterwards. Every edit recomputes the sums, so edit single items only; add many items at once, with
 //! [`from_items`](Order::from_items).
 
 use super::arena::Arena;
@@ -11,7 +11,7 @@ use swath::append::ExtentIndex;
 /// An array of items and of their starts. See the [module](self).
 ///
 /// Every edit, a push too, is O(n). A search by offset is expected O(1): see
-/// [`ExtentIndex`]; one by rank is a look at the array.
+/// [`ExtentIndex`]; a search by rank is one access to the array.
 #[derive(Debug)]
 pub struct Flat {
     ranks: Arena<usize>,

@@ -1,4 +1,4 @@
-//! Orders after many steals: neighbours lie apart in memory.
+//! Orders after many steals: neighbours are far apart in memory.
 
 use super::skip::SkipList;
 use super::{Handle, Item, Order};
@@ -8,7 +8,7 @@ use crate::threads::each;
 /// The seed of the items and their order.
 const SEED: u64 = 11;
 
-/// The item that insertions into a grown order insert: a call of study E.
+/// The item that is inserted into a grown order: one call of study E.
 pub const INSERTED: Item = Item { segment: 1, offset: 0, len: 10_240 };
 
 /// Item `index`: about 10 KB, as study E's calls write.
@@ -60,7 +60,7 @@ impl<O: Order> Grown<O> {
 ///
 /// # Panics
 ///
-/// If a thread does.
+/// If one of the threads panics.
 #[must_use]
 pub fn insert_by_all(list: &SkipList, places: &[Vec<Handle>]) -> Option<Vec<Handle>> {
     let insert = |&place: &Handle| list.insert_after_shared(place, INSERTED);

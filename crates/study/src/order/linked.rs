@@ -1,12 +1,12 @@
-//! A doubly linked list: study E's first.
+//! A doubly linked list: the first structure of study E.
 //!
-//! It is good at what study E needs while it writes, an insertion after a known item, in O(1). A seek
-//! walks from the start.
+//! It inserts after a known item in O(1), which is what study E needs while it writes. A seek walks from
+//! the start.
 
 use super::arena::Arena;
 use super::{Found, Handle, Item, Order, Place, Span};
 
-/// After the last item and in front of the first.
+/// Stands after the last item and before the first.
 const NONE: u32 = u32::MAX;
 
 /// A doubly linked list. See the [module](self).
@@ -26,7 +26,7 @@ struct Node {
 }
 
 impl LinkedList {
-    /// Links `item` in between `previous` and what follows it, `NONE` being the start.
+    /// Links `item` between `previous` and the item that follows it; `NONE` is the start.
     fn insert_behind(&mut self, previous: u32, item: Item) -> Handle {
         let next = if previous == NONE { self.first } else { self.nodes[previous].next };
         let handle = self.nodes.insert(Node { item, previous, next });
@@ -36,12 +36,12 @@ impl LinkedList {
         handle
     }
 
-    /// The link that leads forwards out of `node`; out of the start for `NONE`.
+    /// The forward link of `node`; for `NONE`, the link to the first item.
     fn link_after(&mut self, node: u32) -> &mut u32 {
         if node == NONE { &mut self.first } else { &mut self.nodes[node].next }
     }
 
-    /// The link that leads backwards out of `node`; out of the end for `NONE`.
+    /// The backward link of `node`; for `NONE`, the link to the last item.
     fn link_before(&mut self, node: u32) -> &mut u32 {
         if node == NONE { &mut self.last } else { &mut self.nodes[node].previous }
     }

@@ -1,8 +1,9 @@
 //! A packed-memory array: items in order in one array with gaps, and sums above it.
 //!
-//! The cache-oblivious one of the two that study E names as future work: neighbours lie beside each
-//! other, whatever the sizes of caches and blocks, so going through them is as fast as through an array. Packed arrays are Itai, Konheim and Rodeh's (1981); the
-//! thresholds are those of Bender, Demaine and Farach-Colton, *Cache-oblivious B-trees* (2000).
+//! Study E names two structures as future work; this is the cache-oblivious one. Neighbours are adjacent
+//! in memory, whatever the sizes of caches and blocks, so it is scanned as fast as an array. Packed arrays
+//! are by Itai, Konheim and Rodeh (1981); the thresholds are those of Bender, Demaine and Farach-Colton,
+//! *Cache-oblivious B-trees* (2000).
 //!
 //! ```text
 //! sums       [            5            ]     a binary tree in the order of a heap (Eytzinger):
@@ -13,7 +14,7 @@
 //!
 //! A full segment takes the smallest window around it that is not too dense, and spreads its items
 //! evenly: smaller windows may be denser, from 3/4 for the whole array to 1 for a segment. So an insertion
-//! moves O(log² n) items, amortised. In the same way a window must not be too thin, from 1/4 for the whole
+//! moves O(log² n) items, amortised. In the same way a window must not be too sparse, from 1/4 for the whole
 //! to 1/8 for a segment.
 //!
 //! Where it differs from the papers: the tree of sums is in heap order, not in van Emde Boas's, so
@@ -37,7 +38,7 @@ pub struct Packed {
     sums: Vec<Span>,
     /// Slots of a segment; a power of two.
     segment_size: usize,
-    /// How many of them; a power of two.
+    /// How many segments; a power of two.
     segment_count: usize,
 }
 
@@ -96,8 +97,8 @@ impl Packed {
         }
     }
 
-    /// Returns the slot before which `passes` says no for the first time, given what would be
-    /// passed. Only to be called if there is one.
+    /// Returns the first slot for which `passes` returns false, given the span that would be skipped.
+    /// There must be one.
     fn descend(&self, mut passes: impl FnMut(Span) -> bool) -> Slot {
         let mut node = 1;
         while node < self.segment_count {
@@ -125,14 +126,14 @@ impl Packed {
 
 /// Densities.
 impl Packed {
-    /// Items that may lie below a node.
+    /// The most items that may be below a node.
     fn most(&self, node: usize) -> usize {
         let capacity = self.segments(node).len() * self.segment_size;
         let (depth, height) = (node.ilog2() as usize, self.segment_count.ilog2() as usize);
         if height == 0 { capacity } else { capacity * (3 * height + depth) / (4 * height) }
     }
 
-    /// Items that must lie below a node.
+    /// The fewest items that may be below a node.
     fn least(&self, node: usize) -> usize {
         let capacity = self.segments(node).len() * self.segment_size;
         let (depth, height) = (node.ilog2() as usize, self.segment_count.ilog2() as usize);
@@ -179,7 +180,7 @@ impl Packed {
         slots
     }
 
-    /// Lays everything out again in an array of `capacity` slots, a power of two.
+    /// Moves everything into an array of `capacity` slots, a power of two.
     fn resize(&mut self, capacity: usize, slots: &[Slot]) {
         let size = (capacity.ilog2() as usize).next_power_of_two().max(CAPACITY_MIN);
         (self.segment_size, self.segment_count) = (size, capacity / size);
@@ -229,7 +230,7 @@ impl Packed {
         }
     }
 
-    /// Spreads the smallest window around a segment that is not too thin.
+    /// Spreads the smallest window around a segment that is not too sparse.
     fn thicken(&mut self, leaf: usize) {
         let mut node = leaf;
         while node > 1 && self.sums[node].count < self.least(node) {

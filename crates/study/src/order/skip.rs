@@ -11,11 +11,11 @@
 //! items     head → a ⇄ b ⇄ ……………………………… c ⇄ d ⇄ ………………… (back to head)
 //! ```
 //!
-//! **Threads.** The levels have one lock that is taken in shared mode for everything but the insertion
-//! of a tower and a deletion. Seven of eight insertions have no tower: they lock the item in
+//! **Threads.** The levels share one lock. Only the insertion of a tower and a deletion take it
+//! exclusively; everything else takes it in shared mode. Seven of eight insertions have no tower: they lock the item in
 //! front, link themselves in, and add themselves to the one link of each level that spans them,
 //! which no thread can split or remove at that time. So spans are exact as soon as no thread inserts,
-//! and exact for the holder of the exclusive lock, such as a tower that splits them. A search beside
+//! and exact for the holder of the exclusive lock, such as a tower that splits them. A search during
 //! insertions may miss those in progress.
 //!
 //! ```
@@ -99,7 +99,7 @@ impl SkipList {
         Some(old)
     }
 
-    /// [`Order::delete`] from any thread, in O(log n) expected; others wait.
+    /// [`Order::delete`] from any thread, in O(log n) expected; other threads wait.
     pub fn delete_shared(&self, handle: Handle) -> Option<Item> {
         let node = self.node(handle)?;
         let mut upper = self.take();

@@ -1,4 +1,5 @@
-//! One battery for all structures, what it must catch, and many threads at one list.
+//! One set of tests for all structures, the mistakes that it must catch, and one list that many threads
+//! use.
 
 mod battery;
 mod mutants;
@@ -14,14 +15,14 @@ use crate::random::SplitMix64;
 
 /// A structure that tests look into.
 pub(super) trait Inspect: Order {
-    /// Panics if what the structure keeps beside the items is not what it should be.
+    /// Panics if the data that the structure keeps about its items (links, sums, places) are wrong.
     fn inspect(&self);
 
-    /// Spoils something of that, as an edit that forgets it would. There are items.
+    /// Damages some of these data, as an edit that forgets to update them would. There are items.
     fn spoil(&mut self, random: &mut SplitMix64);
 }
 
-/// Returns a random item, empty ones and long ones among them.
+/// Returns a random item; some are empty, some are long.
 fn random_item(random: &mut SplitMix64) -> Item {
     let len = match random.below(16) {
         0 | 1 => 0,
@@ -33,8 +34,8 @@ fn random_item(random: &mut SplitMix64) -> Item {
     Item { segment, offset: random.next_word(), len }
 }
 
-/// Compares what a structure says with the items it should hold, as completely as `thoroughly`
-/// is large, and returns the first difference.
+/// Compares a structure with the items that it should hold, and returns the first difference. The larger
+/// `thoroughly` is, the more is compared.
 fn compare<O: Order>(
     order: &O,
     model: &[(Handle, Item)],
@@ -56,7 +57,7 @@ fn compare<O: Order>(
     same("the end of a walk", walk.next(), None)?;
     drop(walk);
     let mut offset = 0;
-    // Of many items, some: the slow structures would take hours for all.
+    // Of many items, only some are compared: all would take the slow structures hours.
     let step = (model.len() / thoroughly).max(1);
     let mut checked = random.below(step);
     for (rank, &(handle, item)) in model.iter().enumerate() {

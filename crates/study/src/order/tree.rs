@@ -1,6 +1,6 @@
 //! A B-tree whose inner nodes know how many items and bytes lie below each child.
 //!
-//! One of the two that study E names as future work. An order-statistic tree (Cormen, Leiserson,
+//! One of the two structures that study E names as future work. An order-statistic tree (Cormen, Leiserson,
 //! Rivest and Stein, *Introduction to Algorithms*, on augmenting data structures) with the fan-out
 //! of a B-tree (Bayer and McCreight, 1972), so that few cache lines are touched on the way down.
 //!
@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Handles name entries of a table that say which leaf an item is in. A split or a merge rewrites
-//! these for the items it moves, so handles stay good.
+//! these for the items it moves, so handles stay valid.
 
 use super::arena::Arena;
 use super::{Found, Handle, Item, Order, Place, Span, goes_past};
@@ -84,8 +84,7 @@ impl BTree {
         &mut self.nodes[node as usize]
     }
 
-    /// Returns the entry before which `passes` says no for the first time, given what would be
-    /// passed.
+    /// Returns the first entry for which `passes` returns false, given the span that would be skipped.
     fn descend(&self, mut passes: impl FnMut(Span) -> bool) -> Option<u32> {
         let mut node = self.node(self.root);
         loop {
@@ -103,7 +102,7 @@ impl BTree {
         Some((leaf, self.node(leaf).position(handle.index)))
     }
 
-    /// Changes what all nodes above `node` know about it.
+    /// Updates the totals of `node` in all nodes above it.
     fn change_above(&mut self, mut node: u32, change: impl Fn(&mut Span)) {
         change(&mut self.total);
         while self.node(node).parent != NONE {
@@ -143,7 +142,7 @@ impl BTree {
         }
     }
 
-    /// Tells the parts of `node` from `position` on where they are.
+    /// Stores where the parts of `node` from `position` on are now.
     fn adopt(&mut self, node: u32, position: usize) {
         for index in position..self.node(node).parts.len() {
             let id = self.node(node).parts[index].id;
@@ -219,7 +218,7 @@ impl BTree {
         }
     }
 
-    /// Evens out child `position` of `parent` and the next one, or merges them.
+    /// Balances child `position` of `parent` and the next one, or merges them.
     fn balance(&mut self, parent: u32, position: usize) {
         let [left, right] = [0, 1].map(|next| self.node(parent).parts[position + next].id);
         let mut moved = std::mem::take(&mut self.node_mut(right).parts);

@@ -130,7 +130,7 @@ impl Holds {
 /// use swath_study::results::{Counts, Results};
 ///
 /// let nothing = Counts::of(&Results::default()).to_string();
-/// assert!(nothing.starts_with("Of 0 claims"));
+/// assert!(nothing.starts_with("0 claims"));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -167,17 +167,26 @@ impl Counts {
 impl fmt::Display for Counts {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { claims, unjudged, holds, fails, undecided } = self;
+        let claims = counted(*claims, ["claim", "claims"]);
+        let verdicts = counted(holds + fails + undecided, ["verdict", "verdicts"]);
+        let holds = counted(*holds, ["holds", "hold"]);
+        let fails = counted(*fails, ["does not hold", "do not hold"]);
+        let undecided = counted(*undecided, ["is undecided", "are undecided"]);
         write!(
             out,
-            "Of {claims} claims of the five studies, judged apart for warm and cold files, there \
-             are {} verdicts: {holds} hold here, {fails} do not hold, {undecided} are undecided",
-            holds + fails + undecided
+            "{claims} of the five studies, judged separately for warm and cold files, gave \
+             {verdicts}: {holds} here, {fails}, {undecided}"
         )?;
         if *unjudged > 0 {
-            write!(out, "; {unjudged} claims were not judged")?;
+            write!(out, "; {} not judged", counted(*unjudged, ["claim was", "claims were"]))?;
         }
         out.write_str(".")
     }
+}
+
+/// Returns a count, followed by the word for one or for any other number.
+fn counted(count: usize, [one, more]: [&str; 2]) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
 }
 
 #[cfg(test)]
@@ -219,8 +228,8 @@ mod tests {
         let counts = Counts::of(&Results { experiments, ..Results::default() }).to_string();
         assert_eq!(
             counts,
-            "Of 3 claims of the five studies, judged apart for warm and cold files, there are 4 \
-             verdicts: 2 hold here, 1 do not hold, 1 are undecided; 1 claims were not judged."
+            "3 claims of the five studies, judged separately for warm and cold files, gave 4 \
+             verdicts: 2 hold here, 1 does not hold, 1 is undecided; 1 claim was not judged."
         );
     }
 }

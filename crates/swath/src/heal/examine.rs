@@ -203,7 +203,10 @@ fn measure(
         error.hint("pass a manifest of the right file (`--verify-against manifest=FILE`)")
     };
     if copies.len() < 2 {
-        return Err(refused(Reason::Invalid, String::from("one copy cannot vote")));
+        let error = refused(Reason::Invalid, String::from("one copy cannot vote"));
+        return Err(error.hint(
+            "name more copies, or pass a manifest of the right file (`--verify-against manifest=FILE`)",
+        ));
     }
     let lens: Vec<Option<u64>> = copies.iter().map(Copy::len).collect();
     let len = agree(&lens, Agreed::Quorum(quorum)).ok_or_else(|| {

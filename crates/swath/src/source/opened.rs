@@ -338,7 +338,13 @@ impl Opened {
 
     /// The error for a source that ends at `end`, before the bytes that the caller requested.
     pub(crate) fn too_short(&self, extent: Extent, end: u64) -> Error {
-        self.truncated(extent, end).hint("request fewer bytes")
+        let starts_past_end = extent.offset() > end;
+        let hint = if starts_past_end {
+            "choose an offset before the end"
+        } else {
+            "request fewer bytes"
+        };
+        self.truncated(extent, end).hint(hint)
     }
 
     /// The error for a source that ends at `end` although `extent` was to be read.

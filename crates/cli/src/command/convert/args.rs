@@ -30,9 +30,9 @@ Examples:
 
   curl -s https://example.org/g.mtx | swath convert --to npz -o graph.npz
 
-Compressed text (.gz .zst .bz2 after the other ending) is decompressed on the way. The endings of the
-names give the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow. A .tsv holds edges if the other
-file is a matrix, else a table. A matrix becomes a table with a row for each entry. A table with such a
+Compressed text (.gz .zst .bz2 after the other ending) is decompressed on the way. The endings of the \
+names give the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow. A .tsv holds edges if the other \
+file is a matrix, else a table. A matrix becomes a table with a row for each entry. A table with such a \
 header becomes that matrix; any other table becomes a matrix of its values that are not zero.")]
 pub struct Convert {
     /// The file to convert; `-` is standard input

@@ -45,12 +45,16 @@ pub struct Report {
 
 impl Command for Report {
     fn run(&self) -> Result<Outcome> {
-        if !self.study.is_dir() {
-            let what = format!("cannot report on {}", self.study.display());
-            let refused = Refused::new(what, "name the output folder of `swath study`");
-            return Err(refused.with_source(io::ErrorKind::NotADirectory.into()).into());
-        }
         let hint = "name the output folder of `swath study`";
+        let error = match fs::metadata(&self.study) {
+            Ok(facts) if facts.is_dir() => None,
+            Ok(_) => Some(io::ErrorKind::NotADirectory.into()),
+            Err(error) => Some(error),
+        };
+        if let Some(error) = error {
+            let what = format!("cannot report on {}", self.study.display());
+            return Err(Refused::new(what, hint).with_source(error).into());
+        }
         let results = load(&self.study).map_err(|error| Refused::hinted(error, hint))?;
         let results = judged_anew(results);
         let out = self.folder()?;

@@ -64,9 +64,10 @@ pub(super) fn check(args: &Sum, list: &Input) -> Result<Outcome> {
         }
     }
     let all = counted(entries.len() as u64, "file");
-    for (count, what) in [(totals.differ, "differ"), (totals.unreadable, "cannot be read")] {
+    let differ = if totals.differ == 1 { "differs" } else { "differ" };
+    for (count, what) in [(totals.differ, differ), (totals.unreadable, "cannot be read")] {
         if count > 0 {
-            complain(format!("{list}: of {all}, {count} {what}"));
+            complain(format!("{list}: {count} of {all} {what}"));
         }
     }
     let is_same = totals.differ + totals.unreadable == 0;

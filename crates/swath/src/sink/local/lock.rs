@@ -118,6 +118,9 @@ impl LocalLock {
         user: Option<u32>,
     ) -> io::Result<Option<Self>> {
         for _ in 0..ATTEMPTS {
+            // Relaxed: as in `watch`. Held from before the file is made until it is remembered, so that
+            // `remove` finds every file that is there. No call here waits for another writer.
+            let mut held = ARE_WATCHED.load(Ordering::Relaxed).then(held);
             let file = match names::create_file(folder, name, CLOSED) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     open(folder, name, user)?
@@ -141,9 +144,8 @@ impl LocalLock {
             let (folder, name) = (Arc::clone(folder), name.to_owned());
             let place = Arc::new(Place { folder, name, identity: facts.identity });
             if place.is_there()? {
-                // Relaxed: as in `watch`.
-                if ARE_WATCHED.load(Ordering::Relaxed) {
-                    held().push(Arc::clone(&place));
+                if let Some(held) = &mut held {
+                    held.push(Arc::clone(&place));
                 }
                 return Ok(Some(Self { file, facts, place }));
             }

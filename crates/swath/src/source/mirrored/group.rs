@@ -329,7 +329,8 @@ fn judge(
                 notes.push(Fallback::MirrorNotRead { path: member.shown(), why });
             }
             (Some(own), _) if own != len => {
-                let trouble = format!("it has {own} bytes instead of {len}");
+                let unit = if own == 1 { "byte" } else { "bytes" };
+                let trouble = format!("it has {own} {unit} instead of {len}");
                 let path = member.shown();
                 // Otherwise chunks of another version could be mixed in.
                 if matches!(verify, Verify::None) {

@@ -30,10 +30,11 @@ pub(crate) fn differ(
     let mut lens: Vec<_> = lens.into_iter().collect();
     lens.sort_by_key(|&(len, count)| (std::cmp::Reverse(count), len));
     let have = |count| if count == 1 { "has" } else { "have" };
+    let unit = |len| if len == 1 { "byte" } else { "bytes" };
     let mut parts: Vec<String> = lens
         .iter()
         .take(TOLD)
-        .map(|&(len, count)| format!("{count} {} {len} bytes", have(count)))
+        .map(|&(len, count)| format!("{count} {} {len} {}", have(count), unit(len)))
         .collect();
     if let rest @ 1.. = lens.iter().skip(TOLD).map(|it| it.1).sum::<usize>() {
         parts.push(format!("{rest} {} other lengths", have(rest)));
