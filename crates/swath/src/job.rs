@@ -22,8 +22,10 @@
 //! for part in plan.parts() {                    // each on any process, in any order
 //!     let mut out = part.writer()?;
 //!     for piece in part.pieces() {              // the lines that begin in these bytes
-//!         let lines = swath::records(&piece.path).with_starting_in(piece.extent());
-//!         let upper = lines.map_blocks(|block| Ok(block.bytes().to_ascii_uppercase()))?;
+//!         let records = swath::records(&piece.path).with_starting_in(piece.extent());
+//!         let upper = records.map_blocks(|block| -> swath::Result<Vec<u8>> {
+//!             Ok(block.to_bytes().to_ascii_uppercase())
+//!         })?;
 //!         out.write_all(&upper.concat())?;
 //!     }
 //!     done.push(out.finish()?);                 // a receipt, which the client collects

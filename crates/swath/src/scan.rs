@@ -91,8 +91,8 @@ impl ReadOptions {
     ///
     /// ```
     /// let sum = swath::ReadOptions::new().sum("/etc/passwd")?.value;
-    /// assert_eq!(sum, std::fs::read("/etc/passwd").unwrap().iter().map(|&byte|
-    /// u64::from(byte)).sum());
+    /// let bytes = std::fs::read("/etc/passwd").unwrap();
+    /// assert_eq!(sum, bytes.iter().map(|&byte| u64::from(byte)).sum::<u64>());
     /// # Ok::<(), swath::Error>(())
     /// ```
     ///
