@@ -51,17 +51,14 @@ pub fn divide(lens: &[u64], count: usize, division: Division) -> Vec<Vec<Piece>>
     let total: u128 = lens.iter().map(|&len| u128::from(len)).sum();
     let mut start: u128 = 0;
     for (input, &len) in lens.iter().enumerate() {
+        let place = Place { start, len, total };
         match division {
             Division::Inputs => {
-                let part =
-                    part_of_input(input, lens.len(), Middle { start, len, total }, count);
-                push(&mut parts, part, Piece { input, extent: Extent::between(0, len) });
+                let part = part_of_input(input, lens.len(), place, parts.len());
+                parts[part].push(Piece { input, extent: Extent::between(0, len) });
             }
-            _ if len == 0 => {}
-            Division::Bytes => cut(&mut parts, input, Middle { start, len, total }, 1),
-            Division::Width(width) => {
-                cut(&mut parts, input, Middle { start, len, total }, width.get());
-            }
+            Division::Bytes => cut(&mut parts, input, place, 1),
+            Division::Width(width) => cut(&mut parts, input, place, width.get()),
         }
         start += u128::from(len);
     }
@@ -70,15 +67,14 @@ pub fn divide(lens: &[u64], count: usize, division: Division) -> Vec<Vec<Piece>>
 
 /// An input among all bytes.
 #[derive(Clone, Copy)]
-struct Middle {
+struct Place {
     start: u128,
     len: u64,
     total: u128,
 }
 
 /// The part that the middle of an input is in.
-fn part_of_input(index: usize, inputs: usize, at: Middle, count: usize) -> usize {
-    let count = count.max(1);
+fn part_of_input(index: usize, inputs: usize, at: Place, count: usize) -> usize {
     let part = match at.total {
         0 => index as u128 * count as u128 / inputs as u128,
         total => (at.start + u128::from(at.len) / 2) * count as u128 / total,
@@ -87,31 +83,28 @@ fn part_of_input(index: usize, inputs: usize, at: Middle, count: usize) -> usize
 }
 
 /// Cuts an input at the ends of the parts, each moved down to a multiple of `width`.
-fn cut(parts: &mut [Vec<Piece>], input: usize, at: Middle, width: u64) {
+fn cut(parts: &mut [Vec<Piece>], input: usize, at: Place, width: u64) {
+    if at.len == 0 {
+        return;
+    }
     let count = parts.len() as u128;
-    // The part that the first byte is in, before ends are moved.
-    let first = at.start * count / at.total;
+    // The part that the first byte is in, before ends are moved: below `count`.
+    let first = usize::try_from(at.start * count / at.total).unwrap_or(usize::MAX);
     let mut from = 0;
-    for part in first..count {
-        let end = (part + 1) * at.total / count;
+    for (part, pieces) in parts.iter_mut().enumerate().skip(first) {
+        let end = (part as u128 + 1) * at.total / count;
         let end = end.saturating_sub(at.start).min(u128::from(at.len));
         let end = u64::try_from(end).unwrap_or(at.len);
         let is_last = end == at.len;
         let end = if is_last { end } else { end / width * width };
         if end > from {
-            let extent = Extent::between(from, end);
-            push(parts, usize::try_from(part).unwrap_or(usize::MAX), Piece { input, extent });
+            pieces.push(Piece { input, extent: Extent::between(from, end) });
             from = end;
         }
         if is_last {
             return;
         }
     }
-}
-
-fn push(parts: &mut [Vec<Piece>], part: usize, piece: Piece) {
-    let last = parts.len() - 1;
-    parts[part.min(last)].push(piece);
 }
 
 #[cfg(test)]

@@ -38,14 +38,14 @@ pub(crate) mod target;
 pub(crate) mod writeback;
 
 pub(crate) use draft::Draft;
-pub(crate) use existing::taken;
 pub use existing::{Durability, HardLinks, Replace};
-pub(crate) use folder::{Folder, mode_of_folder};
+pub(crate) use existing::{look_at, taken};
+pub(crate) use folder::{Folder, mode_of_folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 pub use local::{LocalFs, Locks};
 pub(crate) use names::{MANIFEST, stem, unique_number};
 pub use options::OutputOptions;
 pub(crate) use place::{
-    Moved, Preallocation, move_range, read_exact_at, share_range, write_all_at,
+    Moved, Preallocation, move_range, read_exact_at, read_whole, share_range, write_all_at,
 };
 pub(crate) use publish::cannot_link;

@@ -15,13 +15,13 @@ use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
 
-use super::data::{Done, Form};
+use super::data::{Done, Form, bytes_of};
 use super::files::{self, CHOSEN, COMMITTED};
 use super::place::{self, Placed};
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::FsFolder;
-use crate::sink::{MANIFEST, mode_of_folder};
+use crate::sink::{MANIFEST, mode_of_folder, read_manifest};
 
 /// How many parts an error names.
 const NAMED: usize = 5;
@@ -114,16 +114,16 @@ impl Plan {
             folder,
             &self.folder,
             chosen,
-            place::Into { draft: &draft, output: &output },
+            place::Output { draft: &draft, output: &output },
         )?;
-        let bytes = chosen.iter().map(|done| done.len).sum();
+        let bytes = bytes_of(chosen);
         output.hooks.commit(&self.target, bytes, || draft.commit(bytes))?;
         Ok(self.report(chosen, placed))
     }
 
     fn report(&self, chosen: &[Done], placed: Placed) -> Committed {
         Committed {
-            bytes: chosen.iter().map(|done| done.len).sum(),
+            bytes: bytes_of(chosen),
             crc32c: crc_of(chosen),
             parts: chosen.len() as u64,
             cloned: placed.cloned,
@@ -166,7 +166,7 @@ impl Plan {
             // The names of the segments; their bytes are.
             folder.sync().map_err(failed(Operation::Sync))?;
         }
-        let bytes = chosen.iter().map(|done| done.len).sum();
+        let bytes = bytes_of(&chosen);
         let created = self.output.hooks.commit(&self.folder, bytes, || {
             files::create(folder, MANIFEST, &manifest, self.is_durable)
                 .map_err(|error| self.not_known(&**folder, error))
@@ -231,9 +231,7 @@ impl Plan {
             return self.read_json(folder, COMMITTED);
         }
         let path = self.folder.join(MANIFEST);
-        let bytes = files::read(folder, MANIFEST)
-            .map_err(|error| Error::io(Operation::Read, &path, error))?;
-        let Some(bytes) = bytes else { return Ok(None) };
+        let Some(bytes) = read_manifest(folder, &path)? else { return Ok(None) };
         let manifest = Manifest::decode(&bytes, crc32c::crc32c_append).map_err(|error| {
             Error::new(Operation::Read, Reason::Corrupt, &path).detail(error.to_string())
         })?;

@@ -158,6 +158,11 @@ pub(super) mod path_text {
     }
 }
 
+/// The length of the output.
+pub(super) fn bytes_of(chosen: &[Done]) -> u64 {
+    chosen.iter().map(|done| done.len).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::{Error, Operation, Reason, Result};
-use crate::sink::fs::{Fs, FsFile, FsFolder, write_all_at};
-use crate::sink::{cannot_link, read_exact_at, stem, unique_number};
+use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, write_all_at};
+use crate::sink::{cannot_link, read_exact_at, read_whole, stem, unique_number};
 
 /// The version of everything in a folder.
 pub(super) const VERSION: u32 = 1;
@@ -22,7 +22,7 @@ const LOCK: &str = ".JOB.swath-lock";
 /// The end of names that files have before they are complete, where files must have one.
 const HIDDEN: &str = ".swath-tmp";
 /// A plan of a million parts is shorter; anything longer is not ours.
-const LONGEST: u64 = 1 << 30;
+const LONGEST: usize = 1 << 30;
 
 /// A number for a job that no other job has.
 pub(super) fn new_id() -> String {
@@ -69,13 +69,20 @@ pub(super) fn read(folder: &dyn FsFolder, name: &str) -> io::Result<Option<Vec<u
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened?,
     };
-    let len = file.facts()?.len;
-    if len > LONGEST {
-        return Err(ErrorKind::FileTooLarge.into());
+    let bytes = read_whole(&*file, LONGEST)?;
+    bytes.map(Some).ok_or_else(|| ErrorKind::FileTooLarge.into())
+}
+
+/// What is in a folder: names, and what is known about each.
+pub(super) fn entries(folder: &dyn FsFolder) -> io::Result<Vec<(OsString, Facts)>> {
+    let mut entries = Vec::new();
+    for name in folder.list()? {
+        // It may be gone by now.
+        if let Some(facts) = folder.facts(&name)? {
+            entries.push((name, facts));
+        }
     }
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or_default()];
-    read_exact_at(&*file, &mut bytes, 0)?;
-    Ok(Some(bytes))
+    Ok(entries)
 }
 
 /// A file that gets its name when it is complete. If it is dropped before, no file remains.
@@ -163,6 +170,26 @@ pub(super) fn create(
         folder.sync()?;
     }
     Ok(is_named)
+}
+
+/// Whether the folder is still that of this job: another may have been planned in its place. Reads
+/// the beginning of the plan only, which may be long.
+pub(super) fn is_of_job(folder: &dyn FsFolder, id: &str) -> io::Result<bool> {
+    let file = match folder.open(PLAN.as_ref()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        opened => opened?,
+    };
+    let begun = plan_of(id);
+    let mut bytes = vec![0; begun.len()];
+    match read_exact_at(&*file, &mut bytes, 0) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| bytes == begun.as_bytes()),
+    }
+}
+
+/// How the plan of a job begins, in the order of the fields of `Plan`.
+pub(super) fn plan_of(id: &str) -> String {
+    format!("{{\"version\":{VERSION},\"id\":\"{id}\",")
 }
 
 /// Whether a name in a job's folder is one that jobs make.

@@ -10,8 +10,7 @@ use super::files;
 use super::input::JobInput;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::sink::fs::FileKind;
-use crate::sink::{Durability, OutputOptions, Replace};
+use crate::sink::{Durability, OutputOptions, Replace, look_at, taken};
 
 /// Bytes of a part by default.
 const PART_SIZE: u64 = 64 << 20;
@@ -177,21 +176,20 @@ impl JobOptions {
     fn check_target(&self, target: &Path) -> Result<()> {
         let failed = |error| Error::io(Operation::Create, target, error);
         let located = self.output.draft.fs.locate(target).map_err(failed)?;
-        let there = located.folder.facts(&located.name).map_err(failed)?;
-        match there {
-            None => Ok(()),
-            Some(facts) if facts.kind == FileKind::File && self.form == Form::File => {
-                if self.output.draft.replace == Replace::Refused {
-                    return Err(crate::sink::taken(target));
-                }
-                Ok(())
+        let there = match self.form {
+            Form::File => look_at(target, &*located.folder, &located.name)?,
+            Form::Segments => located.folder.facts(&located.name).map_err(failed)?,
+        };
+        match (there, self.form) {
+            (Some(_), Form::Segments) => {
+                Err(Error::new(Operation::Create, Reason::Invalid, target)
+                    .detail("something is there, and segments need a new folder")
+                    .hint("choose another name for the output"))
             }
-            Some(_) => Err(Error::new(Operation::Create, Reason::Invalid, target)
-                .detail(match self.form {
-                    Form::File => "something is there that is not a regular file",
-                    Form::Segments => "something is there, and segments need a new folder",
-                })
-                .hint("choose another name for the output")),
+            (Some(_), Form::File) if self.output.draft.replace == Replace::Refused => {
+                Err(taken(target))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use swath_os::writeback::start_writeback;
 use swath_plan::extent::Extent;
 
-use super::data::Done;
+use super::data::{Done, bytes_of};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
@@ -29,7 +29,7 @@ pub(super) struct Placed {
 }
 
 /// Where they go.
-pub(super) struct Into<'p> {
+pub(super) struct Output<'p> {
     pub(super) draft: &'p Draft,
     pub(super) output: &'p OutputOptions,
 }
@@ -49,10 +49,10 @@ pub(super) fn place(
     folder: &Arc<dyn FsFolder>,
     path: &Path,
     chosen: &[Done],
-    into: Into<'_>,
+    into: Output<'_>,
 ) -> Result<Placed> {
     let units = units(chosen);
-    let total = chosen.iter().map(|done| done.len).sum();
+    let total = bytes_of(chosen);
     reserve(into.draft, total)?;
     let observer = Observer::new(into.output.hooks.clone(), Some(total));
     let placing = Placing {
@@ -106,7 +106,7 @@ enum Sum {
 struct Placing<'p> {
     folder: &'p dyn FsFolder,
     path: &'p Path,
-    into: &'p Into<'p>,
+    into: &'p Output<'p>,
     observer: &'p Observer,
     cloned: AtomicU64,
     sums: Mutex<Vec<Sum>>,

@@ -1,5 +1,7 @@
 //! A plan: what every process of a job agrees on.
 
+use std::cmp::Reverse;
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +14,7 @@ use super::data::{Done, Form, Part, PartPiece, path_text};
 use super::files::{self, VERSION};
 use super::input::JobInput;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::sink::fs::{FileKind, FsFolder};
+use crate::sink::fs::{Facts, FileKind, FsFolder};
 use crate::sink::{Durability, OutputOptions, Replace};
 
 /// A job: its inputs, its parts, and where the output goes.
@@ -68,6 +70,19 @@ pub fn open(folder: impl AsRef<Path>) -> Result<Plan> {
     Plan::open_with(folder.as_ref(), OutputOptions::new())
 }
 
+/// The receipts among the files of a job's folder, newest first for each part.
+pub(super) fn receipts(entries: &[(OsString, Facts)]) -> Vec<Done> {
+    let receipt = |(name, facts): &(OsString, Facts)| {
+        let done = name.to_str().and_then(Done::of_file_name)?;
+        // A power cut may have cut what was never synced.
+        let is_whole = facts.kind == FileKind::File && facts.len == done.len;
+        is_whole.then_some((done, Reverse(facts.modified)))
+    };
+    let mut found: Vec<_> = entries.iter().filter_map(receipt).collect();
+    found.sort_by_key(|(done, newest)| (done.part, *newest));
+    found.into_iter().map(|(done, _)| done).collect()
+}
+
 impl Plan {
     /// As [`open`], with options for the commit: file system, progress, cancellation. Durability
     /// and what may be replaced stay as they were planned.
@@ -111,7 +126,9 @@ impl Plan {
     ///
     /// Never: it consists of numbers and texts.
     pub fn to_json(&self) -> String {
-        serde_json::to_string(self).expect("numbers and texts")
+        let json = serde_json::to_string(self).expect("numbers and texts");
+        debug_assert!(json.starts_with(&files::plan_of(&self.id)), "attempts look for it");
+        json
     }
 
     fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
@@ -223,18 +240,10 @@ impl Plan {
     /// Those of listing the folder.
     pub fn done(&self) -> Result<Vec<Done>> {
         let folder = self.open_folder()?;
-        let failed = |error| Error::io(Operation::Inspect, &self.folder, error);
-        let mut found = Vec::new();
-        for name in folder.list().map_err(failed)? {
-            let Some(done) = name.to_str().and_then(Done::of_file_name) else { continue };
-            let Some(facts) = folder.facts(&name).map_err(failed)? else { continue };
-            // A power cut may have cut what was never synced.
-            if facts.kind == FileKind::File && facts.len == done.len {
-                found.push((done.part, std::cmp::Reverse(facts.modified), done));
-            }
-        }
-        found.sort_by_key(|(part, newest, _)| (*part, *newest));
-        Ok(found.into_iter().map(|(_, _, done)| done).collect())
+        let entries = files::entries(&*folder);
+        let entries =
+            entries.map_err(|error| Error::io(Operation::Inspect, &self.folder, error))?;
+        Ok(receipts(&entries))
     }
 
     pub(super) fn open_folder(&self) -> Result<Arc<dyn FsFolder>> {

@@ -51,9 +51,9 @@ impl Part {
         self.check_inputs()?;
         let folder = files::open_folder(fs, &self.folder)?;
         let failed = |error| Error::io(Operation::Create, &self.folder, error);
-        if folder.facts(files::PLAN.as_ref()).map_err(failed)?.is_none() {
+        if !files::is_of_job(&*folder, &self.job).map_err(failed)? {
             return Err(Error::new(Operation::Create, Reason::Invalid, &self.folder)
-                .detail("it is not the folder of a job, or the job is over")
+                .detail("it is not the folder of this job, or the job is over")
                 .hint("plan the job again"));
         }
         let new = NewFile::begin(&folder, &format!("part-{:06}", self.index));

@@ -1,16 +1,18 @@
 //! What the folder of a job tells.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use swath_plan::extent::Extent;
 use swath_plan::words;
 
+use super::data::bytes_of;
 use super::data::{Done, Form};
 use super::files;
-use super::plan::{Plan, open};
+use super::plan::{Plan, open, receipts};
 use crate::error::{Error, Operation, Result};
-use crate::sink::fs::{Facts, FsFolder};
+use crate::sink::fs::Facts;
 
 /// How far a job is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -90,24 +92,26 @@ impl Plan {
     /// As [`status`].
     pub fn status(&self) -> Result<Status> {
         let folder = self.open_folder()?;
-        let mut done = self.done()?;
+        let look = || Ok((folder.own_facts()?, files::entries(&*folder)?));
+        let (own, entries) = look().map_err(|error| self.cannot_look(error))?;
+        let mut done = receipts(&entries);
+        let parts = self.parts.len() as u64;
         let attempts = done.len() as u64;
         done.dedup_by_key(|done| done.part);
-        done.retain(|done| done.part < self.parts.len() as u64);
+        done.retain(|done| done.part < parts);
         let committed = self.committed(&*folder)?;
         let missing = match committed {
             Some(_) => Vec::new(),
-            None => missing(&done, self.parts.len() as u64),
+            None => missing(&done, parts),
         };
-        let is_committing = self.form == Form::File && self.has(&*folder, files::CHOSEN)?;
+        let is_chosen = entries.iter().any(|(name, _)| name == files::CHOSEN);
+        let is_committing = self.form == Form::File && is_chosen;
         let state = match committed {
             Some(_) => State::Committed,
             None if is_committing => State::Committing,
             None if missing.is_empty() => State::Complete,
             None => State::Running,
         };
-        let parts = self.parts.len() as u64;
-        let sum = done.iter().map(|done| done.len).sum();
         Ok(Status {
             id: self.id.clone(),
             target: self.target.clone(),
@@ -116,15 +120,10 @@ impl Plan {
             parts,
             done: if committed.is_some() { parts } else { done.len() as u64 },
             attempts,
-            bytes: committed.map_or(sum, |committed| committed.bytes),
+            bytes: committed.map_or_else(|| bytes_of(&done), |committed| committed.bytes),
             missing,
-            changed: last_change(&*folder).map_err(|error| self.cannot_look(error))?,
+            changed: last_change(&own, &entries),
         })
-    }
-
-    fn has(&self, folder: &dyn FsFolder, name: &str) -> Result<bool> {
-        let there = folder.facts(name.as_ref()).map_err(|error| self.cannot_look(error))?;
-        Ok(there.is_some())
     }
 
     fn cannot_look(&self, error: std::io::Error) -> Error {
@@ -146,14 +145,9 @@ fn missing(done: &[Done], parts: u64) -> Vec<Extent> {
 }
 
 /// When anything in the folder was last written.
-pub(super) fn last_change(folder: &dyn FsFolder) -> std::io::Result<Option<SystemTime>> {
-    let mut last = time_of(&folder.own_facts()?);
-    for name in folder.list()? {
-        if let Some(facts) = folder.facts(&name)? {
-            last = last.max(time_of(&facts));
-        }
-    }
-    Ok(last)
+fn last_change(own: &Facts, entries: &[(OsString, Facts)]) -> Option<SystemTime> {
+    let times = entries.iter().map(|(_, facts)| time_of(facts));
+    times.fold(time_of(own), Option::max)
 }
 
 fn time_of(facts: &Facts) -> Option<SystemTime> {

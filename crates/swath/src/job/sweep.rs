@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use super::data::Form;
 use super::files;
 use super::plan::Plan;
-use super::status::{State, last_change};
+use super::status::State;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::OutputOptions;
 use crate::sink::fs::{FileKind, FsFolder};
@@ -160,13 +160,12 @@ fn sweep_in(parent: &Path, older_than: Duration) -> Result<Vec<Swept>> {
 fn sweep_one(path: &Path, older_than: Duration) -> Result<Option<bool>> {
     // What cannot be opened, or has no plan, is not ours to judge.
     let Ok(plan) = Plan::open_with(path, OutputOptions::new()) else { return Ok(None) };
-    let folder = plan.open_folder()?;
-    let failed = |error| Error::io(Operation::Inspect, path, error);
-    let last = last_change(&*folder).map_err(failed)?;
-    let age = last.and_then(|last| SystemTime::now().duration_since(last).ok());
+    let status = plan.status()?;
+    let age = status.changed.and_then(|last| SystemTime::now().duration_since(last).ok());
     if age.is_none_or(|age| age < older_than) {
         return Ok(None);
     }
+    let folder = plan.open_folder()?;
     // After the look at the age: a lock changes the folder.
     let owner = match files::lock(&*folder, path) {
         Ok(lock) => lock.map(|lock| lock.owner()),
@@ -175,7 +174,7 @@ fn sweep_one(path: &Path, older_than: Duration) -> Result<Option<bool>> {
     if owner.is_some_and(|owner| folder.own_facts().is_ok_and(|facts| facts.owner != owner)) {
         return Ok(None);
     }
-    let is_committed = plan.status()?.state == State::Committed;
+    let is_committed = status.state == State::Committed;
     if is_committed && plan.form == Form::Segments {
         return Ok(None);
     }

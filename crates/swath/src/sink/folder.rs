@@ -38,6 +38,7 @@ use crate::sink::claim::{Claim, locate, remove_contents};
 use crate::sink::existing::{DraftOptions, Durability, Replace};
 use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Located, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
+use crate::sink::place::read_whole;
 use crate::together::threads;
 
 /// A manifest of a million segments and extents is shorter; anything longer is not a manifest.
@@ -415,20 +416,11 @@ pub(crate) fn read_manifest(folder: &dyn FsFolder, path: &Path) -> Result<Option
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| Error::io(Operation::Open, path, error))?,
     };
-    let mut bytes = Vec::new();
-    loop {
-        let done = bytes.len();
-        if done > LONGEST_MANIFEST {
-            return Err(Error::new(Operation::Read, Reason::Corrupt, path)
-                .detail("it is too long for a manifest"));
-        }
-        bytes.resize(done + done.clamp(1 << 16, 1 << 26), 0);
-        let read = file.read_at(&mut bytes[done..], done as u64);
-        let read = read.map_err(|error| Error::io(Operation::Read, path, error))?;
-        bytes.truncate(done + read);
-        if read == 0 {
-            return Ok(Some(bytes));
-        }
+    let read = read_whole(&*file, LONGEST_MANIFEST);
+    match read.map_err(|error| Error::io(Operation::Read, path, error))? {
+        Some(bytes) => Ok(Some(bytes)),
+        None => Err(Error::new(Operation::Read, Reason::Corrupt, path)
+            .detail("it is too long for a manifest")),
     }
 }
 

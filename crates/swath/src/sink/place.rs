@@ -26,6 +26,23 @@ pub(crate) fn read_exact_at(file: &dyn FsFile, into: &mut [u8], offset: u64) -> 
     Ok(())
 }
 
+/// Reads a small file to its end; `None` if it is longer than `longest`.
+pub(crate) fn read_whole(file: &dyn FsFile, longest: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    loop {
+        let done = bytes.len();
+        if done > longest {
+            return Ok(None);
+        }
+        bytes.resize(done + done.clamp(1 << 16, 1 << 26), 0);
+        let read = file.read_at(&mut bytes[done..], done as u64)?;
+        bytes.truncate(done + read);
+        if read == 0 {
+            return Ok(Some(bytes));
+        }
+    }
+}
+
 /// Reserves space ahead of a growing file, in growing steps.
 ///
 /// On ext4 a buffered write into reserved space takes about two thirds of the time. Unused space

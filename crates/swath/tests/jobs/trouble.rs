@@ -157,6 +157,8 @@ fn inputs_that_are_not_files_and_targets_that_are_not_are_refused() {
     let error = job::plan([bench.path("nosuch")], bench.output()).expect_err("absent");
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
     let error = job::plan([bench.input()], bench.folder.path()).expect_err("a folder");
+    assert_eq!(error.io_kind(), std::io::ErrorKind::IsADirectory);
+    let error = job::plan([bench.input()], "/dev/null").expect_err("a device");
     assert_eq!(error.reason(), Reason::Invalid);
     let error = job::plan([bench.input()], bench.path("no/such/out")).expect_err("absent");
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
@@ -166,6 +168,20 @@ fn inputs_that_are_not_files_and_targets_that_are_not_are_refused() {
     let error = segments.plan([bench.input()], bench.input()).expect_err("it exists");
     assert_eq!(error.reason(), Reason::Invalid);
     assert!(bench.names().is_empty());
+}
+
+#[test]
+fn a_late_attempt_does_not_write_into_the_folder_of_another_job() {
+    let bench = Bench::new(&lines(10));
+    let options = JobOptions::new().with_folder(bench.path("job"));
+    let plan = bench.plan(&options);
+    let part = plan.part(0).expect("it exists");
+    plan.abort().expect("aborted");
+    let other = bench.plan(&options);
+    let error = part.writer().expect_err("another job is there");
+    assert_eq!(error.reason(), Reason::Invalid, "{error}");
+    assert!(other.done().expect("listed").is_empty());
+    attempt(&other.part(0).expect("it exists"));
 }
 
 #[test]
