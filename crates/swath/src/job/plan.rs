@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
-use swath_plan::parts::Piece;
+use swath_plan::parts::{Division, Piece};
 
-use super::data::{Done, Form, Part, PartPiece, path_text};
+use super::commit::Committed;
+use super::data::{DivisionText, Done, Form, Part, PartPiece, path_text};
 use super::files::{self, VERSION};
 use super::input::JobInput;
 use crate::error::{Error, Operation, Reason, Result};
@@ -34,6 +35,8 @@ pub struct Plan {
     pub(super) is_durable: bool,
     #[serde(rename = "replace")]
     pub(super) may_replace: bool,
+    #[serde(with = "DivisionText", default)]
+    pub(super) division: Division,
     pub(super) inputs: Vec<JobInput>,
     pub(super) parts: Vec<Vec<PlanPiece>>,
     #[serde(skip)]
@@ -47,6 +50,13 @@ pub(super) struct PlanPiece(usize, u64, u64);
 impl From<&Piece> for PlanPiece {
     fn from(piece: &Piece) -> Self {
         Self(piece.input, piece.extent.offset(), piece.extent.len())
+    }
+}
+
+impl PlanPiece {
+    /// The index of its input.
+    pub(super) fn input(self) -> usize {
+        self.0
     }
 }
 
@@ -199,6 +209,16 @@ impl Plan {
         self.form
     }
 
+    /// Where the inputs were divided.
+    pub fn division(&self) -> Division {
+        self.division
+    }
+
+    /// The inputs, in order, as absolute paths.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.inputs.iter().map(|input| input.path.as_path())
+    }
+
     /// Part `index`, `None` past the last.
     pub fn part(&self, index: usize) -> Option<Part> {
         let pieces = self.parts.get(index)?;
@@ -244,6 +264,15 @@ impl Plan {
         let entries =
             entries.map_err(|error| Error::io(Operation::Inspect, &self.folder, error))?;
         Ok(receipts(&entries))
+    }
+
+    /// Returns what the commit wrote, `None` before it has ended. Looks at two names at most.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the folder.
+    pub fn outcome(&self) -> Result<Option<Committed>> {
+        self.committed(&*self.open_folder()?)
     }
 
     pub(super) fn open_folder(&self) -> Result<Arc<dyn FsFolder>> {
