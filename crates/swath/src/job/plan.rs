@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
 use swath_plan::parts::{Division, Piece};
 
-use super::commit::Committed;
 use super::data::{DivisionText, Done, Form, Part, PartPiece, path_text};
 use super::files::{self, VERSION};
 use super::input::JobInput;
@@ -264,15 +263,6 @@ impl Plan {
         let entries =
             entries.map_err(|error| Error::io(Operation::Inspect, &self.folder, error))?;
         Ok(receipts(&entries))
-    }
-
-    /// Returns what the commit wrote, `None` before it has ended. Looks at two names at most.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading the folder.
-    pub fn outcome(&self) -> Result<Option<Committed>> {
-        self.committed(&*self.open_folder()?)
     }
 
     pub(super) fn open_folder(&self) -> Result<Arc<dyn FsFolder>> {

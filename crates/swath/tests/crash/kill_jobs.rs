@@ -232,7 +232,7 @@ impl Job {
         ended.success().then_some(()).ok_or_else(|| format!("{how}: {ended}: {lines:?}"))
     }
 
-    /// The version at the target, 0 if there is none.
+    /// The version at the target, 0 if it is absent.
     fn found(&self) -> Result<u64, String> {
         let path = self.path("out");
         let is_there = path.join("MANIFEST").exists() || path.is_file();
