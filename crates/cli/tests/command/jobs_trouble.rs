@@ -41,6 +41,7 @@ fn what_cannot_be_divided_is_refused_with_what_to_do() {
         assert!(said.contains(wanted), "{line}: {said}");
     }
     for (line, wanted) in [
+        ("job plan in", "tip: name the inputs after the output"),
         ("job plan out -", "tip: write standard input to a file first"),
         ("job plan out in --width 0", "at least 1 byte"),
         ("job plan out in --width 4 --division lines", "cannot be used with"),

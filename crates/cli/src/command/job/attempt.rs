@@ -53,16 +53,30 @@ pub(super) struct Finished {
 
 /// Why a part is not done.
 pub(super) enum Trouble {
+    /// The process, or the machine, has too little for another command at this moment.
+    Shortage(anyhow::Error),
     /// Others may succeed.
     Part(anyhow::Error),
     /// None would.
     All(anyhow::Error),
 }
 
+/// `EAGAIN`, `ENOMEM`, `ENFILE` and `EMFILE`: what fewer commands at the same time need less of.
+const SHORTAGES: [i32; 4] = [11, 12, 23, 24];
+
 impl<E: Into<anyhow::Error>> From<E> for Trouble {
     fn from(error: E) -> Self {
-        Self::Part(error.into())
+        let error = error.into();
+        if is_shortage(&error) { Self::Shortage(error) } else { Self::Part(error) }
     }
+}
+
+fn is_shortage(error: &anyhow::Error) -> bool {
+    let number = |cause: &(dyn std::error::Error + 'static)| {
+        let number = cause.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+        number.or_else(|| cause.downcast_ref::<swath::Error>()?.raw_os_error())
+    };
+    error.chain().filter_map(number).any(|number| SHORTAGES.contains(&number))
 }
 
 impl Work<'_> {
@@ -78,7 +92,9 @@ impl Work<'_> {
             let program = self.program();
             let what = format!("cannot start {program}");
             let hint = "check the name of the command, and its permissions";
-            Trouble::All(Refused::new(what, hint).with_source(error).into())
+            let is_short = error.raw_os_error().is_some_and(|it| SHORTAGES.contains(&it));
+            let error = Refused::new(what, hint).with_source(error).into();
+            if is_short { Trouble::Shortage(error) } else { Trouble::All(error) }
         })?;
         // Later starts have their own pipes.
         drop(command);
