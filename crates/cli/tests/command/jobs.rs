@@ -254,8 +254,7 @@ fn segments_are_the_output_and_are_read_as_one_file() {
 fn a_job_ends_with_one_output_and_no_folder() {
     let bench = Bench::new();
     bench.file("in", "a\n");
-    let plan =
-        |more: &str| bench.done(&format!("job plan out in --folder j {more}").trim_end());
+    let plan = |more: &str| bench.done(format!("job plan out in --folder j {more}").trim_end());
     plan("");
     bench.done("job run j 0 -- cat");
     bench.done("job commit --keep j");

@@ -82,7 +82,19 @@ fn is_shortage(error: &anyhow::Error) -> bool {
 impl Work<'_> {
     /// Does part `index`.
     pub(super) fn attempt(&self, index: usize) -> Result<Finished, Trouble> {
-        let part = self.plan.part(index).ok_or_else(|| super::no_part(self.plan, index))?;
+        let named = |error: anyhow::Error| {
+            let folder = self.plan.folder().display();
+            error.context(format!("cannot do part {index} of {folder}"))
+        };
+        self.done(index).map_err(|trouble| match trouble {
+            Trouble::Shortage(error) => Trouble::Shortage(named(error)),
+            Trouble::Part(error) => Trouble::Part(named(error)),
+            Trouble::All(error) => Trouble::All(error),
+        })
+    }
+
+    fn done(&self, index: usize) -> Result<Finished, Trouble> {
+        let part = self.plan.part(index).context("there is no such part")?;
         let mut out = part.writer()?;
         let pieces = self.plan.contents(index)?;
         let feed = Feed::prepare(pieces, self.read.clone())?;
@@ -96,7 +108,7 @@ impl Work<'_> {
             let error = Refused::new(what, hint).with_source(error).into();
             if is_short { Trouble::Shortage(error) } else { Trouble::All(error) }
         })?;
-        // Later starts have their own pipes.
+        // It may hold a copy of the input.
         drop(command);
         let Pipes { stdin, stdout } = pipes;
         let fed = feed.begin(stdin, &running);
@@ -107,7 +119,7 @@ impl Work<'_> {
         }
         let status = running.wait().context("cannot wait for the command")?;
         if !self.is_success(status) {
-            return Err(self.failed(index, status, &fed).into());
+            return Err(self.failed(status, &fed).into());
         }
         Ok(Finished { done: out.finish()?, bytes_in: fed.bytes.load(Ordering::Relaxed) })
     }
@@ -131,7 +143,7 @@ impl Work<'_> {
     }
 
     /// The error of a command that has not succeeded. If its input could not be read, that is why.
-    fn failed(&self, index: usize, status: ExitStatus, fed: &Fed) -> anyhow::Error {
+    fn failed(&self, status: ExitStatus, fed: &Fed) -> anyhow::Error {
         if let Some(error) = fed.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return error;
         }
@@ -146,11 +158,7 @@ impl Work<'_> {
             }
             (None, None) => String::from("did not end well"),
         };
-        let folder = self.plan.folder().display();
-        let what = format!(
-            "cannot do part {index} of {folder}: {} {ended}, so its output was not kept",
-            self.program()
-        );
+        let what = format!("{} {ended}, so its output was not kept", self.program());
         let hint = match status.code() {
             Some(1) => {
                 "run the part again when the command is right; \
@@ -254,17 +262,19 @@ fn feed(
         let mut reader = super::stream::reader(piece, read)?;
         loop {
             let block = reader.fill_buf()?;
-            let len = block.len();
-            match to.write_all(block) {
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-                written => written.context("cannot write to the command")?,
-            }
-            if len == 0 {
+            if block.is_empty() {
                 break;
             }
-            // Relaxed: a count for the report, read after the command has ended.
-            bytes.fetch_add(len as u64, Ordering::Relaxed);
-            reader.consume(len);
+            match to.write(block) {
+                Ok(len) => {
+                    // Relaxed: a count for the report, read after the command has ended.
+                    bytes.fetch_add(len as u64, Ordering::Relaxed);
+                    reader.consume(len);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
+                Err(error) => return Err(error).context("cannot write to the command"),
+            }
         }
     }
     Ok(())
