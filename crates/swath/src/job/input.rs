@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
 
-use super::data::{InputState, Part, PartPiece, path_text};
+use super::data::{InputState, Part, PartPiece};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::path_text;
 
 /// An input, as it was when the job was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

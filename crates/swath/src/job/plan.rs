@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
 use swath_plan::parts::Piece;
 
-use super::data::{Done, Form, Part, PartPiece, path_text};
+use super::data::{Done, Form, Part, PartPiece};
 use super::files::{self, VERSION};
 use super::input::JobInput;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Facts, FileKind, FsFolder};
-use crate::sink::{Durability, OutputOptions, Replace};
+use crate::sink::{Durability, OutputOptions, Replace, path_text};
 
 /// A job: its inputs, its parts, and where the output goes.
 ///
