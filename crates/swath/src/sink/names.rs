@@ -197,7 +197,8 @@ mod tests {
             assert!(!names("a").is_made_apart(&made), "{made:?}");
         }
         assert!(own.is_hidden(&own.hidden()) && own.is_hidden(&apart.hidden()));
-        for other in [own.lock(), own.scratch(), apart.copy(), names("a").hidden(), "b".into()] {
+        for other in [own.lock(), own.scratch(), apart.copy(), names("a").hidden(), "b".into()]
+        {
             assert!(!own.is_hidden(&other), "{other:?}");
         }
     }

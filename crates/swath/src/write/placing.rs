@@ -60,9 +60,8 @@ impl Placing {
     fn write_chunk(&self, file: &dyn FsFile, bytes: &[u8], chunk: Extent) -> Result<()> {
         let (path, hooks): (&Path, _) = (&self.path, self.observer.hooks());
         hooks.check(Operation::Write, path, chunk)?;
-        let written = hooks.record(Activity::Write, path, chunk, || {
-            write_all_at(file, bytes, chunk.offset())
-        });
+        let written = hooks
+            .record(Activity::Write, path, chunk, || write_all_at(file, bytes, chunk.offset()));
         written.map_err(|(error, done)| {
             let missing = Extent::between(chunk.offset() + done, chunk.end());
             Error::io(Operation::Write, path, error).at(missing)

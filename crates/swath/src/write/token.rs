@@ -72,7 +72,8 @@ impl DraftToken {
     ///
     /// [`Reason::Corrupt`] if it is not a token.
     pub fn from_json(text: &str) -> Result<Self> {
-        let token: Self = parse(text, "token", "pass the text that the draft gave as its token")?;
+        let token: Self =
+            parse(text, "token", "pass the text that the draft gave as its token")?;
         token.check()?;
         Ok(token)
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustix::io::Errno;
 use swath_os::file_system::{FileSystem, file_system};
 use swath_plan::extent::Extent;
 use swath_plan::extents::merged;
@@ -50,7 +51,8 @@ impl DraftWriter {
                 .detail(format!("no draft of it has the name {}", hidden.display()))
                 .hint("pass the token as the draft gave it"));
         }
-        let file = located.folder.open_to_write(hidden).map_err(|error| cannot_open(path, error))?;
+        let file =
+            located.folder.open_to_write(hidden).map_err(|error| cannot_open(path, error))?;
         if !is_of(token, &*file, &*located.folder)? {
             return Err(over(Operation::Open, path));
         }
@@ -149,7 +151,7 @@ fn is_of(token: &DraftToken, file: &dyn FsFile, folder: &dyn FsFolder) -> Result
     let path = &token.target;
     let failed = |error| Error::io(Operation::Open, path, error);
     let readable = match folder.open(token.hidden.as_os_str()) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) if is_of_something_else(&error) => return Ok(false),
         opened => opened.map_err(failed)?,
     };
     let facts = file.facts().map_err(failed)?;
@@ -171,11 +173,19 @@ fn is_remote(file: &dyn FsFile) -> bool {
 
 fn cannot_open(path: &Path, error: std::io::Error) -> Error {
     match error.kind() {
-        ErrorKind::NotFound => over(Operation::Open, path),
-        ErrorKind::PermissionDenied => Error::io(Operation::Open, path, error)
-            .hint("write to it as the user who began it"),
+        _ if is_of_something_else(&error) => over(Operation::Open, path),
+        ErrorKind::PermissionDenied => {
+            Error::io(Operation::Open, path, error).hint("write to it as the user who began it")
+        }
         _ => Error::io(Operation::Open, path, error),
     }
+}
+
+/// Whether nothing is under the name, or a link, a folder, a pipe: no draft.
+fn is_of_something_else(error: &std::io::Error) -> bool {
+    let number = error.raw_os_error().map(Errno::from_raw_os_error);
+    let other = [Errno::NOENT, Errno::ISDIR, Errno::LOOP, Errno::NXIO];
+    error.kind() == ErrorKind::InvalidInput || number.is_some_and(|it| other.contains(&it))
 }
 
 fn over(operation: Operation, path: &Path) -> Error {
