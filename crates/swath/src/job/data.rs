@@ -39,6 +39,11 @@ pub struct Part {
 }
 
 impl Part {
+    /// A part that belongs to no job.
+    pub(super) fn only_read(index: u64, pieces: Vec<PartPiece>) -> Self {
+        Self { job: String::new(), folder: PathBuf::new(), index, is_synced: false, pieces }
+    }
+
     /// Its place in the order of the output, from 0.
     pub fn index(&self) -> u64 {
         self.index
@@ -49,7 +54,7 @@ impl Part {
         &self.pieces
     }
 
-    /// The folder of the job.
+    /// The folder of the job; empty if it belongs to no job.
     pub fn folder(&self) -> &Path {
         &self.folder
     }

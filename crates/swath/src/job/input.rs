@@ -39,6 +39,12 @@ impl JobInput {
         Ok(Self { path: absolute, state: state_of(&facts) })
     }
 
+    /// An extent of it, for a part.
+    pub(super) fn piece(&self, extent: Extent) -> PartPiece {
+        let (path, state) = (self.path.clone(), self.state);
+        PartPiece { path, offset: extent.offset(), len: extent.len(), state }
+    }
+
     /// Fails if the input has changed.
     pub(super) fn check(&self) -> Result<()> {
         let whole = Extent::between(0, self.state.input_len);

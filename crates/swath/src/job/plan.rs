@@ -179,6 +179,14 @@ impl Plan {
         })
     }
 
+    /// The same job, with other options for the commit. Durability and what may be replaced stay as
+    /// they were planned.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
+    }
+
     /// The number that no other job has: 16 hexadecimal digits.
     pub fn id(&self) -> &str {
         &self.id
@@ -212,9 +220,7 @@ impl Plan {
     }
 
     fn piece(&self, piece: PlanPiece) -> PartPiece {
-        let input = &self.inputs[piece.0];
-        let (path, state) = (input.path.clone(), input.state);
-        PartPiece { path, offset: piece.1, len: piece.2, state }
+        self.inputs[piece.0].piece(Extent::between(piece.1, piece.1.saturating_add(piece.2)))
     }
 
     /// All parts, in the order of the output.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use swath_plan::extent::Extent;
@@ -37,7 +38,8 @@ impl Part {
     /// # Errors
     ///
     /// Those of opening the folder, `NotFound` if the job is over; [`Reason::Changed`] if an
-    /// input of this part has changed since the job was planned.
+    /// input of this part has changed since the job was planned; [`Reason::Invalid`] if the part
+    /// belongs to no job.
     pub fn writer(&self) -> Result<SegmentWriter> {
         self.writer_on(&LocalFs)
     }
@@ -48,6 +50,15 @@ impl Part {
     ///
     /// As [`writer`](Self::writer).
     pub fn writer_on(&self, fs: &dyn Fs) -> Result<SegmentWriter> {
+        if self.job.is_empty() {
+            let path = self.pieces.first().map_or(Path::new("part"), |piece| &piece.path);
+            return Err(Error::new(Operation::Create, Reason::Invalid, path)
+                .detail(format!(
+                    "part {} belongs to no job, and is only to be read",
+                    self.index
+                ))
+                .hint("plan a job, and take the writers of its parts"));
+        }
         self.check_inputs()?;
         let folder = files::open_folder(fs, &self.folder)?;
         let failed = |error| Error::io(Operation::Create, &self.folder, error);
