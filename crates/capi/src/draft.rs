@@ -216,7 +216,9 @@ fn commit(
         let draft = given(draft, "draft")?;
         let receipts: swath::Result<Vec<_>> =
             receipts?.into_iter().map(DraftReceipt::from_json).collect();
-        Ok(commit(draft.draft.take()?, &receipts?)?)
+        // Before the draft is taken: a wrong text leaves it unchanged.
+        let receipts = receipts?;
+        Ok(commit(draft.draft.take()?, &receipts)?)
     })
 }
 

@@ -99,11 +99,11 @@ static void missing_bytes_are_an_error(void) {
 }
 
 static void what_is_wrong_is_told(void) {
-    swath_draft *draft = NULL;
+    swath_draft *draft = NULL, *none = NULL;
     swath_draft_writer *writer = NULL;
     const char *nothing = NULL, *nonsense = "{}", *not_text = "\xff";
     OK(swath_draft_create("out", NULL, 4, &draft));
-    FAILS(swath_draft_create(NULL, NULL, 4, &draft), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_draft_create(NULL, NULL, 4, &none), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_draft_create("out", NULL, 4, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_draft_open(nothing, NULL, &writer), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_draft_open(not_text, NULL, &writer), SWATH_STATUS_INVALID_ARGUMENT);
