@@ -2603,9 +2603,8 @@ const char *swath_draft_token(const swath_draft *draft);
  * same folder under the same path. `token` is the text of `swath_draft_token`. Free the writer with
  * `swath_draft_writer_free`, after `swath_draft_writer_finish` too.
  *
- * `options` are those of this writer: progress, cancellation, and durability. With
- * SWATH_DURABILITY_NONE another writer on this machine, or the commit on it, waits for the device
- * in place of this one: each machine must wait once. NULL for defaults.
+ * Of `options`, progress and cancellation of this writer have an effect; the others were chosen
+ * when the draft was begun. NULL for defaults.
  *
  * SWATH_STATUS_CHANGED if the draft is over: committed, freed, or followed by another;
  * SWATH_STATUS_CORRUPT if `token` is not a token; SWATH_STATUS_PERMISSION_DENIED for another user.
@@ -2630,14 +2629,23 @@ swath_status swath_draft_writer_write(const swath_draft_writer *writer,
                                       uint64_t offset);
 
 /**
- * Declares that everything is written, and waits for the device unless the options say otherwise.
- * From then on `swath_draft_writer_receipt` returns what the commit needs.
+ * Declares that everything is written, and waits for the device if the draft is durable. From then
+ * on `swath_draft_writer_receipt` returns what the commit needs.
  *
  * SWATH_STATUS_BUSY if another thread is using the writer, which leaves everything unchanged;
  * SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft is over.
  */
 SWATH_MUST_CHECK
 swath_status swath_draft_writer_finish(const swath_draft_writer *writer);
+
+/**
+ * As `swath_draft_writer_finish`. With SWATH_DURABILITY_NONE it does not wait for the device. One
+ * writer of each machine must, and finish last: it waits for what all processes of the machine have
+ * written. On the machine of the commit none has to.
+ */
+SWATH_MUST_CHECK
+swath_status swath_draft_writer_finish_with(const swath_draft_writer *writer,
+                                            swath_durability durability);
 
 /**
  * Returns what the writer wrote: one line of JSON for the process that commits, which belongs to
@@ -2795,7 +2803,7 @@ typedef struct swath_part swath_part;
 
 /**
  * An extent of an input. For text, the part consists of the records that begin in it: see
- * `swath_record_options_set_starting_in`.
+ * `swath_record_options_set_starting_in`. Fields may be added at the end.
  */
 typedef struct {
     /**
@@ -2924,12 +2932,10 @@ void swath_job_free(swath_job *job);
 size_t swath_part_piece_count(const swath_part *part);
 
 /**
- * Sets `piece` to piece `index` of a part, from 0.
- *
- * SWATH_STATUS_INVALID_ARGUMENT if the part has no such piece.
+ * Returns piece `index` of a part, from 0, which belongs to the part; NULL if it has no such piece.
  */
-SWATH_MUST_CHECK
-swath_status swath_part_piece(const swath_part *part, size_t index, swath_piece *piece);
+const swath_piece *swath_part_piece(const swath_part *part,
+                                    size_t index);
 
 /**
  * Begins an attempt to do a part, also while another one is running. Free it with

@@ -10,8 +10,8 @@ use swath::drafts::{DraftReceipt, DraftToken, SharedDraft};
 use crate::append::owned::Shared;
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::output::OutputOptions;
-use crate::pointer::{self, given, handle};
+use crate::output::{Durability, OutputOptions};
+use crate::pointer::{self, given, handle, value};
 use crate::status::Status;
 
 /// A file of known length that several processes write, each at its own places. Nothing of it is
@@ -102,9 +102,8 @@ pub extern "C" fn swath_draft_token(draft: Option<&Draft>) -> *const c_char {
 /// same folder under the same path. `token` is the text of `swath_draft_token`. Free the writer with
 /// `swath_draft_writer_free`, after `swath_draft_writer_finish` too.
 ///
-/// `options` are those of this writer: progress, cancellation, and durability. With
-/// SWATH_DURABILITY_NONE another writer on this machine, or the commit on it, waits for the device
-/// in place of this one: each machine must wait once. NULL for defaults.
+/// Of `options`, progress and cancellation of this writer have an effect; the others were chosen
+/// when the draft was begun. NULL for defaults.
 ///
 /// SWATH_STATUS_CHANGED if the draft is over: committed, freed, or followed by another;
 /// SWATH_STATUS_CORRUPT if `token` is not a token; SWATH_STATUS_PERMISSION_DENIED for another user.
@@ -146,16 +145,32 @@ pub unsafe extern "C" fn swath_draft_writer_write(
     })
 }
 
-/// Declares that everything is written, and waits for the device unless the options say otherwise.
-/// From then on `swath_draft_writer_receipt` returns what the commit needs.
+/// Declares that everything is written, and waits for the device if the draft is durable. From then
+/// on `swath_draft_writer_receipt` returns what the commit needs.
 ///
 /// SWATH_STATUS_BUSY if another thread is using the writer, which leaves everything unchanged;
 /// SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft is over.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_draft_writer_finish(writer: Option<&DraftWriter>) -> Status {
+    finish(writer, MaybeUninit::new(Durability::Full))
+}
+
+/// As `swath_draft_writer_finish`. With SWATH_DURABILITY_NONE it does not wait for the device. One
+/// writer of each machine must, and finish last: it waits for what all processes of the machine have
+/// written. On the machine of the commit none has to.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_draft_writer_finish_with(
+    writer: Option<&DraftWriter>,
+    durability: MaybeUninit<Durability>,
+) -> Status {
+    finish(writer, durability)
+}
+
+fn finish(writer: Option<&DraftWriter>, durability: MaybeUninit<Durability>) -> Status {
     guard(|| {
         let writer = given(writer, "writer")?;
-        let receipt = json(writer.writer.take()?.finish()?.to_json())?;
+        let durability = value(durability)?.into();
+        let receipt = json(writer.writer.take()?.finish_with(durability)?.to_json())?;
         // The writer was taken once, so this is the first.
         let _ = writer.receipt.set(receipt);
         Ok(())

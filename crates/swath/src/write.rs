@@ -214,9 +214,8 @@ impl WriteOptions {
 
     /// Opens a draft that this or another process has begun, to write to it; see [`SharedDraft`].
     ///
-    /// The options of the output are those of this writer: progress, cancellation, and durability.
-    /// With [`Durability::None`], another writer of this machine, or the commit on it, waits for the
-    /// device in place of this one. Each machine must wait once.
+    /// Of the options of the output, those of this writer have an effect: file system, progress,
+    /// cancellation, timeline. The others were chosen when the draft was begun.
     ///
     /// # Errors
     ///

@@ -17,14 +17,20 @@ use crate::status::Status;
 #[derive(Debug)]
 pub struct Part {
     part: swath::job::Part,
-    /// In the order of the pieces.
-    paths: Vec<CString>,
+    pieces: Vec<PartPiece>,
+    /// What the pieces point to.
+    _paths: Vec<CString>,
 }
 
+// SAFETY: the pointers lead to strings that the part owns and that never change.
+unsafe impl Send for Part {}
+// SAFETY: as above.
+unsafe impl Sync for Part {}
+
 /// An extent of an input. For text, the part consists of the records that begin in it: see
-/// `swath_record_options_set_starting_in`.
+/// `swath_record_options_set_starting_in`. Fields may be added at the end.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct PartPiece {
     /// The input, as an absolute path; it belongs to the part.
     pub path: *const c_char,
@@ -44,36 +50,27 @@ pub struct Segment {
 impl Part {
     pub(super) fn new(part: swath::job::Part) -> Result<Self> {
         let paths = part.pieces().iter().map(|piece| path_text(&piece.path));
-        let paths = paths.collect::<Result<_>>()?;
-        Ok(Self { part, paths })
+        let paths = paths.collect::<Result<Vec<_>>>()?;
+        let pieces = part.pieces().iter().zip(&paths).map(|(piece, path)| PartPiece {
+            path: path.as_ptr(),
+            offset: piece.offset,
+            len: piece.len,
+        });
+        Ok(Self { pieces: pieces.collect(), part, _paths: paths })
     }
 }
 
 /// Returns the number of pieces; 0 for a job without inputs, or if `part` is NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_part_piece_count(part: Option<&Part>) -> usize {
-    part.map_or(0, |part| part.paths.len())
+    part.map_or(0, |part| part.pieces.len())
 }
 
-/// Sets `piece` to piece `index` of a part, from 0.
-///
-/// SWATH_STATUS_INVALID_ARGUMENT if the part has no such piece.
+/// Returns piece `index` of a part, from 0, which belongs to the part; NULL if it has no such piece.
 #[unsafe(no_mangle)]
-pub extern "C" fn swath_part_piece(
-    part: Option<&Part>,
-    index: usize,
-    piece: Option<&mut MaybeUninit<PartPiece>>,
-) -> Status {
-    guard(|| {
-        let (part, place) = (given(part, "part")?, given(piece, "piece")?);
-        let found = part.part.pieces().get(index).zip(part.paths.get(index));
-        let (piece, path) = found.ok_or_else(|| {
-            let count = part.paths.len();
-            Failure::invalid(format!("piece {index} of a part with {count} pieces"))
-        })?;
-        place.write(PartPiece { path: path.as_ptr(), offset: piece.offset, len: piece.len });
-        Ok(())
-    })
+pub extern "C" fn swath_part_piece(part: Option<&Part>, index: usize) -> *const PartPiece {
+    let piece = part.and_then(|part| part.pieces.get(index));
+    piece.map_or(std::ptr::null(), std::ptr::from_ref)
 }
 
 /// Begins an attempt to do a part, also while another one is running. Free it with

@@ -18,7 +18,10 @@ static char *write_part(const char *token, const char *text, uint64_t offset) {
     OK(swath_draft_writer_write(writer, text, strlen(text), offset));
     OK(swath_draft_writer_write(writer, NULL, 0, offset));
     CHECK(swath_draft_writer_receipt(writer) == NULL);
-    OK(swath_draft_writer_finish(writer));
+    FAILS(swath_draft_writer_finish_with(writer, (swath_durability)7),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    OK(offset == 0 ? swath_draft_writer_finish(writer)
+                   : swath_draft_writer_finish_with(writer, SWATH_DURABILITY_NONE));
     FAILS(swath_draft_writer_write(writer, "x", 1, 0), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_draft_writer_finish(writer), SWATH_STATUS_INVALID_ARGUMENT);
     char *receipt = strdup(swath_draft_writer_receipt(writer));
@@ -156,12 +159,12 @@ static char *do_part(const swath_job *job, size_t index) {
     OK(swath_job_part(job, index, &part));
     OK(swath_part_begin(part, &segment));
     for (size_t at = 0; at < swath_part_piece_count(part); at++) {
-        swath_piece piece = {NULL, 0, 0};
+        const swath_piece *piece = swath_part_piece(part, at);
         swath_record_options *records = NULL;
-        OK(swath_part_piece(part, at, &piece));
+        CHECK(piece != NULL && piece->path[0] == '/');
         OK(swath_record_options_new(&records));
-        OK(swath_record_options_set_starting_in(records, piece.offset, piece.len));
-        OK(swath_records(piece.path, read, records, in_capitals, segment, NULL));
+        OK(swath_record_options_set_starting_in(records, piece->offset, piece->len));
+        OK(swath_records(piece->path, read, records, in_capitals, segment, NULL));
         swath_record_options_free(records);
     }
     CHECK(swath_segment_receipt(segment) == NULL);
@@ -237,7 +240,6 @@ static void a_job_that_is_wrong_is_told(void) {
     swath_job *job = NULL;
     swath_part *part = NULL;
     swath_segment *segment = NULL;
-    swath_piece piece = {NULL, 0, 0};
     const char *input = "in", *missing = "no such file", *nonsense = "{}";
     FAILS(swath_job_options_set_form(options, (swath_form)7), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_job_options_set_folder(options, NULL), SWATH_STATUS_INVALID_ARGUMENT);
@@ -256,8 +258,8 @@ static void a_job_that_is_wrong_is_told(void) {
     FAILS(swath_job_remove(job), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_job_part(job, 2, &part), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_job_part(job, 0, &part));
-    FAILS(swath_part_piece(part, 1, &piece), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_part_piece(part, 0, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(swath_part_piece(part, 0)->len == strlen("one two\nthree\nfour five six seven\n"));
+    CHECK(swath_part_piece(part, 1) == NULL && swath_part_piece(NULL, 0) == NULL);
     FAILS(swath_job_commit(job, &nonsense, 1, NULL), SWATH_STATUS_CORRUPT);
     OK(swath_part_begin(part, &segment));
     OK(swath_segment_write(segment, "half", 4));

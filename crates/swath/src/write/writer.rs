@@ -33,7 +33,6 @@ pub struct DraftWriter {
     file: Arc<dyn FsFile>,
     token: DraftToken,
     placing: Placing,
-    is_synced: bool,
     written: Mutex<Vec<Extent>>,
 }
 
@@ -56,9 +55,6 @@ impl DraftWriter {
         if !is_of(token, &*file, &*located.folder)? {
             return Err(over(Operation::Open, path));
         }
-        let is_durable = token.is_durable && output.draft.durability == Durability::Full;
-        // On a server, other machines see the bytes from then on.
-        let is_synced = is_durable || is_remote(&*file);
         let placing = Placing {
             path: path.clone(),
             len: token.len,
@@ -68,7 +64,7 @@ impl DraftWriter {
             is_poisoned: AtomicBool::new(false),
         };
         let (token, written) = (token.clone(), Mutex::default());
-        Ok(Self { file, token, placing, is_synced, written })
+        Ok(Self { file, token, placing, written })
     }
 
     /// Length that the file will have, in bytes.
@@ -111,19 +107,32 @@ impl DraftWriter {
     }
 
     /// Ends the writing and returns the receipt, which the process that began the draft needs for
-    /// the commit. Waits for the device, unless the draft or the options of this writer say that it
-    /// need not.
+    /// the commit. Waits for the device if the draft is durable.
     ///
     /// # Errors
     ///
     /// [`Reason::Poisoned`] after a failed write; [`Reason::Changed`] if the draft is over;
     /// [`Reason::Cancelled`]; those of the sync.
     pub fn finish(self) -> Result<DraftReceipt> {
+        self.finish_with(Durability::Full)
+    }
+
+    /// As [`finish`](Self::finish). With [`Durability::None`] it does not wait for the device.
+    ///
+    /// A sync of a file waits for what all processes of a machine have written to it. So one writer
+    /// of each machine is enough, if it finishes last; on the machine of the commit, no writer has to.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_with(self, durability: Durability) -> Result<DraftReceipt> {
         let path = &self.placing.path;
         self.placing.check_whole()?;
         let all = Extent::between(0, self.token.len);
         self.placing.observer.hooks().check(Operation::Write, path, all)?;
-        if self.is_synced {
+        let is_synced = self.token.is_durable && durability == Durability::Full;
+        // A server has the bytes for other machines from the sync on.
+        if is_synced || is_remote(&*self.file) {
             self.file.sync().map_err(|error| Error::io(Operation::Sync, path, error))?;
         }
         self.check_current(Operation::Write)?;
