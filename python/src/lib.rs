@@ -15,6 +15,7 @@ mod append;
 mod arrow;
 mod bytes;
 mod callback;
+mod draft;
 mod error;
 mod how;
 mod ingest;
@@ -52,6 +53,8 @@ mod _swath {
     use crate::append::{Append, Place, append};
     #[pymodule_export]
     use crate::arrow::import_table;
+    #[pymodule_export]
+    use crate::draft::{Draft, DraftWriter, create_shared, open_shared};
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
     #[pymodule_export]

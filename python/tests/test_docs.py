@@ -26,6 +26,8 @@ MODULES = {
 ARRAYS = re.compile(r"read_(array|npy|csv|mtx|edges)|write_csv|(load|stream)_safetensors|Table")
 # Classes that are built from Rust.
 METHODS_OF = (
+    swath.Draft,
+    swath.DraftWriter,
     swath.job.Done,
     swath.job.Part,
     swath.job.Piece,

@@ -39,6 +39,8 @@ from swath._sparse import Compressed, Coo, read_edges, read_mtx, write_mtx
 from swath._swath import (
     Append,
     Buffer,
+    Draft,
+    DraftWriter,
     Files,
     Part,
     Place,
@@ -47,9 +49,11 @@ from swath._swath import (
     Table,
     __version__,
     append,
+    create_shared,
     hash,
     ingest,
     ingest_stream,
+    open_shared,
     read,
     read_arrow,
     read_prioritised,
@@ -61,9 +65,10 @@ from swath._tables import csv_dtypes, read_csv, write_csv
 if _typing.TYPE_CHECKING:
     from swath import asyncio as asyncio
     from swath import job as job
+    from swath import mpi as mpi
     from swath import torch as torch
 else:
-    _LATE = ("asyncio", "job", "torch")
+    _LATE = ("asyncio", "job", "mpi", "torch")
 
     def __getattr__(name):
         # They take as long to import as all else, so they are imported when they are first used.
@@ -89,6 +94,8 @@ __all__ = [
     "Compressed",
     "Coo",
     "CorruptError",
+    "Draft",
+    "DraftWriter",
     "Error",
     "Files",
     "InvalidError",
@@ -106,11 +113,13 @@ __all__ = [
     "TruncatedError",
     "__version__",
     "append",
+    "create_shared",
     "csv_dtypes",
     "hash",
     "ingest",
     "ingest_stream",
     "load_safetensors",
+    "open_shared",
     "read",
     "read_array",
     "read_arrow",
