@@ -29,6 +29,7 @@ mod prioritised;
 mod queue;
 mod read;
 mod records;
+mod rows;
 mod search;
 mod table;
 mod tensors;
@@ -77,6 +78,8 @@ mod _swath {
     use crate::read::{hash, read, sum, write_parts};
     #[pymodule_export]
     use crate::records::scan_records;
+    #[pymodule_export]
+    use crate::rows::merge_rows;
     #[pymodule_export]
     use crate::table::{
         Table, make_column, read_arrow, read_dtypes, read_table, restore_table, write_columns,

@@ -540,6 +540,9 @@ def read_matrix(
     length: int | None = None,
     starting_in: _Extent | None = None,
 ) -> tuple[int, int, str, Buffer, Buffer, Buffer | None]: ...
+def merge_rows(
+    rows: int, counts: list[_Bytes], items: list[_Bytes], size: int
+) -> tuple[Buffer, Buffer]: ...
 def write_matrix(
     path: _Path,
     row_count: int,
