@@ -5,6 +5,7 @@ A check that does not hold on one rank ends the program on all, with its traceba
 
 from __future__ import annotations
 
+import doctest
 import os
 import resource
 import signal
@@ -14,6 +15,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+import folder as fill
 import numpy as np
 from mpi4py import MPI
 
@@ -334,42 +336,37 @@ def every(folder: Path) -> None:
         case(own)
 
 
-def busy(folder: Path) -> None:
-    """Two programs at once: one waits for the other to have begun."""
-    begun = folder / "begun"
+def examples(folder: Path) -> None:
+    """Those of the documentation, on one rank."""
+    fill.fill(folder)
+    os.chdir(folder)
+    found = [swath.mpi, *(getattr(swath.mpi, name) for name in swath.mpi.__all__)]
+    found += [vars(swath.mpi.Shared)["array"]]
+    for thing in found:
+        name = getattr(thing, "__name__", "swath.mpi")
+        test = doctest.DocTestParser().get_doctest(thing.__doc__, {"swath": swath}, name, None, 0)
+        is_class = thing is swath.mpi.Rows
+        assert test.examples or is_class, f"{name} has no example"
+        runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+        runner.run(test)
+        assert not runner.summarize(verbose=False).failed, name
 
-    def slowly() -> Any:
-        yield b"of the first"
 
-    draft = swath.create_shared(folder / "out", 1) if RANK == 0 else None
-    begun.touch()
-    while not (folder / "tried").exists():
-        time.sleep(0.01)
-    if draft is not None:
-        draft.abort()
-    COMM.Barrier()
-    assert swath.mpi.append(COMM, folder / "out", slowly()) == 12 * SIZE
-
-
-def killed(folder: Path, moment: str, way: str) -> None:
+def killed(folder: Path, rank: str, delay: str, way: str) -> None:
     """One rank is killed at a random moment of reading, writing, or the commit."""
     data = bytes([65 + RANK]) * (256 << 10)
-    rank = int(moment.rpartition(":")[2])
-    delay = float(moment.partition(":")[0])
     COMM.Barrier()
-    if RANK == rank:
-        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-        # Not by Python's handler, which would wait for the end of a call.
-        if os.fork() == 0:
-            time.sleep(delay)
-            os.kill(os.getppid(), signal.SIGKILL)
-            os._exit(0)
-    for _ in range(1000):
-        swath.mpi.read_text(COMM, folder / "in.txt")
-        out = folder / "out"
-        if way == "segments":
-            out = folder / f"out-{_}"
+    if RANK == int(rank) and os.fork() == 0:
+        # By another process: a thread would wait for the interpreter's lock.
+        time.sleep(float(delay))
+        os.kill(os.getppid(), signal.SIGKILL)
+        os._exit(0)
+    for turn in range(10_000):
+        assert swath.mpi.read_text(COMM, folder / "in.txt").nbytes >= 0
+        out = folder / (f"parts-{turn}" if way == "segments" else "out")
         swath.mpi.append(COMM, out, data, segments=way == "segments", durability="none")
+        if turn == 0 and RANK == 0:
+            print("began", flush=True)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ def mpi() -> Any:
 @contextmanager
 def together(comm: Any) -> Iterator[None]:
     """Work of each rank on its own: if one fails, all raise. No rank may wait for another in it."""
+    mpi()
     error: BaseException | None = None
     try:
         yield
@@ -71,6 +72,7 @@ def portable(error: BaseException | None, comm: Any) -> BaseException:
 
 def first(comm: Any, call: Callable[[], _T]) -> _T:
     """What ``call`` returns on the first rank, on all ranks. If it raises, all do."""
+    mpi()
     value: Any = None
     error: BaseException | None = None
     failed = False
@@ -127,7 +129,7 @@ def threads(comm: Any, workers: int) -> int:
     if workers:
         return workers
     node = node_of(comm)
-    ranks = node.size
+    ranks: int = node.size
     node.Free()
     return max(1, len(os.sched_getaffinity(0)) // ranks)
 

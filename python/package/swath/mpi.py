@@ -232,10 +232,11 @@ class Shared:
         from swath._numpy import np
 
         address, length = self._place
-        kind = type("Memory", (ctypes.c_ubyte * length,), {})
+        # A class of its own can be referred to weakly.
+        kind: Any = type("Memory", (ctypes.c_ubyte * length,), {})
         memory = kind.from_address(address) if length else kind()
         self._owner = weakref.ref(memory)
-        made = np.frombuffer(memory, np.uint8) if length else np.empty(0, np.uint8)
+        made: Any = np.frombuffer(memory, np.uint8) if length else np.empty(0, np.uint8)
         made.flags.writeable = False
         self._data: memoryview | None = memoryview(made)
 
