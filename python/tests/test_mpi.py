@@ -101,3 +101,13 @@ def test_without_mpi4py_it_says_how_to_get_it() -> None:
     assert done.stdout == (
         "swath.mpi needs mpi4py, which is not installed; try: run pip install 'swath[mpi]'\n"
     ), done
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("mpi_*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda it: it.name)
+def test_an_example_runs(example: Path) -> None:
+    command = ["mpirun", "-n", "4", sys.executable, str(example)]
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and done.stdout.startswith("4 ranks"), done.stdout + done.stderr
