@@ -23,7 +23,7 @@
  *   failed, and `error`, which may be NULL, has this rank and its message. No rank waits for one
  *   that has failed. `swath_last_error_message` has only this rank's own failure, if any.
  * - Paths must lead to the same file on all ranks.
- * - Sizes have 64 bits everywhere, also where ranks are told about them.
+ * - Sizes have 64 bits everywhere, also in messages between ranks.
  * - A rank that is killed ends the program, as MPI programs end. An output is then what it was
  *   before, or complete; what is left next to it is removed by the next writer of this target.
  * - Errors of MPI itself are handled by the error handler of `comm`, which by default ends the

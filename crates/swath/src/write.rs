@@ -187,7 +187,11 @@ impl WriteOptions {
     ///
     /// As [`write`](Self::write); `StorageFull` if there is no space for `len` bytes.
     pub fn create(&self, path: impl AsRef<Path>, len: u64) -> Result<Positional> {
-        let draft = self.output.begin(path.as_ref())?;
+        self.create_at(path.as_ref(), len)
+    }
+
+    fn create_at(&self, path: &Path, len: u64) -> Result<Positional> {
+        let draft = self.output.begin(path)?;
         let mut fallbacks = draft.fallbacks();
         reserve(&draft, len, &mut fallbacks)?;
         let placing = Placing {

@@ -78,7 +78,7 @@ static void ranks_append_in_order(void) {
     ALL(swath_mpi_append_segments(MPI_COMM_WORLD, "segments", output, mine, len, &bytes, &error),
         SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(error.rank == 0);
-    /* Nothing at all, and nothing to be told. */
+    /* No bytes at all, and their number is not wanted. */
     ALL(swath_mpi_append(MPI_COMM_WORLD, "empty", output, NULL, 0, NULL, &error), SWATH_STATUS_OK);
     struct stat found;
     CHECK(stat("empty", &found) == 0 && found.st_size == 0);
