@@ -331,6 +331,8 @@ def read_shared(comm: Any, path: _Path, *, workers: int = 0) -> Shared:
     node = _ranks.node_of(comm)
     reads = node.rank == 0
     with _ranks.together(comm):
+        from swath._numpy import np as _
+
         if reads:
             _ranks.check_room(path, share.length)
     window = _ranks.mpi().Win.Allocate_shared(share.length if reads else 0, 1, comm=node)
@@ -438,11 +440,19 @@ def _append_segments(comm: Any, path: _Path, data: _Data, durability: _Durabilit
                 for piece in _batches(_each(data)):
                     out.write(piece)
         done = comm.gather(out.done)
-    except BaseException:
+    except BaseException as error:
         if comm.rank == 0:
-            plan.abort()
+            _given_up(plan, error)
         raise
     return _ranks.first(comm, lambda: _committed(plan, done))
+
+
+def _given_up(plan: job.Plan, error: BaseException) -> None:
+    """Removes the folder, and keeps the error for which it is removed."""
+    try:
+        plan.abort()
+    except swath.Error as other:
+        error.add_note(f"the folder could not be removed: {other}")
 
 
 def _committed(plan: job.Plan, done: list[job.Done]) -> int:
@@ -450,7 +460,7 @@ def _committed(plan: job.Plan, done: list[job.Done]) -> int:
         return plan.commit(done).bytes
     except swath.Error as error:
         if error.reason != "OutcomeUnknown":
-            plan.abort()
+            _given_up(plan, error)
         raise
 
 
