@@ -19,6 +19,7 @@ mod error;
 mod how;
 mod ingest;
 mod input;
+mod job;
 mod matrix;
 mod memory;
 mod output;
@@ -40,6 +41,10 @@ use pyo3::prelude::*;
 mod _swath {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyModuleMethods;
+
+        // Named apart from the part of a stream.
+        module.add("JobPart", module.py().get_type::<crate::job::part::Part>())?;
         crate::callback::register(module)
     }
 
@@ -49,6 +54,16 @@ mod _swath {
     use crate::arrow::import_table;
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
+    #[pymodule_export]
+    use crate::job::done::Done;
+    #[pymodule_export]
+    use crate::job::part::Piece;
+    #[pymodule_export]
+    use crate::job::report::{Committed, Status, Swept};
+    #[pymodule_export]
+    use crate::job::writer::SegmentWriter;
+    #[pymodule_export]
+    use crate::job::{Plan, divide_inputs, open_job, plan_job, restore_plan, sweep_jobs};
     #[pymodule_export]
     use crate::matrix::{read_matrix, write_matrix};
     #[pymodule_export]

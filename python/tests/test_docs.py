@@ -16,11 +16,21 @@ import pytest
 
 import swath
 
-MODULES = {"swath": swath, "swath.asyncio": swath.asyncio, "swath.torch": swath.torch}
+MODULES = {
+    "swath": swath,
+    "swath.asyncio": swath.asyncio,
+    "swath.job": swath.job,
+    "swath.torch": swath.torch,
+}
 # Names whose examples make arrays.
 ARRAYS = re.compile(r"read_(array|npy|csv|mtx|edges)|write_csv|(load|stream)_safetensors|Table")
 # Classes that are built from Rust.
 METHODS_OF = (
+    swath.job.Done,
+    swath.job.Part,
+    swath.job.Piece,
+    swath.job.Plan,
+    swath.job.SegmentWriter,
     swath.Append,
     swath.Buffer,
     swath.Files,
@@ -43,7 +53,7 @@ def things() -> Iterator[tuple[str, Any]]:
     for kind in METHODS_OF:
         for name, method in vars(kind).items():
             if not name.startswith("_") and inspect.isroutine(method):
-                yield f"swath.{kind.__name__}.{name}", method
+                yield f"{kind.__module__}.{kind.__name__}.{name}", getattr(kind, name)
 
 
 def examples() -> list[doctest.DocTest]:

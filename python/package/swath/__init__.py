@@ -60,19 +60,21 @@ from swath._tables import csv_dtypes, read_csv, write_csv
 
 if _typing.TYPE_CHECKING:
     from swath import asyncio as asyncio
+    from swath import job as job
     from swath import torch as torch
 else:
+    _LATE = ("asyncio", "job", "torch")
 
     def __getattr__(name):
         # They take as long to import as all else, so they are imported when they are first used.
-        if name in ("asyncio", "torch"):
+        if name in _LATE:
             import importlib
 
             return importlib.import_module(f"swath.{name}")
         raise AttributeError(f"module 'swath' has no attribute {name!r}")
 
     def __dir__():
-        return sorted({*globals(), "asyncio", "torch"})
+        return sorted({*globals(), *_LATE})
 
 
 _Sequence.register(Files)
