@@ -166,7 +166,7 @@ def appended(
 
 
 def _together(name: str, layers: Any, keys: list[Any]) -> Any:
-    """The receipts of partitions that are no bag's, in one value."""
+    """The receipts of all partitions in one value, for collections other than bags."""
     end = f"{name}-receipts"
     graph = imported("dask.highlevelgraph").HighLevelGraph(
         {**layers.layers, end: {end: (_flat, keys)}}, {**layers.dependencies, end: {name}}
