@@ -315,7 +315,10 @@ class Dying:
             try:
                 plan = job.open(folder)
             except swath.NotFoundError:
-                continue  # Not begun, or almost removed.
+                # Not begun, or almost removed.
+                if not job.sweep(self.out.parent, 0):
+                    os.rmdir(folder)
+                continue
             try:
                 self.take_over(plan)
             except swath.Error as error:
