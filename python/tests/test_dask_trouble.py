@@ -37,7 +37,7 @@ RIGHT = TEXT.upper().encode()
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    how = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    how = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": "127.0.0.1:0"}
     settings = {
         "distributed.scheduler.allowed-failures": 10,
         "distributed.worker.memory.terminate": False,
