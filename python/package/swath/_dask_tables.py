@@ -162,7 +162,7 @@ class Frame(_Rows):
 
 
 def _typed(frame: Any, dtypes: list[str]) -> Any:
-    """With integers that may be missing, also where none is."""
+    """With integers that may be missing, also if none of this part are."""
     if "Int64" not in dtypes:
         return frame
     names = frame.columns
