@@ -2,11 +2,13 @@
 //!
 //! ```text
 //! Plan     this file     part, commit, abort, remove
-//! Part     part.rs       what a worker receives, and the receipt that it returns
+//! Part     part.rs       what a worker receives
+//! Done     done.rs       the receipt that it returns
 //! writer   writer.rs     one attempt of a part
 //! report   report.rs     what folders and commits tell
 //! ```
 
+pub(crate) mod done;
 pub(crate) mod part;
 pub(crate) mod report;
 pub(crate) mod writer;
@@ -27,7 +29,8 @@ use crate::input::path;
 use crate::output::Leave;
 use crate::words::word;
 use crate::work::{Takes, detached};
-use part::{Done, Part};
+use done::Done;
+use part::Part;
 use report::{Committed, Status, Swept};
 
 /// What every process of a job agrees on: its inputs, its parts, and where the output goes. Made by

@@ -59,7 +59,9 @@ mod _swath {
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
     #[pymodule_export]
-    use crate::job::part::{Done, Piece};
+    use crate::job::done::Done;
+    #[pymodule_export]
+    use crate::job::part::Piece;
     #[pymodule_export]
     use crate::job::report::{Committed, Status, Swept};
     #[pymodule_export]

@@ -19,6 +19,7 @@ import swath
 MODULES = {
     "swath": swath,
     "swath.asyncio": swath.asyncio,
+    "swath.dask": swath.dask,
     "swath.job": swath.job,
     "swath.torch": swath.torch,
 }
@@ -70,7 +71,11 @@ def test_the_example_runs(test: doctest.DocTest, tmp_path: Path, monkeypatch: An
     needed = set(re.findall(r"import (numpy|pandas|pyarrow)", text))
     needed |= {"numpy"} if ARRAYS.search(test.name) else set()
     needed |= {"pyarrow"} if test.name == "swath.read_arrow" else set()
-    for module in needed:
+    if test.name.startswith("swath.dask"):
+        needed |= {"dask", "numpy"}
+        needed |= {"pandas", "dask.dataframe"} if "csv" in test.name else set()
+        needed |= {"scipy"} if re.search("mtx|edges", test.name) else set()
+    for module in sorted(needed):
         pytest.importorskip(module)
     folder.fill(tmp_path)
     monkeypatch.chdir(tmp_path)

@@ -3,16 +3,20 @@
 //! The flags of one command are in its own file, with what it does.
 
 mod copies;
+pub mod duration;
 mod files;
 mod output;
+mod parts;
 mod read;
 pub mod size;
 mod timeline;
 mod words;
 
 pub(crate) use copies::{Against, CopiesArgs, parse_against};
+pub(crate) use duration::parse_duration;
 pub(crate) use files::Files;
 pub(crate) use output::{ForceFlag, OutFlag, OutputArgs};
+pub(crate) use parts::PartList;
 pub(crate) use read::{ExtentArgs, FlowArgs, ProfileArgs, ReadArgs};
 pub(crate) use size::{parse_extent, parse_memory_size, parse_size};
 pub(crate) use timeline::TimelineArgs;

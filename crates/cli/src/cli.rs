@@ -101,6 +101,8 @@ verbs! {
     Manifest(command::manifest::Manifest),
     /// Repair the bad chunks of copies from copies where they are good
     Heal(command::heal::Heal),
+    /// Divide work among many processes or machines, and make one file of what they write
+    Job(command::job::Job),
     /// Compress a file in parallel; zstd, gzip and bzip2 read the result
     Compress(command::compress::Compress),
     /// Decompress zstd, gzip or bzip2, in parallel where its frames can be found
@@ -354,7 +356,11 @@ mod tests {
             .filter(|verb| !with(verb))
             .map(clap::Command::get_name)
             .collect();
-        let expected = ["info", "gen", "demo", "study", "tune", "completions", "man", "help"];
-        assert_eq!(without, expected, "the kinds of `gen` have it, where they have it");
+        let expected =
+            ["job", "info", "gen", "demo", "study", "tune", "completions", "man", "help"];
+        assert_eq!(
+            without, expected,
+            "the commands below `gen` and `job` have it, where they move bytes"
+        );
     }
 }

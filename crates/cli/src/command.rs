@@ -11,6 +11,7 @@ pub(crate) mod generate;
 pub(crate) mod heal;
 pub(crate) mod info;
 pub(crate) mod ingest;
+pub(crate) mod job;
 pub(crate) mod manifest;
 pub(crate) mod mirror;
 pub(crate) mod price;

@@ -58,6 +58,14 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (&["gen tree"], &["-f", "--force"], "name a new folder, or empty the old one"),
     (&["manifest"], &["-c"], "pass '--check' with the manifest"),
     (&["heal"], &["-n"], "pass '--dry-run' to write nothing"),
+    (&["job run"], &["-j", "-P", "--jobs", "--max-procs"], "pass '--workers' with a number"),
+    (
+        &["job plan"],
+        &["-o", "--output"],
+        "name the output first: 'swath job plan TARGET INPUT...'",
+    ),
+    (&["job plan"], &["-n", "-p"], "pass '--parts' with a number"),
+    (&["job sweep"], &["--age", "-mtime", "-t"], "pass '--older-than' with a time, such as 7d"),
 ];
 
 /// Adds what to type instead, where that is known. `pages` are the names of all manual pages.
@@ -100,8 +108,9 @@ fn tip(error: &clap::Error, words: &[OsString], pages: &[String]) -> Option<Stri
             match (verb, unknown.as_str()) {
                 ("-v" | "--verbose", "-v" | "--verbose") => VERSION,
                 ("man", _) => return Some(page_tip(&words[2..], pages)),
-                ("gen", flag) => {
-                    flag_tip(&format!("gen {}", word(2).unwrap_or_default()), flag)?
+                ("job", word) if !word.starts_with('-') => job_tip(&words[2..])?,
+                (verb @ ("gen" | "job"), flag) => {
+                    flag_tip(&format!("{verb} {}", word(2).unwrap_or_default()), flag)?
                 }
                 (verb, flag) if flag.starts_with('-') => flag_tip(verb, flag)?,
                 ("read", _) => "to load several files at once, use 'swath ingest'",
@@ -115,6 +124,9 @@ fn tip(error: &clap::Error, words: &[OsString], pages: &[String]) -> Option<Stri
         (ErrorKind::ValueValidation, _) if verb == "ingest" && is_dash(error) => {
             "pass '--list -' to read paths from standard input"
         }
+        (ErrorKind::ValueValidation, _) if verb == "job" && is_dash(error) => {
+            "write standard input to a file first: several processes read it"
+        }
         _ => return None,
     };
     Some(tip.to_owned())
@@ -126,6 +138,18 @@ fn flag_tip(verb: &str, flag: &str) -> Option<&'static str> {
         verbs.contains(&verb) && flags.contains(&flag)
     };
     FLAGS.iter().find(is_it).map(|&(.., tip)| tip)
+}
+
+/// Returns what is meant by a word too many after `job`.
+fn job_tip(words: &[OsString]) -> Option<&'static str> {
+    let has_dashes = words.iter().any(|word| word == "--");
+    match words.first().and_then(|word| word.to_str()) {
+        Some("run") if !has_dashes => {
+            Some("write '--' before the command: 'swath job run FOLDER PART -- COMMAND'")
+        }
+        Some("write" | "read") => Some("use 'swath job run' for a command or several parts"),
+        _ => None,
+    }
 }
 
 /// Whether a dash was given as a value.
@@ -148,6 +172,10 @@ fn missing_tip(verb: &str, missing: &[String]) -> Option<&'static str> {
             "name FILE before the flag, which takes all words after it as folders: \
              'swath mirror FILE -o DIR...'",
         ),
+        "job" if lacks("<COMMAND>...") || lacks("<PART>") => {
+            Some("name the parts and the command: 'swath job run FOLDER PART -- COMMAND'")
+        }
+        "job" if lacks("--older-than") => Some("pass '--older-than' with a time, such as 7d"),
         "cp" if lacks("<OUT>") => {
             Some("name the file or folder to copy to, or '-' for standard output")
         }

@@ -6,12 +6,13 @@
 //! commands that only read.
 
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::Builder;
 
 use swath::CancelToken;
-use swath::machine::{EndingSignals, Locks, end_by};
+use swath::machine::{EndingSignals, Locks, end_by, pass_on};
 use swath_study::hidden;
 
 use crate::output::complain;
@@ -31,6 +32,10 @@ static FIRST: Mutex<First> = Mutex::new(First::End);
 static IS_WATCHED: AtomicBool = AtomicBool::new(false);
 /// Whether a signal is about to end the program.
 static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Programs that the command has started: a signal ends them before it ends the command, whose end they
+/// would take for the end of their input.
+static CHILDREN: Mutex<Vec<Weak<Mutex<Child>>>> = Mutex::new(Vec::new());
 
 /// Bytes of stack of the thread: it does little.
 const STACK: usize = 256 << 10;
@@ -86,10 +91,28 @@ fn wait(signals: EndingSignals, locks: Locks) {
                 let _ = hidden::remove(&folder);
             }
         }
+        end_children(signal);
         let _ = signals.release();
         locks.remove();
         end_by(signal);
     }
+}
+
+fn end_children(signal: i32) {
+    let children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+    for child in children.iter().filter_map(Weak::upgrade) {
+        // Release: pairs with the load in `let_it_end`. Before the child ends, which is not an error then.
+        ENDING.store(true, Ordering::Release);
+        // A child that cannot be sent a signal goes on, and finds its pipes closed.
+        let _ = pass_on(signal, &mut child.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// A signal that ends the command is passed on to `child` first, until all owners have dropped it.
+pub(crate) fn pass_on_to(child: &Arc<Mutex<Child>>) {
+    let mut children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+    children.retain(|child| child.strong_count() > 0);
+    children.push(Arc::downgrade(child));
 }
 
 /// Does not return once a signal is about to end the program: an error that the command meets then, such

@@ -125,6 +125,33 @@ pub fn spawn(command: &mut Command) -> io::Result<Child> {
     started
 }
 
+/// Sends a signal to a child, unless it has ended.
+///
+/// # Errors
+///
+/// Those of waitpid(2) and kill(2): `PermissionDenied` if the child has become another user.
+///
+/// ```
+/// use std::os::unix::process::ExitStatusExt;
+///
+/// let mut child = std::process::Command::new("sleep").arg("60").spawn()?;
+/// swath_os::ending::pass_on(15, &mut child)?;
+/// assert_eq!(child.wait()?.signal(), Some(15));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn pass_on(signal: i32, child: &mut Child) -> io::Result<()> {
+    // A child that has been waited for has no number any more.
+    if child.try_wait()?.is_some() {
+        return Ok(());
+    }
+    let id = i32::try_from(child.id()).map_err(io::Error::other)?;
+    // SAFETY: takes integers, and the number is that of our child until it is waited for.
+    match unsafe { libc::kill(id, signal) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 fn empty() -> sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: `set` has room for one.

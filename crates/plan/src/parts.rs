@@ -26,6 +26,9 @@ pub enum Division {
     /// without records.
     #[default]
     Bytes,
+    /// At any byte, and a part consists of the lines that begin in its bytes. The inputs are seen
+    /// as one text: where one does not end with a newline, its last line goes on in the next.
+    Lines,
     /// At multiples of this many bytes from the start of each input: for records of one length.
     Width(NonZeroU64),
     /// Between inputs only: for formats that cannot be read from the middle.
@@ -57,7 +60,7 @@ pub fn divide(lens: &[u64], count: usize, division: Division) -> Vec<Vec<Piece>>
                 let part = part_of_input(input, lens.len(), place, parts.len());
                 parts[part].push(Piece { input, extent: Extent::between(0, len) });
             }
-            Division::Bytes => cut(&mut parts, input, place, 1),
+            Division::Bytes | Division::Lines => cut(&mut parts, input, place, 1),
             Division::Width(width) => cut(&mut parts, input, place, width.get()),
         }
         start += u128::from(len);
@@ -125,7 +128,14 @@ mod tests {
 
     fn divisions() -> Vec<Division> {
         let width = |width| Division::Width(NonZeroU64::new(width).expect("not 0"));
-        Vec::from([Division::Bytes, width(1), width(3), width(4096), Division::Inputs])
+        Vec::from([
+            Division::Bytes,
+            Division::Lines,
+            width(1),
+            width(3),
+            width(4096),
+            Division::Inputs,
+        ])
     }
 
     #[test]

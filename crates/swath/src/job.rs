@@ -61,6 +61,7 @@
 //! gives text.
 
 mod commit;
+mod contents;
 mod data;
 mod files;
 mod input;

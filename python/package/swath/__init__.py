@@ -64,11 +64,12 @@ from swath._tables import csv_dtypes, read_csv, write_csv
 
 if _typing.TYPE_CHECKING:
     from swath import asyncio as asyncio
+    from swath import dask as dask
     from swath import job as job
     from swath import mpi as mpi
     from swath import torch as torch
 else:
-    _LATE = ("asyncio", "job", "mpi", "torch")
+    _LATE = ("asyncio", "dask", "job", "mpi", "torch")
 
     def __getattr__(name):
         # They take as long to import as all else, so they are imported when they are first used.

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use swath::job;
 
-use super::part::Done;
+use super::done::Done;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::own::Own;

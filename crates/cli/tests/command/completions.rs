@@ -36,6 +36,9 @@ fn bash_completes_commands_pages_experiments_and_words() {
         (&["compress", "--format", ""], "bgzf", "read"),
         (&["sum", "--"], "--check", "--classes"),
         (&["gen", "mtx", "--"], "--output", "--check"),
+        (&["job", "c"], "commit", "read"),
+        (&["job", "plan", "--division", ""], "lines", "read"),
+        (&["man", "job-"], "job-run", "read"),
     ] {
         let Some(offered) = offered(words) else { return };
         assert!(offered.iter().any(|it| it == yes), "{words:?}: {offered:?}");

@@ -2,13 +2,14 @@
 
 use crate::child::{code, run, stdout};
 
-const VERBS: [&str; 16] = [
+const VERBS: [&str; 17] = [
     "read",
     "ingest",
     "sum",
     "scan",
     "cat",
     "cp",
+    "job",
     "compress",
     "convert",
     "info",

@@ -156,7 +156,7 @@ fn prepared() -> Bench {
     let len = (header.len() as u64).to_le_bytes();
     bench.file("m.safetensors", [&len, header.as_bytes(), b"xy"].concat());
     bench.file("m.safetensors.index.json", r#"{"weight_map":{"w":"m.safetensors"}}"#);
-    for folder in ["into", "other", "tree"] {
+    for folder in ["into", "other", "tree", "jobs"] {
         fs::create_dir(bench.path(folder)).expect("room");
     }
     bench.file("tree/a", "a");
@@ -172,9 +172,19 @@ fn prepared() -> Bench {
         "compress text text.zst",
         "manifest text -o sums",
         "study fib 8 segments --bytes 100 --mode segments",
+        "job plan new2 words --parts 3 --folder job2",
+        "job plan new3 text --parts 2 --folder job3 --width 10",
+        "job run job3 --all -- cat",
+        "job plan job4 words --segments",
+        "job run job4 0 -- cat",
+        "job plan new5 text --folder job5",
+        "job plan new6 text --folder jobs/job6",
     ] {
         bench.make(line);
     }
+    bench.file("in-0", "#!/bin/sh\nexit $SWATH_PART\n");
+    let runs = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+    fs::set_permissions(bench.path("in-0"), runs).expect("ours");
     bench.file("noindex.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0");
     let bad = "some text\n".repeat(299_999) + "some tezt\n";
     bench.file("bad", bad);
@@ -219,6 +229,13 @@ const LINES: &[(&str, &[&str])] = &[
     ("swath mirror", &["mirror --json text into --manifest m1", "mirror --json text other"]),
     ("swath manifest", &["manifest --json text m2", "manifest --json --check sums bad"]),
     ("swath heal", &["heal --json --verify-against manifest=sums bad copy new"]),
+    ("swath job plan", &["job plan --json new1 text --parts 2 --folder job1"]),
+    ("swath job run", &["job run --json job2 0-2 -- ./in-0"]),
+    ("swath job write", &["job write job2 2"]),
+    ("swath job status", &["job status --json job2", "job status --json job3"]),
+    ("swath job commit", &["job commit --json job3", "job commit --json job4"]),
+    ("swath job abort", &["job abort --json job5"]),
+    ("swath job sweep", &["job sweep --json --older-than 0s jobs"]),
     ("swath compress", &["compress --json text z1", "compress --json text -"]),
     ("swath decompress", &["decompress --json text.zst d1"]),
     ("swath price", &["price --json contracts p1", "price --json contracts -"]),

@@ -18,6 +18,8 @@ mod grammar;
 mod help;
 mod hints;
 mod ingest;
+mod jobs;
+mod jobs_trouble;
 mod json;
 mod json_guide;
 mod killed;

@@ -10,13 +10,15 @@ pub(crate) enum Answer {
     Printed,
     /// The files it leaves; it prints a report with times.
     Left,
+    /// The file `out`, if it is there: the folder of its job has names of its own.
+    Job,
     /// Nothing: it prints times.
     Measured,
     /// Nothing: it is an error, for what it wants takes too long to make here.
     Refused,
 }
 
-use Answer::{Left, Measured, Printed, Refused};
+use Answer::{Job, Left, Measured, Printed, Refused};
 
 /// One command.
 #[derive(Debug)]
@@ -63,6 +65,15 @@ pub(crate) const CASES: &[Case] = &[
     case(&["mirror", "IN/bytes", "-n", "1", "--into", "into"], Left),
     case(&["manifest", "IN/bytes", "-o", "out"], Left),
     case(&["heal", "damaged", "good", "--verify-against", "manifest=IN/manifest"], Left),
+    case(&["job", "plan", "out", "IN/letters", "IN/bytes", "--parts", "9"], Job),
+    case(&["job", "run", "job", "0", "--", "cat"], Job),
+    case(&["job", "run", "job", "--all", "--workers", "3", "--", "head", "-c", "9"], Job),
+    case(&["job", "read", "job", "1"], Printed),
+    case(&["job", "write", "job", "1"], Job),
+    case(&["job", "status", "job", "--missing"], Printed),
+    case(&["job", "commit", "job"], Job),
+    case(&["job", "abort", "job"], Job),
+    case(&["job", "sweep", "--older-than", "0s", "."], Job),
     case(&["compress", "IN/letters", "out.zst"], Left),
     case(&["compress", "--format", "gzip", "--workers", "4", "IN/letters", "out.gz"], Left),
     case(&["decompress", "IN/letters.zst", "out"], Left),

@@ -1,15 +1,17 @@
 //! Inputs, and runs of a command in a folder of its own.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use swath::job::JobOptions;
 use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::table::{Column, Columns};
 use tempfile::TempDir;
@@ -144,6 +146,11 @@ impl Stage {
         if code == 0 && is_heard && case.answer == Answer::Printed {
             assert!(ran.printed == printed, "other output {what}");
         }
+        if case.answer == Answer::Job {
+            let out = |files: &Files| files.get(OsStr::new("out")).cloned();
+            let is_whole = out(&ran.left) == out(&right);
+            assert!(is_whole || code != 0 && out(&ran.left).is_none(), "the output {what}");
+        }
         if case.answer == Answer::Left {
             if code == 0 {
                 assert!(ran.left == right, "other files {what}: {:?}", names(&ran.left));
@@ -165,6 +172,9 @@ impl Stage {
         };
         let folder = folder.expect("a folder");
         self.furnish(folder.path(), matches!(limit, Limit::Disk(_)));
+        if case.words[0] == "job" && case.words[1] != "plan" {
+            self.plan_job(folder.path(), case.words[1] == "commit");
+        }
         let open = |name| File::create(streams.path().join(name)).expect("a file");
         let out = if matches!(limit, Limit::FullOutput) { full() } else { open("out") };
         let inputs = self.inputs.path().to_str().expect("a plain name");
@@ -190,6 +200,18 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a folder");
         self.furnish(folder.path(), false);
         files(folder.path())
+    }
+
+    /// A job with three parts; with what they wrote, if it is to be committed.
+    fn plan_job(&self, folder: &Path, is_done: bool) {
+        let input = self.inputs.path().join("letters");
+        let options = JobOptions::new().with_parts(3).with_folder(folder.join("job"));
+        let plan = options.plan([input], folder.join("out")).expect("room");
+        for part in plan.parts().filter(|_| is_done) {
+            let mut out = part.writer().expect("room");
+            out.write_all(format!("part {}", part.index()).as_bytes()).expect("room");
+            out.finish().expect("room");
+        }
     }
 
     fn furnish(&self, folder: &Path, is_small: bool) {

@@ -69,6 +69,15 @@ impl Plan {
         }
     }
 
+    /// Returns what the commit wrote, `None` before it has ended. Looks at two names at most.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the folder.
+    pub fn outcome(&self) -> Result<Option<Committed>> {
+        self.committed(&*self.open_folder()?)
+    }
+
     fn commit_file(&self, folder: &Arc<dyn FsFolder>, done: &[Done]) -> Result<Committed> {
         if let Some(committed) = self.committed(&**folder)? {
             self.remove_segments(&**folder, &[]);

@@ -1,9 +1,11 @@
 //! What travels between the processes of a job: parts and receipts.
 
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
+use swath_plan::parts::Division;
 use swath_plan::words;
 
 use crate::sink::path_text;
@@ -129,6 +131,17 @@ impl Done {
         let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         self.attempt.len() == 16 && self.attempt.bytes().all(is_digit)
     }
+}
+
+/// How inputs are divided, in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase", remote = "Division")]
+#[non_exhaustive]
+pub(super) enum DivisionText {
+    Bytes,
+    Lines,
+    Width(NonZeroU64),
+    Inputs,
 }
 
 /// The length of the output.

@@ -1,6 +1,8 @@
 //! How a job is planned.
 
+use std::fs;
 use std::num::NonZeroU64;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use swath_plan::parts::{Division, Piece, divide};
@@ -124,7 +126,7 @@ impl JobOptions {
     ///
     /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, or if more than
     /// 1,000,000 parts are requested; if the target is not a file that may be replaced, or its
-    /// folder does not exist; with [`Form::Segments`], if the target exists.
+    /// folder does not exist, or if it is an input; with [`Form::Segments`], if the target exists.
     pub fn plan(
         &self,
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
@@ -174,6 +176,7 @@ impl JobOptions {
         let absolute = std::path::absolute(target)
             .map_err(|error| Error::io(Operation::Create, target, error))?;
         self.check_target(&absolute)?;
+        check_inputs_are_not(&inputs, &absolute)?;
         let id = files::new_id();
         let folder = self.folder_for(&absolute, &id)?;
         let plan = Plan {
@@ -184,6 +187,7 @@ impl JobOptions {
             form: self.form,
             is_durable: self.output.draft.durability == Durability::Full,
             may_replace: self.output.draft.replace == Replace::Allowed,
+            division: self.division,
             inputs,
             parts: parts
                 .into_iter()
@@ -243,5 +247,17 @@ impl JobOptions {
                 .map_err(|error| Error::io(Operation::Create, folder, error)),
             (None, Form::File) => Ok(files::folder_next_to(target, id)),
         }
+    }
+}
+
+/// Fails if the target is an input: the commit would replace it, and could not be run again.
+fn check_inputs_are_not(inputs: &[JobInput], target: &Path) -> Result<()> {
+    let identity = |path: &Path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
+    let Some(there) = identity(target) else { return Ok(()) };
+    match inputs.iter().any(|input| identity(&input.path) == Some(there)) {
+        true => Err(Error::new(Operation::Create, Reason::Invalid, target)
+            .detail("it is an input of the job")
+            .hint("name another output")),
+        false => Ok(()),
     }
 }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
-use swath_plan::parts::Piece;
+use swath_plan::parts::{Division, Piece};
 
-use super::data::{Done, Form, Part, PartPiece};
+use super::data::{DivisionText, Done, Form, Part, PartPiece};
 use super::files::{self, VERSION};
 use super::input::JobInput;
 use crate::error::{Error, Operation, Reason, Result};
@@ -34,6 +34,8 @@ pub struct Plan {
     pub(super) is_durable: bool,
     #[serde(rename = "replace")]
     pub(super) may_replace: bool,
+    #[serde(with = "DivisionText", default)]
+    pub(super) division: Division,
     pub(super) inputs: Vec<JobInput>,
     pub(super) parts: Vec<Vec<PlanPiece>>,
     #[serde(skip)]
@@ -47,6 +49,13 @@ pub(super) struct PlanPiece(usize, u64, u64);
 impl From<&Piece> for PlanPiece {
     fn from(piece: &Piece) -> Self {
         Self(piece.input, piece.extent.offset(), piece.extent.len())
+    }
+}
+
+impl PlanPiece {
+    /// The index of its input.
+    pub(super) fn input(self) -> usize {
+        self.0
     }
 }
 
@@ -205,6 +214,16 @@ impl Plan {
     /// The form of the output.
     pub fn form(&self) -> Form {
         self.form
+    }
+
+    /// Where the inputs were divided.
+    pub fn division(&self) -> Division {
+        self.division
+    }
+
+    /// The inputs, in order, as absolute paths.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = &Path> {
+        self.inputs.iter().map(|input| input.path.as_path())
     }
 
     /// Part `index`, `None` past the last.

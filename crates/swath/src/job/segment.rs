@@ -136,10 +136,11 @@ impl SegmentWriter {
         Ok(false)
     }
 
+    /// The path names part and attempt: the kernel's error takes the place of a detail.
     fn error(&self, operation: Operation, error: io::Error) -> Error {
         let is_gone = error.kind() == io::ErrorKind::NotFound;
-        let error = Error::io(operation, &self.part.folder, error)
-            .detail(format!("attempt {} of part {}", self.attempt, self.part.index));
+        let name = format!("part-{:06}.{}", self.part.index, self.attempt);
+        let error = Error::io(operation, &self.part.folder.join(name), error);
         match is_gone {
             true => error.hint("plan the job again: its folder has been removed"),
             false => error,

@@ -145,7 +145,7 @@ fn missing(done: &[Done], parts: u64) -> Vec<Extent> {
 }
 
 /// When anything in the folder was last written.
-fn last_change(own: &Facts, entries: &[(OsString, Facts)]) -> Option<SystemTime> {
+pub(super) fn last_change(own: &Facts, entries: &[(OsString, Facts)]) -> Option<SystemTime> {
     let times = entries.iter().map(|(_, facts)| time_of(facts));
     times.fold(time_of(own), Option::max)
 }

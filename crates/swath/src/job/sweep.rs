@@ -5,10 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use super::commit::Committed;
 use super::data::Form;
 use super::files;
 use super::plan::Plan;
-use super::status::State;
+use super::status::{State, last_change};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::OutputOptions;
 use crate::sink::fs::{FileKind, FsFolder};
@@ -158,8 +159,14 @@ fn sweep_in(parent: &Path, older_than: Duration) -> Result<Vec<Swept>> {
 
 /// Whether the job was committed, if its folder was removed.
 fn sweep_one(path: &Path, older_than: Duration) -> Result<Option<bool>> {
-    // What cannot be opened, or has no plan, is not ours to judge.
-    let Ok(plan) = Plan::open_with(path, OutputOptions::new()) else { return Ok(None) };
+    let plan = match Plan::open_with(path, OutputOptions::new()) {
+        Ok(plan) => plan,
+        Err(error) if error.io_kind() == ErrorKind::NotFound => {
+            return sweep_rest(path, older_than);
+        }
+        // What cannot be opened is not ours to judge.
+        Err(_) => return Ok(None),
+    };
     let status = plan.status()?;
     let age = status.changed.and_then(|last| SystemTime::now().duration_since(last).ok());
     if age.is_none_or(|age| age < older_than) {
@@ -184,4 +191,30 @@ fn sweep_one(path: &Path, older_than: Duration) -> Result<Option<bool>> {
         Err(error) if error.reason() == Reason::Busy => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Removes what is left of a folder whose removal was killed after the plan was gone.
+fn sweep_rest(path: &Path, older_than: Duration) -> Result<Option<bool>> {
+    let failed = |error| Error::io(Operation::Remove, path, error);
+    let fs = OutputOptions::new().draft.fs;
+    let Ok(folder) = files::open_folder(&*fs, path) else { return Ok(None) };
+    let (Ok(own), Ok(entries)) = (folder.own_facts(), files::entries(&*folder)) else {
+        return Ok(None);
+    };
+    let age = last_change(&own, &entries);
+    let age = age.and_then(|last| SystemTime::now().duration_since(last).ok());
+    let [(name, facts)] = &entries[..] else { return Ok(None) };
+    let is_rest = name == files::COMMITTED
+        && facts.owner == own.owner
+        && files::read(&*folder, files::COMMITTED)
+            .ok()
+            .flatten()
+            .is_some_and(|bytes| serde_json::from_slice::<Committed>(&bytes).is_ok());
+    if !is_rest || age.is_none_or(|age| age < older_than) {
+        return Ok(None);
+    }
+    folder.remove(name).map_err(failed)?;
+    let located = fs.locate(path).map_err(failed)?;
+    located.folder.remove_folder(&located.name).map_err(failed)?;
+    Ok(Some(true))
 }

@@ -19,16 +19,21 @@ use swath::{OutputOptions, Reason, WriteOptions};
 use crate::hooked::Hooked;
 use crate::slow::Slow;
 
-const HOW: &str = "SWATH_KILLED_WRITER";
-const WHERE: &str = "SWATH_KILLED_TARGET";
-const KILLS: u32 = 80;
+pub(crate) const HOW: &str = "SWATH_KILLED_WRITER";
+pub(crate) const WHERE: &str = "SWATH_KILLED_TARGET";
 /// Microseconds until a writer is killed, at most.
 const MOST_PATIENCE: u64 = 500_000;
+
+/// How often a process is killed: as often as `SWATH_KILLS` says, for runs that take longer.
+pub(crate) fn kills(default: u32) -> u32 {
+    let wanted = std::env::var("SWATH_KILLS").ok();
+    wanted.map_or(default, |kills| kills.parse().expect("a number of kills"))
+}
 
 type Written = Result<(), Box<dyn std::error::Error>>;
 
 /// Version `number`: its number, its length, and bytes that follow from both.
-fn version(number: u64) -> Vec<u8> {
+pub(crate) fn version(number: u64) -> Vec<u8> {
     let len = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 200_000;
     let mut bytes = Vec::from(number.to_le_bytes());
     bytes.extend(len.to_le_bytes());
@@ -37,7 +42,7 @@ fn version(number: u64) -> Vec<u8> {
 }
 
 /// Which version these bytes are; `None` if they are torn.
-fn number_of(bytes: &[u8]) -> Option<u64> {
+pub(crate) fn number_of(bytes: &[u8]) -> Option<u64> {
     let number = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
     (bytes == version(number)).then_some(number)
 }
@@ -154,16 +159,16 @@ fn a_writer_writes_on_and_on_when_told_to() {
     }
 }
 
-fn start(how: &str, path: &Path) -> Child {
+/// Starts this program again, for one of its tests.
+pub(crate) fn spawn(test: &str, how: &str, path: &Path) -> Child {
     let program = std::env::current_exe().expect("this program");
-    let mut child = Command::new(program)
-        .args(["--exact", "kill::a_writer_writes_on_and_on_when_told_to", "--nocapture"])
-        .env(HOW, how)
-        .env(WHERE, path)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("started");
+    let mut command = Command::new(program);
+    command.args(["--exact", test, "--nocapture"]).env(HOW, how).env(WHERE, path);
+    command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("started")
+}
+
+fn start(how: &str, path: &Path) -> Child {
+    let mut child = spawn("kill::a_writer_writes_on_and_on_when_told_to", how, path);
     let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
     let ready = lines.map_while(Result::ok).find(|line| line == "ready");
     assert!(ready.is_some(), "{how}: {:?}", child.wait());
@@ -171,17 +176,17 @@ fn start(how: &str, path: &Path) -> Child {
 }
 
 /// A generator of short waits; its seed is printed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
         let seed = now.as_secs() << 20 | u64::from(now.subsec_micros());
         println!("seed {seed}");
         Self(seed | 1)
     }
 
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -197,7 +202,7 @@ struct Outcome {
     strays: u32,
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("listed");
     let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
     let mut names: Vec<String> = entries.map(|entry| name(entry.expect("an entry"))).collect();
@@ -216,7 +221,7 @@ fn kill_again_and_again(how: &str) -> Result<Outcome, String> {
     let mut random = Random::new();
     let mut outcome = Outcome::default();
     let mut patience = 12_000;
-    for kill in 0..KILLS {
+    for kill in 0..kills(80) {
         let mut child = start(how, &path);
         std::thread::sleep(Duration::from_micros(random.below(patience)));
         child.kill().expect("it runs until it is killed");
@@ -269,7 +274,7 @@ fn check_clean(folder: &Path, path: &Path) -> Result<(), String> {
 fn survives(how: &str) {
     let outcome = kill_again_and_again(how).unwrap_or_else(|wrong| panic!("{how}: {wrong}"));
     println!("{how}: {outcome:?}");
-    assert!(outcome.versions > u64::from(KILLS) / 2, "it wrote, {outcome:?}");
+    assert!(outcome.versions > u64::from(kills(80)) / 2, "it wrote, {outcome:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! appended   the same for what strands and tickets write
 //! jobs       the commit of what many processes have written
 //! kill       a process that is killed at random moments, on the real file system
+//! kill_jobs  workers and clients of a job that are killed in each of its phases
 //! slow       that file system with time between its calls
 //! hooked     around its calls
 //! planted    writers with a bug that the attack must find
@@ -21,6 +22,7 @@ mod disk;
 mod hooked;
 mod jobs;
 mod kill;
+mod kill_jobs;
 mod planted;
 mod simulated;
 mod slow;

@@ -77,6 +77,26 @@ fn a_sweep_removes_old_jobs_and_keeps_outputs_and_others() {
 }
 
 #[test]
+fn a_sweep_removes_the_rest_of_a_folder_whose_removal_was_killed() {
+    let bench = Bench::new(&lines(10));
+    let plan = bench.plan(&JobOptions::new());
+    plan.commit(&all(&plan)).expect("committed");
+    let committed = fs::read(plan.folder().join("COMMITTED")).expect("read");
+    // Its last steps: the plan, then this file, then the folder.
+    fs::remove_file(plan.folder().join("JOB")).expect("there");
+    for (name, bytes) in [("theirs", b"my notes".to_vec()), ("more", committed)] {
+        fs::create_dir(bench.path(name)).expect("made");
+        fs::write(bench.path(name).join("COMMITTED"), bytes).expect("written");
+    }
+    fs::write(bench.path("more/other"), "a file").expect("written");
+    assert_eq!(job::sweep(bench.folder.path(), Duration::from_secs(3600)).expect("swept"), []);
+    let swept = job::sweep(bench.folder.path(), Duration::ZERO).expect("swept");
+    let swept: Vec<_> = swept.iter().map(|it| (&*it.folder, it.was_committed)).collect();
+    assert_eq!(swept, [(plan.folder(), true)]);
+    assert_eq!(bench.names(), ["more", "out.txt", "theirs"]);
+}
+
+#[test]
 fn the_folder_tells_how_far_the_job_is() {
     for form in [Form::File, Form::Segments] {
         let bench = Bench::new(&lines(100));

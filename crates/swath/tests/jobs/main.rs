@@ -1,11 +1,13 @@
 //! Jobs of many processes: each part once, in order, whatever happens to the workers.
 //!
 //! ```text
+//! contents   which bytes a part consists of
 //! contract   what parts, receipts and commits promise
 //! trouble    inputs that change, segments that are damaged, folders of others
 //! end        abort, remove, sweep, status
 //! ```
 
+mod contents;
 mod contract;
 mod end;
 mod trouble;

@@ -1,0 +1,152 @@
+//! `swath job`: the contract of `swath::job` for batch systems and shells.
+//!
+//! ```text
+//! plan     inputs → parts, and a folder for what they write
+//! run      a part's records → a command → the part's output, kept only if the command succeeds
+//! read     the same by hand: a part's records to standard output
+//! write                      standard input as a part's output
+//! commit   all parts → one file, or a folder of segments
+//! status, abort, sweep       what a folder says, and its end
+//! ```
+
+mod attempt;
+mod child;
+mod end;
+mod plan;
+mod run;
+mod status;
+mod stream;
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Subcommand, ValueHint};
+use swath::job::Plan;
+
+use super::{Command, Outcome};
+use crate::args::{Files, path};
+use crate::failure::Refused;
+
+/// `swath job`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  folder=$(swath job plan out.txt in.log --parts 16)
+  sbatch --array=0-15 --wrap=\"swath job run $folder \\$SLURM_ARRAY_TASK_ID -- ./work\"
+  swath job run \"$folder\" --missing -- ./work
+  swath job status \"$folder\"
+  swath job commit \"$folder\"")]
+pub struct Job {
+    /// What to do.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What to do with a job.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Divide inputs into parts, make a folder for what they write, and print its path
+    Plan(plan::PlanArgs),
+    /// Run a command on parts; keep what it writes only if it succeeds
+    ///
+    /// The records of a part go to the command's standard input, and its standard output becomes the
+    /// part's output if it exits with 0. Otherwise, and if the command, this program or the machine is
+    /// killed, nothing of it is kept. A part may be run several times, and several times at once: one of
+    /// its outputs counts. The command finds the number of its part in SWATH_PART, the number of parts
+    /// in SWATH_PARTS and the folder in SWATH_JOB. It need not read all of its input.
+    Run(run::Run),
+    /// Write the records of a part to standard output
+    Read(stream::Read),
+    /// Keep standard input as the output of a part, and print its receipt
+    ///
+    /// Prefer `swath job run`. At the end of a pipe nothing tells an output that is complete from one
+    /// whose program has died: `work | swath job write FOLDER 3` keeps half an output if `work` is
+    /// killed. Use this command for an output that is complete, such as a file.
+    Write(stream::Write),
+    /// Show how far a job is
+    Status(status::Status),
+    /// Make the output of all parts, in order, and remove the folder of the job
+    ///
+    /// The output is complete under its name, or what it was before. A commit that failed or was killed
+    /// is run again. Every part must have a finished attempt; the newest counts.
+    Commit(end::Commit),
+    /// Give a job up: remove its folder; the target stays as it was
+    Abort(end::Abort),
+    /// Remove the folders of jobs that were given up
+    ///
+    /// In the folder named, the folder of each job in which nothing has changed for the given time is
+    /// removed. Committed outputs stay, and so do folders of other users and everything else. Choose a
+    /// time longer than any part takes: an attempt that is running cannot always be seen.
+    Sweep(end::Sweep),
+}
+
+impl Job {
+    fn verb(&self) -> &dyn Command {
+        match &self.what {
+            What::Plan(it) => it,
+            What::Run(it) => it,
+            What::Read(it) => it,
+            What::Write(it) => it,
+            What::Status(it) => it,
+            What::Commit(it) => it,
+            What::Abort(it) => it,
+            What::Sweep(it) => it,
+        }
+    }
+}
+
+impl Command for Job {
+    fn run(&self) -> Result<Outcome> {
+        self.verb().run()
+    }
+
+    fn writes(&self) -> bool {
+        self.verb().writes()
+    }
+
+    fn timeline(&self) -> Option<Files<'_>> {
+        self.verb().timeline()
+    }
+}
+
+/// The folder of a job.
+#[derive(Clone, Debug, Args)]
+pub struct FolderArg {
+    /// The folder of the job, as `swath job plan` printed it
+    #[arg(value_name = "FOLDER", value_parser = path(), value_hint = ValueHint::DirPath)]
+    pub folder: PathBuf,
+}
+
+impl FolderArg {
+    /// Opens the job.
+    fn open(&self) -> Result<Plan> {
+        Ok(swath::job::open(&self.folder)?)
+    }
+
+    /// Opens the job, of which parts are to be done.
+    ///
+    /// # Errors
+    ///
+    /// Also if it is committed.
+    fn open_for_parts(&self) -> Result<Plan> {
+        let plan = self.open()?;
+        match plan.outcome()? {
+            None => Ok(plan),
+            Some(_) => {
+                let what =
+                    format!("cannot do parts of {}: it is committed", self.folder.display());
+                Err(Refused::new(what, "plan a new job to do the work again").into())
+            }
+        }
+    }
+}
+
+/// The error of a part that there is not.
+fn no_part(plan: &Plan, index: usize) -> Refused {
+    let (folder, count) = (plan.folder().display(), plan.parts().len());
+    let what = match count {
+        1 => format!("cannot do part {index} of {folder}: it has only part 0"),
+        _ => format!("cannot do part {index} of {folder}: it has parts 0 to {}", count - 1),
+    };
+    Refused::new(what, "choose a part that the job has; `swath job status` counts them")
+}
