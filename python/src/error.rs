@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions: `OSError`s with errno, filename and the bytes in the text.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
+use rustix::io::Errno;
 use swath::Extent;
 
 /// A failure of a function of the library.
@@ -83,7 +85,18 @@ fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
     let hint = error.what_to_try();
     let text = swath::machine::in_one_line(error, hint);
     let words = Words { reason: &reason, text: &text, hint };
-    build(py, words, error.raw_os_error(), error.path(), error.extent())
+    let errno = error.raw_os_error().or_else(|| errno_of(error.io_kind()));
+    build(py, words, errno, error.path(), error.extent())
+}
+
+/// The number of a kind that the library found without the kernel, so that `FileNotFoundError` and
+/// `FileExistsError` catch it.
+fn errno_of(kind: ErrorKind) -> Option<i32> {
+    match kind {
+        ErrorKind::NotFound => Some(Errno::NOENT.raw_os_error()),
+        ErrorKind::AlreadyExists => Some(Errno::EXIST.raw_os_error()),
+        _ => None,
+    }
 }
 
 fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {

@@ -53,6 +53,11 @@ impl<'py> FromPyObject<'_, 'py> for Named {
 }
 
 impl Named {
+    /// The paths alone: none of them is walked.
+    pub(crate) fn paths(self) -> Vec<PathBuf> {
+        self.paths
+    }
+
     fn files(self) -> swath::ingest::Files {
         // Each may be a folder, as on the command line.
         match self.is_one {

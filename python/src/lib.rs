@@ -15,10 +15,12 @@ mod append;
 mod arrow;
 mod bytes;
 mod callback;
+mod draft;
 mod error;
 mod how;
 mod ingest;
 mod input;
+mod job;
 mod matrix;
 mod memory;
 mod output;
@@ -27,6 +29,7 @@ mod prioritised;
 mod queue;
 mod read;
 mod records;
+mod rows;
 mod search;
 mod table;
 mod tensors;
@@ -40,6 +43,10 @@ use pyo3::prelude::*;
 mod _swath {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyModuleMethods;
+
+        // Named apart from the part of a stream.
+        module.add("JobPart", module.py().get_type::<crate::job::part::Part>())?;
         crate::callback::register(module)
     }
 
@@ -48,7 +55,19 @@ mod _swath {
     #[pymodule_export]
     use crate::arrow::import_table;
     #[pymodule_export]
+    use crate::draft::{Draft, DraftWriter, create_shared, open_shared};
+    #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
+    #[pymodule_export]
+    use crate::job::done::Done;
+    #[pymodule_export]
+    use crate::job::part::Piece;
+    #[pymodule_export]
+    use crate::job::report::{Committed, Status, Swept};
+    #[pymodule_export]
+    use crate::job::writer::SegmentWriter;
+    #[pymodule_export]
+    use crate::job::{Plan, divide_inputs, open_job, plan_job, restore_plan, sweep_jobs};
     #[pymodule_export]
     use crate::matrix::{read_matrix, write_matrix};
     #[pymodule_export]
@@ -61,6 +80,8 @@ mod _swath {
     use crate::read::{hash, read, sum, write_parts};
     #[pymodule_export]
     use crate::records::scan_records;
+    #[pymodule_export]
+    use crate::rows::merge_rows;
     #[pymodule_export]
     use crate::table::{
         Table, make_column, read_arrow, read_dtypes, read_table, restore_table, write_columns,

@@ -16,11 +16,24 @@ import pytest
 
 import swath
 
-MODULES = {"swath": swath, "swath.asyncio": swath.asyncio, "swath.torch": swath.torch}
+MODULES = {
+    "swath": swath,
+    "swath.asyncio": swath.asyncio,
+    "swath.dask": swath.dask,
+    "swath.job": swath.job,
+    "swath.torch": swath.torch,
+}
 # Names whose examples make arrays.
 ARRAYS = re.compile(r"read_(array|npy|csv|mtx|edges)|write_csv|(load|stream)_safetensors|Table")
 # Classes that are built from Rust.
 METHODS_OF = (
+    swath.Draft,
+    swath.DraftWriter,
+    swath.job.Done,
+    swath.job.Part,
+    swath.job.Piece,
+    swath.job.Plan,
+    swath.job.SegmentWriter,
     swath.Append,
     swath.Buffer,
     swath.Files,
@@ -43,7 +56,7 @@ def things() -> Iterator[tuple[str, Any]]:
     for kind in METHODS_OF:
         for name, method in vars(kind).items():
             if not name.startswith("_") and inspect.isroutine(method):
-                yield f"swath.{kind.__name__}.{name}", method
+                yield f"{kind.__module__}.{kind.__name__}.{name}", getattr(kind, name)
 
 
 def examples() -> list[doctest.DocTest]:
@@ -58,7 +71,11 @@ def test_the_example_runs(test: doctest.DocTest, tmp_path: Path, monkeypatch: An
     needed = set(re.findall(r"import (numpy|pandas|pyarrow)", text))
     needed |= {"numpy"} if ARRAYS.search(test.name) else set()
     needed |= {"pyarrow"} if test.name == "swath.read_arrow" else set()
-    for module in needed:
+    if test.name.startswith("swath.dask"):
+        needed |= {"dask", "numpy"}
+        needed |= {"pandas", "dask.dataframe"} if "csv" in test.name else set()
+        needed |= {"scipy"} if re.search("mtx|edges", test.name) else set()
+    for module in sorted(needed):
         pytest.importorskip(module)
     folder.fill(tmp_path)
     monkeypatch.chdir(tmp_path)

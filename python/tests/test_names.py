@@ -53,13 +53,16 @@ def test_an_exception_survives_pickling(tmp_path) -> None:
 def test_modules_show_what_is_public() -> None:
     assert dir(swath.torch) == ["FileDataset", "RecordDataset", "ShuffledSampler"]
     assert dir(swath.asyncio) == ["hash", "ingest", "read", "read_array", "sum", "wait"]
-    assert {"asyncio", "torch", "read"} <= {*dir(swath)}
+    assert dir(swath.dask) == sorted(swath.dask.__all__)
+    assert dir(swath.job) == sorted(swath.job.__all__)
+    assert dir(swath.mpi) == sorted(swath.mpi.__all__)
+    assert {"asyncio", "dask", "job", "mpi", "torch", "read"} <= {*dir(swath)}
 
 
 def test_modules_load_on_first_use() -> None:
     script = (
         "import sys, swath\n"
-        "names = ['swath.asyncio', 'swath.torch', 'asyncio', 'numpy', 'scipy', 'tqdm', 'torch']\n"
+        "names = ['swath.asyncio', 'swath.dask', 'swath.job', 'swath.mpi', 'swath.torch', 'asyncio', 'dask', 'mpi4py', 'numpy', 'scipy', 'tqdm', 'torch']\n"
         "assert not [name for name in names if name in sys.modules], sys.modules\n"
         "swath.torch.FileDataset, swath.asyncio.read\n"
         "assert {'swath.asyncio', 'swath.torch'} <= {*sys.modules}\n"

@@ -8,11 +8,13 @@
 //! consumer/       found by CMake: shared, static, C++        by pkg-config: everything else
 //! examples/c/*.c  compiled and run, as are the examples in the header
 //! ignored/*.c     ignores a status: the compiler must warn
+//! mpi/*.c         swath_mpi.h, with 1 and 4 ranks, if there is an MPI
 //! ```
 //!
 //! Everything is built with the debug build of the library, whose assertions are on.
 
 mod examples;
+mod mpi;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -73,7 +75,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     bench.by_cmake()?;
     bench.wholly_static()?;
     bench.ignored()?;
-    bench.examples()
+    bench.examples()?;
+    bench.mpi()
 }
 
 impl Bench<'_> {

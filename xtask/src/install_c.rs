@@ -1,7 +1,7 @@
 //! `cargo xtask install-c`: installs the C library where C programs look for it.
 //!
 //! ```text
-//! PREFIX/include/swath.h
+//! PREFIX/include/swath.h, swath_mpi.h
 //! PREFIX/lib/libswath.so → libswath.so.0 → libswath.so.VERSION, libswath.a
 //! PREFIX/lib/pkgconfig/swath.pc           pkg-config --cflags --libs swath
 //! PREFIX/lib/cmake/Swath/SwathConfig.cmake   find_package(Swath), Swath::swath
@@ -68,8 +68,10 @@ pub(crate) struct Built {
 
 /// Puts the files of a library that was built into `prefix`.
 pub(crate) fn lay(built: &Built, prefix: &Path, version: &str, link: bool) -> Result<()> {
-    let header = built.sources.join("crates/capi/include/swath.h");
-    put(&header, &prefix.join("include/swath.h"), false)?;
+    for header in ["swath.h", "swath_mpi.h"] {
+        let from = built.sources.join("crates/capi/include").join(header);
+        put(&from, &prefix.join("include").join(header), false)?;
+    }
     let lib = prefix.join("lib");
     let shared = format!("libswath.so.{version}");
     put(&built.folder.join("libswath_capi.so"), &lib.join(&shared), link)?;

@@ -1,7 +1,7 @@
 //! Installs the peers that tests and measurements compare with.
 //!
 //! These are a private Python with numpy and the tools that build and test the package, ripgrep, a
-//! browser for the study's page, and valgrind and CMake for the C library. Nothing here fails: a
+//! browser for the study's page, valgrind and CMake for the C library, and an MPI. Nothing here fails: a
 //! peer that could not be obtained is noted as a skip with its reason, and the tests that need it
 //! skip themselves. Distribution packages are installed only by root, as in a CI container.
 
@@ -26,7 +26,10 @@ pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     if let Err(error) = need(workspace, &browsers, "chromium") {
         skips::note(workspace, "chromium", &format!("{error:#}"))?;
     }
-    // The step `c` reports what is missing.
+    // The step `c` and the tests of Python report what is missing.
+    for (program, package) in [("mpirun", "openmpi-bin"), ("mpicc", "libopenmpi-dev")] {
+        let _ = need(workspace, &[program], package);
+    }
     for program in ["valgrind", "cmake", "pkg-config"] {
         let _ = need(workspace, &[program], program);
     }

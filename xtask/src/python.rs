@@ -36,7 +36,13 @@ pub(crate) fn blocks(workspace: &Workspace) -> Result<()> {
 }
 
 fn examples(workspace: &Workspace) -> Result<()> {
-    for example in workspace.sources("python/examples", "py")? {
+    let mut examples = workspace.sources("python/examples", "py")?;
+    examples.extend(workspace.sources("examples", "py")?);
+    // Those of MPI need ranks.
+    let is_plain = |path: &std::path::PathBuf| {
+        path.file_name().is_none_or(|name| !name.as_encoded_bytes().starts_with(b"mpi_"))
+    };
+    for example in examples.into_iter().filter(is_plain) {
         println!("example {}", example.display());
         process::run(python(workspace)?.arg(example))?;
     }

@@ -20,6 +20,8 @@
  *     [15]  Append and forks
  *     [16]  Committed outputs
  *     [17]  Ordered output and tickets
+ *     [18]  Shared drafts
+ *     [19]  Jobs of many processes
  *
  * Who frees what: whatever happened to a handle, free it exactly once. Freeing NULL does nothing.
  *
@@ -52,6 +54,14 @@
  *     swath_ordered           swath_ordered_create        swath_ordered_free
  *     swath_ordered_options   swath_ordered_options_new   swath_ordered_options_free
  *     swath_ticket            swath_ordered_ticket        swath_ticket_free
+ *     swath_draft_writer      swath_draft_open            swath_draft_writer_free
+ *     swath_draft             swath_draft_create          swath_draft_free
+ *     swath_job_options       swath_job_options_new       swath_job_options_free
+ *     swath_job               swath_job_plan              swath_job_free
+ *                             swath_job_open
+ *                             swath_job_from_json
+ *     swath_part              swath_job_part              swath_part_free
+ *     swath_segment           swath_part_begin            swath_segment_free
  *
  * Everything else that a function returns or passes to a callback belongs to the library; its
  * comment says how long it is valid. Memory that you pass stays yours.
@@ -2535,6 +2545,441 @@ swath_status swath_ticket_done(const swath_ticket *ticket);
  * follows it has no place.
  */
 void swath_ticket_free(swath_ticket *ticket);
+
+/* ==========================================================================================
+ * [18] Shared drafts
+ *
+ * One file that several processes write, each at its own places, and one commit. The texts belong to
+ * the handles.
+ *
+ *     swath_draft *draft = NULL;
+ *     swath_draft_writer *writer = NULL;
+ *     check(swath_draft_create("shared.txt", NULL, 4, &draft));
+ *     const char *token = swath_draft_token(draft); // send it to the other processes
+ *     check(swath_draft_open(token, NULL, &writer));  // in each of them, or here
+ *     check(swath_draft_writer_write(writer, "one\n", 4, 0));
+ *     check(swath_draft_writer_finish(writer));
+ *     const char *receipt = swath_draft_writer_receipt(writer); // send it back
+ *     check(swath_draft_commit(draft, &receipt, 1)); // fails if a byte is missing
+ *     swath_draft_writer_free(writer);
+ *     swath_draft_free(draft);
+ * ========================================================================================== */
+
+/**
+ * A file of known length that several processes write, each at its own places. Nothing of it is
+ * visible before the commit. If it is freed before that, nothing of it remains.
+ */
+typedef struct swath_draft swath_draft;
+
+/**
+ * Writes to a draft, in the process that began it or in another. Several threads may use it at
+ * once.
+ */
+typedef struct swath_draft_writer swath_draft_writer;
+
+/**
+ * Begins a file of `len` bytes that replaces `path`, or creates it, when it is committed. Until
+ * then it has a hidden name in the same folder, under which only processes of this user can open
+ * it. `options` may be NULL for defaults. Free it with `swath_draft_free`, after the commit too.
+ *
+ * SWATH_STATUS_BUSY if another process or thread is writing it; SWATH_STATUS_IO and others if the
+ * folder cannot be written, has no space for `len` bytes, or `path` names something that cannot be
+ * replaced.
+ */
+SWATH_MUST_CHECK
+swath_status swath_draft_create(const char *path,
+                                const swath_output_options *options,
+                                uint64_t len,
+                                swath_draft **draft);
+
+/**
+ * Returns what other processes need to open the draft: one line of JSON, which belongs to the
+ * handle. NULL if `draft` is NULL.
+ */
+const char *swath_draft_token(const swath_draft *draft);
+
+/**
+ * Opens a draft that this or another process has begun, on this machine or on another that sees the
+ * same folder under the same path. `token` is the text of `swath_draft_token`. Free the writer with
+ * `swath_draft_writer_free`, after `swath_draft_writer_finish` too.
+ *
+ * Of `options`, progress and cancellation of this writer have an effect; the others were chosen
+ * when the draft was begun. NULL for defaults.
+ *
+ * SWATH_STATUS_CHANGED if the draft is over: committed, freed, or followed by another;
+ * SWATH_STATUS_CORRUPT if `token` is not a token; SWATH_STATUS_PERMISSION_DENIED for another user.
+ */
+SWATH_MUST_CHECK
+swath_status swath_draft_open(const char *token,
+                              const swath_output_options *options,
+                              swath_draft_writer **writer);
+
+/**
+ * Writes `len` bytes at `offset`, straight from the caller's memory. Bytes that are written twice
+ * are from one of the writes.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if they extend past the length of the draft; nothing of them is
+ * then written. SWATH_STATUS_CHANGED if the draft is over. After an error this writer gives no
+ * receipt.
+ */
+SWATH_MUST_CHECK
+swath_status swath_draft_writer_write(const swath_draft_writer *writer,
+                                      const void *data,
+                                      size_t len,
+                                      uint64_t offset);
+
+/**
+ * Declares that everything is written, and waits for the device if the draft is durable. From then
+ * on `swath_draft_writer_receipt` returns what the commit needs.
+ *
+ * SWATH_STATUS_BUSY if another thread is using the writer, which leaves everything unchanged;
+ * SWATH_STATUS_POISONED after a failed write; SWATH_STATUS_CHANGED if the draft is over.
+ */
+SWATH_MUST_CHECK
+swath_status swath_draft_writer_finish(const swath_draft_writer *writer);
+
+/**
+ * As `swath_draft_writer_finish`. With SWATH_DURABILITY_NONE it does not wait for the device. One
+ * writer of each machine must, and finish last: it waits for what all processes of the machine have
+ * written. On the machine of the commit none has to.
+ */
+SWATH_MUST_CHECK
+swath_status swath_draft_writer_finish_with(const swath_draft_writer *writer,
+                                            swath_durability durability);
+
+/**
+ * Returns what the writer wrote: one line of JSON for the process that commits, which belongs to
+ * the handle. NULL before `swath_draft_writer_finish` has succeeded.
+ */
+const char *swath_draft_writer_receipt(const swath_draft_writer *writer);
+
+/**
+ * Frees the writer; NULL is ignored. The commit knows nothing of what it wrote without a receipt.
+ */
+void swath_draft_writer_free(swath_draft_writer *writer);
+
+/**
+ * Gives the file its name, durably unless the options say otherwise. Call it in the process that
+ * began the draft, when every writer has finished, with the `count` receipts of all, in any order.
+ * Free the handle afterwards; any other use of it is SWATH_STATUS_INVALID_ARGUMENT.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if a byte is in no receipt, with the first such bytes in
+ * `swath_last_error_extent`, or if a receipt is of another draft; SWATH_STATUS_CORRUPT if a text is
+ * not a receipt. Otherwise as for `swath_append_commit`. After any failure the old file is still
+ * there, unless the status is SWATH_STATUS_OUTCOME_UNKNOWN.
+ */
+SWATH_MUST_CHECK
+swath_status swath_draft_commit(const swath_draft *draft,
+                                const char *const *receipts,
+                                size_t count);
+
+/**
+ * As `swath_draft_commit`, but bytes that are in no receipt are zero.
+ */
+SWATH_MUST_CHECK
+swath_status swath_draft_commit_with_gaps(const swath_draft *draft,
+                                          const char *const *receipts,
+                                          size_t count);
+
+/**
+ * Frees the draft and discards what was written but not committed; NULL is ignored. Its writers
+ * must still be freed; writing with one is SWATH_STATUS_CHANGED.
+ */
+void swath_draft_free(swath_draft *draft);
+
+/* ==========================================================================================
+ * [19] Jobs of many processes
+ *
+ * Parts may be done on any process, several times and several times at once; the output is right, once.
+ *
+ *     swath_job *job = NULL;
+ *     swath_part *part = NULL;
+ *     swath_segment *segment = NULL;
+ *     check(swath_job_plan(NULL, 0, "job.txt", NULL, &job)); // without inputs: one part
+ *     check(swath_job_part(job, 0, &part));
+ *     check(swath_part_begin(part, &segment)); // in any process
+ *     check(swath_segment_write(segment, "one\n", 4));
+ *     check(swath_segment_finish(segment));
+ *     check(swath_job_commit(job, NULL, 0, NULL)); // with the receipts in the folder
+ *     check(swath_job_remove(job));
+ *     swath_segment_free(segment), swath_part_free(part), swath_job_free(job);
+ * ========================================================================================== */
+
+/**
+ * The form of a job's output.
+ */
+enum swath_form
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * One ordinary file: the commit copies what the parts wrote to their places, sharing blocks
+     * where the file system can.
+     */
+    SWATH_FORM_FILE = 0,
+    /**
+     * The folder of the job is the output: the commit adds a manifest and moves nothing.
+     * `swath_appended_open`, `swath cat` and `swath cp` read it.
+     */
+    SWATH_FORM_SEGMENTS = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_form swath_form;
+#else
+typedef uint32_t swath_form;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How to plan a job. One thread at a time may set options. NULL means defaults: parts of 64 MiB,
+ * divided at any byte; one durable file.
+ */
+typedef struct swath_job_options swath_job_options;
+
+/**
+ * Makes options with the defaults. Free them with `swath_job_options_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_options_new(swath_job_options **options);
+
+/**
+ * Frees options; NULL is ignored.
+ */
+void swath_job_options_free(swath_job_options *options);
+
+/**
+ * Sets how many parts. Default 0: as many as the part size gives; without inputs 1.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_options_set_parts(swath_job_options *options, size_t parts);
+
+/**
+ * Sets the bytes of input of a part. Default 0: 64 MiB. The number of parts takes precedence.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_options_set_part_size(swath_job_options *options, uint64_t bytes);
+
+/**
+ * Divides inputs at multiples of `width` bytes from their start: for records of one length. 0: at
+ * any byte, for readers that take the records that begin in an extent. UINT64_MAX: between inputs
+ * only. Default 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_options_set_division(swath_job_options *options,
+                                            uint64_t width);
+
+/**
+ * Sets the form of the output. Default: SWATH_FORM_FILE.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_options_set_form(swath_job_options *options, swath_form form);
+
+/**
+ * Sets the folder for what parts write; it must not exist. Default: next to the target, with a
+ * name of its own.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_options_set_folder(swath_job_options *options, const char *folder);
+
+/**
+ * Sets how the output is written. The options keep a copy.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_options_set_output(swath_job_options *options,
+                                          const swath_output_options *output);
+
+/**
+ * A job: its inputs, its parts, and where the output goes. Plain data: handles for it in several
+ * processes are the same job. Freeing one changes nothing on the disk.
+ */
+typedef struct swath_job swath_job;
+
+/**
+ * A part of a job: which bytes to read, and where to write.
+ */
+typedef struct swath_part swath_part;
+
+/**
+ * An extent of an input. For text, the part consists of the records that begin in it: see
+ * `swath_record_options_set_starting_in`. Fields may be added at the end.
+ */
+typedef struct {
+    /**
+     * The input, as an absolute path; it belongs to the part.
+     */
+    const char *path;
+    /**
+     * The first byte.
+     */
+    uint64_t offset;
+    /**
+     * The number of bytes.
+     */
+    uint64_t len;
+} swath_piece;
+
+/**
+ * One attempt to do a part. One thread at a time may use it; another gets SWATH_STATUS_BUSY.
+ */
+typedef struct swath_segment swath_segment;
+
+/**
+ * Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
+ * job. No input is opened, and nothing is made at the target. A job may have no inputs. `options`
+ * may be NULL for defaults. Free it with `swath_job_free`.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if an input is not a regular file; SWATH_STATUS_IO and others if
+ * the target is not a file that may be replaced, or its folder does not exist.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_plan(const char *const *inputs,
+                            size_t count,
+                            const char *target,
+                            const swath_job_options *options,
+                            swath_job **job);
+
+/**
+ * Opens the plan of a job that another process has begun. `options` are those of a commit, NULL for
+ * defaults: durability and what may be replaced stay as they were planned.
+ *
+ * SWATH_STATUS_NOT_FOUND if the folder is not there, or not that of a job; SWATH_STATUS_CORRUPT if
+ * the plan is damaged.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_open(const char *folder,
+                            const swath_output_options *options,
+                            swath_job **job);
+
+/**
+ * Makes a handle from the text of `swath_job_json`, in another process. Reads no file.
+ *
+ * SWATH_STATUS_CORRUPT if `text` is not a plan.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_from_json(const char *text, swath_job **job);
+
+/**
+ * Returns the plan as one line of JSON, which belongs to the handle. NULL if `job` is NULL.
+ */
+const char *swath_job_json(const swath_job *job);
+
+/**
+ * Returns the folder for what parts write, as an absolute path, which belongs to the handle. NULL
+ * if `job` is NULL.
+ */
+const char *swath_job_folder(const swath_job *job);
+
+/**
+ * Returns the number of parts; 0 if `job` is NULL.
+ */
+size_t swath_job_part_count(const swath_job *job);
+
+/**
+ * Makes a handle for part `index`, from 0. Free it with `swath_part_free`.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if the job has no such part.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_part(const swath_job *job, size_t index, swath_part **part);
+
+/**
+ * Makes the output of the parts, in order, and makes it visible in one step. `receipts` are the
+ * `count` texts of `swath_segment_receipt`, in any order; NULL takes those that the folder has. If
+ * a part has several, the first counts. `bytes`, which may be NULL, is set to the length of the
+ * output.
+ *
+ * It may be called again after a failure or a kill, by another process too, and has the same result
+ * if the job is committed. `swath_job_remove` removes the folder afterwards.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if a part is missing; SWATH_STATUS_CHANGED if an input has changed
+ * since the job was planned; SWATH_STATUS_BUSY if another process commits the job, or writes the
+ * target; SWATH_STATUS_CORRUPT if the bytes of a part are not those of its receipt: do the part
+ * again. After these the target is unchanged.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_commit(const swath_job *job,
+                              const char *const *receipts,
+                              size_t count,
+                              uint64_t *bytes);
+
+/**
+ * Ends a job without an output: removes its folder. The target stays as it was.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if the job is committed; SWATH_STATUS_BUSY if another process is
+ * committing it.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_abort(const swath_job *job);
+
+/**
+ * Removes the folder of a job that is committed. A folder of segments is the output, and stays.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if the job is not committed.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_remove(const swath_job *job);
+
+/**
+ * Frees the handle; NULL is ignored. The job goes on.
+ */
+void swath_job_free(swath_job *job);
+
+/**
+ * Returns the number of pieces; 0 for a job without inputs, or if `part` is NULL.
+ */
+size_t swath_part_piece_count(const swath_part *part);
+
+/**
+ * Returns piece `index` of a part, from 0, which belongs to the part; NULL if it has no such piece.
+ */
+const swath_piece *swath_part_piece(const swath_part *part,
+                                    size_t index);
+
+/**
+ * Begins an attempt to do a part, also while another one is running. Free it with
+ * `swath_segment_free`, after `swath_segment_finish` too.
+ *
+ * SWATH_STATUS_NOT_FOUND if the job is over; SWATH_STATUS_CHANGED if an input of the part has
+ * changed since the job was planned.
+ */
+SWATH_MUST_CHECK
+swath_status swath_part_begin(const swath_part *part, swath_segment **segment);
+
+/**
+ * Frees the part; NULL is ignored.
+ */
+void swath_part_free(swath_part *part);
+
+/**
+ * Writes after everything written to this attempt before.
+ *
+ * SWATH_STATUS_POISONED after a failed write: begin another attempt.
+ */
+SWATH_MUST_CHECK
+swath_status swath_segment_write(const swath_segment *segment, const void *data, size_t len);
+
+/**
+ * Ends the attempt. What it wrote is then complete, and `swath_segment_receipt` returns what the
+ * commit needs.
+ *
+ * SWATH_STATUS_CHANGED if an input of the part has changed since the job was planned;
+ * SWATH_STATUS_NOT_FOUND if the job is over; SWATH_STATUS_POISONED after a failed write.
+ */
+SWATH_MUST_CHECK
+swath_status swath_segment_finish(const swath_segment *segment);
+
+/**
+ * Returns what the attempt wrote: one line of JSON for the process that commits, which belongs to
+ * the handle. NULL before `swath_segment_finish` has succeeded.
+ */
+const char *swath_segment_receipt(const swath_segment *segment);
+
+/**
+ * Frees the attempt; NULL is ignored. Without a receipt, nothing of it remains.
+ */
+void swath_segment_free(swath_segment *segment);
 
 #ifdef __cplusplus
 } // extern "C"

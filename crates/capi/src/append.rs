@@ -5,7 +5,7 @@ pub mod fork;
 pub mod options;
 pub mod ordered;
 pub mod ordered_options;
-mod owned;
+pub(crate) mod owned;
 
 use std::ffi::{c_char, c_void};
 use std::io::Write;

@@ -29,11 +29,13 @@
 pub mod append;
 pub mod buffer;
 pub mod cancel;
+pub mod draft;
 pub mod failure;
 pub mod files;
 mod guard;
 pub mod hash;
 pub mod ingest;
+pub mod job;
 mod number;
 pub mod options;
 pub mod output;

@@ -60,6 +60,15 @@ pub fn open_to_write(folder: &File, name: &OsStr) -> io::Result<File> {
     open_as(folder, name, OFlags::RDWR | AT_ONCE)
 }
 
+/// Opens the file `name` for writing, without waiting and without the right to read it.
+///
+/// # Errors
+///
+/// Those of open(2); `ELOOP` for a link.
+pub fn open_to_write_only(folder: &File, name: &OsStr) -> io::Result<File> {
+    open_as(folder, name, OFlags::WRONLY | AT_ONCE)
+}
+
 /// Opens the folder `name`.
 ///
 /// # Errors

@@ -17,6 +17,7 @@ pub mod chunk;
 pub mod classes;
 pub mod crew;
 pub mod extent;
+pub mod extents;
 pub mod fallback;
 pub mod files;
 pub mod mirror;

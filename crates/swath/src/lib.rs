@@ -39,7 +39,7 @@
 //! | write one buffer | [`write`](fn@write) |
 //! | write in parallel, in serial order | [`append::create`], [`append::ordered`] |
 //! | copy a file | [`copy`](fn@copy) |
-//! | write one output from many processes | [`job::plan`] |
+//! | write one output from many processes | [`job::plan`], [`WriteOptions::create_shared`] |
 //! | keep verified copies and repair them | [`mirror`](fn@mirror), [`heal`](fn@heal), [`manifest`] |
 //!
 //! Options are built with `Options::new().with_…()` and have the verbs as methods.
@@ -107,6 +107,11 @@ pub mod classes {
         ChunkBytes, ClassBytes, ClassPlan, ClassReport, ClassTime, LoadedPlan, Prioritised,
         RowLayout, read_prioritised, read_prioritised_files,
     };
+}
+
+/// One file that several processes write; see [`drafts::SharedDraft`].
+pub mod drafts {
+    pub use crate::write::{DraftReceipt, DraftToken, DraftWriter, SharedDraft};
 }
 
 /// What the fields of a [`Fallback`] mean.

@@ -7,6 +7,7 @@
 //! claim   one target, locked against other writers
 //! existing  what is at a target, and what may be done with it
 //! draft   one file that has no name yet, and its commit
+//! path_text  paths in JSON
 //! publish how a finished file gets its name
 //! place   writes bytes to their place in a file
 //! folder  a folder of segments, and the commit of its manifest
@@ -29,8 +30,9 @@ mod hooked;
 #[cfg(test)]
 mod lesser;
 mod local;
-mod names;
+pub(crate) mod names;
 mod options;
+pub(crate) mod path_text;
 pub(crate) mod permissions;
 pub(crate) mod place;
 mod publish;

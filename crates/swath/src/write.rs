@@ -5,14 +5,20 @@
 //! thread, or by several where that is faster; then the file gets its name in one step. Readers,
 //! other processes and a power cut find either the old file or the new one.
 //! [`WriteOptions::create`] does the same for bytes that are produced piece by piece, in any
-//! order: [`Positional`].
+//! order: [`Positional`]. With [`WriteOptions::create_shared`] several processes write them:
+//! [`SharedDraft`].
 
 mod job;
 mod parts;
+mod placing;
 mod positional;
+mod shared;
+mod token;
+mod writer;
 
 use std::num::NonZeroU64;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use swath_os::file_system::{FileSystem, file_system};
@@ -27,8 +33,12 @@ use crate::sink::draft::Draft;
 use crate::sink::{Durability, OutputOptions};
 use crate::write::job::Job;
 use crate::write::parts::Parts;
+use crate::write::placing::Placing;
 
 pub use positional::Positional;
+pub use shared::SharedDraft;
+pub use token::{DraftReceipt, DraftToken};
+pub use writer::DraftWriter;
 
 /// Bytes of one write, unless the caller chooses. Larger writes are hardly faster.
 const CHUNK_SIZE: NonZeroU64 = NonZeroU64::new(1 << 20).expect("positive");
@@ -177,11 +187,47 @@ impl WriteOptions {
     ///
     /// As [`write`](Self::write); `StorageFull` if there is no space for `len` bytes.
     pub fn create(&self, path: impl AsRef<Path>, len: u64) -> Result<Positional> {
-        let draft = self.output.begin(path.as_ref())?;
+        self.create_at(path.as_ref(), len)
+    }
+
+    fn create_at(&self, path: &Path, len: u64) -> Result<Positional> {
+        let draft = self.output.begin(path)?;
         let mut fallbacks = draft.fallbacks();
         reserve(&draft, len, &mut fallbacks)?;
-        let observer = Observer::new(self.output.hooks.clone(), Some(len));
-        Ok(Positional::new(draft, fallbacks, len, self.chunk_size(), observer))
+        let placing = Placing {
+            path: draft.path().to_owned(),
+            len,
+            chunk_size: self.chunk_size(),
+            observer: Observer::new(self.output.hooks.clone(), Some(len)),
+            is_eager: false,
+            is_poisoned: AtomicBool::new(false),
+        };
+        Ok(Positional::new(draft, fallbacks, placing))
+    }
+
+    /// Begins a file of `len` bytes that several processes write, at any places; see
+    /// [`SharedDraft`]. Until the commit it has a hidden name in the target's folder, under which
+    /// only processes of this user can open it.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_shared(&self, path: impl AsRef<Path>, len: u64) -> Result<SharedDraft> {
+        SharedDraft::begin(&self.output, path.as_ref(), len, is_remote, reserve)
+    }
+
+    /// Opens a draft that this or another process has begun, to write to it; see [`SharedDraft`].
+    ///
+    /// Of the options of the output, those of this writer have an effect: file system, progress,
+    /// cancellation, timeline. The others were chosen when the draft was begun.
+    ///
+    /// # Errors
+    ///
+    /// [`Changed`](crate::Reason::Changed) if the draft is over: committed, discarded, or replaced
+    /// by another; `PermissionDenied` for another user; [`Corrupt`](crate::Reason::Corrupt) for a
+    /// token that was not made by a draft; those of open(2).
+    pub fn open_shared(&self, token: &DraftToken) -> Result<DraftWriter> {
+        DraftWriter::open(token, &self.output, self.chunk_size())
     }
 
     fn chunks(&self, len: u64) -> ChunkPlan {

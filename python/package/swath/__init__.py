@@ -39,6 +39,8 @@ from swath._sparse import Compressed, Coo, read_edges, read_mtx, write_mtx
 from swath._swath import (
     Append,
     Buffer,
+    Draft,
+    DraftWriter,
     Files,
     Part,
     Place,
@@ -47,9 +49,11 @@ from swath._swath import (
     Table,
     __version__,
     append,
+    create_shared,
     hash,
     ingest,
     ingest_stream,
+    open_shared,
     read,
     read_arrow,
     read_prioritised,
@@ -60,19 +64,23 @@ from swath._tables import csv_dtypes, read_csv, write_csv
 
 if _typing.TYPE_CHECKING:
     from swath import asyncio as asyncio
+    from swath import dask as dask
+    from swath import job as job
+    from swath import mpi as mpi
     from swath import torch as torch
 else:
+    _LATE = ("asyncio", "dask", "job", "mpi", "torch")
 
     def __getattr__(name):
         # They take as long to import as all else, so they are imported when they are first used.
-        if name in ("asyncio", "torch"):
+        if name in _LATE:
             import importlib
 
             return importlib.import_module(f"swath.{name}")
         raise AttributeError(f"module 'swath' has no attribute {name!r}")
 
     def __dir__():
-        return sorted({*globals(), "asyncio", "torch"})
+        return sorted({*globals(), *_LATE})
 
 
 _Sequence.register(Files)
@@ -87,6 +95,8 @@ __all__ = [
     "Compressed",
     "Coo",
     "CorruptError",
+    "Draft",
+    "DraftWriter",
     "Error",
     "Files",
     "InvalidError",
@@ -104,11 +114,13 @@ __all__ = [
     "TruncatedError",
     "__version__",
     "append",
+    "create_shared",
     "csv_dtypes",
     "hash",
     "ingest",
     "ingest_stream",
     "load_safetensors",
+    "open_shared",
     "read",
     "read_array",
     "read_arrow",

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use super::mpi::is_mpi;
 use super::{Bench, STANDARDS};
 use crate::header;
 
@@ -15,6 +16,9 @@ impl Bench<'_> {
     /// Compiles and runs every example.
     pub(super) fn examples(&self) -> Result<()> {
         for source in self.workspace.sources("examples/c", "c")? {
+            if is_mpi(&source) {
+                continue;
+            }
             for standard in STANDARDS {
                 self.check_as(&source, standard)?;
             }

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use swath_os::machine;
 use swath_plan::checksums::{CHUNK_SIZE, Checksums};
 use swath_plan::extent::Extent;
+use swath_plan::extents::merged;
 use swath_plan::mirror::{Agreed, agree};
 use swath_plan::schedule::{Cut, Lease, Pause, Run, Scheduler, Setup, Way};
 
@@ -314,32 +315,5 @@ impl Look<'_> {
         if let Some(sum) = found.sums.get_mut(index) {
             *sum = right;
         }
-    }
-}
-
-/// In file order, adjacent extents merged.
-fn merged(mut extents: Vec<Extent>) -> Vec<Extent> {
-    extents.sort_unstable();
-    let mut merged: Vec<Extent> = Vec::new();
-    for extent in extents {
-        match merged.last_mut() {
-            Some(last) if last.end() == extent.offset() => {
-                *last = Extent::between(last.offset(), extent.end());
-            }
-            _ => merged.push(extent),
-        }
-    }
-    merged
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn neighbours_are_one() {
-        let extents = [(10, 20), (0, 10), (30, 40)].map(|(at, end)| Extent::between(at, end));
-        let expected = [(0, 20), (30, 40)].map(|(at, end)| Extent::between(at, end));
-        assert_eq!(merged(extents.to_vec()), expected);
     }
 }

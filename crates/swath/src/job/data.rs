@@ -1,14 +1,14 @@
 //! What travels between the processes of a job: parts and receipts.
 
-use std::ffi::OsString;
 use std::num::NonZeroU64;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
 use swath_plan::parts::Division;
 use swath_plan::words;
+
+use crate::sink::path_text;
 
 /// The form of a job's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,6 +41,11 @@ pub struct Part {
 }
 
 impl Part {
+    /// A part that belongs to no job.
+    pub(super) fn only_read(index: u64, pieces: Vec<PartPiece>) -> Self {
+        Self { job: String::new(), folder: PathBuf::new(), index, is_synced: false, pieces }
+    }
+
     /// Its place in the order of the output, from 0.
     pub fn index(&self) -> u64 {
         self.index
@@ -51,7 +56,7 @@ impl Part {
         &self.pieces
     }
 
-    /// The folder of the job.
+    /// The folder of the job; empty if it belongs to no job.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -139,38 +144,6 @@ pub(super) enum DivisionText {
     Inputs,
 }
 
-/// Paths in JSON: a string where they are text, otherwise their bytes.
-pub(super) mod path_text {
-    use super::*;
-
-    #[derive(Serialize, Deserialize)]
-    #[serde(untagged)]
-    enum PathText {
-        Text(String),
-        Bytes { bytes: Vec<u8> },
-    }
-
-    pub(in crate::job) fn serialize<S: Serializer>(
-        path: &Path,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        let text = match path.to_str() {
-            Some(text) => PathText::Text(text.to_owned()),
-            None => PathText::Bytes { bytes: path.as_os_str().as_bytes().to_vec() },
-        };
-        text.serialize(serializer)
-    }
-
-    pub(in crate::job) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<PathBuf, D::Error> {
-        Ok(match PathText::deserialize(deserializer)? {
-            PathText::Text(text) => PathBuf::from(text),
-            PathText::Bytes { bytes } => PathBuf::from(OsString::from_vec(bytes)),
-        })
-    }
-}
-
 /// The length of the output.
 pub(super) fn bytes_of(chosen: &[Done]) -> u64 {
     chosen.iter().map(|done| done.len).sum()
@@ -178,6 +151,9 @@ pub(super) fn bytes_of(chosen: &[Done]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
     use super::*;
 
     fn done() -> Done {

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
 
-use super::data::{InputState, Part, PartPiece, path_text};
+use super::data::{InputState, Part, PartPiece};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::path_text;
 
 /// An input, as it was when the job was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +37,12 @@ impl JobInput {
                 .hint("write it to a file first, and pass that file"));
         }
         Ok(Self { path: absolute, state: state_of(&facts) })
+    }
+
+    /// An extent of it, for a part.
+    pub(super) fn piece(&self, extent: Extent) -> PartPiece {
+        let (path, state) = (self.path.clone(), self.state);
+        PartPiece { path, offset: extent.offset(), len: extent.len(), state }
     }
 
     /// Fails if the input has changed.

@@ -5,9 +5,9 @@ use std::num::NonZeroU64;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use swath_plan::parts::{Division, divide};
+use swath_plan::parts::{Division, Piece, divide};
 
-use super::data::Form;
+use super::data::{Form, Part};
 use super::files;
 use super::input::JobInput;
 use super::plan::Plan;
@@ -39,6 +39,10 @@ pub fn plan(
     target: impl AsRef<Path>,
 ) -> Result<Plan> {
     JobOptions::new().plan(inputs, target)
+}
+
+fn look_at_inputs(inputs: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Vec<JobInput>> {
+    inputs.into_iter().map(|it| JobInput::of(it.as_ref())).collect()
 }
 
 /// How to plan a job. No setter can fail; 0 means "choose for me".
@@ -128,15 +132,47 @@ impl JobOptions {
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
         target: impl AsRef<Path>,
     ) -> Result<Plan> {
-        let inputs: Vec<JobInput> =
-            inputs.into_iter().map(|it| JobInput::of(it.as_ref())).collect::<Result<_>>()?;
-        self.plan_of(inputs, target.as_ref())
+        self.plan_of(look_at_inputs(inputs)?, target.as_ref())
+    }
+
+    /// Divides inputs into the parts that [`plan`](Self::plan) gives them, without a job: for
+    /// programs that only read. Such a part can check its inputs, and has no writer.
+    ///
+    /// ```
+    /// use swath::job::JobOptions;
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let input = folder.path().join("in.txt");
+    /// # std::fs::write(&input, "one\ntwo\n").unwrap();
+    /// let parts = JobOptions::new().with_parts(2).divide([&input])?;
+    /// let lens: Vec<u64> = parts.iter().map(|part| part.pieces()[0].len).collect();
+    /// assert_eq!(lens, [4, 4]);
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, or if more than
+    /// 1,000,000 parts are requested.
+    pub fn divide(
+        &self,
+        inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<Vec<Part>> {
+        self.divide_inputs(&look_at_inputs(inputs)?)
+    }
+
+    fn divide_inputs(&self, inputs: &[JobInput]) -> Result<Vec<Part>> {
+        let first = inputs.first().map_or(Path::new("the inputs"), |input| &input.path);
+        let parts = self.cut(inputs, first)?;
+        let part = |(index, pieces): (usize, Vec<Piece>)| {
+            let piece = |it: Piece| inputs[it.input].piece(it.extent);
+            Part::only_read(index as u64, pieces.into_iter().map(piece).collect())
+        };
+        Ok(parts.into_iter().enumerate().map(part).collect())
     }
 
     fn plan_of(&self, inputs: Vec<JobInput>, target: &Path) -> Result<Plan> {
-        let lens: Vec<u64> = inputs.iter().map(|input| input.state.input_len).collect();
-        let count = self.count(&lens, target)?;
-        let parts = divide(&lens, count, self.division);
+        let parts = self.cut(&inputs, target)?;
         let absolute = std::path::absolute(target)
             .map_err(|error| Error::io(Operation::Create, target, error))?;
         self.check_target(&absolute)?;
@@ -161,6 +197,13 @@ impl JobOptions {
         };
         plan.create()?;
         Ok(plan)
+    }
+
+    /// The pieces of each part; an error names `path`.
+    fn cut(&self, inputs: &[JobInput], path: &Path) -> Result<Vec<Vec<Piece>>> {
+        let lens: Vec<u64> = inputs.iter().map(|input| input.state.input_len).collect();
+        let count = self.count(&lens, path)?;
+        Ok(divide(&lens, count, self.division))
     }
 
     fn count(&self, lens: &[u64], target: &Path) -> Result<usize> {

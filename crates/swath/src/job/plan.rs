@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
 use swath_plan::parts::{Division, Piece};
 
-use super::data::{DivisionText, Done, Form, Part, PartPiece, path_text};
+use super::data::{DivisionText, Done, Form, Part, PartPiece};
 use super::files::{self, VERSION};
 use super::input::JobInput;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Facts, FileKind, FsFolder};
-use crate::sink::{Durability, OutputOptions, Replace};
+use crate::sink::{Durability, OutputOptions, Replace, path_text};
 
 /// A job: its inputs, its parts, and where the output goes.
 ///
@@ -188,6 +188,14 @@ impl Plan {
         })
     }
 
+    /// The same job, with other options for the commit. Durability and what may be replaced stay as
+    /// they were planned.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
+    }
+
     /// The number that no other job has: 16 hexadecimal digits.
     pub fn id(&self) -> &str {
         &self.id
@@ -231,9 +239,7 @@ impl Plan {
     }
 
     fn piece(&self, piece: PlanPiece) -> PartPiece {
-        let input = &self.inputs[piece.0];
-        let (path, state) = (input.path.clone(), input.state);
-        PartPiece { path, offset: piece.1, len: piece.2, state }
+        self.inputs[piece.0].piece(Extent::between(piece.1, piece.1.saturating_add(piece.2)))
     }
 
     /// All parts, in the order of the output.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::Arc;
 
 use swath_plan::extent::Extent;
@@ -37,7 +38,8 @@ impl Part {
     /// # Errors
     ///
     /// Those of opening the folder, `NotFound` if the job is over; [`Reason::Changed`] if an
-    /// input of this part has changed since the job was planned.
+    /// input of this part has changed since the job was planned; [`Reason::Invalid`] if the part
+    /// belongs to no job.
     pub fn writer(&self) -> Result<SegmentWriter> {
         self.writer_on(&LocalFs)
     }
@@ -48,6 +50,15 @@ impl Part {
     ///
     /// As [`writer`](Self::writer).
     pub fn writer_on(&self, fs: &dyn Fs) -> Result<SegmentWriter> {
+        if self.job.is_empty() {
+            let path = self.pieces.first().map_or(Path::new("part"), |piece| &piece.path);
+            return Err(Error::new(Operation::Create, Reason::Invalid, path)
+                .detail(format!(
+                    "part {} belongs to no job, and is only to be read",
+                    self.index
+                ))
+                .hint("plan a job, and take the writers of its parts"));
+        }
         self.check_inputs()?;
         let folder = files::open_folder(fs, &self.folder)?;
         let failed = |error| Error::io(Operation::Create, &self.folder, error);
@@ -125,10 +136,11 @@ impl SegmentWriter {
         Ok(false)
     }
 
+    /// The path names part and attempt: the kernel's error takes the place of a detail.
     fn error(&self, operation: Operation, error: io::Error) -> Error {
         let is_gone = error.kind() == io::ErrorKind::NotFound;
-        let error = Error::io(operation, &self.part.folder, error)
-            .detail(format!("attempt {} of part {}", self.attempt, self.part.index));
+        let name = format!("part-{:06}.{}", self.part.index, self.attempt);
+        let error = Error::io(operation, &self.part.folder.join(name), error);
         match is_gone {
             true => error.hint("plan the job again: its folder has been removed"),
             false => error,

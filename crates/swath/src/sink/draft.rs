@@ -1,7 +1,7 @@
 //! One file that has no name yet, and its commit.
 //!
 //! ```text
-//! begin       lock, remove strays; an unnamed file in the target's folder
+//! begin       lock, remove strays; an unnamed file in the target's folder, or a hidden one
 //! ...         bytes are written to `file`; spilled ones to `scratch`
 //! checkpoint  a copy of it gets the name, as by a commit
 //! commit      it gets the name: see `publish`
@@ -16,6 +16,7 @@
 //! `Changed`: that user would lose it, and the new bytes might become readable to users of that
 //! user's choice.
 
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -53,6 +54,24 @@ impl Draft {
     ///
     /// `Busy` if it has another writer; what [`inspect`] finds; that no file can be made there.
     pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
+        Self::begin_as(path, options, Candidate::make)
+    }
+
+    /// As [`begin`](Self::begin), but the file has a hidden name from the beginning, under which
+    /// other processes of the same user can open it.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin).
+    pub(crate) fn begin_named(path: &Path, options: &DraftOptions) -> Result<Self> {
+        Self::begin_as(path, options, Candidate::make_named)
+    }
+
+    fn begin_as(
+        path: &Path,
+        options: &DraftOptions,
+        make: fn(&Claim, OsString) -> Result<Candidate>,
+    ) -> Result<Self> {
         let fs = &options.fs;
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
             return Err(no_name_of_a_file(path, &**fs));
@@ -66,7 +85,7 @@ impl Draft {
             if is_taken && error.reason() != Reason::Busy { taken(path) } else { error }
         })?;
         let existing = inspect(&claim, options)?;
-        let candidate = Candidate::make(&claim, claim.hidden())?;
+        let candidate = make(&claim, claim.hidden())?;
         let (options, naming) = (options.clone(), Mutex::new(()));
         Ok(Self { options, before, existing, candidate, is_poisoned: false, naming, claim })
     }
@@ -74,6 +93,11 @@ impl Draft {
     /// The file to write to.
     pub(crate) fn file(&self) -> &Arc<dyn FsFile> {
         self.candidate.file()
+    }
+
+    /// The name of the file until the commit, if it has one.
+    pub(crate) fn hidden(&self) -> &OsStr {
+        self.candidate.hidden()
     }
 
     /// The target as the caller named it, for errors.

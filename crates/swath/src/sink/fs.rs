@@ -275,6 +275,19 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// Those of open(2).
     fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
 
+    /// Opens a regular file for writing only.
+    ///
+    /// Without the right to read, a network file system writes exactly the bytes that it is given:
+    /// no page is read first and written back whole, over what another machine wrote next to them.
+    ///
+    /// # Errors
+    ///
+    /// Those of open(2); `Unsupported` if the file system shares no drafts between processes.
+    fn open_to_write(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        let _ = name;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Gives an unnamed file a name that is free.
     ///
     /// # Errors

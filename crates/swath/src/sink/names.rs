@@ -86,6 +86,12 @@ impl Names {
         self.with(HIDDEN)
     }
 
+    /// Whether the new bytes of this target may have this name until they have their own.
+    pub(crate) fn is_hidden(&self, name: &OsStr) -> bool {
+        let hidden = self.bare(HIDDEN);
+        name == hidden || without_number(name) == Some(hidden.as_bytes())
+    }
+
     /// A spill file, until it loses its name.
     pub(crate) fn scratch(&self) -> OsString {
         self.with(SCRATCH)
@@ -189,6 +195,11 @@ mod tests {
         for made in [apart.hidden(), apart.scratch(), apart.copy(), beside(&own.hidden())] {
             assert!(own.is_made_apart(&made) && !own.is_lock_apart(&made), "{made:?}");
             assert!(!names("a").is_made_apart(&made), "{made:?}");
+        }
+        assert!(own.is_hidden(&own.hidden()) && own.is_hidden(&apart.hidden()));
+        for other in [own.lock(), own.scratch(), apart.copy(), names("a").hidden(), "b".into()]
+        {
+            assert!(!own.is_hidden(&other), "{other:?}");
         }
     }
 

@@ -121,7 +121,15 @@ impl OutputOptions {
 
     /// Makes an unnamed file in the folder of `path`, with the requested permissions.
     pub(crate) fn begin(&self, path: &Path) -> Result<Draft> {
-        let mut draft = Draft::begin(path, &self.draft)?;
+        self.permitted(Draft::begin(path, &self.draft)?)
+    }
+
+    /// The same with a hidden name, under which other processes of this user can open it.
+    pub(crate) fn begin_named(&self, path: &Path) -> Result<Draft> {
+        self.permitted(Draft::begin_named(path, &self.draft)?)
+    }
+
+    fn permitted(&self, mut draft: Draft) -> Result<Draft> {
         if let Some(permissions) = &self.permissions {
             give(&mut draft, permissions)?;
         }

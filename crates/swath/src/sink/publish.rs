@@ -96,16 +96,31 @@ impl Candidate {
     pub(crate) fn make(claim: &Claim, hidden: OsString) -> Result<Self> {
         let folder = Arc::clone(&claim.folder);
         let made = match folder.create_nameless() {
-            Err(error) if error.kind() == ErrorKind::Unsupported => mode_of_new(claim)
-                .and_then(|mode| {
-                    let (file, hidden) = create_closed(claim, hidden)?;
-                    Ok((file, hidden, Some(mode)))
-                }),
-            made => made.map(|file| (file, hidden, None)),
+            Err(error) if error.kind() == ErrorKind::Unsupported => {
+                return Self::make_named(claim, hidden);
+            }
+            made => made.map_err(|error| claim.error(Operation::Create, error))?,
         };
-        let (file, hidden, mode) =
+        Ok(Self { file: made, hidden, is_hidden: false, mode: None, folder })
+    }
+
+    /// Makes an empty file under `hidden` in the target's folder, which only its owner can open.
+    ///
+    /// # Errors
+    ///
+    /// If no file can be made there.
+    pub(crate) fn make_named(claim: &Claim, hidden: OsString) -> Result<Self> {
+        let made = mode_of_new(claim)
+            .and_then(|mode| create_closed(claim, hidden).map(|made| (made, mode)));
+        let ((file, hidden), mode) =
             made.map_err(|error| claim.error(Operation::Create, error))?;
-        Ok(Self { file, hidden, is_hidden: mode.is_some(), mode, folder })
+        let folder = Arc::clone(&claim.folder);
+        Ok(Self { file, hidden, is_hidden: true, mode: Some(mode), folder })
+    }
+
+    /// The name that it has, or will have for a moment.
+    pub(crate) fn hidden(&self) -> &OsStr {
+        &self.hidden
     }
 
     pub(crate) fn file(&self) -> &Arc<dyn FsFile> {

@@ -61,6 +61,15 @@ fn write(how: &str, path: &Path, number: u64) -> Written {
             );
             options.with_chunk_size(65536).write(path, bytes)?;
         }
+        "shared" => {
+            let options = WriteOptions::new()
+                .with_output(OutputOptions::new().with_durability(sync).with_fs(slow))
+                .with_chunk_size(30_000);
+            let draft = options.create_shared(path, bytes.len() as u64)?;
+            let out = options.open_shared(draft.token())?;
+            out.write_at(&bytes, 0)?;
+            draft.commit(&[out.finish()?])?;
+        }
         "quick" => {
             WriteOptions::new()
                 .with_output(OutputOptions::new().with_durability(sync))
@@ -277,6 +286,11 @@ fn a_killed_writer_of_a_buffer_leaves_a_whole_version() {
 #[test]
 fn a_killed_writer_whose_files_must_have_names_leaves_a_whole_version() {
     survives("named");
+}
+
+#[test]
+fn a_killed_writer_of_a_shared_draft_leaves_a_whole_version() {
+    survives("shared");
 }
 
 #[test]

@@ -418,6 +418,10 @@ impl FsFolder for SimulatedFolder {
         })
     }
 
+    fn open_to_write(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.open(name)
+    }
+
     fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()> {
         if !self.fs.abilities.links {
             return Err(io::ErrorKind::PermissionDenied.into());

@@ -97,6 +97,21 @@ fn a_file_written_in_any_order_survives_every_failure_and_every_crash() {
 }
 
 #[test]
+fn a_file_of_several_processes_survives_every_failure_and_every_crash() {
+    everywhere(|fs, bytes| {
+        let draft =
+            options(Arc::clone(&fs)).create_shared(target("out"), bytes.len() as u64)?;
+        let mut receipts = Vec::new();
+        for (index, piece) in bytes.chunks(20).enumerate().rev() {
+            let out = options(Arc::clone(&fs)).open_shared(draft.token())?;
+            out.write_at(piece, 20 * index as u64)?;
+            receipts.push(out.finish()?);
+        }
+        Ok(draft.commit(&receipts)?)
+    });
+}
+
+#[test]
 fn a_copy_survives_every_failure_and_every_crash() {
     // Made once: the real file system is the slow part.
     let sources = LENGTHS.map(|len| {

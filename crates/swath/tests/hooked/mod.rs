@@ -141,6 +141,10 @@ impl FsFolder for HookedFolder {
         self.1.file(Call::Open, || self.0.open(name))
     }
 
+    fn open_to_write(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.1.file(Call::Open, || self.0.open_to_write(name))
+    }
+
     fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()> {
         self.1.call(Call::Link, || self.0.link(inner(file), name))
     }

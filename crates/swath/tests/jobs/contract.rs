@@ -242,7 +242,29 @@ fn a_commit_reports_progress_and_can_be_cancelled() {
     let output = OutputOptions::new().with_progress(move |progress| {
         seen.fetch_max(progress.bytes, Ordering::Relaxed);
     });
-    let plan = Plan::open_with(plan.folder(), output).expect("opened");
-    let committed = plan.commit(&done).expect("committed");
+    let plan = Plan::open_with(plan.folder(), OutputOptions::new()).expect("opened");
+    let committed = plan.with_output(output).commit(&done).expect("committed");
     assert_eq!(most.load(Ordering::Relaxed), committed.bytes);
+}
+
+#[test]
+fn parts_that_are_only_read_are_those_of_a_job() {
+    let bench = Bench::new(&lines(1000));
+    let options = JobOptions::new().with_parts(7);
+    let (plan, parts) =
+        (bench.plan(&options), options.divide([bench.input()]).expect("divided"));
+    assert!(
+        plan.parts()
+            .map(|part| part.pieces().to_vec())
+            .eq(parts.iter().map(|part| part.pieces()))
+    );
+    let read: Vec<u8> = parts.iter().flat_map(output_of).collect();
+    assert_eq!(read, serial(&lines(1000)));
+    let error = parts[3].writer().expect_err("there is no folder to write to");
+    assert_eq!(error.reason(), Reason::Invalid);
+    assert!(error.to_string().contains("part 3 belongs to no job"), "{error}");
+    fs::write(bench.input(), "changed").expect("written");
+    let error = parts[3].check_inputs().expect_err("it has changed");
+    assert_eq!(error.reason(), Reason::Changed);
+    assert!(error.to_string().contains("part 3 of the job reads it"), "{error}");
 }

@@ -337,3 +337,8 @@ fn whatever_else_writes_withstands_a_neighbour() {
         withstands(way, true);
     }
 }
+
+#[test]
+fn a_shared_draft_withstands_a_neighbour() {
+    withstands(Way::Shared, true);
+}

@@ -17,6 +17,7 @@ pub(crate) const NEW: &[u8] = b"NEW BYTES, WHICH ARE LONGER";
 pub(crate) enum Way {
     Write,
     Positional,
+    Shared,
     Copy,
     Mirror,
     Tickets,
@@ -48,6 +49,13 @@ impl Way {
                     .create(path, NEW.len() as u64)?;
                 out.write_at(NEW, 0)?;
                 out.commit()
+            }
+            Self::Shared => {
+                let options = WriteOptions::new().with_output(OutputOptions::new().with_fs(fs));
+                let draft = options.create_shared(path, NEW.len() as u64)?;
+                let out = options.open_shared(draft.token())?;
+                out.write_at(NEW, 0)?;
+                draft.commit(&[out.finish()?])
             }
             Self::Copy => CopyOptions::new()
                 .with_output(OutputOptions::new().with_fs(fs))

@@ -31,10 +31,12 @@ fn up_to_the_limit_of_file_sizes_every_byte_is_written() {
         let maximum = getrlimit(Resource::Fsize).maximum;
         setrlimit(Resource::Fsize, Rlimit { current: Some(LIMITS[0]), maximum })
             .expect("lower");
-        let bytes = bytes(100_000);
+        let all = bytes(100_000);
         for way in Way::ALL {
+            // The mark of a draft that is shared is past its length.
+            let bytes = if way == Way::Shared { &all[64..] } else { &all };
             let path = folder.path().join(format!("{way:?}"));
-            way.leave(&path, &bytes).unwrap_or_else(|error| panic!("{way:?}: {error:?}"));
+            way.leave(&path, bytes).unwrap_or_else(|error| panic!("{way:?}: {error:?}"));
             assert!(read(&path) == bytes, "{way:?}");
         }
     });

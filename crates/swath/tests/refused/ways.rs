@@ -13,6 +13,8 @@ use swath::{Error, OutputOptions, Reason, WriteOptions};
 pub(crate) enum Way {
     Write,
     Positional,
+    /// By two writers that open it, as other processes do.
+    Shared,
     Strands,
     /// Little memory, so that strands spill.
     Spilling,
@@ -23,9 +25,10 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    pub(crate) const ALL: [Way; 8] = [
+    pub(crate) const ALL: [Way; 9] = [
         Way::Write,
         Way::Positional,
+        Way::Shared,
         Way::Strands,
         Way::Spilling,
         Way::Segments,
@@ -57,6 +60,7 @@ impl Way {
                 }
                 out.commit()
             }
+            Way::Shared => shared(path, bytes),
             Way::Strands => strands(path, bytes, AppendOptions::new()),
             Way::Spilling => strands(path, bytes, AppendOptions::new().with_memory(1)),
             Way::Segments => {
@@ -104,6 +108,18 @@ fn strands(path: &Path, bytes: &[u8], options: AppendOptions) -> Result<(), Erro
     one.finish()?;
     two.finish()?;
     out.commit().map(|_| ())
+}
+
+fn shared(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let draft = WriteOptions::new().create_shared(path, bytes.len() as u64)?;
+    let middle = bytes.len() / 2;
+    let mut receipts = Vec::new();
+    for (offset, part) in [(middle, &bytes[middle..]), (0, &bytes[..middle])] {
+        let out = WriteOptions::new().open_shared(draft.token())?;
+        out.write_at(part, offset as u64)?;
+        receipts.push(out.finish()?);
+    }
+    draft.commit(&receipts)
 }
 
 fn tickets(path: &Path, bytes: &[u8], direct: Direct) -> Result<(), Error> {

@@ -48,6 +48,14 @@ impl LocalFolder {
     }
 }
 
+/// Fails unless it is a regular file.
+fn regular(file: File) -> io::Result<File> {
+    match facts_of(&fstat(&file)?).kind {
+        FileKind::File => Ok(file),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+    }
+}
+
 fn made(file: io::Result<File>) -> io::Result<Arc<dyn FsFile>> {
     Ok(Arc::new(LocalFile::new(file?)))
 }
@@ -97,12 +105,11 @@ impl FsFolder for LocalFolder {
     }
 
     fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
-        let file = names::open_to_read(&self.file, name)?;
-        if facts_of(&fstat(&file)?).kind != FileKind::File {
-            let what = "not a regular file";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-        }
-        made(Ok(file))
+        made(names::open_to_read(&self.file, name).and_then(regular))
+    }
+
+    fn open_to_write(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        made(names::open_to_write_only(&self.file, name).and_then(regular))
     }
 
     fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()> {

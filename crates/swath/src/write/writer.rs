@@ -1,0 +1,213 @@
+//! A draft as another process writes to it.
+
+use std::fmt;
+use std::io::ErrorKind;
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::io::Errno;
+use swath_os::file_system::{FileSystem, file_system};
+use swath_plan::extent::Extent;
+use swath_plan::extents::merged;
+
+use super::placing::Placing;
+use super::token::{DraftReceipt, DraftToken};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::sink::claim::locate;
+use crate::sink::fs::{FsFile, FsFolder};
+use crate::sink::names::Names;
+use crate::sink::{Durability, OutputOptions, read_exact_at};
+
+/// Receipts of writers in this number of pieces are put together as they grow.
+const MANY: usize = 4096;
+
+/// Writes to a draft that this or another process has begun; made by
+/// [`WriteOptions::open_shared`](crate::WriteOptions::open_shared).
+///
+/// Its threads may write at once. If it is dropped, or its process dies, before
+/// [`finish`](Self::finish), the commit knows of nothing that it wrote.
+pub struct DraftWriter {
+    file: Arc<dyn FsFile>,
+    token: DraftToken,
+    placing: Placing,
+    written: Mutex<Vec<Extent>>,
+}
+
+impl DraftWriter {
+    pub(super) fn open(
+        token: &DraftToken,
+        output: &OutputOptions,
+        chunk_size: NonZeroU64,
+    ) -> Result<Self> {
+        token.check()?;
+        let (path, hidden) = (&token.target, token.hidden.as_os_str());
+        let located = locate(Operation::Open, path, &*output.draft.fs)?;
+        if !Names::of(path, &located.name)?.is_hidden(hidden) {
+            return Err(Error::new(Operation::Open, Reason::Corrupt, path)
+                .detail(format!("no draft of it has the name {}", hidden.display()))
+                .hint("pass the token as the draft gave it"));
+        }
+        let file =
+            located.folder.open_to_write(hidden).map_err(|error| cannot_open(path, error))?;
+        if !is_of(token, &*file, &*located.folder)? {
+            return Err(over(Operation::Open, path));
+        }
+        let placing = Placing {
+            path: path.clone(),
+            len: token.len,
+            chunk_size,
+            observer: Observer::new(output.hooks.clone(), None),
+            is_eager: token.is_durable,
+            is_poisoned: AtomicBool::new(false),
+        };
+        let (token, written) = (token.clone(), Mutex::default());
+        Ok(Self { file, token, placing, written })
+    }
+
+    /// Length that the file will have, in bytes.
+    pub fn len(&self) -> u64 {
+        self.token.len
+    }
+
+    /// Whether it will be empty.
+    pub fn is_empty(&self) -> bool {
+        self.token.len == 0
+    }
+
+    /// Writes all of `bytes` at `offset`, straight from the caller's memory.
+    ///
+    /// Where two writes overlap, of one process or of two, each overlapping byte is from one or the
+    /// other.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Invalid`] if they extend past the length, in which case nothing of them is
+    /// written; [`Reason::Changed`] if the draft is over: committed, or discarded by the process
+    /// that began it; the kernel's errors of writing, with the bytes that are missing;
+    /// [`Reason::Cancelled`]. After an error this writer gives no receipt.
+    pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        self.check_current(Operation::Write)?;
+        self.placing.write_at(&*self.file, bytes, offset)?;
+        let extent = Extent::between(offset, offset + bytes.len() as u64);
+        // Only what is in the list is changed: a panic leaves no partial state.
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        match written.last_mut() {
+            Some(last) if last.end() == extent.offset() => {
+                *last = Extent::between(last.offset(), extent.end());
+            }
+            _ => written.push(extent),
+        }
+        if written.len().is_power_of_two() && written.len() >= MANY {
+            *written = merged(std::mem::take(&mut written));
+        }
+        Ok(())
+    }
+
+    /// Ends the writing and returns the receipt, which the process that began the draft needs for
+    /// the commit. Waits for the device if the draft is durable.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Poisoned`] after a failed write; [`Reason::Changed`] if the draft is over;
+    /// [`Reason::Cancelled`]; those of the sync.
+    pub fn finish(self) -> Result<DraftReceipt> {
+        self.finish_with(Durability::Full)
+    }
+
+    /// As [`finish`](Self::finish). With [`Durability::None`] it does not wait for the device.
+    ///
+    /// A sync of a file waits for what all processes of a machine have written to it. So one writer
+    /// of each machine is enough, if it finishes last; on the machine of the commit, no writer has to.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_with(self, durability: Durability) -> Result<DraftReceipt> {
+        let path = &self.placing.path;
+        self.placing.check_whole()?;
+        let all = Extent::between(0, self.token.len);
+        self.placing.observer.hooks().check(Operation::Write, path, all)?;
+        let is_synced = self.token.is_durable && durability == Durability::Full;
+        // A server has the bytes for other machines from the sync on.
+        if is_synced || is_remote(&*self.file) {
+            self.file.sync().map_err(|error| Error::io(Operation::Sync, path, error))?;
+        }
+        self.check_current(Operation::Write)?;
+        let written = self.written.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let extents = merged(written).iter().map(|it| (it.offset(), it.len())).collect();
+        Ok(DraftReceipt { draft: self.token.id, extents })
+    }
+
+    /// Fails if the file is known to be no draft any more: the commit cuts off the mark, and the
+    /// next writer of the target removes the name.
+    fn check_current(&self, operation: Operation) -> Result<()> {
+        let path = &self.placing.path;
+        let facts = self.file.facts();
+        let facts = facts.map_err(|error| Error::io(Operation::Inspect, path, error))?;
+        if facts.links == 0 || facts.len != self.token.draft_len() {
+            return Err(over(operation, path));
+        }
+        Ok(())
+    }
+}
+
+/// Whether a file is the draft of this token. It is read through a descriptor of its own, so that the
+/// one for writing cannot read.
+fn is_of(token: &DraftToken, file: &dyn FsFile, folder: &dyn FsFolder) -> Result<bool> {
+    let path = &token.target;
+    let failed = |error| Error::io(Operation::Open, path, error);
+    let readable = match folder.open(token.hidden.as_os_str()) {
+        Err(error) if is_of_something_else(&error) => return Ok(false),
+        opened => opened.map_err(failed)?,
+    };
+    let facts = file.facts().map_err(failed)?;
+    let is_same = readable.facts().map_err(failed)?.are_of_one_file(&facts);
+    if !is_same || facts.len != token.draft_len() {
+        return Ok(false);
+    }
+    let mut mark = vec![0; token.mark_bytes().len()];
+    match read_exact_at(&*readable, &mut mark, token.mark) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| mark == token.mark_bytes()).map_err(failed),
+    }
+}
+
+fn is_remote(file: &dyn FsFile) -> bool {
+    let system = file.descriptor().and_then(|file| file_system(file).ok());
+    matches!(system, Some(FileSystem::Network | FileSystem::Fuse))
+}
+
+fn cannot_open(path: &Path, error: std::io::Error) -> Error {
+    match error.kind() {
+        _ if is_of_something_else(&error) => over(Operation::Open, path),
+        ErrorKind::PermissionDenied => {
+            Error::io(Operation::Open, path, error).hint("write to it as the user who began it")
+        }
+        _ => Error::io(Operation::Open, path, error),
+    }
+}
+
+/// Whether nothing is under the name, or a link, a folder, a pipe: no draft.
+fn is_of_something_else(error: &std::io::Error) -> bool {
+    let number = error.raw_os_error().map(Errno::from_raw_os_error);
+    let other = [Errno::NOENT, Errno::ISDIR, Errno::LOOP, Errno::NXIO];
+    error.kind() == ErrorKind::InvalidInput || number.is_some_and(|it| other.contains(&it))
+}
+
+fn over(operation: Operation, path: &Path) -> Error {
+    Error::new(operation, Reason::Changed, path)
+        .detail("the draft of this token is over: it was committed or discarded")
+        .hint("begin the output again, and pass the new token to all writers")
+}
+
+impl fmt::Debug for DraftWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DraftWriter")
+            .field("path", &self.placing.path)
+            .field("draft", &self.token.id)
+            .finish_non_exhaustive()
+    }
+}

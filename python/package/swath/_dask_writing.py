@@ -1,0 +1,244 @@
+"""Writing for Dask: attempts of partitions on workers, and one commit."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from swath import job
+from swath._dask_reading import imported
+from swath._errors import AlreadyExistsError, NotFoundError
+
+# About as many bytes of items are put together before they are written.
+_BATCH = 1 << 20
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How a partition becomes bytes."""
+
+    function: Callable[[Any], Any] | None
+    end: str | bytes
+    encoding: str
+    index: bool
+    header: bool
+
+    def __call__(self, part: job.Part, partition: Any) -> list[job.Done]:
+        """Writes an attempt; returns its receipt, in a list as partitions of bags are."""
+        try:
+            with part.writer() as out:
+                self.write(out, self.text_of(part, partition))
+        except Exception as error:
+            error.add_note(f"in part {part.index} of the job {part.folder}")
+            raise
+        return [out.finish()]
+
+    def text_of(self, part: job.Part, partition: Any) -> Any:
+        if self.function is not None:
+            return self.function(partition)
+        if hasattr(partition, "to_csv"):
+            header = self.header and part.index == 0
+            return partition.to_csv(index=self.index, header=header, lineterminator="\n")
+        return partition
+
+    def write(self, out: job.SegmentWriter, text: Any) -> None:
+        if text is None:
+            return
+        if isinstance(text, str):
+            out.write(text.encode(self.encoding))
+        elif _is_bytes(text):
+            out.write(text)
+        elif isinstance(text, Iterable) and not hasattr(text, "dtype"):
+            for batch in self.batches(iter(text)):
+                out.write(batch)
+        else:
+            raise TypeError(
+                f"a partition is a {type(text).__qualname__}, neither str, bytes nor an iterable of "
+                "them; try: pass a function that makes them"
+            )
+
+    def batches(self, items: Iterator[Any]) -> Iterator[bytes]:
+        """Items put together to about a mebibyte."""
+        count, at = 64, 0
+        while batch := [*itertools.islice(items, count)]:
+            made = self.together(batch, at)
+            yield made
+            at += len(batch)
+            count = max(1, min(2 * count, 1 + len(batch) * _BATCH // max(len(made), 1)))
+
+    def together(self, batch: list[Any], at: int) -> bytes:
+        end = self.end
+        if isinstance(batch[0], str):
+            end = end if isinstance(end, str) else end.decode(self.encoding)
+            try:
+                return (end.join(batch) + end).encode(self.encoding)
+            except TypeError:
+                pass  # They are of several kinds.
+        after = end.encode(self.encoding) if isinstance(end, str) else end
+        return b"".join(
+            part for at, item in enumerate(batch, at) for part in (self.item(item, at), after)
+        )
+
+    def item(self, item: Any, at: int) -> Any:
+        if isinstance(item, str):
+            return item.encode(self.encoding)
+        if _is_bytes(item):
+            return item
+        kind = type(item).__qualname__
+        raise TypeError(
+            f"item {at} of a partition is a {kind}, neither str nor bytes; try: map a function such as "
+            "json.dumps, and pass end='\\n'"
+        )
+
+
+def _is_bytes(thing: Any) -> bool:
+    """Whether it has bytes, and not numbers."""
+    if isinstance(thing, (bytes, bytearray)):
+        return True
+    try:
+        with memoryview(thing) as view:
+            return view.format == "B" and view.c_contiguous
+    except TypeError:
+        return False
+
+
+# Collections.
+
+
+def _partitions(collection: Any, function: Any) -> tuple[list[Any], list[Any]]:
+    """The keys of the partitions, in order, and the collections that have them."""
+    delayed, Delayed = imported("dask").delayed, imported("dask.delayed").Delayed
+    if isinstance(collection, imported("dask.bag").Bag):
+        return [(collection.name, at) for at in range(collection.npartitions)], [collection]
+    if isinstance(collection, Delayed):
+        return [collection.key], [collection]
+    if isinstance(collection, (list, tuple)) and any(isinstance(it, Delayed) for it in collection):
+        made = [it if isinstance(it, Delayed) else delayed(it) for it in collection]
+        return [it.key for it in made], made
+    if hasattr(collection, "to_delayed") and hasattr(collection, "map_partitions"):
+        made = collection.to_delayed()
+        return [it.key for it in made], made
+    if hasattr(collection, "to_delayed") and hasattr(collection, "chunks"):
+        if function is None:
+            raise TypeError("an array needs a function that makes text of a chunk; try: pass one")
+        if any(count != 1 for count in collection.numblocks[1:]):
+            hint = "array.rechunk({1: -1})"
+            raise ValueError(f"rows of the array are in several chunks; try: pass {hint}")
+        made = collection.to_delayed().ravel().tolist()
+        return [it.key for it in made], made
+    raise TypeError(
+        f"a {type(collection).__qualname__} is not a collection of Dask; try: pass a bag, a dataframe, an "
+        "array or a list of delayed values"
+    )
+
+
+def appended(
+    path: Any,
+    collection: Any,
+    writes: Writing,
+    how: dict[str, Any],
+    compute_kwargs: dict[str, Any] | None,
+) -> Any:
+    """Writes the partitions, and commits: now, or when what is returned is computed."""
+    keys, needed = _partitions(collection, writes.function)
+    if compute_kwargs is None:
+        return _later(path, keys, needed, writes, how)
+    plan = job.plan([], path, parts=len(keys), **how)
+    name = f"swath-append-{plan.id}"
+    try:
+        graph = {
+            (name, part.index): (writes, part, key) for part, key in zip(plan.parts, keys)
+        }
+        layers = _layers(name, graph, needed)
+        bag = imported("dask.bag").Bag
+        if isinstance(needed[0], bag):
+            done = bag(layers, name, len(keys)).compute(**compute_kwargs)
+        else:
+            done = _together(name, layers, [*graph]).compute(**compute_kwargs)
+    except BaseException as error:
+        job._given_up(plan, error)
+        raise
+    return job._committed(plan, done)
+
+
+def _together(name: str, layers: Any, keys: list[Any]) -> Any:
+    """The receipts of all partitions in one value, for collections other than bags."""
+    end = f"{name}-receipts"
+    graph = imported("dask.highlevelgraph").HighLevelGraph(
+        {**layers.layers, end: {end: (_flat, keys)}}, {**layers.dependencies, end: {name}}
+    )
+    return imported("dask.delayed").Delayed(end, graph)
+
+
+def _layers(name: str, graph: dict[Any, Any], needed: list[Any]) -> Any:
+    """The tasks, after those of the collections that they need."""
+    high = imported("dask.highlevelgraph").HighLevelGraph
+    return high.from_collections(name, graph, dependencies=needed)
+
+
+def _flat(done: list[list[job.Done]]) -> list[job.Done]:
+    return [one for of_part in done for one in of_part]
+
+
+def _later(
+    path: Any, keys: list[Any], needed: list[Any], writes: Writing, how: dict[str, Any]
+) -> Any:
+    """A delayed value: the tasks begin the job, write, commit, and remove its folder."""
+    nonce = uuid.uuid4().hex
+    begin, commit, end = (f"swath-{it}-{nonce}" for it in ("plan", "commit", "append-end"))
+    path = os.path.abspath(os.fsdecode(path))
+    graph: dict[Any, Any] = {}
+    if how["form"] == "segments":
+        # The folder is the output, so it does not tell whose job it is: begun once, here.
+        plan = job.plan([], path, parts=len(keys), **how)
+        graph[begin] = (_same, plan)
+    else:
+        folder = os.path.abspath(os.fsdecode(how["folder"] or f"{path}.job-{nonce[:8]}"))
+        graph[begin] = (Beginning(path, len(keys), {**how, "folder": folder}),)
+    name = f"swath-append-{nonce}"
+    for at, key in enumerate(keys):
+        graph[name, at] = (_write_part, writes, begin, at, key)
+    graph[commit] = (_commit, begin, [(name, at) for at in range(len(keys))])
+    graph[end] = (_end, begin, commit)
+    return imported("dask.delayed").Delayed(end, _layers(end, graph, needed))
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Begins a job; when Dask runs it again, it is the same job as long as its folder is there."""
+
+    path: str
+    parts: int
+    how: dict[str, Any]
+
+    def __call__(self) -> job.Plan:
+        try:
+            return job.plan([], self.path, parts=self.parts, **self.how)
+        except AlreadyExistsError:
+            if not os.path.isdir(self.how["folder"]):
+                raise
+            return job.open(self.how["folder"], hard_links=self.how["hard_links"])
+
+
+def _same(plan: job.Plan) -> job.Plan:
+    return plan
+
+
+def _write_part(writes: Writing, plan: job.Plan, at: int, partition: Any) -> list[job.Done]:
+    return writes(plan.part(at), partition)
+
+
+def _commit(plan: job.Plan, done: list[list[job.Done]]) -> job.Committed:
+    return plan.commit(_flat(done))
+
+
+def _end(plan: job.Plan, committed: job.Committed) -> job.Committed:
+    try:
+        plan.remove()
+    except NotFoundError:
+        pass  # By a run of this task whose result was lost.
+    return committed

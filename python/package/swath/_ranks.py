@@ -1,0 +1,200 @@
+"""What ranks of an MPI program do together: errors, shares of a file, and exchange."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from swath import job
+from swath._errors import named, unreadable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_T = TypeVar("_T")
+
+# Messages have 32-bit counts of items before MPI 4.
+MOST_ITEMS = 2**31 - 1
+
+
+def mpi() -> Any:
+    """mpi4py, or an error that says how to get it."""
+    try:
+        from mpi4py import MPI  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ModuleNotFoundError:
+        raise ImportError(
+            "swath.mpi needs mpi4py, which is not installed; try: run pip install 'swath[mpi]'",
+            name="mpi4py",
+        ) from None
+    return MPI
+
+
+@contextmanager
+def together(comm: Any) -> Iterator[None]:
+    """Work of each rank on its own: if one fails, all raise. No rank may wait for another in it."""
+    mpi()
+    error: BaseException | None = None
+    try:
+        yield
+    except BaseException as caught:
+        error = caught
+    agree(comm, error)
+
+
+def agree(comm: Any, error: BaseException | None) -> None:
+    """Raises the error of the first rank that has one, on all ranks."""
+    failed = comm.size if error is None else comm.rank
+    first = comm.allreduce(failed, op=mpi().MIN)
+    if first == comm.size:
+        return
+    told = comm.bcast(portable(error, comm) if comm.rank == first else None, root=first)
+    if comm.rank == first and error is not None:
+        raise error
+    raise told from error
+
+
+def portable(error: BaseException | None, comm: Any) -> BaseException:
+    """Names the rank of an error, and returns it, or its text, as something that can be sent."""
+    assert error is not None
+    error.add_note(f"on rank {comm.rank} of {comm.size}")
+    try:
+        pickle.loads(pickle.dumps(error))
+        return error
+    except Exception:
+        other = RuntimeError(f"{type(error).__name__}: {error}")
+        for note in error.__notes__:
+            other.add_note(note)
+        return other
+
+
+def first(comm: Any, call: Callable[[], _T]) -> _T:
+    """What ``call`` returns on the first rank, on all ranks. If it raises, all do."""
+    mpi()
+    value: Any = None
+    error: BaseException | None = None
+    failed = False
+    if comm.rank == 0:
+        try:
+            value = call()
+        except BaseException as caught:
+            error, failed = caught, True
+            value = portable(caught, comm)
+    failed, value = comm.bcast((failed, value))
+    if not failed:
+        made: _T = value
+        return made
+    raise value if error is None else error
+
+
+class Share:
+    """This rank's bytes of a file, which was the same for all ranks when it began."""
+
+    def __init__(self, comm: Any, path: Any) -> None:
+        parts = first(comm, lambda: job.divide([path], parts=comm.size))
+        lengths = [sum(piece.length for piece in part.pieces) for part in parts]
+        self.extent = (sum(lengths[: comm.rank]), lengths[comm.rank])
+        self.length = sum(lengths)
+        # A rank without bytes still notices that the file has changed.
+        self._part = next((part for part in parts if part.pieces), None)
+
+    def check(self) -> None:
+        """Raises if the file has changed since."""
+        if self._part is not None:
+            self._part.check_inputs()
+
+
+def node_of(comm: Any) -> Any:
+    """The ranks of this machine, in their order; to be freed."""
+    return comm.Split_type(mpi().COMM_TYPE_SHARED, comm.rank)
+
+
+def check_room(path: Any, length: int) -> None:
+    """Fails if a machine has no room: some MPI libraries would let the other ranks wait."""
+    try:
+        room = os.statvfs("/dev/shm")
+    except OSError:
+        return
+    free = room.f_bavail * room.f_frsize
+    if free < length:
+        what = f"{length} bytes do not fit into /dev/shm, which has room for {free}"
+        hint = "let each rank read its own part, or enlarge /dev/shm"
+        raise unreadable("OutOfMemory", named(path), what, hint)
+
+
+def threads(comm: Any, workers: int) -> int:
+    """The threads of this rank: its share of the cores of its machine, unless the caller says how many."""
+    if workers:
+        return workers
+    node = node_of(comm)
+    ranks: int = node.size
+    node.Free()
+    return max(1, len(os.sched_getaffinity(0)) // ranks)
+
+
+def syncs(comm: Any) -> bool:
+    """Whether this rank syncs for its machine, all of whose ranks have written when this returns. The
+    commit, on the first rank, syncs for the machine of that rank."""
+    node = node_of(comm)
+    node.Barrier()
+    is_first: bool = node.rank == 0
+    node.Free()
+    return is_first and comm.rank != 0
+
+
+def exchange(
+    comm: Any, items: np.ndarray[Any, Any], counts: list[int], most: int = MOST_ITEMS
+) -> list[np.ndarray[Any, Any]]:
+    """Sends the first ``counts[0]`` items to the first rank, the next ones to the second, and so on; returns
+    what each rank has sent."""
+    from swath._numpy import np
+
+    kind = items.dtype
+    coming = comm.alltoall(counts)
+    with together(comm):
+        taken = np.empty(sum(coming), kind)
+    # Places within a message have 32 bits, too.
+    largest = comm.allreduce(max(len(items), len(taken)), op=mpi().MAX)
+    sends, takes = starts(counts), starts(coming)
+    raw, into = items.view(f"V{kind.itemsize}"), taken.view(f"V{kind.itemsize}")
+    unit = mpi().BYTE.Create_contiguous(kind.itemsize).Commit()
+    try:
+        if largest <= most:
+            comm.Alltoallv([raw, counts, sends[:-1], unit], [into, coming, takes[:-1], unit])
+        else:
+            _in_pieces(comm, (raw, sends), (into, takes), (unit, most))
+    finally:
+        unit.Free()
+    return [taken[takes[rank] : takes[rank + 1]] for rank in range(comm.size)]
+
+
+def _in_pieces(comm: Any, sent: Any, taken: Any, how: Any) -> None:
+    """The same in pieces of at most ``most`` items, with one rank after the other."""
+    (raw, sends), (into, takes), (unit, most) = sent, taken, how
+    # Messages of the caller have the same tags.
+    own = comm.Dup()
+    try:
+        for step in range(own.size):
+            to, of = (own.rank + step) % own.size, (own.rank - step) % own.size
+            goes, comes = pieces(sends[to], sends[to + 1], most), pieces(takes[of], takes[of + 1], most)
+            waiting = [
+                own.Irecv([into[begin:end], end - begin, unit], source=of) for begin, end in comes
+            ]
+            waiting += [own.Isend([raw[begin:end], end - begin, unit], dest=to) for begin, end in goes]
+            mpi().Request.Waitall(waiting)
+    finally:
+        own.Free()
+
+
+def starts(counts: list[int]) -> list[int]:
+    """Where each begins, and where the last one ends."""
+    found = [0]
+    for count in counts:
+        found.append(found[-1] + count)
+    return found
+
+
+def pieces(begin: int, end: int, most: int) -> list[tuple[int, int]]:
+    return [(at, min(at + most, end)) for at in range(begin, end, most)]

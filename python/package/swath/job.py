@@ -1,0 +1,386 @@
+"""Jobs of many processes: parallel workers write one right output, once.
+
+Swath starts no workers: an engine that you already have does (a pool of processes, Dask, MPI, a batch
+system). What is here is the contract between them::
+
+    plan(inputs, target)    client    which bytes each part reads; a folder for what parts write
+    part.writer()           worker    an attempt of a part: bytes in order, then a receipt (Done)
+    plan.commit(done)       client    each part once, in order: the output, durable under its name
+    plan.abort()            client    removes the folder; the target stays as it was
+
+>>> plan = swath.job.plan("words.txt", "upper.txt", parts=2)
+>>> done = []
+>>> for part in plan.parts:                      # each in any process, in any order
+...     with part.writer() as out:
+...         for piece in part.pieces:            # the lines that begin in these bytes
+...             lines = swath.read(piece.path, starting_in=piece.extent)
+...             _ = out.write(lines.tobytes().upper())
+...     done.append(out.done)
+>>> plan.commit(done).bytes
+24
+>>> plan.remove()
+>>> print(swath.read("upper.txt").decode(), end="")
+ONE TWO THREE
+FOUR FIVE
+
+A part may be done several times, and several times at once. The target is complete, or what it was before,
+whichever process is killed, and when. Nothing is removed before the output is durable. An input that has
+changed since the plan was made is an error. `run` does all of this on any executor.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import datetime
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from swath import _swath
+from swath._errors import ChangedError, Error
+from swath._swath import Committed, Done, Piece, Plan, SegmentWriter, Status, Swept, scan_records
+from swath._swath import JobPart as Part
+
+if TYPE_CHECKING:
+    from swath._swath import _Bytes, _Durability, _HardLinks, _Path, _Progress
+
+    _Function = Callable[[Any], _Bytes | None]
+
+__all__ = [
+    "Committed",
+    "Done",
+    "Part",
+    "Piece",
+    "Plan",
+    "SegmentWriter",
+    "Status",
+    "Swept",
+    "attempt",
+    "divide",
+    "open",
+    "plan",
+    "run",
+    "status",
+    "sweep",
+]
+
+# An attempt holds what its function made of this many bytes at one time.
+_STEP = 32 << 20
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
+
+
+def plan(
+    inputs: _Path | Iterable[_Path],
+    target: _Path,
+    *,
+    parts: int = 0,
+    part_size: int = 0,
+    division: Literal["bytes", "inputs"] | int = "bytes",
+    form: Literal["file", "segments"] = "file",
+    folder: _Path | None = None,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
+) -> Plan:
+    """Plans a job: looks at the inputs, divides them into parts, and makes the folder of the job.
+
+    No input is opened, and nothing is made at the target. Cost: one stat(2) for each input, and a folder
+    with one file.
+
+    Parameters
+    ----------
+    inputs : path, or iterable of paths
+        Regular files, read as one sequence of bytes. May be empty: then parts read nothing.
+    target : path
+        Where the output goes.
+    parts : int
+        How many; 0 means as many as ``part_size`` gives, or 1 without inputs.
+    part_size : int
+        Bytes of input of a part; 0 means 64 MiB.
+    division : "bytes", "inputs" or int
+        Where inputs may be divided: at any byte (a reader with ``starting_in=`` then takes whole
+        records), between inputs only, or at multiples of this many bytes.
+    form : {"file", "segments"}
+        "file": one ordinary file; the commit copies the segments to their places, sharing blocks where
+        the file system can. "segments": the job's folder is the output, which the commit gives a
+        manifest; it moves nothing. `swath cat` and `swath cp` read it.
+    folder : path, optional
+        For what parts write; it must not exist. Default: next to the target, ``TARGET.job-XXXXXXXX``. All
+        processes must see it under this path.
+    durability : {"full", "none"}
+        Whether the commit waits until the device has the output.
+    replace : bool
+        Whether an existing file may be replaced.
+    hard_links : {"refuse", "break"}
+        What to do if the file has other names, which keep the old bytes: refuse, or give only this
+        name the new ones.
+
+    Examples
+    --------
+    >>> plan = swath.job.plan("words.txt", "out.txt", parts=3)
+    >>> [part.pieces[0].extent for part in plan.parts]
+    [(0, 8), (8, 8), (16, 8)]
+    >>> plan.abort()
+    """
+    return _swath.plan_job(
+        inputs,
+        target,
+        parts=parts,
+        part_size=part_size,
+        division=division,
+        form=form,
+        folder=folder,
+        durability=durability,
+        replace=replace,
+        hard_links=hard_links,
+    )
+
+
+def divide(
+    inputs: _Path | Iterable[_Path],
+    *,
+    parts: int = 0,
+    part_size: int = 0,
+    division: Literal["bytes", "inputs"] | int = "bytes",
+) -> list[Part]:
+    """Divides inputs into the parts that `plan` gives them, without a job: for programs that only read.
+
+    Such a part can check its inputs, and has no writer.
+
+    Examples
+    --------
+    >>> [len(swath.read(piece.path, starting_in=piece.extent))
+    ...  for part in swath.job.divide("words.txt", parts=2) for piece in part.pieces]
+    [14, 10]
+    """
+    return _swath.divide_inputs(inputs, parts=parts, part_size=part_size, division=division)
+
+
+def open(folder: _Path, *, hard_links: _HardLinks = "refuse") -> Plan:
+    """Opens the plan of a job that another process has begun.
+
+    Examples
+    --------
+    >>> plan = swath.job.plan("words.txt", "out.txt")
+    >>> swath.job.open(plan.folder).id == plan.id
+    True
+    >>> plan.abort()
+    """
+    return _swath.open_job(folder, hard_links)
+
+
+def status(folder: _Path) -> Status:
+    """Looks into the folder of a job: how far it is, and which parts are missing.
+
+    Reads the plan and the names of segments, never their bytes.
+
+    Examples
+    --------
+    >>> plan = swath.job.plan("words.txt", "out.txt", parts=3)
+    >>> with plan.part(1).writer() as out:
+    ...     pass
+    >>> swath.job.status(plan.folder).missing
+    [(0, 1), (2, 3)]
+    >>> plan.abort()
+    """
+    return open(folder).status()
+
+
+def sweep(folder: _Path, older_than: float | datetime.timedelta) -> list[Swept]:
+    """Removes the folders of jobs in ``folder`` in which nothing has changed for a time: what clients left
+    that were killed.
+
+    Committed outputs stay, also folders of segments. So do jobs that another process is committing,
+    folders of other users, and everything else in ``folder``. Choose an age that no attempt takes: one
+    that is running cannot always be seen.
+
+    Parameters
+    ----------
+    folder : path
+        Where the folders of jobs are.
+    older_than : float or timedelta
+        In seconds, if it is a number.
+
+    Examples
+    --------
+    >>> swath.job.sweep(".", older_than=7 * 24 * 3600)
+    []
+    """
+    return _swath.sweep_jobs(folder, older_than)
+
+
+def attempt(
+    part: Part,
+    function: _Function,
+    *,
+    delimiter: bytes | str | int | None = None,
+    block_size: int = 0,
+    workers: int = 1,
+) -> Done:
+    """Does a part in this process: reads its records, writes what ``function`` makes of them, and returns
+    the receipt. `run` calls it on workers; call it yourself on an engine that has no executor.
+
+    Parameters
+    ----------
+    part : Part
+    function : callable
+        Receives a read-only memoryview of whole records, as in `scan_records`, and returns bytes, or None
+        for nothing. In a job without inputs it receives the index of the part, once.
+    delimiter : bytes or str of one byte, "csv", or int
+        Where records end, as for `scan_records`.
+    block_size : int
+        Bytes that ``function`` receives at one time; 0 means 1 MiB.
+    workers : int
+        Threads that call ``function``; 0 means one per core.
+
+    Examples
+    --------
+    >>> plan = swath.job.plan("words.txt", "upper.txt")
+    >>> done = swath.job.attempt(plan.part(0), lambda block: bytes(block).upper())
+    >>> plan.commit([done]).bytes
+    24
+    >>> plan.remove()
+    """
+    where = ""
+    try:
+        with part.writer() as out:
+            if not part.pieces:
+                _write(out, [function(part.index)])
+            for path, extent in _steps(part, delimiter):
+                where = f", {path} at bytes {extent[0]}..{extent[0] + extent[1]}"
+                made = scan_records(
+                    path,
+                    function,
+                    delimiter=delimiter,
+                    block_size=block_size,
+                    starting_in=extent,
+                    workers=workers,
+                )
+                _write(out, made)
+    except Exception as error:
+        error.add_note(f"in part {part.index} of the job {part.folder}{where}")
+        raise
+    return out.finish()
+
+
+def _steps(part: Part, delimiter: Any) -> Iterator[tuple[str, tuple[int, int]]]:
+    """What is read at one time: large parts do not have to fit into memory."""
+    for piece in part.pieces:
+        # Where a quoted field begins depends on all bytes before.
+        step = max(piece.length, 1) if delimiter == "csv" else _STEP
+        end = piece.offset + piece.length
+        for at in range(piece.offset, end, step):
+            yield piece.path, (at, min(step, end - at))
+
+
+def _write(out: SegmentWriter, made: list[_Bytes | None]) -> None:
+    for one in made:
+        if one is not None:
+            out.write(one)
+
+
+class _Future(Protocol):
+    def result(self) -> Any: ...
+    def cancel(self) -> Any: ...
+
+
+class _Executor(Protocol):
+    def submit(self, function: Callable[..., Any], /, *args: Any, **how: Any) -> Any: ...
+
+
+def run(
+    executor: _Executor,
+    plan: Plan,
+    function: _Function,
+    *,
+    delimiter: bytes | str | int | None = None,
+    block_size: int = 0,
+    workers: int = 1,
+    retries: int = 2,
+    progress: _Progress = None,
+) -> Committed:
+    """Runs a job on an executor: every part's records go through ``function`` on a worker, and the output
+    is one, in the order of the inputs.
+
+    Any object will do that has ``submit``, which returns futures with ``result`` and ``cancel``:
+    ``concurrent.futures.ProcessPoolExecutor``, Dask's ``client.get_executor()``, mpi4py's
+    ``MPIPoolExecutor``. When the output is durable, the folder of the job is removed. If a part fails for
+    good, the rest is cancelled, the job is aborted, and the target stays as it was. If only the commit
+    fails, what the parts wrote is kept, and the exception says where.
+
+    Parameters
+    ----------
+    executor : executor
+    plan : Plan
+    function, delimiter, block_size, workers
+        As for `attempt`. Other processes must be able to import or unpickle ``function``.
+    retries : int
+        How often a part is done again that has failed.
+    progress : bool or callable
+        Of the commit, as for `write_csv`.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> plan = swath.job.plan("words.txt", "upper.txt", parts=4)
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     swath.job.run(pool, plan, lambda block: bytes(block).upper()).bytes
+    24
+    """
+    how = {"delimiter": delimiter, "block_size": block_size, "workers": workers}
+    waiting: dict[_Future, tuple[Part, int]] = {}
+    done: list[Done] = []
+    try:
+        for part in plan.parts:
+            waiting[executor.submit(attempt, part, function, **how)] = part, retries
+        while waiting:
+            for future in _finished(waiting):
+                part, left = waiting.pop(future)
+                try:
+                    done.append(future.result())
+                except Exception as error:
+                    if left <= 0 or isinstance(error, ChangedError):
+                        raise
+                    waiting[executor.submit(attempt, part, function, **how)] = part, left - 1
+    except BaseException as error:
+        for future in waiting:
+            future.cancel()
+        _given_up(plan, error)
+        raise
+    return _committed(plan, done, progress)
+
+
+def _finished(waiting: dict[_Future, Any]) -> list[_Future]:
+    """Those that have ended; the first one, to be waited for, if they cannot be awaited together."""
+    ours = [future for future in waiting if isinstance(future, concurrent.futures.Future)]
+    if len(ours) < len(waiting):
+        return [next(iter(waiting))]
+    first = concurrent.futures.FIRST_COMPLETED
+    return [*concurrent.futures.wait(ours, return_when=first).done]
+
+
+def _given_up(plan: Plan, error: BaseException) -> None:
+    """Aborts the job, and keeps the error that ended it."""
+    try:
+        plan.abort()
+    except Error as other:
+        error.add_note(f"the job could not be aborted: {other}")
+
+
+def _committed(plan: Plan, done: Iterable[Done], progress: _Progress = None) -> Committed:
+    """Commits a job and removes its folder. The folder stays after a failure that may pass."""
+    try:
+        committed = plan.commit(done, progress=progress)
+    except ChangedError as error:
+        _given_up(plan, error)
+        raise
+    except BaseException as error:
+        error.add_note(
+            f"what the parts wrote is in {plan.folder}; try: correct the cause, then run "
+            "`plan = swath.job.open(folder)` and `plan.commit(plan.done())`, or `plan.abort()`"
+        )
+        raise
+    plan.remove()
+    return committed

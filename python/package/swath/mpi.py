@@ -1,0 +1,572 @@
+"""Swath for MPI programs, on mpi4py: ranks read their own part of a file, and append to one output.
+
+Every function is collective: all ranks of ``comm`` call it, in the same order. If one rank fails, every rank
+raises the error of the first one that failed, with a note that names it, and no rank waits for it. Paths must
+lead to the same file on all ranks.
+
+>>> from mpi4py import MPI
+>>> comm = MPI.COMM_WORLD
+>>> mine = swath.mpi.read_text(comm, "words.txt")            # the lines of this rank
+>>> swath.mpi.append(comm, "upper.txt", bytes(mine).upper())  # one file, in the order of the ranks
+24
+
+A rank that is killed ends the program, as MPI programs end. An output is then what it was before, or complete;
+the next writer of the same target removes what is left next to it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import swath
+from swath import _ranks, job
+from swath._rank_rows import Rows, read_rows
+from swath._sparse import _Values
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from swath._swath import _Bytes, _Durability, _HardLinks, _Path
+
+    _Data = _Bytes | Iterable[_Bytes]
+
+_R = TypeVar("_R")
+
+__all__ = [
+    "Rows",
+    "Shared",
+    "append",
+    "extent",
+    "read_csv",
+    "read_edges",
+    "read_mtx",
+    "read_records",
+    "read_shared",
+    "read_text",
+]
+
+# Pieces of fewer bytes are written together.
+_SMALL = 64 << 10
+_TOGETHER = 1 << 20
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
+
+
+def extent(comm: Any, path: _Path) -> tuple[int, int]:
+    """Returns this rank's bytes of a file, as offset and length: for readers with ``starting_in=``.
+
+    Ranks have nearly the same number of bytes, in the order of the ranks. If there are more ranks than bytes,
+    some have none.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> swath.mpi.extent(MPI.COMM_SELF, "words.txt")
+    (0, 24)
+    """
+    return _ranks.Share(comm, path).extent
+
+
+def read_text(
+    comm: Any, path: _Path, *, delimiter: bytes | str | int | None = None, workers: int = 0
+) -> swath.Buffer:
+    """Reads this rank's lines of a file: those that begin in its `extent`, whole.
+
+    Parameters
+    ----------
+    comm : mpi4py.MPI.Intracomm
+    path : path
+        A regular file.
+    delimiter : bytes or str of one byte, "csv", or int
+        Where records end, as for `scan_records`. Default: lines.
+    workers : int
+        Threads of this rank; 0 means its share of the cores of its machine.
+
+    Returns
+    -------
+    Buffer
+        Put together in the order of the ranks, they are the file.
+
+    Raises
+    ------
+    ChangedError
+        If the file changed while ranks read it.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> len(swath.mpi.read_text(MPI.COMM_SELF, "words.txt"))
+    24
+    """
+    share = _ranks.Share(comm, path)
+    workers = _ranks.threads(comm, workers)
+    with _ranks.together(comm):
+        data = swath.read(path, starting_in=share.extent, delimiter=delimiter, workers=workers)
+        share.check()
+    return data
+
+
+def read_records(
+    comm: Any,
+    path: _Path,
+    function: Callable[[memoryview], _R],
+    *,
+    delimiter: bytes | str | int | None = None,
+    block_size: int = 0,
+    workers: int = 0,
+) -> list[_R]:
+    """Calls ``function`` for blocks of this rank's records, and returns the results of this rank, in order.
+
+    In bounded memory: what ``function`` receives is valid during the call only.
+
+    Parameters
+    ----------
+    comm, path, delimiter, workers
+        As for `read_text`.
+    function : callable
+        Receives a read-only memoryview of whole records, as in `scan_records`.
+    block_size : int
+        Bytes that ``function`` receives at one time; 0 means 1 MiB.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> counts = swath.mpi.read_records(MPI.COMM_SELF, "words.txt", lambda block: bytes(block).count(b"o"))
+    >>> MPI.COMM_SELF.allreduce(sum(counts))
+    3
+    """
+    share = _ranks.Share(comm, path)
+    workers = _ranks.threads(comm, workers)
+    with _ranks.together(comm):
+        made = swath.scan_records(
+            path,
+            function,
+            delimiter=delimiter,
+            block_size=block_size,
+            starting_in=share.extent,
+            workers=workers,
+        )
+        share.check()
+    return made
+
+
+def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **how: Any) -> Any:
+    """Reads this rank's rows of a numeric CSV file, with the same types on all ranks.
+
+    Without ``dtype`` or ``dtypes=``, the types are those of `csv_dtypes` for the whole file: a column that has
+    fractions on one rank is float64 on all. A rank whose part alone has other types parses it twice.
+
+    Parameters
+    ----------
+    comm, path, workers
+        As for `read_text`.
+    dtype, how
+        As for `read_csv`, but for ``offset``, ``length`` and ``starting_in``.
+
+    Returns
+    -------
+    Table or numpy.ndarray
+        The rows that begin in this rank's `extent`; every rank has the names of the columns.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> swath.mpi.read_csv(MPI.COMM_SELF, "points.csv").shape
+    (3, 2)
+    """
+    share = _ranks.Share(comm, path)
+    workers = _ranks.threads(comm, workers)
+    with _ranks.together(comm):
+        for word in ("offset", "length", "starting_in"):
+            if word in how:
+                raise TypeError(f"{word} is chosen by the rank; try: read it with swath.read_csv")
+    with _ranks.together(comm):
+        made = swath.read_csv(path, dtype, starting_in=share.extent, workers=workers, **how)
+        share.check()
+    if dtype is not None or how.get("dtypes") is not None:
+        return made
+    wanted = _agreed(comm, made)
+    with _ranks.together(comm):
+        if wanted != _kinds(made):
+            how["dtypes"] = wanted
+            made = swath.read_csv(path, starting_in=share.extent, workers=workers, **how)
+            share.check()
+    return made
+
+
+def _kinds(table: swath.Table) -> list[str]:
+    return [kind.name for kind in table.dtypes]
+
+
+def _agreed(comm: Any, table: swath.Table) -> list[str]:
+    """The types of the columns of the whole file: parts without rows do not count."""
+    found = comm.allgather((table.shape[0], _kinds(table)))
+    kinds = [kinds for rows, kinds in found if rows] or [found[0][1]]
+    return ["int64" if {*column} == {"int64"} else "float64" for column in zip(*kinds)]
+
+
+class Shared:
+    """The bytes of a file in memory that all ranks of a machine share. Made by `read_shared`.
+
+    As a context manager it is freed at the end of the block.
+
+    >>> from mpi4py import MPI
+    >>> with swath.mpi.read_shared(MPI.COMM_SELF, "words.txt") as shared:
+    ...     bytes(shared.data[:3])
+    b'one'
+    """
+
+    def __init__(self, node: Any, window: Any, place: tuple[int, int]) -> None:
+        self._node, self._window = node, window
+        self._place = place
+        self._view()
+
+    def _view(self) -> None:
+        """Makes an owner of the bytes that every view and array of them keeps alive."""
+        from swath._numpy import np
+
+        address, length = self._place
+        # A class of its own can be referred to weakly.
+        kind: Any = type("Memory", (ctypes.c_ubyte * length,), {})
+        memory = kind.from_address(address) if length else kind()
+        self._owner = weakref.ref(memory)
+        made: Any = np.frombuffer(memory, np.uint8) if length else np.empty(0, np.uint8)
+        made.flags.writeable = False
+        self._data: memoryview | None = memoryview(made)
+
+    @property
+    def data(self) -> memoryview:
+        """The bytes, read-only: not a copy."""
+        if self._data is None:
+            raise ValueError("the shared memory was freed; try: read the file again")
+        return self._data
+
+    def array(self, dtype: Any = "u1") -> Any:
+        """The bytes as a read-only numpy array: not a copy.
+
+        >>> from mpi4py import MPI
+        >>> with swath.mpi.read_shared(MPI.COMM_SELF, "data.f8") as shared:
+        ...     float(shared.array("f8").sum())
+        499500.0
+        """
+        from swath._numpy import np
+
+        return np.frombuffer(self.data, dtype)
+
+    def free(self) -> None:
+        """Frees the memory. Collective: all ranks of the machine call it, when none uses arrays of it any more.
+
+        Raises
+        ------
+        BufferError
+            On all ranks, and nothing is freed, if one still has an array or a view of the bytes.
+        """
+        if self._window is None:
+            return
+        self._data = None
+        try:
+            with _ranks.together(self._node):
+                if self._owner() is not None:
+                    raise BufferError(
+                        "arrays or views of the shared bytes are in use; "
+                        "try: delete them on all ranks, then free the memory"
+                    )
+        except BaseException:
+            self._view()
+            raise
+        window, node, self._window = self._window, self._node, None
+        window.Free()
+        node.Free()
+
+    def __len__(self) -> int:
+        return self._place[1]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        # After an exception on one rank, the others may be anywhere.
+        if kind is None:
+            self.free()
+
+
+def read_shared(comm: Any, path: _Path, *, workers: int = 0) -> Shared:
+    """Reads a whole file once on each machine, into memory that all ranks of the machine share.
+
+    One rank of each machine reads it, the others wait. Free it on all ranks with `Shared.free`, or use it as a
+    context manager.
+
+    Parameters
+    ----------
+    comm, path
+        As for `read_text`.
+    workers : int
+        Threads of the rank that reads; 0 means one per core.
+
+    Raises
+    ------
+    OutOfMemoryError
+        If a machine has no room for it: shared memory is in ``/dev/shm`` on most systems.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> shared = swath.mpi.read_shared(MPI.COMM_SELF, "data.bin")
+    >>> len(shared), shared.array()[:3].tolist()
+    (1000000, [0, 1, 2])
+    >>> shared.free()
+    """
+    share = _ranks.Share(comm, path)
+    node = _ranks.node_of(comm)
+    reads = node.rank == 0
+    with _ranks.together(comm):
+        from swath._numpy import np as _
+
+        if reads:
+            _ranks.check_room(path, share.length)
+    window = _ranks.mpi().Win.Allocate_shared(share.length if reads else 0, 1, comm=node)
+    memory = window.Shared_query(0)[0]
+    window.Fence()
+    error: BaseException | None = None
+    try:
+        if reads and share.length:
+            swath.read(path, out=memoryview(memory).cast("B")[: share.length], workers=workers)
+        share.check()
+    except BaseException as caught:
+        error = caught
+    window.Fence()
+    try:
+        _ranks.agree(comm, error)
+    except BaseException:
+        window.Free()
+        node.Free()
+        raise
+    return Shared(node, window, (memory.address, share.length))
+
+
+def append(
+    comm: Any,
+    path: _Path,
+    data: _Data,
+    *,
+    segments: bool = False,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
+) -> int:
+    """Appends the bytes of all ranks, in the order of the ranks, to one output; returns its length.
+
+    Each rank writes straight from its memory to its place in one file, which then gets its name in one step:
+    the target is complete, or what it was. No byte travels between ranks.
+
+    Parameters
+    ----------
+    comm, path
+        As for `read_text`; ``path`` is the output.
+    data : bytes-like, or iterable of bytes-likes
+        This rank's bytes. An iterable may be a generator: its pieces are kept until all ranks know how many
+        bytes each has.
+    segments : bool
+        Whether to write a folder of segments: one file for each rank, with a checksum, and a manifest. Pieces
+        of an iterable are then written as they come. For file systems on which many writers of one file are
+        slow. ``swath cat`` and ``swath cp`` read it; something may not be there yet.
+    durability, replace, hard_links
+        As for `append`.
+
+    Raises
+    ------
+    Error
+        With ``reason`` "Busy" on all ranks if another job or program writes the output.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> swath.mpi.append(MPI.COMM_SELF, "out.txt", (b"%d\\n" % n for n in range(3)))
+    6
+    >>> bytes(swath.read("out.txt"))
+    b'0\\n1\\n2\\n'
+    """
+    if segments:
+        return _append_segments(comm, path, data, durability)
+    with _ranks.together(comm):
+        pieces = [*_each(data)]
+        size = sum(piece.nbytes for piece in pieces)
+    offset, total = comm.exscan(size) or 0, comm.allreduce(size)
+    draft: swath.Draft | None = None
+
+    def begin() -> str:
+        nonlocal draft
+        draft = swath.create_shared(
+            path, total, durability=durability, replace=replace, hard_links=hard_links
+        )
+        return draft.token
+
+    token = _ranks.first(comm, begin)
+    try:
+        with _ranks.together(comm):
+            out = swath.open_shared(token)
+            for piece in _batches(pieces):
+                offset += out.write(piece, offset)
+        syncs = _ranks.syncs(comm)
+        with _ranks.together(comm):
+            receipt = out.finish(durability="full" if syncs else "none")
+        receipts = comm.gather(receipt)
+        _ranks.first(comm, lambda: draft.commit(receipts) if draft else None)
+    finally:
+        if draft is not None:
+            draft.abort()
+    return int(total)
+
+
+def _append_segments(comm: Any, path: _Path, data: _Data, durability: _Durability) -> int:
+    plan = _ranks.first(
+        comm,
+        lambda: job.plan([], path, parts=comm.size, form="segments", durability=durability),
+    )
+    try:
+        with _ranks.together(comm):
+            with plan.part(comm.rank).writer() as out:
+                for piece in _batches(_each(data)):
+                    out.write(piece)
+        done = comm.gather(out.done)
+    except BaseException as error:
+        if comm.rank == 0:
+            _given_up(plan, error)
+        raise
+    return _ranks.first(comm, lambda: _committed(plan, done))
+
+
+def _given_up(plan: job.Plan, error: BaseException) -> None:
+    """Removes the folder, and keeps the error for which it is removed."""
+    try:
+        plan.abort()
+    except swath.Error as other:
+        error.add_note(f"the folder could not be removed: {other}")
+
+
+def _committed(plan: job.Plan, done: list[job.Done]) -> int:
+    try:
+        return plan.commit(done).bytes
+    except swath.Error as error:
+        if error.reason != "OutcomeUnknown":
+            _given_up(plan, error)
+        raise
+
+
+def _each(data: Any) -> Iterator[memoryview]:
+    """The pieces of the caller, as bytes."""
+    if isinstance(data, str):
+        raise TypeError("text has no bytes until it is encoded; try: pass text.encode()")
+    try:
+        view = memoryview(data)
+    except TypeError:
+        if not isinstance(data, Iterable):
+            raise
+    else:
+        yield _bytes_of(view)
+        return
+    for piece in data:
+        if isinstance(piece, str):
+            raise TypeError("text has no bytes until it is encoded; try: pass text.encode()")
+        yield _bytes_of(memoryview(piece))
+
+
+def _bytes_of(view: memoryview) -> memoryview:
+    if not view.c_contiguous:
+        raise BufferError("what is to be written has gaps; try: pass a contiguous copy")
+    if view.nbytes == 0:
+        return memoryview(b"")
+    return view.cast("B")
+
+
+def _batches(pieces: Iterable[memoryview]) -> Iterator[_Bytes]:
+    """The same bytes, with small pieces put together."""
+    small = bytearray()
+    for piece in pieces:
+        if piece.nbytes < _SMALL:
+            small += piece
+        else:
+            if small:
+                yield bytes(small)
+                small.clear()
+            yield piece
+        if len(small) >= _TOGETHER:
+            yield bytes(small)
+            small.clear()
+    if small:
+        yield bytes(small)
+
+
+def read_edges(
+    comm: Any,
+    path: _Path,
+    *,
+    values: _Values = "auto",
+    base: Literal["auto", "0", "1", 0, 1] = "auto",
+    vertices: int | None = None,
+    expand: bool = True,
+    strict: bool = False,
+    sort: bool = False,
+    sum_duplicates: bool = False,
+    workers: int = 0,
+) -> Rows:
+    """Reads a list of edges into compressed rows that are distributed by blocks of rows.
+
+    Each rank parses the lines of its `extent`; then every edge goes to the rank that has its row. Put together,
+    the blocks are what `read_edges` returns in the form "csr" on one process, entry for entry.
+
+    Memory of a rank: its part of the edges twice, and 8 bytes for each vertex.
+
+    Parameters
+    ----------
+    comm, path, workers
+        As for `read_text`.
+    values, base, vertices, expand, strict, sort, sum_duplicates
+        As for `read_edges`. Without ``vertices`` the greatest vertex of all ranks decides.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> rows = swath.mpi.read_edges(MPI.COMM_SELF, "edges.el")
+    >>> rows.first, rows.shape, rows.indices.tolist()
+    (0, (3, 3), [1, 2, 0])
+    """
+    how: dict[str, Any] = {"values": values, "vertices": vertices, "expand": expand}
+    how |= {"base": base if isinstance(base, str) else str(int(base)), "strict": strict}
+    return read_rows(comm, path, workers, sort, sum_duplicates, format="edges", **how)
+
+
+def read_mtx(
+    comm: Any,
+    path: _Path,
+    *,
+    values: _Values = "auto",
+    expand: bool = True,
+    strict: bool = False,
+    sort: bool = False,
+    sum_duplicates: bool = False,
+    workers: int = 0,
+) -> Rows:
+    """Reads a Matrix Market file into compressed rows that are distributed by blocks of rows.
+
+    As `swath.mpi.read_edges`; the header has the size of the matrix.
+
+    Examples
+    --------
+    >>> from mpi4py import MPI
+    >>> swath.mpi.read_mtx(MPI.COMM_SELF, "graph.mtx").shape
+    (3, 3)
+    """
+    how: dict[str, Any] = {"values": values, "expand": expand, "strict": strict}
+    return read_rows(comm, path, workers, sort, sum_duplicates, format="mtx", **how)
