@@ -175,6 +175,10 @@ fn missing_tip(verb: &str, missing: &[String]) -> Option<&'static str> {
         "job" if lacks("<COMMAND>...") || lacks("<PART>") => {
             Some("name the parts and the command: 'swath job run FOLDER PART -- COMMAND'")
         }
+        "job" if lacks("<INPUT>...") => Some(
+            "name the inputs after the output: 'swath job plan TARGET INPUT...'; without inputs, \
+             pass '--parts'",
+        ),
         "job" if lacks("--older-than") => Some("pass '--older-than' with a time, such as 7d"),
         "cp" if lacks("<OUT>") => {
             Some("name the file or folder to copy to, or '-' for standard output")

@@ -192,6 +192,19 @@ fn a_command_need_not_read_its_input_and_knows_its_part() {
 }
 
 #[test]
+fn too_few_descriptors_for_all_workers_are_fewer_workers() {
+    let bench = Bench::new();
+    bench.file("in", "line\n".repeat(5000));
+    bench.done("job plan out in --parts 40 --folder j");
+    let line = "ulimit -n 24; cd \"$1\"; exec \"$0\" job run j --all --workers 20 -- sh -c 'sleep 0.05; cat'";
+    let output = crate::child::shell(line, &[bench.path("").as_ref()]);
+    assert_eq!((code(&output), stdout(&output).lines().count()), (0, 40), "{output:?}");
+    assert!(stderr(&output).contains("note: going on with fewer commands"), "{output:?}");
+    bench.done("job commit j");
+    assert_eq!(bench.read("out"), bench.read("in"));
+}
+
+#[test]
 fn a_job_without_inputs_has_the_output_of_each_part() {
     let bench = Bench::new();
     bench.done("job plan out --parts 12 --folder j");
@@ -241,8 +254,7 @@ fn segments_are_the_output_and_are_read_as_one_file() {
 fn a_job_ends_with_one_output_and_no_folder() {
     let bench = Bench::new();
     bench.file("in", "a\n");
-    let plan =
-        |more: &str| bench.done(&format!("job plan out in --folder j {more}").trim_end());
+    let plan = |more: &str| bench.done(format!("job plan out in --folder j {more}").trim_end());
     plan("");
     bench.done("job run j 0 -- cat");
     bench.done("job commit --keep j");

@@ -41,6 +41,7 @@ fn what_cannot_be_divided_is_refused_with_what_to_do() {
         assert!(said.contains(wanted), "{line}: {said}");
     }
     for (line, wanted) in [
+        ("job plan in", "tip: name the inputs after the output"),
         ("job plan out -", "tip: write standard input to a file first"),
         ("job plan out in --width 0", "at least 1 byte"),
         ("job plan out in --width 4 --division lines", "cannot be used with"),
@@ -133,6 +134,7 @@ fn an_input_that_fails_ends_the_command_before_it_sees_an_end() {
     let output = bench.run_words(&["job", "run", "j", "0", "--", "sh", "-c", cut]);
     let said = stderr(&output);
     assert_eq!(code(&output), 2, "{said}");
+    assert!(said.contains("cannot do part 0 of "), "{said}");
     assert!(said.contains(" in at bytes ") || said.contains("/in at bytes "), "{said}");
     assert!(!bench.path("seen").exists(), "the command saw an end that is not one");
     assert_eq!(names(&bench.path("j")), ["JOB"]);

@@ -105,9 +105,8 @@ impl Plan {
         }
         match folder.remove(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            removed => {
-                removed.map_err(|error| Error::io(Operation::Remove, &self.folder, error))
-            }
+            removed => removed
+                .map_err(|error| Error::io(Operation::Remove, &self.folder.join(name), error)),
         }
     }
 }
@@ -138,7 +137,12 @@ pub fn sweep(parent: impl AsRef<Path>, older_than: Duration) -> Result<Vec<Swept
 
 fn sweep_in(parent: &Path, older_than: Duration) -> Result<Vec<Swept>> {
     let output = OutputOptions::new();
-    let opened = files::open_folder(&*output.draft.fs, parent)?;
+    let fs = &output.draft.fs;
+    let opened = fs.locate(parent).and_then(|at| at.folder.open_folder(&at.name));
+    let opened = opened.map_err(|error| {
+        Error::io(Operation::Open, parent, error)
+            .hint("pass the folder that jobs were planned in")
+    })?;
     let failed = |error| Error::io(Operation::Inspect, parent, error);
     let (mut swept, mut failure) = (Vec::new(), None);
     for name in opened.list().map_err(failed)? {

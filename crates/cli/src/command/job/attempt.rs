@@ -53,22 +53,48 @@ pub(super) struct Finished {
 
 /// Why a part is not done.
 pub(super) enum Trouble {
+    /// The process, or the machine, has too little for another command at this moment.
+    Shortage(anyhow::Error),
     /// Others may succeed.
     Part(anyhow::Error),
     /// None would.
     All(anyhow::Error),
 }
 
+/// `EAGAIN`, `ENOMEM`, `ENFILE` and `EMFILE`: what fewer commands at the same time need less of.
+const SHORTAGES: [i32; 4] = [11, 12, 23, 24];
+
 impl<E: Into<anyhow::Error>> From<E> for Trouble {
     fn from(error: E) -> Self {
-        Self::Part(error.into())
+        let error = error.into();
+        if is_shortage(&error) { Self::Shortage(error) } else { Self::Part(error) }
     }
+}
+
+fn is_shortage(error: &anyhow::Error) -> bool {
+    let number = |cause: &(dyn std::error::Error + 'static)| {
+        let number = cause.downcast_ref::<io::Error>().and_then(io::Error::raw_os_error);
+        number.or_else(|| cause.downcast_ref::<swath::Error>()?.raw_os_error())
+    };
+    error.chain().filter_map(number).any(|number| SHORTAGES.contains(&number))
 }
 
 impl Work<'_> {
     /// Does part `index`.
     pub(super) fn attempt(&self, index: usize) -> Result<Finished, Trouble> {
-        let part = self.plan.part(index).ok_or_else(|| super::no_part(self.plan, index))?;
+        let named = |error: anyhow::Error| {
+            let folder = self.plan.folder().display();
+            error.context(format!("cannot do part {index} of {folder}"))
+        };
+        self.done(index).map_err(|trouble| match trouble {
+            Trouble::Shortage(error) => Trouble::Shortage(named(error)),
+            Trouble::Part(error) => Trouble::Part(named(error)),
+            Trouble::All(error) => Trouble::All(error),
+        })
+    }
+
+    fn done(&self, index: usize) -> Result<Finished, Trouble> {
+        let part = self.plan.part(index).context("there is no such part")?;
         let mut out = part.writer()?;
         let pieces = self.plan.contents(index)?;
         let feed = Feed::prepare(pieces, self.read.clone())?;
@@ -78,9 +104,11 @@ impl Work<'_> {
             let program = self.program();
             let what = format!("cannot start {program}");
             let hint = "check the name of the command, and its permissions";
-            Trouble::All(Refused::new(what, hint).with_source(error).into())
+            let is_short = error.raw_os_error().is_some_and(|it| SHORTAGES.contains(&it));
+            let error = Refused::new(what, hint).with_source(error).into();
+            if is_short { Trouble::Shortage(error) } else { Trouble::All(error) }
         })?;
-        // Later starts have their own pipes.
+        // It may hold a copy of the input.
         drop(command);
         let Pipes { stdin, stdout } = pipes;
         let fed = feed.begin(stdin, &running);
@@ -91,7 +119,7 @@ impl Work<'_> {
         }
         let status = running.wait().context("cannot wait for the command")?;
         if !self.is_success(status) {
-            return Err(self.failed(index, status, &fed).into());
+            return Err(self.failed(status, &fed).into());
         }
         Ok(Finished { done: out.finish()?, bytes_in: fed.bytes.load(Ordering::Relaxed) })
     }
@@ -115,7 +143,7 @@ impl Work<'_> {
     }
 
     /// The error of a command that has not succeeded. If its input could not be read, that is why.
-    fn failed(&self, index: usize, status: ExitStatus, fed: &Fed) -> anyhow::Error {
+    fn failed(&self, status: ExitStatus, fed: &Fed) -> anyhow::Error {
         if let Some(error) = fed.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return error;
         }
@@ -130,11 +158,7 @@ impl Work<'_> {
             }
             (None, None) => String::from("did not end well"),
         };
-        let folder = self.plan.folder().display();
-        let what = format!(
-            "cannot do part {index} of {folder}: {} {ended}, so its output was not kept",
-            self.program()
-        );
+        let what = format!("{} {ended}, so its output was not kept", self.program());
         let hint = match status.code() {
             Some(1) => {
                 "run the part again when the command is right; \
@@ -238,17 +262,19 @@ fn feed(
         let mut reader = super::stream::reader(piece, read)?;
         loop {
             let block = reader.fill_buf()?;
-            let len = block.len();
-            match to.write_all(block) {
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-                written => written.context("cannot write to the command")?,
-            }
-            if len == 0 {
+            if block.is_empty() {
                 break;
             }
-            // Relaxed: a count for the report, read after the command has ended.
-            bytes.fetch_add(len as u64, Ordering::Relaxed);
-            reader.consume(len);
+            match to.write(block) {
+                Ok(len) => {
+                    // Relaxed: a count for the report, read after the command has ended.
+                    bytes.fetch_add(len as u64, Ordering::Relaxed);
+                    reader.consume(len);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
+                Err(error) => return Err(error).context("cannot write to the command"),
+            }
         }
     }
     Ok(())

@@ -39,11 +39,11 @@ pub struct PlanArgs {
     #[arg(value_name = "TARGET", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub target: PathBuf,
 
-    /// Files to divide, in this order; without any, parts have no input
-    #[arg(value_name = "INPUT", value_parser = path(), value_hint = ValueHint::FilePath)]
+    /// Files to divide, in this order; with --parts and without any, parts have no input
+    #[arg(value_name = "INPUT", value_parser = path(), value_hint = ValueHint::FilePath, required_unless_present = "parts")]
     pub inputs: Vec<PathBuf>,
 
-    /// How many parts [default: one for each --part-size; 1 without inputs]
+    /// How many parts [default: one for each --part-size]
     #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0, hide_default_value = true, conflicts_with = "part_size")]
     pub parts: usize,
 

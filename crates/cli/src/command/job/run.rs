@@ -1,8 +1,7 @@
 //! `swath job run`: does parts by a command.
 
 use std::ffi::OsString;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -86,13 +85,7 @@ impl Command for Run {
         }
         let (command, accepted) = (&self.command, &self.accept);
         let work = Work { plan: &plan, command, accepted, read };
-        let crew = Crew {
-            args: self,
-            work,
-            parts,
-            next: AtomicUsize::new(0),
-            state: Mutex::default(),
-        };
+        let crew = Crew { args: self, work, parts, state: Mutex::default() };
         thread::scope(|scope| {
             for _ in 1..workers {
                 // Without more threads, those that there are do all parts.
@@ -138,13 +131,17 @@ struct Crew<'r> {
     args: &'r Run,
     work: Work<'r>,
     parts: Vec<usize>,
-    /// How many have been taken.
-    next: AtomicUsize,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
+    /// How many parts have been taken.
+    next: usize,
+    /// Parts to be taken again.
+    again: Vec<usize>,
+    /// Parts that are being run.
+    running: usize,
     done: usize,
     failed: Vec<anyhow::Error>,
     /// Why no further part is begun.
@@ -154,30 +151,43 @@ struct State {
 }
 
 impl Crew<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self) -> Option<usize> {
+        self.state().take(&self.parts)
+    }
+
     fn work(&self) {
-        // Relaxed: each index is taken once, and nothing else depends on it.
-        while let Some(&part) = self.parts.get(self.next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some(part) = self.next() {
             let start = Instant::now();
             let ended = self.work.attempt(part);
             // A signal that ended the command ends this program too, and needs no report.
             let_it_end();
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.state();
+            state.running -= 1;
             match ended {
                 Ok(finished) => {
                     state.done += 1;
                     let printed = self.report(&finished, start.elapsed());
                     state.note(printed);
                 }
-                Err(Trouble::Part(error)) if self.parts.len() > 1 => {
-                    let printed = self.report_failure(part, &error);
-                    state.note(printed);
+                // Those that are running come to their end, and this part is run after one of them.
+                Err(Trouble::Shortage(error)) if state.running > 0 => {
+                    let why = describe(&error);
+                    complain(format!("note: going on with fewer commands at a time: {why}"));
+                    state.again.push(part);
+                    return;
+                }
+                Err(Trouble::Part(error) | Trouble::Shortage(error)) => {
+                    if self.parts.len() > 1 {
+                        let printed = self.report_failure(part, &error);
+                        state.note(printed);
+                    }
                     state.failed.push(error);
                 }
-                Err(Trouble::Part(error)) => state.failed.push(error),
-                Err(Trouble::All(error)) => {
-                    state.fatal = state.fatal.take().or(Some(error));
-                    self.next.store(self.parts.len(), Ordering::Relaxed);
-                }
+                Err(Trouble::All(error)) => state.fatal = state.fatal.take().or(Some(error)),
             }
         }
     }
@@ -228,6 +238,19 @@ impl Crew<'_> {
 }
 
 impl State {
+    fn take(&mut self, parts: &[usize]) -> Option<usize> {
+        if self.fatal.is_some() {
+            return None;
+        }
+        let part = self.again.pop().or_else(|| {
+            let part = parts.get(self.next).copied();
+            self.next += 1;
+            part
+        })?;
+        self.running += 1;
+        Some(part)
+    }
+
     /// The work goes on if its report cannot be printed; a reader that has read enough is not an error.
     fn note(&mut self, printed: Result<()>) {
         if let Err(error) = printed
