@@ -108,10 +108,7 @@ def line_cases(data: Path, scale: int) -> Iterator[Case]:
         # It ends every line once more, but the last of a file.
         return total >= path.stat().st_size and len([*out.iterdir()]) == len(result)
 
-    def ours(function: Any) -> Any:
-        return swath.dask.append(out, swath.dask.read_text(path, part_size=part), function)
-
-    def ours_mapped(durability: Any) -> Any:
+    def ours(durability: Any) -> Any:
         lines = swath.dask.read_text(path, part_size=part).map(shout)
         return swath.dask.append(out, lines, durability=durability)
 
@@ -121,11 +118,10 @@ def line_cases(data: Path, scale: int) -> Iterator[Case]:
 
     case = Served("lines", [path], out)
     peer = "dask.bag: read_text().map().to_textfiles(), many files, not durable"
-    case.add("append(read_text(), partial(map, f))", lambda: ours(partial(map, shout)), file_is_right)
-    case.add("append(read_text().map(f))", lambda: ours_mapped("full"), file_is_right)
-    case.add("append(read_text().map(f)), not durable", lambda: ours_mapped("none"), file_is_right)
+    case.add("append(read_text().map(f))", lambda: ours("full"), file_is_right)
+    case.add("append(read_text().map(f)), not durable", lambda: ours("none"), file_is_right)
     case.add(peer, theirs, files_are_right)
-    case.goal("append(read_text(), partial(map, f))", peer, 2.5)
+    case.goal("append(read_text().map(f))", peer, 2.5)
     yield case
 
 

@@ -43,7 +43,7 @@ def cluster() -> Iterator[Any]:
         "distributed.worker.memory.terminate": False,
         # A worker that is killed twice in this time would not come back.
         "distributed.deploy.lost-worker-timeout": "1h",
-        "distributed.comm.timeouts.connect": "10s",
+        "distributed.comm.timeouts.connect": "5s",
         "logging.distributed": "critical",
     }
     with dask.config.set(settings):
@@ -173,12 +173,12 @@ def prepare(phase: str, mark: Path) -> None:
     from swath import _dask_reading as reading
     from swath import _dask_writing as writing
 
-    lines, batches, call = reading.Lines.of, writing.Writing.batches, writing.Writing.__call__
+    items, batches, call = reading.Items.items, writing.Writing.batches, writing.Writing.__call__
 
-    def of(self: Any, piece: Any) -> Any:
-        if phase == "reading" and piece.offset > 0:
+    def items_of(self: Any, path: Any, extent: Any) -> Any:
+        if phase == "reading" and extent[0] > 0:
             die_once(mark)
-        return lines(self, piece)
+        return items(self, path, extent)
 
     def batches_of(self: Any, items: Any) -> Any:
         for batch in batches(self, items):
@@ -202,7 +202,7 @@ def prepare(phase: str, mark: Path) -> None:
             die_once(mark)
         return committed
 
-    reading.Lines.of = of  # type: ignore[method-assign]
+    reading.Items.items = items_of  # type: ignore[method-assign]
     writing.Writing.batches = batches_of  # type: ignore[method-assign]
     writing.Writing.__call__ = written  # type: ignore[method-assign]
     writing._commit = commit

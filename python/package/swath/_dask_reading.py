@@ -6,6 +6,7 @@ import codecs
 import errno
 import glob
 import importlib
+import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from swath._errors import build, unreadable
 if TYPE_CHECKING:
     from swath._swath import Buffer
 
+# Bytes that are read at one time, and those that become items at one time: Dask's workers return larger
+# memory to the system each time.
+STEP = 1 << 20
+SLICE = 64 << 10
 # How compressed files begin, which have no parts.
 _COMPRESSED = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00")
 
@@ -107,22 +112,76 @@ class Reads:
         return found[0] if len(found) == 1 else [one for piece in found for one in piece]
 
 
-def _bytes_of(piece: job.Piece, delimiter: Any, workers: int) -> Buffer:
+@dataclass(frozen=True)
+class Items(Reads):
+    """Reads a part step by step: what is made of one step fits into the processor's cache."""
+
+    delimiter: bytes | str | int | None
+    workers: int
+
+    def __call__(self, part: job.Part) -> Run:
+        return Run(self, part)
+
+    def steps(self, part: job.Part) -> Iterator[list[Any]]:
+        """The items, some at a time."""
+        where = ""
+        try:
+            part.check_inputs()
+            for piece in part.pieces:
+                # Where a quoted field begins depends on all bytes before.
+                step = max(piece.length, 1) if self.delimiter == "csv" else STEP
+                end = piece.offset + piece.length
+                for at in range(piece.offset, end, step):
+                    where = f", {piece.path} at bytes {at}..{min(at + step, end)}"
+                    yield from self.items(piece.path, (at, min(step, end - at)))
+            part.check_inputs()
+        except Exception as error:
+            error.add_note(f"in partition {part.index}{where}")
+            raise
+
+    def items(self, path: str, extent: tuple[int, int]) -> Iterator[list[Any]]:
+        """Those that begin in an extent."""
+        data = _bytes_of(path, extent, self.delimiter, self.workers)
+        return map(self.made_of, _slices(data, self.delimiter), itertools.repeat(extent[0]))
+
+    def made_of(self, data: Buffer, at: int) -> list[Any]:
+        """The items that some bytes consist of; they were read at an offset."""
+        raise NotImplementedError
+
+
+class Run(Sequence[Any]):
+    """The items of a part, read anew by each loop over them; a pickle has them all."""
+
+    def __init__(self, reads: Items, part: job.Part) -> None:
+        self.reads, self.part = reads, part
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.chain.from_iterable(self.reads.steps(self.part))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.reads.steps(self.part)))
+
+    def __getitem__(self, index: Any) -> Any:
+        return [*self][index]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, ([*self],)
+
+
+def _bytes_of(path: str, extent: tuple[int, int], delimiter: Any, workers: int) -> Buffer:
     data = swath.read(
-        piece.path, starting_in=piece.extent, delimiter=delimiter, workers=workers, readonly=True
+        path, starting_in=extent, delimiter=delimiter, workers=workers, readonly=True
     )
-    if piece.offset == 0 and bytes(data[:6]).startswith(_COMPRESSED):
+    if extent[0] == 0 and bytes(data[:6]).startswith(_COMPRESSED):
         hint = "unpack it with `swath decompress`, or use Dask's own reader"
-        raise unreadable("UnknownFormat", piece.path, "it is compressed, and has no lines", hint)
+        raise unreadable("UnknownFormat", path, "it is compressed, and has no lines", hint)
     return data
 
 
 @dataclass(frozen=True)
-class Lines(Reads):
+class Lines(Items):
     """Lines of text, or of bytes without an encoding."""
 
-    delimiter: bytes | str | None
-    workers: int
     encoding: str | None
     errors: str
 
@@ -142,15 +201,39 @@ class Lines(Reads):
                     "files to UTF-8, or use Dask's own reader"
                 )
 
-    def of(self, piece: job.Piece) -> list[str] | list[bytes]:
-        data = _bytes_of(piece, self.delimiter, self.workers)
+    def made_of(self, data: Buffer, at: int) -> list[Any]:
         if self.encoding is None:
             return _split(bytes(data), self.delimiter)
+        encoding = self.encoding
+        if at > 0 and codecs.lookup(encoding).name == "utf-8-sig":
+            encoding = "utf-8"  # A mark is one only at the beginning of the file.
         if self.delimiter in (None, "\n", b"\n"):
-            return _lines(data.decode(self.encoding, self.errors), data)
+            return _lines(data.decode(encoding, self.errors), data)
         # Not by the text: the byte may be another character there.
         lines = _split(bytes(data), self.delimiter)
-        return [line.decode(self.encoding, self.errors) for line in lines]
+        return [line.decode(encoding, self.errors) for line in lines]
+
+
+def _slices(data: Buffer, delimiter: bytes | str | int | None) -> Iterator[Buffer]:
+    """Whole records, about as many bytes as a slice has at one time."""
+    if isinstance(delimiter, int):
+        width = max(SLICE // delimiter, 1) * delimiter
+        yield from (data[at : at + width] for at in range(0, len(data), width))
+        return
+    end = _end(delimiter)
+    at = 0
+    while len(data) - at > SLICE:
+        cut = data.rfind(end, at, at + SLICE)
+        cut = cut if cut >= 0 else data.find(end, at + SLICE)
+        if cut < 0:
+            break
+        yield data[at : cut + 1]
+        at = cut + 1
+    yield data[at:]
+
+
+def _end(delimiter: bytes | str | None) -> bytes:
+    return b"\n" if delimiter is None else delimiter.encode() if isinstance(delimiter, str) else delimiter
 
 
 def _lines(text: str, data: Buffer) -> list[str]:
@@ -164,10 +247,11 @@ def _lines(text: str, data: Buffer) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def _split(data: bytes, delimiter: bytes | str | None) -> list[bytes]:
+def _split(data: bytes, delimiter: bytes | str | int | None) -> list[bytes]:
     """Records with the delimiter at their ends."""
-    end = b"\n" if delimiter is None else delimiter
-    end = end.encode() if isinstance(end, str) else end
+    if isinstance(delimiter, int):
+        return [data[at : at + delimiter] for at in range(0, len(data), delimiter)]
+    end = _end(delimiter)
     if end == b"\n":
         lines = data.splitlines(keepends=True)
         if len(lines) == data.count(b"\n") + (not data.endswith(b"\n") and data != b""):
@@ -179,27 +263,17 @@ def _split(data: bytes, delimiter: bytes | str | None) -> list[bytes]:
 
 
 @dataclass(frozen=True)
-class Bytes(Reads):
+class Bytes(Items):
     """Records as bytes."""
 
-    delimiter: bytes | str | int | None
-    workers: int
+    def items(self, path: str, extent: tuple[int, int]) -> Iterator[list[bytes]]:
+        if self.delimiter != "csv":
+            return super().items(path, extent)
+        how: dict[str, Any] = {"block_size": 1, "workers": self.workers}
+        return iter([swath.scan_records(path, bytes, delimiter="csv", starting_in=extent, **how)])
 
-    def of(self, piece: job.Piece) -> list[bytes]:
-        if self.delimiter == "csv":
-            return swath.scan_records(
-                piece.path,
-                bytes,
-                delimiter="csv",
-                block_size=1,
-                starting_in=piece.extent,
-                workers=self.workers,
-            )
-        data = bytes(_bytes_of(piece, self.delimiter, self.workers))
-        if isinstance(self.delimiter, int):
-            width = self.delimiter
-            return [data[at : at + width] for at in range(0, len(data), width)]
-        return _split(data, self.delimiter)
+    def made_of(self, data: Buffer, at: int) -> list[bytes]:
+        return _split(bytes(data), self.delimiter)
 
 
 @dataclass(frozen=True)
@@ -210,8 +284,9 @@ class Records(Reads):
     workers: int
 
     def of(self, piece: job.Piece) -> Views:
-        lengths = [len(it) for it in Bytes(self.delimiter, self.workers).of(piece)]
-        return Views([(_bytes_of(piece, self.delimiter, self.workers), lengths)])
+        data = _bytes_of(piece.path, piece.extent, self.delimiter, self.workers)
+        found = Bytes(self.delimiter, self.workers).items(piece.path, piece.extent)
+        return Views([(data, [len(one) for some in found for one in some])])
 
     def joined(self, found: list[Any]) -> Views:
         return Views([run for views in found for run in views.runs])
@@ -271,5 +346,14 @@ def token_of(*things: Any) -> str:
 def bag_of(label: str, reads: Reads, parts: list[job.Part]) -> Any:
     """A bag with a partition for each part."""
     name = f"{label}-{token_of(reads, parts)}"
-    bag = imported("dask.bag").Bag
-    return bag({(name, part.index): (reads, part) for part in parts}, name, len(parts))
+    imported("dask.bag")
+    from swath._dask_bag import Bag
+
+    # Dask leaves out `list` where one task takes the items: no partition is in memory then.
+    graph = {(name, part.index): (list, (reads, part)) for part in parts}
+    tasks: Any = graph if isinstance(reads, Items) else _plain(graph)
+    return Bag(tasks, name, len(parts))
+
+
+def _plain(graph: dict[Any, Any]) -> dict[Any, Any]:
+    return {key: task for key, (_, task) in graph.items()}

@@ -13,8 +13,8 @@ from swath import job
 from swath._dask_reading import imported
 from swath._errors import AlreadyExistsError, NotFoundError
 
-# About as many bytes of items are put together before they are written.
-_BATCH = 1 << 20
+# About as many bytes of items are put together before they are written: as in a slice that is read.
+_BATCH = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Writing:
             )
 
     def batches(self, items: Iterator[Any]) -> Iterator[bytes]:
-        """Items put together to about a mebibyte."""
+        """Items put together to some kilobytes."""
         count, at = 64, 0
         while batch := [*itertools.islice(items, count)]:
             made = self.together(batch, at)
