@@ -14,7 +14,7 @@ import swath
 Functions = dict[str, Callable[..., Any]]
 
 # What is read comes first; so does the path of what is left, as in `open` and `numpy.save`.
-SOURCES = {"source", "sources", "paths_or_folder"}
+SOURCES = {"source", "sources", "paths_or_folder", "token"}
 TARGETS = {"path"}
 # The kind of result: chosen by the caller, with a usual default.
 OF_THE_RESULT = {"algorithm", "dtype", "form", "shape"}
@@ -27,8 +27,14 @@ WRITING = {
     "progress": None,
 }
 # Many files go past what decides how one large file is read; threads of an output are the caller's, who
-# knows how far they are.
-WITHOUT = {"ingest": {"page_cache"}, "ingest_stream": {"page_cache"}, "append": {"workers", "progress"}}
+# knows how far they are. What opens a shared draft reads nothing.
+WITHOUT = {
+    "ingest": {"page_cache"},
+    "ingest_stream": {"page_cache"},
+    "append": {"workers", "progress"},
+    "create_shared": {"workers", "progress"},
+    "open_shared": set(READING),
+}
 # Words of others that mean two things.
 TWO_MEANINGS = {
     "order": "numpy's order of indices; the order of files; the names of tensors that come first",
