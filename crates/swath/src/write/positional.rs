@@ -65,10 +65,10 @@ impl Positional {
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] if they extend past the length, in which case nothing of them is
-    /// written; the kernel's errors of writing, with the bytes that are missing;
-    /// [`Reason::Cancelled`]. After an error, or a panic of the progress callback, the file
-    /// cannot be committed.
+    /// [`Invalid`](crate::Reason::Invalid) if they extend past the length, in which case nothing
+    /// of them is written; the kernel's errors of writing, with the bytes that are missing;
+    /// [`Cancelled`](crate::Reason::Cancelled). After an error, or a panic of the progress
+    /// callback, the file cannot be committed.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         self.placing.write_at(&**self.draft.file(), bytes, offset)
     }
@@ -77,9 +77,9 @@ impl Positional {
     ///
     /// # Errors
     ///
-    /// [`Reason::Cancelled`]; [`Reason::Poisoned`] if a write has failed; otherwise those of the
-    /// commit, after which the target is unchanged, unless the reason is
-    /// [`Reason::OutcomeUnknown`].
+    /// [`Cancelled`](crate::Reason::Cancelled); [`Poisoned`](crate::Reason::Poisoned) if a write
+    /// has failed; otherwise those of the commit, after which the target is unchanged, unless the
+    /// reason is [`OutcomeUnknown`](crate::Reason::OutcomeUnknown).
     pub fn commit(self) -> Result<()> {
         self.placing.check_whole()?;
         let (draft, Placing { path, len, observer, .. }) = (self.draft, self.placing);
