@@ -172,8 +172,7 @@ fn sweep_one(path: &Path, older_than: Duration) -> Result<Option<bool>> {
         Err(_) => return Ok(None),
     };
     let status = plan.status()?;
-    let age = status.changed.and_then(|last| SystemTime::now().duration_since(last).ok());
-    if age.is_none_or(|age| age < older_than) {
+    if !is_older(status.changed, older_than) {
         return Ok(None);
     }
     let folder = plan.open_folder()?;
@@ -197,6 +196,12 @@ fn sweep_one(path: &Path, older_than: Duration) -> Result<Option<bool>> {
     }
 }
 
+/// Whether the last change was at least `older_than` ago; not if that is unknown, or in the future.
+fn is_older(changed: Option<SystemTime>, older_than: Duration) -> bool {
+    let age = changed.and_then(|last| SystemTime::now().duration_since(last).ok());
+    age.is_some_and(|age| age >= older_than)
+}
+
 /// Removes what is left of a folder whose removal was killed after the plan was gone.
 fn sweep_rest(path: &Path, older_than: Duration) -> Result<Option<bool>> {
     let failed = |error| Error::io(Operation::Remove, path, error);
@@ -205,8 +210,6 @@ fn sweep_rest(path: &Path, older_than: Duration) -> Result<Option<bool>> {
     let (Ok(own), Ok(entries)) = (folder.own_facts(), files::entries(&*folder)) else {
         return Ok(None);
     };
-    let age = last_change(&own, &entries);
-    let age = age.and_then(|last| SystemTime::now().duration_since(last).ok());
     let [(name, facts)] = &entries[..] else { return Ok(None) };
     let is_rest = name == files::COMMITTED
         && facts.owner == own.owner
@@ -214,7 +217,7 @@ fn sweep_rest(path: &Path, older_than: Duration) -> Result<Option<bool>> {
             .ok()
             .flatten()
             .is_some_and(|bytes| serde_json::from_slice::<Committed>(&bytes).is_ok());
-    if !is_rest || age.is_none_or(|age| age < older_than) {
+    if !is_rest || !is_older(last_change(&own, &entries), older_than) {
         return Ok(None);
     }
     folder.remove(name).map_err(failed)?;
