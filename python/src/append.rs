@@ -1,7 +1,7 @@
 //! Results written in parallel, into the file of the serial program.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -12,7 +12,7 @@ use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::input::path;
 use crate::output::Leave;
-use crate::own::Own;
+use crate::own::{Own, lock};
 use crate::words::word;
 use crate::work::{PATIENCE, detached};
 
@@ -58,10 +58,6 @@ pub(crate) struct Place {
 enum Taken {
     Fork(Fork),
     Ticket(Ticket),
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn closed() -> PyErr {

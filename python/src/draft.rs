@@ -1,6 +1,6 @@
 //! One file that several processes write.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
@@ -11,9 +11,10 @@ use swath::{CancelToken, OutputOptions, WriteOptions};
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
+use crate::finishing::Finishing;
 use crate::input::path;
 use crate::output::Leave;
-use crate::own::Own;
+use crate::own::{Own, lock};
 use crate::words::word;
 use crate::work::{Takes, detached, run};
 
@@ -100,8 +101,8 @@ pub(crate) fn open_shared(token: &Bound<'_, PyString>) -> PyResult<DraftWriter> 
         let token = DraftToken::from_json(text)?;
         WriteOptions::new().with_output(output).open_shared(&token)
     })?;
-    let state = Own::new(Mutex::new(State::Open(Arc::new(writer))));
-    Ok(DraftWriter { state, cancel })
+    let over = "the writer has ended; try: open the draft again with open_shared";
+    Ok(DraftWriter { writer: Finishing::new(Arc::new(writer), over), cancel })
 }
 
 /// A file of known length that several processes write. Made by `create_shared`.
@@ -116,14 +117,6 @@ pub(crate) struct Draft {
     token: String,
     length: u64,
     draft: Own<Mutex<Option<SharedDraft>>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn over(what: &str, hint: &str) -> Failure {
-    Failure::Python(PyRuntimeError::new_err(format!("the {what} has ended; try: {hint}")))
 }
 
 #[pymethods]
@@ -155,8 +148,10 @@ impl Draft {
         let draft = self.draft.get()?;
         detached(py, || {
             let draft = lock(draft).take();
-            let draft =
-                draft.ok_or_else(|| over("draft", "begin another one with create_shared"))?;
+            let draft = draft.ok_or_else(|| {
+                let text = "the draft has ended; try: begin another one with create_shared";
+                Failure::Python(PyRuntimeError::new_err(text))
+            })?;
             match gaps {
                 true => draft.commit_with_gaps(&receipts)?,
                 false => draft.commit(&receipts)?,
@@ -223,57 +218,29 @@ fn receipts_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<DraftReceipt>> {
 /// >>> draft.commit([out.receipt])
 #[pyclass(frozen, module = "swath", name = "DraftWriter")]
 pub(crate) struct DraftWriter {
-    state: Own<Mutex<State>>,
+    writer: Finishing<Arc<drafts::DraftWriter>, String>,
     cancel: CancelToken,
 }
 
-enum State {
-    Open(Arc<drafts::DraftWriter>),
-    Finished(String),
-    /// It failed, or was given up.
-    Over,
-}
-
-fn no_writer() -> Failure {
-    over("writer", "open the draft again with open_shared")
-}
-
-impl DraftWriter {
-    /// Ends it; no thread may be writing.
-    fn end(state: &Mutex<State>, durability: Durability) -> Result<String, Failure> {
-        let mut state = lock(state);
-        match std::mem::replace(&mut *state, State::Over) {
-            State::Over => Err(no_writer()),
-            State::Finished(receipt) => {
-                *state = State::Finished(receipt.clone());
-                Ok(receipt)
-            }
-            State::Open(writer) => match Arc::try_unwrap(writer) {
-                Ok(writer) => {
-                    let receipt = writer.finish_with(durability)?.to_json();
-                    *state = State::Finished(receipt.clone());
-                    Ok(receipt)
-                }
-                Err(writer) => {
-                    *state = State::Open(writer);
-                    Err(Failure::Python(PyRuntimeError::new_err(
-                        "another thread is writing; try: finish when all threads have written",
-                    )))
-                }
-            },
-        }
-    }
+/// Ends a writer; no thread may be writing.
+fn finished(
+    writer: Arc<drafts::DraftWriter>,
+    durability: Durability,
+) -> Result<String, (Option<Arc<drafts::DraftWriter>>, Failure)> {
+    let writer = Arc::try_unwrap(writer).map_err(|writer| {
+        let text = "another thread is writing; try: finish when all threads have written";
+        (Some(writer), Failure::Python(PyRuntimeError::new_err(text)))
+    })?;
+    let receipt = writer.finish_with(durability);
+    receipt.map(|it| it.to_json()).map_err(|error| (None, error.into()))
 }
 
 #[pymethods]
 impl DraftWriter {
     /// What was written, as text for `Draft.commit`; ``None`` until it is finished.
     #[getter]
-    fn receipt(&self) -> PyResult<Option<String>> {
-        match &*lock(self.state.get()?) {
-            State::Finished(receipt) => Ok(Some(receipt.clone())),
-            _ => Ok(None),
-        }
+    fn receipt(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        detached(py, || self.writer.receipt())
     }
 
     /// Writes bytes at ``offset``, straight from their memory; returns how many.
@@ -287,15 +254,11 @@ impl DraftWriter {
     /// (4, 4)
     /// >>> draft.commit([out.finish()])
     fn write(&self, py: Python<'_>, data: Borrowed, offset: u64) -> PyResult<usize> {
-        let state = self.state.get()?;
         let takes = if data.bytes().len() < QUICK { Takes::NoTime } else { Takes::Time };
         run(py, takes, &self.cancel, || {
-            let writer = match &*lock(state) {
-                State::Open(writer) => Arc::clone(writer),
-                _ => return Err(no_writer()),
-            };
+            let writer = self.writer.with(|writer| Ok(Arc::clone(writer)))?;
             writer.write_at(data.bytes(), offset)?;
-            Ok(data.bytes().len())
+            Ok::<_, Failure>(data.bytes().len())
         })
     }
 
@@ -310,8 +273,7 @@ impl DraftWriter {
     #[pyo3(signature = (*, durability="full"))]
     fn finish(&self, py: Python<'_>, durability: &str) -> PyResult<String> {
         let durability = word("durability", durability, Durability::WORDS)?;
-        let state = self.state.get()?;
-        detached(py, || Self::end(state, durability))
+        detached(py, || self.writer.end(|writer| finished(writer, durability)))
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -325,20 +287,8 @@ impl DraftWriter {
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        if !kind.is_none() && self.state.is_foreign() {
-            // It goes on in the parent.
-            return Ok(());
-        }
-        if kind.is_none() {
-            return self.finish(py, "full").map(drop);
-        }
-        let state = self.state.get()?;
-        py.detach(|| {
-            let mut state = lock(state);
-            if matches!(*state, State::Open(_)) {
-                *state = State::Over;
-            }
-        });
-        Ok(())
+        let has_failed = !kind.is_none();
+        let finish = |writer| finished(writer, Durability::Full);
+        detached(py, || self.writer.leave(has_failed, finish))
     }
 }

@@ -17,6 +17,7 @@ mod bytes;
 mod callback;
 mod draft;
 mod error;
+mod finishing;
 mod how;
 mod ingest;
 mod input;

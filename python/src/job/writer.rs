@@ -1,16 +1,14 @@
 //! One attempt of a part.
 
 use std::io::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use swath::job;
 
 use super::done::Done;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
-use crate::own::Own;
+use crate::finishing::Finishing;
 use crate::work::detached;
 
 /// One attempt to do a part: takes the bytes of its output, in order, and gives a receipt. Made by
@@ -28,30 +26,20 @@ use crate::work::detached;
 #[pyclass(frozen, module = "swath.job", name = "SegmentWriter")]
 pub(crate) struct SegmentWriter {
     attempt: String,
-    state: Own<Mutex<State>>,
+    writer: Finishing<Box<job::SegmentWriter>, job::Done>,
 }
 
-enum State {
-    Open(Box<job::SegmentWriter>),
-    Finished(job::Done),
-    /// It failed, or was given up.
-    Over,
-}
+type Finished = Result<job::Done, (Option<Box<job::SegmentWriter>>, Failure)>;
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn over() -> Failure {
-    Failure::Python(PyRuntimeError::new_err(
-        "the attempt has ended; try: begin another one with part.writer()",
-    ))
+fn finished(writer: Box<job::SegmentWriter>) -> Finished {
+    writer.finish().map_err(|error| (None, error.into()))
 }
 
 impl SegmentWriter {
     pub(super) fn new(writer: job::SegmentWriter) -> Self {
         let attempt = writer.attempt().to_owned();
-        Self { attempt, state: Own::new(Mutex::new(State::Open(Box::new(writer)))) }
+        let over = "the attempt has ended; try: begin another one with part.writer()";
+        Self { attempt, writer: Finishing::new(Box::new(writer), over) }
     }
 }
 
@@ -66,11 +54,7 @@ impl SegmentWriter {
     /// The receipt; ``None`` until it is finished.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<Option<Done>> {
-        let state = self.state.get()?;
-        detached(py, || match &*lock(state) {
-            State::Finished(done) => Ok::<_, Failure>(Some(Done(done.clone()))),
-            _ => Ok(None),
-        })
+        Ok(detached(py, || self.writer.receipt())?.map(Done))
     }
 
     /// Appends bytes to the part's output; returns how many.
@@ -81,11 +65,11 @@ impl SegmentWriter {
     /// 3
     /// >>> plan.abort()
     fn write(&self, py: Python<'_>, data: Borrowed) -> PyResult<usize> {
-        let state = self.state.get()?;
         detached(py, || {
-            let State::Open(writer) = &mut *lock(state) else { return Err(over()) };
-            writer.write_all(data.bytes()).map_err(Failure::of_io)?;
-            Ok(data.bytes().len())
+            self.writer.with(|writer| {
+                writer.write_all(data.bytes()).map_err(Failure::of_io)?;
+                Ok(data.bytes().len())
+            })
         })
     }
 
@@ -98,19 +82,7 @@ impl SegmentWriter {
     /// 0
     /// >>> plan.abort()
     fn finish(&self, py: Python<'_>) -> PyResult<Done> {
-        let state = self.state.get()?;
-        detached(py, || {
-            let mut state = lock(state);
-            match std::mem::replace(&mut *state, State::Over) {
-                State::Over => return Err(over()),
-                State::Open(writer) => *state = State::Finished(writer.finish()?),
-                done @ State::Finished(_) => *state = done,
-            }
-            match &*state {
-                State::Finished(done) => Ok(Done(done.clone())),
-                _ => Err(over()),
-            }
-        })
+        detached(py, || self.writer.end(finished)).map(Done)
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -124,20 +96,7 @@ impl SegmentWriter {
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        if !kind.is_none() && self.state.is_foreign() {
-            // It goes on in the parent.
-            return Ok(());
-        }
-        if kind.is_none() {
-            return self.finish(py).map(drop);
-        }
-        let state = self.state.get()?;
-        py.detach(|| {
-            let mut state = lock(state);
-            if matches!(*state, State::Open(_)) {
-                *state = State::Over;
-            }
-        });
-        Ok(())
+        let has_failed = !kind.is_none();
+        detached(py, || self.writer.leave(has_failed, finished))
     }
 }
