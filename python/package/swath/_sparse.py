@@ -146,6 +146,11 @@ def read_mtx(
     return _matrix(source, form, read)
 
 
+def _base(base: str | int) -> str:
+    """The number of the first vertex, as a word."""
+    return base if isinstance(base, str) else str(int(base))
+
+
 def read_edges(
     source: Any,
     form: _Form = "coo",
@@ -185,7 +190,7 @@ def read_edges(
         how,
         format="edges",
         values=values,
-        base=base if isinstance(base, str) else str(int(base)),
+        base=_base(base),
         vertices=vertices,
         expand=expand,
         strict=strict,

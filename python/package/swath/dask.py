@@ -26,6 +26,7 @@ from swath._dask_reading import Bytes, Lines, Records, Whole, bag_of, inputs_of,
 from swath._dask_sparse import Edges, Matrix, sparse_of, vertices_of
 from swath._dask_tables import Frame, Numbers, array_of, columns_of, frame_of
 from swath._dask_writing import Writing, appended
+from swath._sparse import _base
 
 if TYPE_CHECKING:
     from swath._swath import _Durability, _HardLinks, _Path
@@ -259,8 +260,8 @@ def read_edges(
     [source] = inputs_of([path])
     found = parts_of(source, parts, part_size)
     if vertices is None:
-        vertices = vertices_of(Edges(source, workers, values, str(base), None), found)
-    reads = Edges(source, workers, values, str(base), vertices)
+        vertices = vertices_of(Edges(source, workers, values, _base(base), None), found)
+    reads = Edges(source, workers, values, _base(base), vertices)
     return sparse_of("swath-read-edges", reads, form, found, blocks)
 
 

@@ -16,20 +16,17 @@ the next writer of the same target removes what is left next to it.
 
 from __future__ import annotations
 
-import ctypes
-import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import swath
-from swath import _ranks, job
+from swath import _ranks
+from swath._rank_append import append_file, append_segments
+from swath._rank_memory import Shared, shared_of
 from swath._rank_rows import Rows, read_rows
-from swath._sparse import _Values
+from swath._sparse import _base, _Values
 
 if TYPE_CHECKING:
-    from types import TracebackType
-    from typing import Self
-
     from swath._swath import _Bytes, _Durability, _HardLinks, _Path
 
     _Data = _Bytes | Iterable[_Bytes]
@@ -48,10 +45,6 @@ __all__ = [
     "read_shared",
     "read_text",
 ]
-
-# Pieces of fewer bytes are written together.
-_SMALL = 64 << 10
-_TOGETHER = 1 << 20
 
 
 def __dir__() -> list[str]:
@@ -211,96 +204,6 @@ def _agreed(comm: Any, table: swath.Table) -> list[str]:
     return ["int64" if {*column} == {"int64"} else "float64" for column in zip(*kinds)]
 
 
-class Shared:
-    """The bytes of a file in memory that all ranks of a machine share. Made by `read_shared`.
-
-    As a context manager it is freed at the end of the block.
-
-    >>> from mpi4py import MPI
-    >>> with swath.mpi.read_shared(MPI.COMM_SELF, "words.txt") as shared:
-    ...     bytes(shared.data[:3])
-    b'one'
-    """
-
-    def __init__(self, node: Any, window: Any, place: tuple[int, int]) -> None:
-        self._node, self._window = node, window
-        self._place = place
-        self._view()
-
-    def _view(self) -> None:
-        """Makes an owner of the bytes that every view and array of them keeps alive."""
-        from swath._numpy import np
-
-        address, length = self._place
-        # A class of its own can be referred to weakly.
-        kind: Any = type("Memory", (ctypes.c_ubyte * length,), {})
-        memory = kind.from_address(address) if length else kind()
-        self._owner = weakref.ref(memory)
-        made: Any = np.frombuffer(memory, np.uint8) if length else np.empty(0, np.uint8)
-        made.flags.writeable = False
-        self._data: memoryview | None = memoryview(made)
-
-    @property
-    def data(self) -> memoryview:
-        """The bytes, read-only: not a copy."""
-        if self._data is None:
-            raise ValueError("the shared memory was freed; try: read the file again")
-        return self._data
-
-    def array(self, dtype: Any = "u1") -> Any:
-        """The bytes as a read-only numpy array: not a copy.
-
-        >>> from mpi4py import MPI
-        >>> with swath.mpi.read_shared(MPI.COMM_SELF, "data.f8") as shared:
-        ...     float(shared.array("f8").sum())
-        499500.0
-        """
-        from swath._numpy import np
-
-        return np.frombuffer(self.data, dtype)
-
-    def free(self) -> None:
-        """Frees the memory. Collective: all ranks of the machine call it, when none uses arrays of it any more.
-
-        Raises
-        ------
-        BufferError
-            On all ranks, and nothing is freed, if one still has an array or a view of the bytes.
-        """
-        if self._window is None:
-            return
-        self._data = None
-        try:
-            with _ranks.together(self._node):
-                if self._owner() is not None:
-                    raise BufferError(
-                        "arrays or views of the shared bytes are in use; "
-                        "try: delete them on all ranks, then free the memory"
-                    )
-        except BaseException:
-            self._view()
-            raise
-        window, node, self._window = self._window, self._node, None
-        window.Free()
-        node.Free()
-
-    def __len__(self) -> int:
-        return self._place[1]
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        # After an exception on one rank, the others may be anywhere.
-        if kind is None:
-            self.free()
-
-
 def read_shared(comm: Any, path: _Path, *, workers: int = 0) -> Shared:
     """Reads a whole file once on each machine, into memory that all ranks of the machine share.
 
@@ -327,32 +230,7 @@ def read_shared(comm: Any, path: _Path, *, workers: int = 0) -> Shared:
     (1000000, [0, 1, 2])
     >>> shared.free()
     """
-    share = _ranks.Share(comm, path)
-    node = _ranks.node_of(comm)
-    reads = node.rank == 0
-    with _ranks.together(comm):
-        from swath._numpy import np as _
-
-        if reads:
-            _ranks.check_room(path, share.length)
-    window = _ranks.mpi().Win.Allocate_shared(share.length if reads else 0, 1, comm=node)
-    memory = window.Shared_query(0)[0]
-    window.Fence()
-    error: BaseException | None = None
-    try:
-        if reads and share.length:
-            swath.read(path, out=memoryview(memory).cast("B")[: share.length], workers=workers)
-        share.check()
-    except BaseException as caught:
-        error = caught
-    window.Fence()
-    try:
-        _ranks.agree(comm, error)
-    except BaseException:
-        window.Free()
-        node.Free()
-        raise
-    return Shared(node, window, (memory.address, share.length))
+    return shared_of(comm, path, workers)
 
 
 def append(
@@ -398,114 +276,9 @@ def append(
     b'0\\n1\\n2\\n'
     """
     if segments:
-        return _append_segments(comm, path, data, durability)
-    with _ranks.together(comm):
-        pieces = [*_each(data)]
-        size = sum(piece.nbytes for piece in pieces)
-    offset, total = comm.exscan(size) or 0, comm.allreduce(size)
-    draft: swath.Draft | None = None
-
-    def begin() -> str:
-        nonlocal draft
-        draft = swath.create_shared(
-            path, total, durability=durability, replace=replace, hard_links=hard_links
-        )
-        return draft.token
-
-    token = _ranks.first(comm, begin)
-    try:
-        with _ranks.together(comm):
-            out = swath.open_shared(token)
-            for piece in _batches(pieces):
-                offset += out.write(piece, offset)
-        syncs = _ranks.syncs(comm)
-        with _ranks.together(comm):
-            receipt = out.finish(durability="full" if syncs else "none")
-        receipts = comm.gather(receipt)
-        _ranks.first(comm, lambda: draft.commit(receipts) if draft else None)
-    finally:
-        if draft is not None:
-            draft.abort()
-    return int(total)
-
-
-def _append_segments(comm: Any, path: _Path, data: _Data, durability: _Durability) -> int:
-    plan = _ranks.first(
-        comm,
-        lambda: job.plan([], path, parts=comm.size, form="segments", durability=durability),
-    )
-    try:
-        with _ranks.together(comm):
-            with plan.part(comm.rank).writer() as out:
-                for piece in _batches(_each(data)):
-                    out.write(piece)
-        done = comm.gather(out.done)
-    except BaseException as error:
-        if comm.rank == 0:
-            _given_up(plan, error)
-        raise
-    return _ranks.first(comm, lambda: _committed(plan, done))
-
-
-def _given_up(plan: job.Plan, error: BaseException) -> None:
-    """Removes the folder, and keeps the error for which it is removed."""
-    try:
-        plan.abort()
-    except swath.Error as other:
-        error.add_note(f"the folder could not be removed: {other}")
-
-
-def _committed(plan: job.Plan, done: list[job.Done]) -> int:
-    try:
-        return plan.commit(done).bytes
-    except swath.Error as error:
-        if error.reason != "OutcomeUnknown":
-            _given_up(plan, error)
-        raise
-
-
-def _each(data: Any) -> Iterator[memoryview]:
-    """The pieces of the caller, as bytes."""
-    if isinstance(data, str):
-        raise TypeError("text has no bytes until it is encoded; try: pass text.encode()")
-    try:
-        view = memoryview(data)
-    except TypeError:
-        if not isinstance(data, Iterable):
-            raise
-    else:
-        yield _bytes_of(view)
-        return
-    for piece in data:
-        if isinstance(piece, str):
-            raise TypeError("text has no bytes until it is encoded; try: pass text.encode()")
-        yield _bytes_of(memoryview(piece))
-
-
-def _bytes_of(view: memoryview) -> memoryview:
-    if not view.c_contiguous:
-        raise BufferError("what is to be written has gaps; try: pass a contiguous copy")
-    if view.nbytes == 0:
-        return memoryview(b"")
-    return view.cast("B")
-
-
-def _batches(pieces: Iterable[memoryview]) -> Iterator[_Bytes]:
-    """The same bytes, with small pieces put together."""
-    small = bytearray()
-    for piece in pieces:
-        if piece.nbytes < _SMALL:
-            small += piece
-        else:
-            if small:
-                yield bytes(small)
-                small.clear()
-            yield piece
-        if len(small) >= _TOGETHER:
-            yield bytes(small)
-            small.clear()
-    if small:
-        yield bytes(small)
+        return append_segments(comm, path, data, durability)
+    how = {"durability": durability, "replace": replace, "hard_links": hard_links}
+    return append_file(comm, path, data, how)
 
 
 def read_edges(
@@ -543,7 +316,7 @@ def read_edges(
     (0, (3, 3), [1, 2, 0])
     """
     how: dict[str, Any] = {"values": values, "vertices": vertices, "expand": expand}
-    how |= {"base": base if isinstance(base, str) else str(int(base)), "strict": strict}
+    how |= {"base": _base(base), "strict": strict}
     return read_rows(comm, path, workers, sort, sum_duplicates, format="edges", **how)
 
 
