@@ -26,7 +26,7 @@ use crate::workspace::Workspace;
 /// What the site is made with.
 const VERSION: &str = "0.5.4";
 
-/// Crates whose reference is part of the site.
+/// Crates whose reference is part of the site, each after those that it links to.
 const API: &[&str] = &["swath", "swath_formats", "swath_profile"];
 
 /// Builds the site and checks it.
@@ -79,15 +79,16 @@ fn tool(workspace: &Workspace) -> Result<PathBuf> {
 
 /// The reference of the libraries, and a page that lists them.
 fn api(workspace: &Workspace, to: &Path) -> Result<()> {
-    let mut words = vec!["doc", "--no-deps", "--quiet"];
-    let packages: Vec<String> = API.iter().map(|name| name.replace('_', "-")).collect();
-    words.extend(packages.iter().flat_map(|name| ["--package", name.as_str()]));
     let target = workspace.target().join("book-api");
-    let mut doc = workspace.cargo(&words);
-    // Apart from the reference of all members, whose search finds what is not here. What is built for
-    // it is shared where Cargo can.
-    doc.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", workspace.target());
-    process::run(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
+    // One after the other: a link into a crate leads nowhere if the pages of that crate are not there yet.
+    for package in API.iter().map(|name| name.replace('_', "-")) {
+        let words = ["doc", "--no-deps", "--quiet", "--package", package.as_str()];
+        let mut doc = workspace.cargo(&words);
+        // Apart from the reference of all members, whose search finds what is not here. What is built
+        // for it is shared where Cargo can.
+        doc.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", workspace.target());
+        process::run(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
+    }
     copy_folder(&target.join("doc"), to)?;
     let crates = API.iter().map(|name| (*name, format!("{name}/index.html")));
     fs::write(to.join("index.html"), shown::folder("The Rust reference", crates))?;
