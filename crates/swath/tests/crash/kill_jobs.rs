@@ -114,8 +114,15 @@ fn work(folder: &Path) -> Ended {
 fn commit(folder: &Path, how: &str) -> Ended {
     let output = OutputOptions::new().with_fs(telling());
     let plan = match Plan::open_with(folder, output) {
-        // It was killed after it had removed the plan.
-        Err(error) if error.io_kind() == io::ErrorKind::NotFound => return Ok(()),
+        // It was killed after it had removed the plan. A folder that is empty by then is not known as
+        // that of a job any more: its owner removes it, as the guide says.
+        Err(error) if error.io_kind() == io::ErrorKind::NotFound => {
+            match how {
+                "place and delete" => drop(fs::remove_dir_all(folder)),
+                _ => drop(fs::remove_dir(folder)),
+            }
+            return Ok(());
+        }
         plan => plan?,
     };
     tell("commit");
