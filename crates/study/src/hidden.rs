@@ -31,6 +31,16 @@ impl Hidden {
     ///
     /// If it cannot be made there.
     pub fn make(parent: &Path, kind: &str) -> Result<Self> {
+        Self::make_telling(parent, kind, |_| {})
+    }
+
+    /// As [`Self::make`]; `tell` gets its path as soon as it is there and locked, before the folders of
+    /// killed processes are removed, which may take long.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made there.
+    pub fn make_telling(parent: &Path, kind: &str, tell: impl FnOnce(&Path)) -> Result<Self> {
         let what = || format!("cannot make a folder in {}", parent.display());
         // Before it is locked, another process may take it for one that was left.
         loop {
@@ -42,6 +52,7 @@ impl Hidden {
             if let Some(lock) = locked? {
                 // Now its lock says whether it is in use.
                 let hidden = Self { path, lock };
+                tell(&hidden.path);
                 File::create_new(hidden.path.join(MARK)).with_context(what)?;
                 sweep(parent, kind, &hidden.lock.metadata().with_context(what)?);
                 return Ok(hidden);
@@ -193,6 +204,20 @@ mod tests {
             assert_ne!(writer.join().expect("no panic"), PathBuf::new(), "it was stopped");
         }
         assert_eq!(fs::read_dir(parent.path()).expect("listed").count(), 0);
+    }
+
+    #[test]
+    fn its_path_is_told_before_others_are_removed() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let left = parent.path().join(".ours-1");
+        fs::create_dir(&left).expect("made");
+        let mut told = None;
+        let hidden = Hidden::make_telling(parent.path(), ".ours", |path| {
+            assert!(path.is_dir() && left.is_dir());
+            told = Some(path.to_owned());
+        });
+        assert_eq!(told.as_deref(), Some(hidden.expect("made").path()));
+        assert!(!left.exists());
     }
 
     #[test]

@@ -62,10 +62,10 @@ impl Stage {
         let facts = Facts::collect(&parent);
         let cost = if wanted.all { ALL } else { FIVE_LINES };
         wanted.size.map_or(Ok(()), |size| check_size(size, cost, &facts))?;
-        let folder = Hidden::make(&parent, "swath-demo").map_err(|error| {
+        let folder = Hidden::make_telling(&parent, "swath-demo", remove_on_signal);
+        let folder = folder.map_err(|error| {
             Refused::hinted(error, "pass --dir with an existing folder that you can write to")
         })?;
-        remove_on_signal(folder.path());
         let path = folder.path().join("input");
         let size = wanted.size.unwrap_or_else(|| choose_size(cost, probe(&path), &parent));
         let recipe = Recipe { kind: Kind::Bytes, size, seed: 1 };

@@ -207,6 +207,9 @@ fn a_demo_that_was_killed_is_swept_by_the_next_and_one_that_lives_is_not() {
     killed.wait().expect("it ends");
     let [left] = &names(folder.path())[..] else { panic!("one folder is left") };
     let left = folder.path().join(left);
+    // It is renamed before it is removed.
+    let gone = left
+        .with_file_name(format!("{}-gone", word(left.file_name().expect("a name").as_ref())));
     // Not ours: no mark, another kind.
     let others = ["swath-demo-notes", "swath-demons"].map(|name| folder.path().join(name));
     for other in &others {
@@ -215,7 +218,7 @@ fn a_demo_that_was_killed_is_swept_by_the_next_and_one_that_lives_is_not() {
     }
     let mut living = start(&["demo", "--size", "32MiB", "--dir", word(folder.path())]);
     let until = Instant::now() + Duration::from_secs(60);
-    while left.exists() {
+    while left.exists() || gone.exists() {
         assert!(Instant::now() < until, "it is not swept");
         std::thread::sleep(Duration::from_millis(5));
     }
