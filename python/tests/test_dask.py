@@ -196,6 +196,21 @@ def test_a_dataframe_has_the_rows_of_all_files(tables: list[Path], parts: int) -
     pandas.testing.assert_frame_equal(some.reset_index(drop=True), expected[["count", "id"]])
 
 
+def test_a_dataframe_of_doubles_is_one_block(tables: list[Path]) -> None:
+    import pandas
+
+    path = tables[0]
+    path.write_text("a,b,c\n" + "1.5,2,9\n,-0.25,8\n" * 40)
+    frame = READ.read_csv(path, dtypes=dict.fromkeys("abc", "f8"), parts=3)
+    expected = swath.read_csv(path, dtypes=dict.fromkeys("abc", "f8")).to_pandas()
+    found = frame.compute().reset_index(drop=True)
+    pandas.testing.assert_frame_equal(found, expected)
+    [part, *_] = dask.compute(*frame.to_delayed())
+    part.loc[part["a"].isna(), "b"] = 7
+    assert (part["b"] == 7).sum() > 0, "it can be written to"
+    assert frame[["c", "a"]].sum().compute().tolist() == expected[["c", "a"]].sum().tolist()
+
+
 def test_only_columns_that_are_used_are_parsed(tables: list[Path]) -> None:
     tables[1].write_text("id,text\n1,2\n" + "3,word\n" * 5)
     frame = READ.read_csv(tables[1], sample=10)

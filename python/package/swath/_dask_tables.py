@@ -134,6 +134,11 @@ class Frame(_Rows):
 
     def of(self, piece: job.Piece) -> Any:
         names, dtypes = self.columns.names, self.columns.dtypes
+        if {*dtypes} == {"float64"}:
+            # One block of memory, into which the text is parsed: pandas need not copy it.
+            import pandas  # type: ignore[import-untyped, unused-ignore]
+
+            return pandas.DataFrame(self.read(piece, "float64", None), columns=names, copy=False)
         table = self.read(piece, None, [it.lower() for it in dtypes])
         for at, (name, dtype) in enumerate(zip(names, dtypes)):
             if dtype == "int64" and table.validity(at) is not None:
