@@ -28,22 +28,22 @@
 //! ```
 
 mod commit;
-//COSTS
+pub mod costs;
 mod engine;
 mod fleet;
 mod line;
-//LOCAL
+pub mod local;
 mod model;
 mod parts;
 mod pool;
 #[cfg(test)]
 mod tests;
-//WORKER
+pub mod worker;
 
 pub use commit::{Commit, Committing, Output, commit};
 pub use engine::simulate;
 pub use line::Line;
 pub use model::{
-    Bandwidth, Client, Death, Job, Simulated, Storage, Strategy, Trouble, Use, Work,
+    Bandwidth, Client, Death, Job, Simulated, Spent, Storage, Strategy, Trouble, Use, Work,
 };
 pub use pool::Pool;

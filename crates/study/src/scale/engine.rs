@@ -212,16 +212,34 @@ impl<'j> Engine<'j> {
             What::ClientFails => self.client_fails(),
             _ if !is_current => {}
             What::Begin => {
+                self.found.spent.asking += self.lap(worker);
                 let opened = self.names_after(self.job.work.opens);
                 self.push_for(opened, What::Opened, worker, epoch);
             }
-            What::Opened => self.take(READ, worker),
-            What::Waited => self.take(WRITE, worker),
-            What::Named => self.named(worker),
+            What::Opened => {
+                self.found.spent.naming += self.lap(worker);
+                self.take(READ, worker);
+            }
+            What::Waited => {
+                self.found.spent.computing += self.lap(worker);
+                self.take(WRITE, worker);
+            }
+            What::Named => {
+                self.found.spent.naming += self.lap(worker);
+                self.named(worker);
+            }
             What::Back => self.back(worker),
             What::Fail { .. } => {}
         }
         Ok(())
+    }
+
+    /// Seconds since a worker's present step began; the next one begins.
+    fn lap(&mut self, worker: u32) -> f64 {
+        let state = &mut self.workers[worker as usize];
+        let seconds = self.now - state.step_began;
+        state.step_began = self.now;
+        seconds
     }
 
     /// When that many operations on names have been done, one after the other.
@@ -254,12 +272,16 @@ impl<'j> Engine<'j> {
     /// A worker has taken all of it.
     fn taken(&mut self, pool: usize, worker: u32) {
         match pool {
-            READ => self.take(CORES, worker),
+            READ => {
+                self.found.spent.reading += self.lap(worker);
+                self.take(CORES, worker);
+            }
             CORES => {
                 let wait_s = self.chance.factor(worker) * self.job.work.wait_s;
                 self.push(wait_s, What::Waited, worker);
             }
             _ => {
+                self.found.spent.writing += self.lap(worker);
                 let named = self.names_after(self.job.work.closes);
                 let epoch = self.epochs[worker as usize];
                 self.push_for(named, What::Named, worker, epoch);
@@ -267,25 +289,31 @@ impl<'j> Engine<'j> {
         }
     }
 
-    /// The client gives a worker something to do; the message leaves at `served`.
+    /// A request is answered; the message leaves at `served`.
     fn give(&mut self, worker: u32, served: f64) {
         let own = self.parts.own(worker);
-        let next = own.map_or_else(|| self.parts.next(self.now), Next::Part);
-        match next {
-            Next::Part(part) | Next::Late(part) => {
-                self.found.hedges += usize::from(matches!(next, Next::Late(_)));
-                self.assign(worker, part);
-                let epoch = self.epochs[worker as usize];
-                let arrives = served + self.job.client.latency_s;
-                self.push_for(arrives, What::Begin, worker, epoch);
-            }
+        match own.map_or_else(|| self.parts.next(self.now), Next::Part) {
             Next::Wait(at) => {
                 self.idle.push_back((worker, self.epochs[worker as usize]));
-                if let Some(at) = at.filter(|&at| at < self.check_at) {
-                    self.check_at = at;
-                    self.push_for(at, What::Check, worker, 0);
-                }
+                self.expect_late(at);
             }
+            next => self.hand(next, worker, served),
+        }
+    }
+
+    fn hand(&mut self, next: Next, worker: u32, served: f64) {
+        let (Next::Part(part) | Next::Late(part)) = next else { return };
+        self.found.hedges += usize::from(next == Next::Late(part));
+        self.assign(worker, part);
+        let epoch = self.epochs[worker as usize];
+        self.push_for(served + self.job.client.latency_s, What::Begin, worker, epoch);
+    }
+
+    /// A part may be late at a time; the client looks then.
+    fn expect_late(&mut self, at: Option<f64>) {
+        if let Some(at) = at.filter(|&at| at < self.check_at) {
+            self.check_at = at;
+            self.push_for(at, What::Check, 0, 0);
         }
     }
 
@@ -293,21 +321,25 @@ impl<'j> Engine<'j> {
         let attempt = self.parts.begin(part, self.now);
         self.found.attempts += 1;
         let state = &mut self.workers[worker as usize];
-        (state.part, state.attempt, state.began) = (Some(part), attempt, self.now);
+        (state.part, state.attempt) = (Some(part), attempt);
+        (state.began, state.step_began) = (self.now, self.now);
     }
 
-    /// Workers without a part are asked again, until one of them has to wait.
+    /// Workers without a part get what has come up, as long as there is something.
     fn wake(&mut self) {
-        for _ in 0..self.idle.len() {
-            let Some((worker, epoch)) = self.idle.pop_front() else { return };
+        while let Some((worker, epoch)) = self.idle.pop_front() {
             if self.epochs[worker as usize] != epoch {
                 continue;
             }
-            let waiting = self.idle.len();
-            let served = self.client.serve(self.now, 1.0);
-            self.give(worker, served);
-            if self.idle.len() > waiting {
-                return;
+            match self.parts.next(self.now) {
+                Next::Wait(at) => {
+                    self.idle.push_front((worker, epoch));
+                    return self.expect_late(at);
+                }
+                next => {
+                    let served = self.client.serve(self.now, 1.0);
+                    self.hand(next, worker, served);
+                }
             }
         }
     }
@@ -326,16 +358,28 @@ impl<'j> Engine<'j> {
         }
         let latency_s = self.job.client.latency_s;
         if self.job.strategy != Strategy::Static {
-            return self.push(latency_s, What::Message { receipt: is_first, request: true }, worker);
+            return self.push(
+                latency_s,
+                What::Message { receipt: is_first, request: true },
+                worker,
+            );
         }
         match self.parts.own(worker) {
             Some(next) => {
-                self.push(latency_s, What::Message { receipt: is_first, request: false }, worker);
+                self.push(
+                    latency_s,
+                    What::Message { receipt: is_first, request: false },
+                    worker,
+                );
                 self.assign(worker, next);
                 self.push(0.0, What::Begin, worker);
             }
             None => {
-                self.push(latency_s, What::Message { receipt: is_first, request: true }, worker);
+                self.push(
+                    latency_s,
+                    What::Message { receipt: is_first, request: true },
+                    worker,
+                );
             }
         }
     }
@@ -395,7 +439,8 @@ impl<'j> Engine<'j> {
     /// The client comes back and looks at every name in the folder.
     fn client_fails(&mut self) {
         let storage = &self.job.storage;
-        let each = 1.0 / storage.names_per_s + storage.latency_s + 1.0 / self.job.operations_per_s();
+        let each =
+            1.0 / storage.names_per_s + storage.latency_s + 1.0 / self.job.operations_per_s();
         let away = self.job.trouble.client_restart_s + self.segments as f64 * each;
         self.client.close(self.now, away);
         self.expect_client_failure();
@@ -421,14 +466,12 @@ impl<'j> Engine<'j> {
         let share = |seconds: f64| if end > 0.0 { seconds / end } else { 0.0 };
         let [read, _, write] = &self.pools;
         let found = &mut self.found;
-        let worked = found.useful_s + found.lost_s + found.extra_s;
         found.parts = self.receipts;
         found.busy = Use {
             client: share(self.client.busy_s()),
             names: share(self.names.busy_s()),
             read: read.used(end),
             write: write.used(end),
-            workers: share(worked / self.workers.len() as f64),
         };
         debug_assert_eq!(self.parts.done(), self.receipts, "a receipt is of one part");
         self.found

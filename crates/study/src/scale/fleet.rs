@@ -22,6 +22,8 @@ pub(super) struct Worker {
     /// Which attempt of the part.
     pub(super) attempt: u32,
     pub(super) began: f64,
+    /// When its present step began.
+    pub(super) step_began: f64,
     pub(super) doing: Doing,
     pub(super) failures: u32,
     pub(super) is_dead: bool,

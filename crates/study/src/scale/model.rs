@@ -267,8 +267,21 @@ pub struct Use {
     pub read: f64,
     /// Bandwidth of writes.
     pub write: f64,
-    /// Workers that were doing something.
-    pub workers: f64,
+}
+
+/// Worker seconds in each step, of all attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// From the request, as it arrives at the client, to the part.
+    pub asking: f64,
+    /// In operations on names.
+    pub naming: f64,
+    /// Reading.
+    pub reading: f64,
+    /// Computing, and waiting for what a part waits for.
+    pub computing: f64,
+    /// Writing.
+    pub writing: f64,
 }
 
 /// What a simulated job took, from the first request to the last receipt.
@@ -294,4 +307,6 @@ pub struct Simulated {
     pub longest_s: f64,
     /// How busy things were.
     pub busy: Use,
+    /// What workers did with their time.
+    pub spent: Spent,
 }

@@ -135,6 +135,10 @@ impl Pool {
     /// What was taken so far as a share of what could have been given in `seconds`.
     #[must_use]
     pub fn used(&self, seconds: f64) -> f64 {
-        if self.is_endless() || seconds <= 0.0 { 0.0 } else { self.total / self.rate.all / seconds }
+        if self.is_endless() || seconds <= 0.0 {
+            0.0
+        } else {
+            self.total / self.rate.all / seconds
+        }
     }
 }

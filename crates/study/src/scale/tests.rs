@@ -190,9 +190,14 @@ fn whatever_happens_each_part_counts_once_and_every_second_is_somebodys() {
             assert!(more <= found.hedges, "seed {seed}: {found:?}");
             let worked = found.useful_s + found.lost_s + found.extra_s;
             let most = found.seconds * job.workers as f64;
+            let Spent { asking, naming, reading, computing, writing } = found.spent;
+            let steps = asking + naming + reading + computing + writing;
+            assert!(steps <= worked * 1.000_001, "seed {seed}: {found:?}");
+            // What was cut off is in no step.
+            assert!(steps >= found.useful_s * 0.999_999, "seed {seed}: {found:?}");
             assert!(worked <= most * 1.000_001, "seed {seed}: {found:?}");
-            let Use { client, names, read, write, workers } = found.busy;
-            for share in [client, names, read, write, workers] {
+            let Use { client, names, read, write } = found.busy;
+            for share in [client, names, read, write] {
                 assert!((0.0..=1.000_001).contains(&share), "seed {seed}: {found:?}");
             }
         }
@@ -264,7 +269,10 @@ fn jobs_that_cannot_be_are_refused_and_those_that_never_end_are_noticed() {
     let mut job = Job::default();
     job.storage.read.all = 0.0;
     assert!(why(&job).contains("read bandwidth"));
-    assert!(why(&Job { strategy: Strategy::Hedged { late: 0.0 }, ..Job::default() }).contains("late"));
+    assert!(
+        why(&Job { strategy: Strategy::Hedged { late: 0.0 }, ..Job::default() })
+            .contains("late")
+    );
     let mut job = Job::default();
     job.trouble.failures_per_hour = 3_600_000.0;
     assert!(why(&job).contains("never ends: workers fail"));
