@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Instant;
 
@@ -17,6 +18,10 @@ use crate::measure::Meter;
 const TINY: &[u8] = b"one small segment\n";
 /// Segments with a sync each, which is slow.
 const SYNCED: usize = 20;
+/// Segments of a full folder that are written, and timed.
+const WRITTEN: usize = 100;
+/// Names of one file; ext4 allows 65,000.
+const LINKS: usize = 30_000;
 /// Bytes at a time where bytes count.
 const BLOCK: usize = 4 << 20;
 
@@ -80,40 +85,65 @@ fn no_inputs() -> [&'static Path; 0] {
 fn small(folder: &Path, names: usize, costs: &mut Costs) -> Result<()> {
     let options = options(Form::Segments, Durability::None).with_parts(names);
     let plan = options.plan(no_inputs(), folder.join("segments"))?;
-    let (done, last_s) = segments(&plan, TINY)?;
-    costs.segment_s = last_s;
+    costs.segment_s = filled(&plan)?;
     let count = names as f64;
-    costs.list_s =
-        timed(|| plan.done().map_err(Into::into)).map(|(_, seconds)| seconds)? / count;
+    let (done, seconds) = timed(|| plan.done().map_err(Into::into))?;
+    costs.list_s = seconds / count;
     costs.look_s = looked(plan.folder())? / count;
     costs.commit_s = timed(|| Ok(plan.commit(&done)?))?.1 / count;
-    // A manifest has a name of its own, and is the largest file.
-    let lens = fs::read_dir(plan.folder())?.map(|entry| Ok(entry?.metadata()?.len()));
+    // No segment is as long as what lists them.
+    let lens = fs::read_dir(plan.folder())?.map(|entry| {
+        let entry = entry?;
+        let is_segment = entry.file_name().as_bytes().starts_with(b"part-");
+        let is_plan = entry.file_name() == "JOB";
+        Ok(if is_segment || is_plan { 0 } else { entry.metadata()?.len() })
+    });
     let manifest = lens.collect::<std::io::Result<Vec<u64>>>()?.into_iter().max();
     costs.manifest_bytes = manifest.unwrap_or_default() as f64 / count;
     fs::remove_dir_all(plan.folder())?;
     let options = self::options(Form::File, Durability::None).with_parts(names);
     let plan = options.plan(no_inputs(), folder.join("file"))?;
-    let (done, _) = segments(&plan, TINY)?;
+    filled(&plan)?;
+    let done = plan.done()?;
     costs.file_s = timed(|| Ok(plan.commit(&done)?))?.1 / count;
     plan.remove()?;
     Ok(())
 }
 
-/// One segment for each part; also returns the seconds for each of the last tenth.
-fn segments(plan: &Plan, bytes: &[u8]) -> Result<(Vec<Done>, f64)> {
+/// Fills the folder of a plan: most parts are links to the segment of another, and the last are written.
+/// Returns the seconds for each of these. New files for all would be slow where a file system does not
+/// use numbers of files again that were removed a moment ago, as ext4 does without a journal.
+fn filled(plan: &Plan) -> Result<f64> {
     let count = plan.parts().len();
-    let first = count - count.div_ceil(10);
-    let (mut done, mut begun) = (Vec::with_capacity(count), Instant::now());
-    for (index, part) in plan.parts().enumerate() {
-        if index == first {
-            begun = Instant::now();
+    let first = count.saturating_sub(WRITTEN);
+    let mut name = String::new();
+    for index in 0..first {
+        if index % LINKS == 0 {
+            let done = segment(plan, index, TINY)?;
+            let Done { attempt, len, crc32c, .. } = &done;
+            name = format!(".{attempt}.{len}.{crc32c:08x}");
+            continue;
         }
-        let mut writer = part.writer()?;
-        writer.write_all(bytes)?;
-        done.push(writer.finish()?);
+        let of = |index: usize| plan.folder().join(format!("part-{index:06}{name}"));
+        fs::hard_link(of(index - index % LINKS), of(index))?;
     }
-    Ok((done, begun.elapsed().as_secs_f64() / (count - first) as f64))
+    let begun = Instant::now();
+    for index in first..count {
+        segment(plan, index, TINY)?;
+    }
+    Ok(begun.elapsed().as_secs_f64() / (count - first) as f64)
+}
+
+fn segment(plan: &Plan, index: usize, bytes: &[u8]) -> Result<Done> {
+    let part = plan.part(index).context("a part of the plan")?;
+    let mut writer = part.writer()?;
+    writer.write_all(bytes)?;
+    Ok(writer.finish()?)
+}
+
+/// One segment for each part.
+fn segments(plan: &Plan, bytes: &[u8]) -> Result<Vec<Done>> {
+    (0..plan.parts().len()).map(|index| segment(plan, index, bytes)).collect()
 }
 
 fn looked(folder: &Path) -> Result<f64> {
@@ -128,7 +158,7 @@ fn looked(folder: &Path) -> Result<f64> {
 fn synced(folder: &Path) -> Result<f64> {
     let options = options(Form::Segments, Durability::Full).with_parts(SYNCED);
     let plan = options.plan(no_inputs(), folder.join("synced"))?;
-    let ((_, _), seconds) = timed(|| segments(&plan, TINY))?;
+    let seconds = timed(|| segments(&plan, TINY))?.1;
     plan.abort()?;
     Ok(seconds / SYNCED as f64)
 }
@@ -139,7 +169,7 @@ fn large(folder: &Path, blocks: usize, costs: &mut Costs) -> Result<()> {
     let plan = options.plan(no_inputs(), folder.join("large"))?;
     let bytes = vec![7; BLOCK];
     let total = (blocks * BLOCK) as f64;
-    let ((done, _), seconds) = timed(|| segments(&plan, &bytes))?;
+    let (done, seconds) = timed(|| segments(&plan, &bytes))?;
     costs.write_per_s = total / seconds;
     costs.place_per_s = total / timed(|| Ok(plan.commit(&done)?))?.1;
     plan.remove()?;
@@ -209,7 +239,7 @@ mod tests {
     #[test]
     fn every_cost_is_measured_and_nothing_is_left() {
         let folder = tempfile::tempdir().expect("a folder");
-        let costs = measure(folder.path(), 12, 1).expect("measured");
+        let costs = measure(folder.path(), 130, 1).expect("measured");
         let mut meter = Meter::default();
         costs.note(&mut meter);
         for (name, value) in meter.metrics() {
