@@ -216,7 +216,16 @@ impl Costs {
     #[must_use]
     pub fn storage(&self, cores: f64) -> Storage {
         let work = Job::default().work;
-        let operation_s = self.segment_s / (work.opens + work.closes);
+        self.storage_with(self.segment_s / (work.opens + work.closes), cores)
+    }
+
+    /// The same for a commit, which looks at names and makes none.
+    #[must_use]
+    pub fn storage_of_commit(&self, cores: f64) -> Storage {
+        self.storage_with(self.look_s, cores)
+    }
+
+    fn storage_with(&self, operation_s: f64, cores: f64) -> Storage {
         let all = |each: f64| Bandwidth { all: each * cores, each };
         Storage {
             name: "this machine",

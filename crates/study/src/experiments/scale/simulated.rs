@@ -240,7 +240,7 @@ fn commits(stage: &Stage) -> Result<Entrants> {
         vec![100, 1_000, 10_000, 100_000, 1_000_000],
     );
     let mut all = Entrants::default();
-    for storage in [costs.storage(stage.workers() as f64), SERVER, PARALLEL] {
+    for storage in [costs.storage_of_commit(stage.workers() as f64), SERVER, PARALLEL] {
         for (name, output, committers, in_folder) in COMMITS {
             for &count in &counts {
                 let job = heavy(storage, count);
