@@ -77,7 +77,7 @@ pub fn commit(job: &Job, how: &Committing) -> Result<Commit> {
     ensure!(how.committers > 0 && how.threads > 0, "a commit needs at least one process");
     let (storage, parts) = (&job.storage, job.work.parts as f64);
     let lookers = how.committers.min(job.folders) as f64;
-    // One operation for each part, by so many callers of which each waits for its own.
+    // One operation for each part, by callers of which each waits for its own.
     let names = |callers: f64| {
         let waits = 1.0 / storage.operations_per_s + storage.latency_s;
         (parts / callers * waits).max(parts / job.operations_per_s())

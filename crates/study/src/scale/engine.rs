@@ -136,14 +136,13 @@ impl<'j> Engine<'j> {
 
     /// Each worker asks for its first part, or for its share.
     fn begin(&mut self) {
-        for worker in 0..self.epochs.len() as u32 {
+        for worker in (0_u32..).take(self.job.workers) {
             self.push(0.0, What::Message { receipt: false, request: true }, worker);
             self.expect_failure(worker);
         }
         for death in &self.job.trouble.deaths {
-            let worker = death.worker as u32;
             // It comes whatever happened to the worker before.
-            self.push_for(death.at_s, What::Fail { for_good: true }, worker, u32::MAX);
+            self.push_for(death.at_s, What::Fail { for_good: true }, death.worker, u32::MAX);
         }
         self.expect_client_failure();
     }

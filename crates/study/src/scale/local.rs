@@ -180,7 +180,7 @@ impl<'c> Cluster<'c> {
         Ok(())
     }
 
-    /// What is said next, or done at its time.
+    /// Handles the next answer, or what is due before it.
     fn step(&mut self) -> Result<()> {
         let now = self.now();
         let due = self.death.map_or(f64::INFINITY, |death| death.at_s).min(self.check_at);
@@ -196,7 +196,10 @@ impl<'c> Cluster<'c> {
     fn due(&mut self) -> Result<()> {
         let now = self.now();
         if let Some(death) = self.death.take_if(|death| death.at_s <= now) {
-            self.processes[death.worker].child.kill().context("cannot kill a worker")?;
+            self.processes[death.worker as usize]
+                .child
+                .kill()
+                .context("cannot kill a worker")?;
         }
         if self.check_at <= now {
             self.check_at = f64::INFINITY;
@@ -265,7 +268,7 @@ impl<'c> Cluster<'c> {
 
     /// Others do what it was given.
     fn gone(&mut self, worker: usize) -> Result<()> {
-        let is_expected = self.small.death.is_some_and(|death| death.worker == worker);
+        let is_expected = self.small.death.is_some_and(|death| death.worker as usize == worker);
         ensure!(is_expected, "a worker has ended before the job was done");
         let process = &mut self.processes[worker];
         if std::mem::replace(&mut process.is_gone, true) {

@@ -68,7 +68,7 @@ pub struct Work {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Death {
     /// Which one.
-    pub worker: usize,
+    pub worker: u32,
     /// Seconds from the beginning.
     pub at_s: f64,
 }
@@ -247,7 +247,7 @@ impl Job {
             "slow workers: the factor {} is not 1 or more",
             trouble.slow_factor
         );
-        let is_known = |death: &Death| death.worker < *workers && death.at_s >= 0.0;
+        let is_known = |death: &Death| (death.worker as usize) < *workers && death.at_s >= 0.0;
         ensure!(trouble.deaths.iter().all(is_known), "a worker dies that does not exist");
         if let Strategy::Hedged { late } = strategy {
             ensure!(late.is_finite() && *late > 0.0, "late: {late} is not above 0");

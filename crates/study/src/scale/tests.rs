@@ -66,7 +66,7 @@ fn without_stragglers_the_time_is_that_of_the_scarcest_thing() {
 #[test]
 fn pull_is_within_one_part_of_the_best_for_any_parts() {
     for seed in 0..50 {
-        let mut job = Job::default().with_workers(1 + (seed as usize * 7) % 40);
+        let mut job = Job::default().with_workers(1 + SplitMix64::new(seed).below(40));
         job.work.spread = 0.8;
         let found = run(&job, seed);
         let least = (found.useful_s / job.workers as f64).max(found.longest_s);
@@ -121,7 +121,10 @@ fn a_pool_gives_what_small_steps_give() {
         loop {
             let end = pool.next(&epochs).unwrap_or(f64::INFINITY);
             match coming.next_if(|&user| users[user].0 <= end) {
-                Some(user) => pool.join(users[user].0, users[user].1, user as u32, 0),
+                Some(user) => {
+                    let number = u32::try_from(user).expect("twelve");
+                    pool.join(users[user].0, users[user].1, number, 0);
+                }
                 None if end.is_infinite() => break,
                 None => ends[pool.leave(end) as usize] = end,
             }
@@ -170,7 +173,8 @@ fn troubled(random: &mut SplitMix64) -> Job {
         client_restart_s: random.below(9) as f64,
         deaths: Vec::new(),
     };
-    for worker in 1..job.workers.min(1 + random.below(4)) {
+    let dying = job.workers.min(1 + random.below(4)) - 1;
+    for worker in (1_u32..).take(dying) {
         job.trouble.deaths.push(Death { worker, at_s: random.below(30) as f64 });
     }
     job

@@ -41,11 +41,14 @@ pub(super) const PARALLEL: Storage = Storage {
 /// A scheduler in Python that handles each task on its own.
 const CLIENT: Client = Client { requests_per_s: 2_000.0, latency_s: 1e-3, notices_s: 30.0 };
 
+/// Bytes that a part reads and writes: what a job divides its inputs into by itself.
+pub(super) const PART: u64 = 64 << 20;
+
 /// 64 MiB in and out, and ten seconds of a core: what a job on thousands of workers is made of.
 const HEAVY: Work = Work {
     parts: 100_000,
-    bytes_in: 67_108_864.0,
-    bytes_out: 67_108_864.0,
+    bytes_in: PART as f64,
+    bytes_out: PART as f64,
     compute_s: 10.0,
     spread: 0.3,
     wait_s: 0.0,

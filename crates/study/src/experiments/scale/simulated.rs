@@ -5,7 +5,7 @@ use std::cell::Cell;
 use anyhow::{Context, Result};
 
 use super::super::shape::{chart, metric, over};
-use super::clusters::{DISK, PARALLEL, SERVER, SLOW, heavy, light};
+use super::clusters::{DISK, PARALLEL, PART, SERVER, SLOW, heavy, light};
 use super::{COMMON, claims};
 use crate::experiment::{Experiment, Scale};
 use crate::measure::{Entrant, Entrants, Meter, Outcome, Stage};
@@ -54,7 +54,7 @@ pub(in crate::experiments) const PULL: Experiment = Experiment {
                 }
             })
         });
-        Ok(entrants(stage, jobs))
+        Ok(entrants(stage, parts(stage), jobs))
     },
     ..COMMON
 };
@@ -97,7 +97,7 @@ pub(in crate::experiments) const HEDGE: Experiment = Experiment {
                 }
             })
         });
-        Ok(entrants(stage, jobs))
+        Ok(entrants(stage, 10 * count, jobs))
     },
     ..COMMON
 };
@@ -110,6 +110,9 @@ pub(super) const STORAGES: [&str; 5] = [
     "parallel file system, heavy parts",
     "parallel file system, light parts",
 ];
+/// Makes a job of that many parts.
+type Of = fn(Storage, usize) -> Job;
+
 /// What workers wait for, the metric of the time that they do, and the one that says how busy it was.
 pub(super) const SHARED: [(&str, &str, &str); 4] = [
     ("the client", "asking_share", "client_busy"),
@@ -139,7 +142,7 @@ pub(in crate::experiments) const STORAGE: Experiment = Experiment {
     },
     entrants: |stage| {
         let here = here(stage)?.storage(stage.workers() as f64);
-        let storages: [(Storage, fn(Storage, usize) -> Job); 5] = [
+        let storages: [(Storage, Of); 5] = [
             (here, heavy),
             (DISK, heavy),
             (SERVER, heavy),
@@ -153,7 +156,7 @@ pub(in crate::experiments) const STORAGE: Experiment = Experiment {
                 Run { series: series.to_owned(), x: workers as f64, job }
             })
         });
-        Ok(entrants(stage, jobs))
+        Ok(entrants(stage, parts(stage), jobs))
     },
     ..COMMON
 };
@@ -194,7 +197,7 @@ pub(in crate::experiments) const SIZE: Experiment = Experiment {
                 }));
             }
         }
-        Ok(entrants(stage, jobs))
+        Ok(entrants(stage, whole, jobs))
     },
     ..COMMON
 };
@@ -246,7 +249,7 @@ fn commits(stage: &Stage) -> Result<Entrants> {
                 let job = heavy(storage, count);
                 let job = Job { folders: count.div_ceil(in_folder).max(1), ..job };
                 let how = committing(&costs, output, committers);
-                let expected = Outcome { bytes: bytes(&job), checksum: count as u64 };
+                let expected = Outcome { bytes: bytes(count), checksum: count as u64 };
                 let work = move |meter: &mut Meter| {
                     let found = commit(&job, &how)?;
                     meter.took(found.seconds());
@@ -295,8 +298,9 @@ fn by_workers(title: &str, y: Measure) -> Chart {
     chart(title, "workers", y).log_x()
 }
 
-fn bytes(job: &Job) -> u64 {
-    (job.work.bytes_in as u64).saturating_mul(job.work.parts as u64)
+/// Bytes that this many parts of the usual size read.
+fn bytes(parts: usize) -> u64 {
+    PART * parts as u64
 }
 
 /// A job, and where it is drawn.
@@ -306,11 +310,11 @@ struct Run {
     job: Job,
 }
 
-/// Each of them, with another seed in each round.
-fn entrants(stage: &Stage, runs: impl IntoIterator<Item = Run>) -> Entrants {
+/// Each of them, with another seed in each round; as much work as `whole` parts of the usual size.
+fn entrants(stage: &Stage, whole: usize, runs: impl IntoIterator<Item = Run>) -> Entrants {
     let seed = stage.seed();
     let here = runs.into_iter().map(|Run { series, x, job }| {
-        let expected = Outcome { bytes: bytes(&job), checksum: job.work.parts as u64 };
+        let expected = Outcome { bytes: bytes(whole), checksum: job.work.parts as u64 };
         let round = Cell::new(seed);
         let work = move |meter: &mut Meter| {
             let found = simulate(&job, round.get())?;
