@@ -9,6 +9,7 @@
 mod claims;
 mod clusters;
 mod measured;
+mod names;
 mod simulated;
 
 pub(super) use measured::{CLUSTER, COSTS};

@@ -2,9 +2,9 @@
 //! is assumed.
 
 use super::super::shape::asked;
-use super::measured::{CASES, HERE, RATIO, SERIES};
-use super::simulated::{
-    COMMITS, FIXED, HEDGED, LATES, PULLED, SHARED, STORAGES, hedge_series, size_series,
+use super::names::{
+    CASES, COMMITS, FIXED, HEDGED, HERE, LATES, PULLED, RATIO, SERIES, SHARED, STORAGES,
+    hedge_series, size_series,
 };
 use crate::experiment::{Claim, Point, told};
 use crate::results::{Finding, Key, Selected, State};

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use anyhow::Result;
 
 use super::super::shape::{chart, metric, named_charts};
+use super::names::{CASES, HERE, RATIO, SERIES};
 use super::{COMMON, claims};
 use crate::experiment::{Experiment, Scale};
 use crate::measure::{Absent, Entrant, Entrants, Meter, Outcome, Stage};
@@ -15,11 +16,6 @@ use crate::scale::worker::Answer;
 use crate::scale::{Client, Death, Job, Strategy, Trouble, Work, simulate};
 use crate::stats::median;
 use crate::workload::Kind;
-
-/// The series of the costs.
-pub(super) const HERE: &str = "this machine";
-/// A second attempt begins when a part takes this many times the mean.
-const LATE: f64 = 1.5;
 
 /// The cost of each step, by the names in a folder.
 pub(in crate::experiments) const COSTS: Experiment = Experiment {
@@ -60,23 +56,6 @@ pub(in crate::experiments) const COSTS: Experiment = Experiment {
     },
     ..COMMON
 };
-
-/// The cases of the local cluster: their names, in the order of their places.
-pub(super) const CASES: [&str; 6] = [
-    "1 worker",
-    "2 workers",
-    "4 workers",
-    "2, one 4 × slower",
-    "4, one 4 × slower",
-    "2, one killed",
-];
-pub(super) const SERIES: [(&str, Strategy); 3] = [
-    ("fixed shares", Strategy::Static),
-    ("pull", Strategy::Pull),
-    ("pull and hedge", Strategy::Hedged { late: LATE }),
-];
-/// What the simulation takes over what the processes took.
-pub(super) const RATIO: &str = "simulated_over_measured";
 
 /// Real processes, and what the simulation says of them.
 pub(in crate::experiments) const CLUSTER: Experiment = Experiment {

@@ -6,6 +6,9 @@ use anyhow::{Context, Result};
 
 use super::super::shape::{chart, metric, over};
 use super::clusters::{DISK, PARALLEL, PART, SERVER, SLOW, heavy, light};
+use super::names::{
+    COMMITS, FIXED, HEDGED, LATES, PULLED, SHARED, STORAGES, hedge_series, size_series,
+};
 use super::{COMMON, claims};
 use crate::experiment::{Experiment, Scale};
 use crate::measure::{Entrant, Entrants, Meter, Outcome, Stage};
@@ -15,10 +18,6 @@ use crate::scale::{
     Committing, Job, Output, Simulated, Spent, Storage, Strategy, Trouble, Use, commit,
     simulate,
 };
-
-pub(super) const FIXED: &str = "fixed shares";
-pub(super) const PULLED: &str = "pull";
-pub(super) const HEDGED: &str = "pull and hedge";
 
 const STRATEGIES: [(&str, Strategy); 3] = [
     (FIXED, Strategy::Static),
@@ -59,14 +58,6 @@ pub(in crate::experiments) const PULL: Experiment = Experiment {
     ..COMMON
 };
 
-/// How many times the mean a part may take before it is done again.
-pub(super) const LATES: [f64; 3] = [1.2, 1.5, 3.0];
-
-/// The name of a series of hedging.
-pub(super) fn hedge_series(late: f64) -> String {
-    format!("hedge after {late} × the mean")
-}
-
 /// By how much slower some workers are.
 pub(in crate::experiments) const HEDGE: Experiment = Experiment {
     id: "s-hedge",
@@ -102,24 +93,8 @@ pub(in crate::experiments) const HEDGE: Experiment = Experiment {
     ..COMMON
 };
 
-/// Series of heavy and light parts on each storage.
-pub(super) const STORAGES: [&str; 5] = [
-    "this machine, heavy parts",
-    "one fast disk, heavy parts",
-    "file server, heavy parts",
-    "parallel file system, heavy parts",
-    "parallel file system, light parts",
-];
 /// Makes a job of that many parts.
 type Of = fn(Storage, usize) -> Job;
-
-/// What workers wait for, the metric of the time that they do, and the one that says how busy it was.
-pub(super) const SHARED: [(&str, &str, &str); 4] = [
-    ("the client", "asking_share", "client_busy"),
-    ("operations on names", "naming_share", "names_busy"),
-    ("reads", "reading_share", "read_busy"),
-    ("writes", "writing_share", "write_busy"),
-];
 
 /// By workers: what breaks first.
 pub(in crate::experiments) const STORAGE: Experiment = Experiment {
@@ -202,11 +177,6 @@ pub(in crate::experiments) const SIZE: Experiment = Experiment {
     ..COMMON
 };
 
-/// The name of a series of that experiment.
-pub(super) fn size_series(workers: usize, fails: bool) -> String {
-    format!("{workers} workers{}", if fails { ", failing" } else { "" })
-}
-
 /// By number of parts: the end of a job.
 pub(in crate::experiments) const COMMIT: Experiment = Experiment {
     id: "s-commit",
@@ -225,15 +195,6 @@ pub(in crate::experiments) const COMMIT: Experiment = Experiment {
     entrants: commits,
     ..COMMON
 };
-
-/// How commits are made: what it is called, and the form, committers and names in a folder.
-pub(super) const COMMITS: [(&str, Output, usize, usize); 5] = [
-    ("manifest", Output::Segments, 1, usize::MAX),
-    ("manifests of 1,000, ten processes", Output::Segments, 10, 1_000),
-    ("file, blocks shared", Output::Shared, 1, usize::MAX),
-    ("file, copied", Output::Copied, 1, usize::MAX),
-    ("file, copied by ten processes", Output::Copied, 10, usize::MAX),
-];
 
 fn commits(stage: &Stage) -> Result<Entrants> {
     let costs = here(stage)?;
