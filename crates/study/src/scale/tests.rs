@@ -312,3 +312,29 @@ fn the_commit_is_the_sum_of_its_waits() {
     let most = commit(&many, &Committing { committers: 1_000, ..how }).expect("a commit");
     close(most.look_s, 1_000.0 / 10_000.0);
 }
+
+#[test]
+fn a_part_is_handed_out_again_only_if_nobody_does_it() {
+    use super::parts::{Next, Parts};
+    let mut parts = Parts::new(2, 3, Strategy::Hedged { late: 2.0 });
+    assert_eq!((parts.next(0.0), parts.next(0.0)), (Next::Part(0), Next::Part(1)));
+    parts.begin(0, 0.0);
+    parts.begin(1, 0.0);
+    assert!(parts.end(1, 1.0));
+    assert_eq!(parts.next(1.0), Next::Wait(Some(2.0)));
+    assert_eq!(parts.next(2.0), Next::Late(0));
+    parts.begin(0, 2.0);
+    // One of two attempts is lost: the other goes on, and there is no third.
+    parts.lose(0);
+    assert!(!parts.miss(0));
+    assert_eq!(parts.next(9.0), Next::Wait(None));
+    // Both are lost: another worker does it.
+    parts.lose(0);
+    assert!(parts.miss(0));
+    assert_eq!(parts.next(9.0), Next::Part(0));
+    parts.begin(0, 9.0);
+    assert!(parts.end(0, 1.0) && parts.done() == 2);
+    // It is done: a worker that is missed later changes nothing.
+    assert!(!parts.miss(0));
+    assert_eq!(parts.next(10.0), Next::Wait(None));
+}
