@@ -30,6 +30,7 @@
 mod commit;
 pub mod costs;
 mod engine;
+mod event;
 mod fleet;
 mod line;
 pub mod local;

@@ -193,8 +193,8 @@ fn small_jobs_of_real_processes_are_measured_and_simulated() {
     assert_eq!(fs::read_dir(data.path()).expect("there").count(), 0, "files are left");
     let json = fs::read(out.path().join("study.json")).expect("left");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
-    let one = json["experiments"].as_array().expect("a list").iter();
-    let one = one.filter(|one| one["id"] == "s-cluster").last().expect("it ran");
+    let mut all = json["experiments"].as_array().expect("a list").iter();
+    let one = all.find(|one| one["id"] == "s-cluster").expect("it ran");
     let runs = one["runs"].as_array().expect("rows");
     assert_eq!((one["state"].as_str(), runs.len()), (Some("done"), 13));
     for run in runs {

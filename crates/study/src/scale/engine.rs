@@ -1,10 +1,10 @@
 //! The events of a simulated job, in the order of a virtual clock.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use anyhow::{Result, bail, ensure};
 
+use super::event::{Event, Queue, What};
 use super::fleet::{Chance, Doing, Worker};
 use super::line::Line;
 use super::model::{Bandwidth, Job, Simulated, Strategy, Use};
@@ -15,64 +15,12 @@ const READ: usize = 0;
 const CORES: usize = 1;
 const WRITE: usize = 2;
 
-/// What happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
-    /// A message of a worker arrives at the client: a receipt, a request, or both.
-    Message { receipt: bool, request: bool },
-    /// A worker has its part.
-    Begin,
-    /// It has opened what it reads.
-    Opened,
-    /// It has waited for something that is not shared.
-    Waited,
-    /// The segment has its name.
-    Named,
-    /// A worker fails.
-    Fail { for_good: bool },
-    /// It is back.
-    Back,
-    /// The client notices that a part has no worker.
-    Missed(u32),
-    /// A part may be late now.
-    Check,
-    /// The client fails.
-    ClientFails,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Event {
-    at: f64,
-    order: u64,
-    what: What,
-    worker: u32,
-    epoch: u32,
-}
-
-impl PartialEq for Event {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-impl Eq for Event {}
-impl PartialOrd for Event {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Event {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.at.total_cmp(&other.at).then(self.order.cmp(&other.order))
-    }
-}
-
 /// A job that is running.
 struct Engine<'j> {
     job: &'j Job,
     chance: Chance,
     now: f64,
-    events: BinaryHeap<Reverse<Event>>,
-    order: u64,
+    events: Queue,
     client: Line,
     names: Line,
     pools: [Pool; 3],
@@ -117,8 +65,7 @@ impl<'j> Engine<'j> {
             job,
             chance: Chance::new(job, seed),
             now: 0.0,
-            events: BinaryHeap::new(),
-            order: 0,
+            events: Queue::default(),
             client: Line::new(job.client.requests_per_s),
             names: Line::new(job.operations_per_s()),
             pools: [job.storage.read, cores, job.storage.write].map(Pool::new),
@@ -142,26 +89,19 @@ impl<'j> Engine<'j> {
         }
         for death in &self.job.trouble.deaths {
             // It comes whatever happened to the worker before.
-            self.push_for(death.at_s, What::Fail { for_good: true }, death.worker, u32::MAX);
+            self.events.push(death.at_s, What::Fail { for_good: true }, death.worker, u32::MAX);
         }
         self.expect_client_failure();
     }
 
     fn push(&mut self, after: f64, what: What, worker: u32) {
         let epoch = self.epochs[worker as usize];
-        self.push_for(self.now + after, what, worker, epoch);
-    }
-
-    fn push_for(&mut self, at: f64, what: What, worker: u32, epoch: u32) {
-        if at.is_finite() {
-            self.order += 1;
-            self.events.push(Reverse(Event { at, order: self.order, what, worker, epoch }));
-        }
+        self.events.push(self.now + after, what, worker, epoch);
     }
 
     /// The next thing that happens, happens.
     fn step(&mut self) -> Result<()> {
-        let mut first = self.events.peek().map_or(f64::INFINITY, |Reverse(event)| event.at);
+        let mut first = self.events.first();
         let mut pool = None;
         for index in [READ, CORES, WRITE] {
             match self.pools[index].next(&self.epochs) {
@@ -176,7 +116,7 @@ impl<'j> Engine<'j> {
             self.taken(index, worker);
             return Ok(());
         }
-        let Some(Reverse(event)) = self.events.pop() else {
+        let Some(event) = self.events.pop() else {
             bail!("the job never ends: no worker is left");
         };
         self.now = event.at;
@@ -213,7 +153,7 @@ impl<'j> Engine<'j> {
             What::Begin => {
                 self.found.spent.asking += self.lap(worker);
                 let opened = self.names_after(self.job.work.opens);
-                self.push_for(opened, What::Opened, worker, epoch);
+                self.events.push(opened, What::Opened, worker, epoch);
             }
             What::Opened => {
                 self.found.spent.naming += self.lap(worker);
@@ -283,7 +223,7 @@ impl<'j> Engine<'j> {
                 self.found.spent.writing += self.lap(worker);
                 let named = self.names_after(self.job.work.closes);
                 let epoch = self.epochs[worker as usize];
-                self.push_for(named, What::Named, worker, epoch);
+                self.events.push(named, What::Named, worker, epoch);
             }
         }
     }
@@ -305,14 +245,14 @@ impl<'j> Engine<'j> {
         self.found.hedges += usize::from(next == Next::Late(part));
         self.assign(worker, part);
         let epoch = self.epochs[worker as usize];
-        self.push_for(served + self.job.client.latency_s, What::Begin, worker, epoch);
+        self.events.push(served + self.job.client.latency_s, What::Begin, worker, epoch);
     }
 
     /// A part may be late at a time; the client looks then.
     fn expect_late(&mut self, at: Option<f64>) {
         if let Some(at) = at.filter(|&at| at < self.check_at) {
             self.check_at = at;
-            self.push_for(at, What::Check, 0, 0);
+            self.events.push(at, What::Check, 0, 0);
         }
     }
 
@@ -451,7 +391,7 @@ impl<'j> Engine<'j> {
         self.client_failures += 1;
         // Not while it is away.
         let at = self.now.max(self.client.free_at()) + after;
-        self.push_for(at, What::ClientFails, 0, 0);
+        self.events.push(at, What::ClientFails, 0, 0);
     }
 
     /// Attempts that still run are of no use.
