@@ -234,7 +234,8 @@ static PAGES: LazyLock<Vec<String>> = LazyLock::new(|| {
 
 /// Adds the pages below `command`, each as Git names its own: `gen-bytes`.
 fn name_pages(command: &clap::Command, prefix: &str, all: &mut Vec<(String, clap::Command)>) {
-    for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+    let is_shown = |it: &&clap::Command| it.get_name() != "help" && !it.is_hide_set();
+    for below in command.get_subcommands().filter(is_shown) {
         let name = format!("{prefix}{}", below.get_name());
         all.push((name.clone(), below.clone()));
         name_pages(below, &format!("{name}-"), all);

@@ -37,6 +37,8 @@ pub enum Study {
     D,
     /// Serial-append.
     E,
+    /// None: what we ask about jobs of many processes, and simulate past this machine.
+    S,
 }
 
 impl Study {
@@ -49,6 +51,7 @@ impl Study {
             Self::C => "C",
             Self::D => "D",
             Self::E => "E",
+            Self::S => "S",
         }
     }
 }

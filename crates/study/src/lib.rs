@@ -35,6 +35,7 @@ pub mod peers;
 pub mod pricing;
 pub mod random;
 pub mod results;
+pub mod scale;
 pub mod session;
 pub mod stats;
 pub mod summary;

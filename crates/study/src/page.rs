@@ -24,6 +24,7 @@ mod draw;
 mod experiment;
 mod figure;
 mod frame;
+mod grid;
 mod ink;
 mod lanes;
 mod number;
@@ -35,6 +36,7 @@ mod svg;
 
 pub(crate) use bars::place_name;
 pub use compare::{Changed, Compared, Differs, changed, compare};
+pub(crate) use grid::grid;
 pub use number::{date, size};
 pub use side::render_comparison;
 

@@ -25,6 +25,7 @@ mod written;
 
 pub use claimed::{Claimed, Counts, Finding, Holds, Kind, Source};
 pub use select::{Key, LEAST_ROUNDS, Selected, SpeedUp};
+pub use words::heading_of;
 
 use std::collections::BTreeMap;
 
@@ -130,7 +131,7 @@ pub struct Limit {
 pub struct Measured {
     /// As in `a-threads`.
     pub id: String,
-    /// `A` to `E`.
+    /// `A` to `E`; `S` for jobs of many processes.
     pub study: String,
     /// The figure or table that it reproduces.
     pub figure: String,

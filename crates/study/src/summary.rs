@@ -13,9 +13,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::page::{place_name, size};
+use crate::page::{grid, place_name, size};
 use crate::results::{
-    Claimed, Counts, Finding, Key, Limit, Measured, Results, Selected, State,
+    Claimed, Counts, Finding, Key, Limit, Measured, Results, Selected, State, heading_of,
 };
 use crate::stats::{Interval, median};
 
@@ -27,8 +27,12 @@ pub fn render(results: &Results) -> String {
     let letters: BTreeSet<&str> =
         results.experiments.iter().map(|one| one.study.as_str()).collect();
     for letter in letters {
-        text += &format!("\n## Study {letter}\n\n");
+        text += &format!("\n## {}\n\n", heading_of(letter));
         text += &part(&format!("study {letter}"), &findings(results, letter));
+        if letter == SCALE {
+            let of_scale = results.experiments.iter().filter(|one| one.study == SCALE);
+            of_scale.for_each(|one| grids(&mut text, one));
+        }
     }
     text += "\n## How large, and how long it took\n\n| Experiment | Minutes | Size |\n| --- | --- | --- |\n";
     for one in &results.experiments {
@@ -47,6 +51,30 @@ pub fn render(results: &Results) -> String {
         medians(&mut text, one);
     }
     text
+}
+
+/// Where papers quote the numbers of charts, and not only findings.
+const SCALE: &str = "S";
+
+/// The charts of an experiment as tables, each a part of its own.
+fn grids(text: &mut String, one: &Measured) {
+    for chart in &one.charts {
+        let Some(grid) = grid(chart, &one.runs) else { continue };
+        let mut inside = String::new();
+        let head = std::iter::once(grid.corner.as_str());
+        let head: Vec<&str> = head.chain(grid.places.iter().map(String::as_str)).collect();
+        row(&mut inside, &head);
+        row(&mut inside, &vec!["---"; head.len()]);
+        for (series, cells) in &grid.rows {
+            let cells = cells.iter().map(String::as_str);
+            row(
+                &mut inside,
+                &std::iter::once(series.as_str()).chain(cells).collect::<Vec<_>>(),
+            );
+        }
+        let name = format!("{}: {}", one.id, chart.title);
+        *text += &format!("\n### {name}\n\n{}", part(&name, &inside));
+    }
 }
 
 fn part(name: &str, inside: &str) -> String {

@@ -4,6 +4,7 @@ mod compare;
 mod fib;
 mod list;
 mod report;
+mod worker;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,7 @@ use swath_study::session::{FILE, PAGE, Settings, Step, run as measure};
 use self::compare::Compare;
 use self::fib::Fib;
 use self::report::Report;
+use self::worker::Worker;
 use super::{Command, Outcome};
 use crate::args::{Files, Named, path, whole};
 use crate::demo::choose_folder;
@@ -39,6 +41,7 @@ Examples:
   swath study
   swath study --list
   swath study --only a-threads,b --data /mnt/fast --data /mnt/large
+  swath study --only s             jobs of many processes, simulated up to 10,000 workers
   swath study --full -o here && swath study --full -o here --resume
   swath study compare before/study.json after/study.json
   swath study report before
@@ -109,6 +112,9 @@ pub enum With {
     Compare(Compare),
     /// Judge a study again by the rules of this version, and rewrite its page and summary
     Report(Report),
+    /// Do the parts that a study hands to it, line by line
+    #[command(hide = true)]
+    Worker(Worker),
 }
 
 impl Command for Study {
@@ -183,6 +189,7 @@ impl With {
             Self::Fib(it) => it,
             Self::Compare(it) => it,
             Self::Report(it) => it,
+            Self::Worker(it) => it,
         }
     }
 }

@@ -64,7 +64,8 @@ fn flag<'c>(command: &'c Command, name: &str) -> Option<&'c Arg> {
 
 /// The commands that do something themselves.
 fn leaves(command: &Command, prefix: &str, found: &mut Vec<String>) {
-    for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+    let is_shown = |it: &&Command| it.get_name() != "help" && !it.is_hide_set();
+    for below in command.get_subcommands().filter(is_shown) {
         let name = format!("{prefix}{}", below.get_name());
         if !below.is_subcommand_required_set() {
             found.push(name.clone());

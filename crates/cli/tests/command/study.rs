@@ -183,6 +183,41 @@ fn a_small_study_leaves_its_rows_and_says_what_holds() {
 }
 
 #[test]
+fn small_jobs_of_real_processes_are_measured_and_simulated() {
+    let (data, out) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let mut command = swath();
+    command.args(["study", "--smoke", "--only", "s", "--data"]).arg(data.path());
+    let output = command.arg("--out").arg(out.path()).output().expect("started");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(fs::read_dir(data.path()).expect("there").count(), 0, "files are left");
+    let json = fs::read(out.path().join("study.json")).expect("left");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let mut all = json["experiments"].as_array().expect("a list").iter();
+    let one = all.find(|one| one["id"] == "s-cluster").expect("it ran");
+    let runs = one["runs"].as_array().expect("rows");
+    assert_eq!((one["state"].as_str(), runs.len()), (Some("done"), 13));
+    for run in runs {
+        let metric = |name: &str| run["metrics"][name].as_f64().expect("a number");
+        assert!(metric("simulated_over_measured") > 0.0 && metric("attempts") >= 8.0, "{run}");
+    }
+    let summary = fs::read_to_string(out.path().join("summary.md")).expect("left");
+    assert!(summary.contains("<!-- part: s-cluster: simulated over measured -->\n| case |"));
+    let page = fs::read_to_string(out.path().join("report.html")).expect("left");
+    assert!(page.contains("Scale: jobs of many processes") && !page.contains("Study S"));
+}
+
+#[test]
+fn a_worker_of_a_small_job_refuses_what_is_not_a_task() {
+    let output = shell(r#"echo nothing | "$0" study worker"#, &[]);
+    assert_eq!((code(&output), stdout(&output).as_str()), (2, "ready\n"), "{output:?}");
+    assert!(stderr(&output).contains("this is not a task"), "{}", stderr(&output));
+    // It is not for people.
+    assert!(!stdout(&run(["man", "--list"])).contains("study-worker"));
+    assert!(!stdout(&run(["study", "--help"])).contains("\n  worker"));
+}
+
+#[test]
 fn the_first_signal_ends_it_soon_and_says_what_a_second_one_does() {
     let (data, out) =
         (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));

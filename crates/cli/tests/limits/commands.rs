@@ -127,8 +127,8 @@ pub(crate) const LARGE: &[Case] = &[
 
 /// The commands below `command`, with the words that lead to them.
 fn leaves(command: &Command, words: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
-    let own: Vec<_> =
-        command.get_subcommands().filter(|below| below.get_name() != "help").collect();
+    let is_shown = |it: &&Command| it.get_name() != "help" && !it.is_hide_set();
+    let own: Vec<_> = command.get_subcommands().filter(is_shown).collect();
     if own.is_empty() || command.get_arguments().any(|argument| !argument.is_global_set()) {
         found.extend((!words.is_empty()).then(|| words.clone()));
     }

@@ -23,7 +23,7 @@ pub struct Claim {
 /// The size of an experiment with `--full` beside that of the study.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// The study's size.
+    /// The study's size; empty for questions of our own.
     pub study: &'static str,
     /// The differences with `--full`, and why; empty without any.
     pub other: &'static str,
@@ -37,6 +37,8 @@ impl Scale {
     pub fn sentence(&self, is_full: bool) -> String {
         let Self { study, other, .. } = self;
         match (is_full, other.is_empty()) {
+            (true, false) if study.is_empty() => format!("With --full: {other}."),
+            (false, _) if study.is_empty() => format!("Smaller than with --full: {other}."),
             (true, true) => format!("As large as in the study: {study}."),
             (true, false) => format!("In the study: {study}. Here: {other}."),
             (false, _) => format!("Smaller than with --full. In the study: {study}."),

@@ -7,7 +7,9 @@ use super::figure::{Drawn, figures};
 use super::frame;
 use super::ink::{RADIUS, Ranks, shape};
 use super::number::{interval, percent};
-use crate::results::{Claimed, Finding, Folder, Holds, Measured, Progress, Results};
+use crate::results::{
+    Claimed, Finding, Folder, Holds, Measured, Progress, Results, heading_of,
+};
 use crate::stats::NOISY_SPREAD;
 
 /// Why a share of a limit may be more than all of it.
@@ -25,7 +27,7 @@ pub(super) fn experiments(results: &Results) -> Result<Markup> {
             let name = study.first().map_or("", |first| first.study.as_str());
             Ok(html! {
                 section class="study" {
-                    h2 { "Study " (name) }
+                    h2 { (heading_of(name)) }
                     @for article in articles? { (article) }
                 }
             })

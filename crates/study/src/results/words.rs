@@ -6,6 +6,22 @@ use crate::stats::NOISY_SPREAD;
 /// In place of a number that is not known.
 const NONE: &str = "–";
 
+/// The heading of a study's experiments, by its letter.
+///
+/// ```
+/// use swath_study::results::heading_of;
+///
+/// assert_eq!(heading_of("A"), "Study A");
+/// assert_eq!(heading_of("S"), "Scale: jobs of many processes");
+/// ```
+#[must_use]
+pub fn heading_of(letter: &str) -> String {
+    match letter {
+        "S" => "Scale: jobs of many processes".to_owned(),
+        _ => format!("Study {letter}"),
+    }
+}
+
 impl State {
     /// The word for the files of a verdict; no file is read where files are written.
     #[must_use]

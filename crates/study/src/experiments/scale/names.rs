@@ -1,0 +1,67 @@
+//! The names of series, cases and metrics, which the questions share with what is run.
+
+use crate::scale::{Output, Strategy};
+
+/// The series of the costs.
+pub(super) const HERE: &str = "this machine";
+/// A second attempt begins when a part takes this many times the mean.
+const LATE: f64 = 1.5;
+
+/// The cases of the local cluster: their names, in the order of their places.
+pub(super) const CASES: [&str; 6] = [
+    "1 worker",
+    "2 workers",
+    "4 workers",
+    "2, one 4 × slower",
+    "4, one 4 × slower",
+    "2, one killed",
+];
+pub(super) const SERIES: [(&str, Strategy); 3] = [
+    ("fixed shares", Strategy::Static),
+    ("pull", Strategy::Pull),
+    ("pull and hedge", Strategy::Hedged { late: LATE }),
+];
+/// What the simulation takes over what the processes took.
+pub(super) const RATIO: &str = "simulated_over_measured";
+
+pub(super) const FIXED: &str = "fixed shares";
+pub(super) const PULLED: &str = "pull";
+pub(super) const HEDGED: &str = "pull and hedge";
+
+/// How many times the mean a part may take before it is done again.
+pub(super) const LATES: [f64; 3] = [1.2, 1.5, 3.0];
+
+/// The name of a series of hedging.
+pub(super) fn hedge_series(late: f64) -> String {
+    format!("hedge after {late} × the mean")
+}
+
+/// Series of heavy and light parts on each storage.
+pub(super) const STORAGES: [&str; 5] = [
+    "this machine, heavy parts",
+    "one fast disk, heavy parts",
+    "file server, heavy parts",
+    "parallel file system, heavy parts",
+    "parallel file system, light parts",
+];
+/// What workers wait for, the metric of the time that they do, and the one that says how busy it was.
+pub(super) const SHARED: [(&str, &str, &str); 4] = [
+    ("the client", "asking_share", "client_busy"),
+    ("operations on names", "naming_share", "names_busy"),
+    ("reads", "reading_share", "read_busy"),
+    ("writes", "writing_share", "write_busy"),
+];
+
+/// The name of a series of the experiment on the size of parts.
+pub(super) fn size_series(workers: usize, fails: bool) -> String {
+    format!("{workers} workers{}", if fails { ", failing" } else { "" })
+}
+
+/// How commits are made: what it is called, and the form, committers and names in a folder.
+pub(super) const COMMITS: [(&str, Output, usize, usize); 5] = [
+    ("manifest", Output::Segments, 1, usize::MAX),
+    ("manifests of 1,000, ten processes", Output::Segments, 10, 1_000),
+    ("file, blocks shared", Output::Shared, 1, usize::MAX),
+    ("file, copied", Output::Copied, 1, usize::MAX),
+    ("file, copied by ten processes", Output::Copied, 10, usize::MAX),
+];

@@ -1,0 +1,267 @@
+//! What one step of a job costs on this machine: the numbers that a simulation begins with.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use swath::job::{Done, Form, JobOptions, Plan};
+use swath::sink::Durability;
+use swath::{OutputOptions, PageCache, ReadOptions};
+
+use super::model::{Bandwidth, Job, Storage};
+use crate::measure::Meter;
+
+/// Bytes of a segment where only its name counts.
+const TINY: &[u8] = b"one small segment\n";
+/// Segments with a sync each, which is slow.
+const SYNCED: usize = 20;
+/// Segments of a full folder that are written, and timed.
+const WRITTEN: usize = 100;
+/// Names of one file; ext4 allows 65,000.
+const LINKS: usize = 30_000;
+/// Bytes at a time where bytes count.
+const BLOCK: usize = 4 << 20;
+
+/// Measured with one process, warm.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Costs {
+    /// Segments in the folder at the end.
+    pub names: f64,
+    /// Seconds to begin, write and finish a small segment, when the folder is nearly that full.
+    pub segment_s: f64,
+    /// The same, durable before it gets its name.
+    pub synced_s: f64,
+    /// Seconds for one name of a listing that looks at each file, as a client does that starts again.
+    pub list_s: f64,
+    /// Seconds of stat(2) for one segment.
+    pub look_s: f64,
+    /// Seconds of the commit for one segment, where a manifest is the output.
+    pub commit_s: f64,
+    /// Seconds of the commit for one small segment, where a file is the output.
+    pub file_s: f64,
+    /// Bytes of the manifest for one segment.
+    pub manifest_bytes: f64,
+    /// Bytes a second that a part reads.
+    pub read_per_s: f64,
+    /// Bytes a second that a part writes.
+    pub write_per_s: f64,
+    /// Bytes a second that the commit brings to their places, until they are durable.
+    pub place_per_s: f64,
+}
+
+/// Measures with `names` segments in a job's folder, and with `blocks` blocks of 4 MiB. What it makes in
+/// `folder` is removed again.
+///
+/// # Errors
+///
+/// If something cannot be made or read there.
+pub fn measure(folder: &Path, names: usize, blocks: usize) -> Result<Costs> {
+    ensure!(names > 0 && blocks > 0, "nothing to measure");
+    let scratch = tempfile::Builder::new().prefix("costs-").tempdir_in(folder);
+    let scratch =
+        scratch.with_context(|| format!("cannot make a folder in {}", folder.display()))?;
+    let folder = scratch.path();
+    let mut costs = Costs { names: names as f64, ..Costs::default() };
+    small(folder, names, &mut costs)?;
+    costs.synced_s = synced(folder)?;
+    large(folder, blocks, &mut costs)?;
+    Ok(costs)
+}
+
+fn options(form: Form, durability: Durability) -> JobOptions {
+    JobOptions::new()
+        .with_form(form)
+        .with_output(OutputOptions::new().with_durability(durability))
+}
+
+fn no_inputs() -> [&'static Path; 0] {
+    []
+}
+
+/// Many small segments in one folder.
+fn small(folder: &Path, names: usize, costs: &mut Costs) -> Result<()> {
+    let options = options(Form::Segments, Durability::None).with_parts(names);
+    let plan = options.plan(no_inputs(), folder.join("segments"))?;
+    costs.segment_s = filled(&plan)?;
+    let count = names as f64;
+    let (done, seconds) = timed(|| plan.done().map_err(Into::into))?;
+    costs.list_s = seconds / count;
+    costs.look_s = looked(plan.folder())? / count;
+    costs.commit_s = timed(|| Ok(plan.commit(&done)?))?.1 / count;
+    // No segment is as long as what lists them.
+    let lens = fs::read_dir(plan.folder())?.map(|entry| {
+        let entry = entry?;
+        let is_segment = entry.file_name().as_bytes().starts_with(b"part-");
+        let is_plan = entry.file_name() == "JOB";
+        Ok(if is_segment || is_plan { 0 } else { entry.metadata()?.len() })
+    });
+    let manifest = lens.collect::<std::io::Result<Vec<u64>>>()?.into_iter().max();
+    costs.manifest_bytes = manifest.unwrap_or_default() as f64 / count;
+    fs::remove_dir_all(plan.folder())?;
+    let options = self::options(Form::File, Durability::None).with_parts(names);
+    let plan = options.plan(no_inputs(), folder.join("file"))?;
+    filled(&plan)?;
+    let done = plan.done()?;
+    costs.file_s = timed(|| Ok(plan.commit(&done)?))?.1 / count;
+    plan.remove()?;
+    Ok(())
+}
+
+/// Fills the folder of a plan: most parts are links to the segment of another, and the last are written.
+/// Returns the seconds for each of these. New files for all would be slow where a file system does not
+/// use numbers of files again that were removed a moment ago, as ext4 does without a journal.
+fn filled(plan: &Plan) -> Result<f64> {
+    let count = plan.parts().len();
+    let first = count.saturating_sub(WRITTEN);
+    let mut name = String::new();
+    for index in 0..first {
+        if index % LINKS == 0 {
+            let done = segment(plan, index, TINY)?;
+            let Done { attempt, len, crc32c, .. } = &done;
+            name = format!(".{attempt}.{len}.{crc32c:08x}");
+            continue;
+        }
+        let of = |index: usize| plan.folder().join(format!("part-{index:06}{name}"));
+        if fs::hard_link(of(index - index % LINKS), of(index)).is_err() {
+            // Here files have one name, or few.
+            segment(plan, index, TINY)?;
+        }
+    }
+    let begun = Instant::now();
+    for index in first..count {
+        segment(plan, index, TINY)?;
+    }
+    Ok(begun.elapsed().as_secs_f64() / (count - first) as f64)
+}
+
+fn segment(plan: &Plan, index: usize, bytes: &[u8]) -> Result<Done> {
+    let part = plan.part(index).context("a part of the plan")?;
+    let mut writer = part.writer()?;
+    writer.write_all(bytes)?;
+    Ok(writer.finish()?)
+}
+
+/// One segment for each part.
+fn segments(plan: &Plan, bytes: &[u8]) -> Result<Vec<Done>> {
+    (0..plan.parts().len()).map(|index| segment(plan, index, bytes)).collect()
+}
+
+fn looked(folder: &Path) -> Result<f64> {
+    let names: Vec<_> = fs::read_dir(folder)?.collect::<std::io::Result<_>>()?;
+    let look = || {
+        names.iter().try_for_each(|entry| fs::metadata(entry.path()).map(drop))?;
+        Ok(())
+    };
+    Ok(timed(look)?.1)
+}
+
+fn synced(folder: &Path) -> Result<f64> {
+    let options = options(Form::Segments, Durability::Full).with_parts(SYNCED);
+    let plan = options.plan(no_inputs(), folder.join("synced"))?;
+    let seconds = timed(|| segments(&plan, TINY))?.1;
+    plan.abort()?;
+    Ok(seconds / SYNCED as f64)
+}
+
+/// Bytes of a part, and their way into the output.
+fn large(folder: &Path, blocks: usize, costs: &mut Costs) -> Result<()> {
+    let options = options(Form::File, Durability::Full).with_parts(blocks);
+    let plan = options.plan(no_inputs(), folder.join("large"))?;
+    let bytes = vec![7; BLOCK];
+    let total = (blocks * BLOCK) as f64;
+    let (done, seconds) = timed(|| segments(&plan, &bytes))?;
+    costs.write_per_s = total / seconds;
+    costs.place_per_s = total / timed(|| Ok(plan.commit(&done)?))?.1;
+    plan.remove()?;
+    let read = ReadOptions::new().with_workers(1).with_page_cache(PageCache::Keep);
+    let part = |index: usize| read.clone().with_offset((index * BLOCK) as u64);
+    let reads = || {
+        for index in 0..blocks {
+            let loaded = part(index).with_len(BLOCK as u64).read(plan.target())?;
+            ensure!(loaded.buffer.len() == BLOCK, "a read was short");
+        }
+        Ok(())
+    };
+    costs.read_per_s = total / timed(reads)?.1;
+    fs::remove_file(plan.target())?;
+    Ok(())
+}
+
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let begun = Instant::now();
+    let result = work()?;
+    Ok((result, begun.elapsed().as_secs_f64()))
+}
+
+impl Costs {
+    /// Keeps all of them with a run.
+    pub fn note(&self, meter: &mut Meter) {
+        for (name, value) in [
+            ("segment_seconds", self.segment_s),
+            ("synced_segment_seconds", self.synced_s),
+            ("list_seconds", self.list_s),
+            ("look_seconds", self.look_s),
+            ("commit_seconds", self.commit_s),
+            ("file_commit_seconds", self.file_s),
+            ("manifest_bytes", self.manifest_bytes),
+            ("read_bytes_per_s", self.read_per_s),
+            ("write_bytes_per_s", self.write_per_s),
+            ("place_bytes_per_s", self.place_per_s),
+        ] {
+            meter.note(name, value);
+        }
+    }
+
+    /// This machine as storage: all its cores at most, and nothing to wait for besides.
+    #[must_use]
+    pub fn storage(&self, cores: f64) -> Storage {
+        let work = Job::default().work;
+        self.storage_with(self.segment_s / (work.opens + work.closes), cores)
+    }
+
+    /// The same for a commit, which looks at names and makes none.
+    #[must_use]
+    pub fn storage_of_commit(&self, cores: f64) -> Storage {
+        self.storage_with(self.look_s, cores)
+    }
+
+    fn storage_with(&self, operation_s: f64, cores: f64) -> Storage {
+        let all = |each: f64| Bandwidth { all: each * cores, each };
+        Storage {
+            name: "this machine",
+            source: "measured here",
+            read: all(self.read_per_s),
+            write: all(self.write_per_s),
+            operations_per_s: cores / operation_s,
+            one_folder_per_s: cores / operation_s,
+            // One caller waits for the whole operation.
+            latency_s: operation_s - operation_s / cores,
+            names_per_s: 1.0 / self.list_s,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cost_is_measured_and_nothing_is_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let costs = measure(folder.path(), 130, 1).expect("measured");
+        let mut meter = Meter::default();
+        costs.note(&mut meter);
+        for (name, value) in meter.metrics() {
+            assert!(value.is_finite() && *value > 0.0, "{name}: {value}");
+        }
+        assert_eq!(meter.metrics().len(), 10);
+        assert!((10.0..200.0).contains(&costs.manifest_bytes), "{}", costs.manifest_bytes);
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
+        let job = Job { storage: costs.storage(2.0), ..Job::default() };
+        job.check().expect("a storage that can be");
+        assert!(measure(&folder.path().join("none"), 1, 1).is_err());
+    }
+}

@@ -1,0 +1,81 @@
+//! What happens in a simulated job, and the queue of it: earliest first, and in order at one time.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A message of a worker arrives at the client: a receipt, a request, or both.
+    Message { receipt: bool, request: bool },
+    /// A worker has its part.
+    Begin,
+    /// It has opened what it reads.
+    Opened,
+    /// It has waited for something that is not shared.
+    Waited,
+    /// The segment has its name.
+    Named,
+    /// A worker fails.
+    Fail { for_good: bool },
+    /// It is back.
+    Back,
+    /// The client notices that a part has no worker.
+    Missed(u32),
+    /// A part may be late now.
+    Check,
+    /// The client fails.
+    ClientFails,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub(super) at: f64,
+    order: u64,
+    pub(super) what: What,
+    pub(super) worker: u32,
+    pub(super) epoch: u32,
+}
+
+impl PartialEq for Event {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for Event {}
+impl PartialOrd for Event {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Event {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.at.total_cmp(&other.at).then(self.order.cmp(&other.order))
+    }
+}
+
+/// What will happen.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    events: BinaryHeap<Reverse<Event>>,
+    order: u64,
+}
+
+impl Queue {
+    /// Something happens to a worker; nothing that never comes is kept.
+    pub(super) fn push(&mut self, at: f64, what: What, worker: u32, epoch: u32) {
+        if at.is_finite() {
+            self.order += 1;
+            self.events.push(Reverse(Event { at, order: self.order, what, worker, epoch }));
+        }
+    }
+
+    /// When the next thing happens; infinity if there is none.
+    pub(super) fn first(&self) -> f64 {
+        self.events.peek().map_or(f64::INFINITY, |Reverse(event)| event.at)
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Event> {
+        self.events.pop().map(|Reverse(event)| event)
+    }
+}

@@ -1,0 +1,312 @@
+//! What a simulated job consists of, and what comes out.
+
+use anyhow::{Result, ensure};
+
+/// Bytes a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bandwidth {
+    /// Of all users together.
+    pub all: f64,
+    /// Of one user at most.
+    pub each: f64,
+}
+
+/// Storage that all workers share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Storage {
+    /// How it is called in charts.
+    pub name: &'static str,
+    /// Where the numbers come from: `measured here`, or `assumed`.
+    pub source: &'static str,
+    /// Reads.
+    pub read: Bandwidth,
+    /// Writes.
+    pub write: Bandwidth,
+    /// Operations on names (open, stat, create, link, remove) a second, of all users and folders.
+    pub operations_per_s: f64,
+    /// The same in one folder: its entries are changed under a lock.
+    pub one_folder_per_s: f64,
+    /// Seconds that a caller waits for one operation besides its turn.
+    pub latency_s: f64,
+    /// Names that a listing returns a second.
+    pub names_per_s: f64,
+}
+
+/// The process that hands out parts and collects receipts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Client {
+    /// Requests and receipts that it handles a second.
+    pub requests_per_s: f64,
+    /// Seconds that a message travels, one way.
+    pub latency_s: f64,
+    /// Seconds until it notices that a worker is gone.
+    pub notices_s: f64,
+}
+
+/// What the job does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Work {
+    /// Parts.
+    pub parts: usize,
+    /// Bytes that a part reads.
+    pub bytes_in: f64,
+    /// Bytes that a part writes.
+    pub bytes_out: f64,
+    /// Seconds of one core that a part takes, on average.
+    pub compute_s: f64,
+    /// The spread of these seconds: sigma of a log-normal distribution with that mean.
+    pub spread: f64,
+    /// Seconds that a part waits for something else, without a core.
+    pub wait_s: f64,
+    /// Operations on names before a part reads.
+    pub opens: f64,
+    /// Operations on names after it has written.
+    pub closes: f64,
+}
+
+/// A worker that dies at a known time and does not come back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Death {
+    /// Which one.
+    pub worker: u32,
+    /// Seconds from the beginning.
+    pub at_s: f64,
+}
+
+/// What goes wrong.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trouble {
+    /// The share of workers that are slow; rounded up.
+    pub slow_share: f64,
+    /// How many times as long they compute and wait; 1 or more.
+    pub slow_factor: f64,
+    /// Failures of one worker an hour.
+    pub failures_per_hour: f64,
+    /// Seconds until a failed worker is back.
+    pub restart_s: f64,
+    /// Failures of the client an hour.
+    pub client_failures_per_hour: f64,
+    /// Seconds until the client is back; it then lists the job's folder.
+    pub client_restart_s: f64,
+    /// Deaths at known times.
+    pub deaths: Vec<Death>,
+}
+
+/// Who does which part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Strategy {
+    /// Each worker has a fixed share, from the beginning.
+    Static,
+    /// A free worker takes the next part.
+    Pull,
+    /// The same, and when there is no next part, a free worker tries one again that is late.
+    Hedged {
+        /// A part is late when it has taken this many times the mean.
+        late: f64,
+    },
+}
+
+/// A job on a cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Workers.
+    pub workers: usize,
+    /// Cores that all workers share, if there are fewer than workers.
+    pub cores: Option<f64>,
+    /// Storage.
+    pub storage: Storage,
+    /// The client.
+    pub client: Client,
+    /// The work.
+    pub work: Work,
+    /// What goes wrong.
+    pub trouble: Trouble,
+    /// Who does what.
+    pub strategy: Strategy,
+    /// Folders that the segments are divided among.
+    pub folders: usize,
+}
+
+impl Default for Job {
+    /// 10 workers, 100 parts of 64 MiB in and out, 1 s each; storage and client take no time.
+    fn default() -> Self {
+        let endless = Bandwidth { all: f64::INFINITY, each: f64::INFINITY };
+        Self {
+            workers: 10,
+            cores: None,
+            storage: Storage {
+                name: "free",
+                source: "assumed",
+                read: endless,
+                write: endless,
+                operations_per_s: f64::INFINITY,
+                one_folder_per_s: f64::INFINITY,
+                latency_s: 0.0,
+                names_per_s: f64::INFINITY,
+            },
+            client: Client { requests_per_s: f64::INFINITY, latency_s: 0.0, notices_s: 0.0 },
+            work: Work {
+                parts: 100,
+                bytes_in: 67_108_864.0,
+                bytes_out: 67_108_864.0,
+                compute_s: 1.0,
+                spread: 0.0,
+                wait_s: 0.0,
+                opens: 5.0,
+                closes: 4.0,
+            },
+            trouble: Trouble { slow_factor: 1.0, ..Trouble::default() },
+            strategy: Strategy::Pull,
+            folders: 1,
+        }
+    }
+}
+
+impl Job {
+    /// With another number of workers.
+    #[must_use]
+    pub fn with_workers(self, workers: usize) -> Self {
+        Self { workers, ..self }
+    }
+
+    /// With another number of parts of the same size.
+    #[must_use]
+    pub fn with_parts(mut self, parts: usize) -> Self {
+        self.work.parts = parts;
+        self
+    }
+
+    /// With the same bytes and the same work, divided into another number of parts.
+    #[must_use]
+    pub fn divided_into(mut self, parts: usize) -> Self {
+        let factor = self.work.parts as f64 / parts.max(1) as f64;
+        self.work.parts = parts;
+        self.work.bytes_in *= factor;
+        self.work.bytes_out *= factor;
+        self.work.compute_s *= factor;
+        self.work.wait_s *= factor;
+        self
+    }
+
+    /// Operations on names a second that the folders of the job allow together.
+    #[must_use]
+    pub fn operations_per_s(&self) -> f64 {
+        let folders = self.storage.one_folder_per_s * self.folders.max(1) as f64;
+        self.storage.operations_per_s.min(folders)
+    }
+
+    /// Fails for numbers that no job can have.
+    ///
+    /// # Errors
+    ///
+    /// Which number, and what it is.
+    pub fn check(&self) -> Result<()> {
+        let Self { workers, cores, storage, client, work, trouble, strategy, folders } = self;
+        ensure!(*workers > 0, "a job needs at least one worker");
+        ensure!(*workers < u32::MAX as usize, "{workers} workers are too many to simulate");
+        ensure!(work.parts > 0, "a job needs at least one part");
+        ensure!(work.parts < u32::MAX as usize, "{} parts are too many", work.parts);
+        ensure!(*folders > 0, "segments need at least one folder");
+        let rates = [
+            ("cores", cores.unwrap_or(1.0)),
+            ("read bandwidth", storage.read.all),
+            ("read bandwidth of one worker", storage.read.each),
+            ("write bandwidth", storage.write.all),
+            ("write bandwidth of one worker", storage.write.each),
+            ("operations per second", storage.operations_per_s),
+            ("operations per second in one folder", storage.one_folder_per_s),
+            ("names per second", storage.names_per_s),
+            ("requests per second", client.requests_per_s),
+        ];
+        for (name, rate) in rates {
+            ensure!(rate > 0.0, "{name}: {rate} is not above 0");
+        }
+        let amounts = [
+            ("latency of storage", storage.latency_s),
+            ("latency of messages", client.latency_s),
+            ("time to notice a lost worker", client.notices_s),
+            ("bytes read", work.bytes_in),
+            ("bytes written", work.bytes_out),
+            ("compute time", work.compute_s),
+            ("spread", work.spread),
+            ("wait time", work.wait_s),
+            ("operations before", work.opens),
+            ("operations after", work.closes),
+            ("share of slow workers", trouble.slow_share),
+            ("failures per hour", trouble.failures_per_hour),
+            ("restart time", trouble.restart_s),
+            ("failures of the client per hour", trouble.client_failures_per_hour),
+            ("restart time of the client", trouble.client_restart_s),
+        ];
+        for (name, amount) in amounts {
+            ensure!(amount.is_finite() && amount >= 0.0, "{name}: {amount} is not 0 or more");
+        }
+        ensure!(trouble.slow_share <= 1.0, "more workers are slow than there are");
+        ensure!(
+            trouble.slow_factor.is_finite() && trouble.slow_factor >= 1.0,
+            "slow workers: the factor {} is not 1 or more",
+            trouble.slow_factor
+        );
+        let is_known = |death: &Death| (death.worker as usize) < *workers && death.at_s >= 0.0;
+        ensure!(trouble.deaths.iter().all(is_known), "a worker dies that does not exist");
+        if let Strategy::Hedged { late } = strategy {
+            ensure!(late.is_finite() && *late > 0.0, "late: {late} is not above 0");
+        }
+        Ok(())
+    }
+}
+
+/// How busy each shared thing was, as a share of the time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Use {
+    /// The client.
+    pub client: f64,
+    /// Operations on names.
+    pub names: f64,
+    /// Bandwidth of reads.
+    pub read: f64,
+    /// Bandwidth of writes.
+    pub write: f64,
+}
+
+/// Worker seconds in each step, of all attempts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// From the request, as it arrives at the client, to the part.
+    pub asking: f64,
+    /// In operations on names.
+    pub naming: f64,
+    /// Reading.
+    pub reading: f64,
+    /// Computing, and waiting for what a part waits for.
+    pub computing: f64,
+    /// Writing.
+    pub writing: f64,
+}
+
+/// What a simulated job took, from the first request to the last receipt.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Simulated {
+    /// Seconds of the virtual clock.
+    pub seconds: f64,
+    /// Parts whose receipts arrived; all of them.
+    pub parts: usize,
+    /// Attempts that began.
+    pub attempts: usize,
+    /// Attempts that ended with their worker.
+    pub lost: usize,
+    /// Worker seconds of these.
+    pub lost_s: f64,
+    /// Second attempts that began because the first was late.
+    pub hedges: usize,
+    /// Worker seconds of attempts that were not the first to end.
+    pub extra_s: f64,
+    /// Worker seconds of attempts that counted.
+    pub useful_s: f64,
+    /// The longest attempt that counted.
+    pub longest_s: f64,
+    /// How busy things were.
+    pub busy: Use,
+    /// What workers did with their time.
+    pub spent: Spent,
+}

@@ -1,0 +1,144 @@
+//! A pool: a rate that all users at one time share equally, up to a limit for each.
+//!
+//! With `n` users each gets `min(each, all / n)`. As all get the same, one number is enough for all of
+//! them: what a user that was there from the beginning would have got by now. A user that needs `amount`
+//! ends when that number has grown by `amount`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::model::Bandwidth;
+
+/// See the [module](self).
+///
+/// ```
+/// use swath_study::scale::{Bandwidth, Pool};
+///
+/// let mut pool = Pool::new(Bandwidth { all: 10.0, each: 6.0 });
+/// pool.join(0.0, 6.0, 0, 0);
+/// assert_eq!(pool.next(&[0]), Some(1.0)); // alone: its own limit
+/// pool.join(0.0, 6.0, 1, 0);
+/// assert_eq!(pool.next(&[0, 0]), Some(1.2)); // two share
+/// assert_eq!(pool.leave(1.2), 0);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Pool {
+    rate: Bandwidth,
+    users: usize,
+    /// What each has got since the beginning.
+    given: f64,
+    /// When that was brought up to date.
+    at: f64,
+    waiting: BinaryHeap<Reverse<User>>,
+    order: u64,
+    /// The sum of all amounts that were taken to the end.
+    total: f64,
+}
+
+/// Ordered by when it ends, then by when it joined.
+#[derive(Clone, Copy, Debug)]
+struct User {
+    ends: f64,
+    order: u64,
+    amount: f64,
+    worker: u32,
+    epoch: u32,
+}
+
+impl PartialEq for User {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+impl Eq for User {}
+impl PartialOrd for User {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for User {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.ends.total_cmp(&other.ends).then(self.order.cmp(&other.order))
+    }
+}
+
+impl Pool {
+    /// An empty pool.
+    #[must_use]
+    pub fn new(rate: Bandwidth) -> Self {
+        let waiting = BinaryHeap::new();
+        Self { rate, users: 0, given: 0.0, at: 0.0, waiting, order: 0, total: 0.0 }
+    }
+
+    /// Whether it limits nothing: what is taken from it takes no time.
+    #[must_use]
+    pub fn is_endless(&self) -> bool {
+        self.rate.all.is_infinite() && self.rate.each.is_infinite()
+    }
+
+    fn rate(&self) -> f64 {
+        self.rate.each.min(self.rate.all / self.users.max(1) as f64)
+    }
+
+    fn advance(&mut self, now: f64) {
+        if self.users > 0 {
+            self.given += (now - self.at) * self.rate();
+        }
+        self.at = now;
+    }
+
+    /// A worker begins to take `amount`. `epoch` tells whether it is still the same one later.
+    pub fn join(&mut self, now: f64, amount: f64, worker: u32, epoch: u32) {
+        self.advance(now);
+        self.users += 1;
+        self.order += 1;
+        let (ends, order) = (self.given + amount, self.order);
+        self.waiting.push(Reverse(User { ends, order, amount, worker, epoch }));
+    }
+
+    /// A worker is gone that has not taken all of its amount.
+    pub fn abandon(&mut self, now: f64) {
+        self.advance(now);
+        self.users -= 1;
+    }
+
+    /// When the next user ends. Users that are gone have another epoch by now.
+    pub fn next(&mut self, epochs: &[u32]) -> Option<f64> {
+        while let Some(Reverse(user)) = self.waiting.peek() {
+            if epochs[user.worker as usize] == user.epoch {
+                // Rounding must not put it into the past.
+                return Some(self.at + ((user.ends - self.given) / self.rate()).max(0.0));
+            }
+            self.waiting.pop();
+        }
+        None
+    }
+
+    /// The user that [`next`](Self::next) found ends; returns its worker.
+    ///
+    /// # Panics
+    ///
+    /// If there is no user.
+    pub fn leave(&mut self, now: f64) -> u32 {
+        self.advance(now);
+        let Reverse(user) = self.waiting.pop().expect("`next` has found it");
+        self.users -= 1;
+        self.total += user.amount;
+        if self.users == 0 {
+            // Small numbers keep their digits.
+            self.given = 0.0;
+            self.waiting.clear();
+        }
+        user.worker
+    }
+
+    /// What was taken so far as a share of what could have been given in `seconds`.
+    #[must_use]
+    pub fn used(&self, seconds: f64) -> f64 {
+        if self.is_endless() || seconds <= 0.0 {
+            0.0
+        } else {
+            self.total / self.rate.all / seconds
+        }
+    }
+}
