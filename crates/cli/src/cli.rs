@@ -177,7 +177,7 @@ pub struct Completions {
 impl Command for Completions {
     fn run(&self) -> Result<Outcome> {
         let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "swath", &mut text);
+        clap_complete::generate(self.shell, &mut visible(&Cli::command()), "swath", &mut text);
         if self.shell == Shell::Fish {
             text.extend_from_slice(fish_words().as_bytes());
         }
@@ -187,6 +187,24 @@ impl Command for Completions {
 
     fn writes(&self) -> bool {
         false
+    }
+}
+
+/// Returns what completions need of a command, without hidden subcommands, which the generators offer.
+fn visible(command: &clap::Command) -> clap::Command {
+    let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());
+    let mut copy = clap::Command::new(command.get_name().to_owned())
+        .args(command.get_arguments())
+        .subcommands(shown.map(visible));
+    if let Some(version) = command.get_version() {
+        copy = copy.version(version.to_owned());
+    }
+    if let Some(about) = command.get_about() {
+        copy = copy.about(about.clone());
+    }
+    match command.get_long_about() {
+        Some(about) => copy.long_about(about.clone()),
+        None => copy,
     }
 }
 

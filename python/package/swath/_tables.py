@@ -81,8 +81,8 @@ def read_csv(
     starting_in : (offset, length), optional
         Only the rows that begin in these bytes of the text; the last one is read to its end, wherever
         that is. If extents cover the file, each row begins in exactly one of them. The first line and
-        its names are read anyway. A column that has no type in ``dtypes`` gets that of the part,
-        which may differ from part to part.
+        its names are read anyway. A column that has no type in ``dtypes`` gets its type from
+        the rows that are read, so it may differ from part to part.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
 

@@ -44,6 +44,8 @@ fn completions_of_every_shell_know_the_commands() {
             text.contains("page-cache") && text.contains("bypass") == lists_words,
             "{shell}"
         );
+        // `study worker` is for the study itself.
+        assert!(text.contains("report") && !text.contains("hands to it"), "{shell}");
     }
 }
 
