@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 
 use super::model::Bandwidth;
 
-/// See the [module](self).
+/// A rate that all users at one time share equally, up to a limit for each.
 ///
 /// ```
 /// use swath_study::scale::{Bandwidth, Pool};
