@@ -253,7 +253,7 @@ fn segments_are_the_output_and_are_read_as_one_file() {
 fn assert_sweeps_nothing(bench: &Bench, line: &str) {
     let output = bench.run(line);
     assert_eq!((code(&output), stdout(&output).as_str()), (0, ""), "{output:?}");
-    assert!(stderr(&output).contains("note: nothing to remove in ."), "{output:?}");
+    assert!(stderr(&output).contains("note: no folder was removed from ."), "{output:?}");
     assert_eq!(bench.done(&format!("{line} --json")), "");
 }
 

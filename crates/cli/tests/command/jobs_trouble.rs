@@ -107,10 +107,11 @@ fn work_that_is_done_and_cannot_be_reported_is_named() {
     let bench = Bench::new();
     bench.file("in", "a\nb\n");
     bench.done("job plan out in --folder j --parts 2");
+    bench.done("job plan other in --folder k");
     for (words, wanted) in [
         ("run j --all -- cat", "did 2 parts of "),
         ("commit j --keep", "wrote "),
-        ("sweep --older-than 0s .", "removed 1 folder of jobs"),
+        ("sweep --older-than 0s .", "removed 2 folders of jobs"),
         ("plan out in --folder j --force", "wrote "),
         ("abort j", "removed "),
     ] {

@@ -192,6 +192,7 @@ pub struct Sweep {
 
 impl Command for Sweep {
     fn run(&self) -> Result<Outcome> {
+        let (mut removed, mut printed) = (0, Ok(()));
         refuse_job(&self.folder)?;
         let swept = swath::job::sweep(&self.folder, self.older_than)?;
         for it in &swept {
@@ -201,14 +202,16 @@ impl Command for Sweep {
                 was_committed: it.was_committed,
             };
             let text = format!("{}: removed\n", it.folder.display());
-            left_out(tell(self.json, &json, text)).with_context(|| {
-                let removed = counted(swept.len() as u64, "folder");
-                format!("removed {removed} of jobs, but cannot report it")
-            })?;
+            removed += 1;
+            // All of them have been removed, also if this cannot be printed.
+            printed = printed.and(tell(self.json, &json, text));
         }
-        if swept.is_empty() && !self.json {
-            let folder = self.folder.display();
-            complain(format!("note: nothing to remove in {folder}: no job is that old"));
+        left_out(printed).with_context(|| {
+            let removed = counted(removed, "folder");
+            format!("removed {removed} of jobs, but cannot report it")
+        })?;
+        if removed == 0 && !self.json {
+            complain(format!("note: no folder was removed from {}", self.folder.display()));
         }
         Ok(Outcome::Done)
     }
