@@ -71,8 +71,9 @@ fn a_part_ends_when_no_program_holds_its_output_as_in_a_pipe_of_a_shell() {
 fn waiting_pipe(bench: &Bench) -> Child {
     bench.file("in", "a\n".repeat(1 << 20));
     bench.done("job plan out in --folder j --parts 1");
-    let work = "sh -c 'echo $$ > p0; head -c 1; while :; do sleep 0.01; done' | \
-                sh -c 'echo $$ > p1; cat > /dev/null; touch seen'";
+    // Neither starts others: one that waits for a stopped child is not stopped itself.
+    let work = "sh -c 'head -c 1; echo $$ > p0; exec sleep 600' | \
+                sh -c 'echo $$ > p1; read one; read two; touch seen'";
     let mut command = swath();
     command.args(["job", "run", "j", "0", "--", "sh", "-c", work]).current_dir(bench.path(""));
     // A group that a shell could let go on: it can be stopped.
