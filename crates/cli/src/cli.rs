@@ -101,7 +101,7 @@ verbs! {
     Manifest(command::manifest::Manifest),
     /// Repair the bad chunks of copies from copies where they are good
     Heal(command::heal::Heal),
-    /// Divide work among many processes or machines, and make one file of what they write
+    /// Divide work among many processes or machines, and join their output into one file
     Job(command::job::Job),
     /// Compress a file in parallel; zstd, gzip and bzip2 read the result
     Compress(command::compress::Compress),

@@ -25,6 +25,7 @@ pub(crate) mod timeline;
 pub(crate) mod tune;
 
 use crate::args::Files;
+use crate::signal::Held;
 use anyhow::Result;
 
 /// A command: its flags, parsed.
@@ -35,6 +36,12 @@ pub(crate) trait Command {
     /// Whether it makes files or folders: a signal removes what must not stay of them.
     fn writes(&self) -> bool {
         true
+    }
+
+    /// Returns which signals it receives, if it [`writes`](Self::writes). All of them, if it runs programs of
+    /// the user.
+    fn held(&self) -> Held {
+        Held::Ending
     }
 
     /// Returns its timeline flags, and the files that it reads or writes, which a timeline must not

@@ -124,8 +124,10 @@ fn tip(error: &clap::Error, words: &[OsString], pages: &[String]) -> Option<Stri
         (ErrorKind::ValueValidation, _) if verb == "ingest" && is_dash(error) => {
             "pass '--list -' to read paths from standard input"
         }
-        (ErrorKind::ValueValidation, _) if verb == "job" && is_dash(error) => {
-            "write standard input to a file first: several processes read it"
+        (ErrorKind::ValueValidation, Some(ContextValue::String(argument)))
+            if verb == "job" && is_dash(error) =>
+        {
+            job_dash_tip(argument)?
         }
         _ => return None,
     };
@@ -150,6 +152,18 @@ fn job_tip(words: &[OsString]) -> Option<&'static str> {
         Some("write" | "read") => Some("use 'swath job run' for a command or several parts"),
         _ => None,
     }
+}
+
+/// Returns what to name in place of a dash, for an argument of `job`.
+fn job_dash_tip(argument: &str) -> Option<&'static str> {
+    Some(match argument {
+        "[INPUT]..." | "<INPUT>..." => {
+            "write standard input to a file first: several processes read it"
+        }
+        "<TARGET>" => "name a file: a commit cannot write to standard output",
+        "<FOLDER>" => "name the folder of the job, as 'swath job plan' printed it",
+        _ => return None,
+    })
 }
 
 /// Whether a dash was given as a value.

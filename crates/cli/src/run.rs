@@ -31,7 +31,7 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     // signal cannot be ignored, it ends the program, as it would without this.
     let _ = swath::machine::ignore_file_size_signal();
     let command = cli.verb.command();
-    let watch = command.writes().then(Watch::begin).flatten();
+    let watch = command.writes().then(|| Watch::begin(command.held())).flatten();
     let ended = recorded(command, &word);
     let_it_end();
     drop(watch);

@@ -4,15 +4,25 @@
 //! A thread waits for the signals of every command that writes. It removes what must not stay, and ends the
 //! program by the same signal. If it cannot be started, a signal ends the program at once, as it does for
 //! commands that only read.
+//!
+//! A command that runs programs of the user gives each of them a process group of its own, and passes on
+//! all signals that end it, stop it or let it go on:
+//!
+//! ```text
+//! Ctrl-C ──SIGINT──▶ swath ──SIGINT──▶ the groups, then swath ends by SIGINT
+//! Ctrl-Z ──SIGTSTP─▶ swath ──SIGTSTP─▶ the groups, then swath stops
+//! fg     ──SIGCONT─▶ swath ──SIGCONT─▶ the groups
+//! ```
 
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::Builder;
 
 use swath::CancelToken;
-use swath::machine::{EndingSignals, Locks, end_by, pass_on};
+use swath::machine::{EndingSignals, Group, Grouping, Locks, end_by, stop};
 use swath_study::hidden;
 
 use crate::output::complain;
@@ -34,8 +44,8 @@ static IS_WATCHED: AtomicBool = AtomicBool::new(false);
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Programs that the command has started: a signal ends them before it ends the command, whose end they
-/// would take for the end of their input.
-static CHILDREN: Mutex<Vec<Weak<Mutex<Child>>>> = Mutex::new(Vec::new());
+/// would take for the end of their input. While it is locked, none is started.
+static CHILDREN: Mutex<Vec<Weak<Mutex<Group>>>> = Mutex::new(Vec::new());
 
 /// Bytes of stack of the thread: it does little.
 const STACK: usize = 256 << 10;
@@ -44,22 +54,34 @@ fn first() -> MutexGuard<'static, First> {
     FIRST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Which signals the thread receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// `SIGHUP`, `SIGINT` and `SIGTERM`.
+    Ending,
+    /// All that end the program, stop it or let it go on.
+    All,
+}
+
 /// Signals are received by a thread until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Watch(EndingSignals);
 
 impl Watch {
     /// Begins before the command starts any thread. `None`: signals end the program at once.
-    pub(crate) fn begin() -> Option<Self> {
-        let signals = EndingSignals::hold().ok()?;
-        let watch = Self(signals);
+    pub(crate) fn begin(held: Held) -> Option<Self> {
+        let signals = EndingSignals::hold_all().ok()?;
+        let mut watch = Self(signals);
         // Relaxed: all of this is one thread. A program may run several commands, one after the other.
         if !IS_WATCHED.load(Ordering::Relaxed) {
             let locks = Locks::watch();
             let thread = Builder::new().name(String::from("swath-signals")).stack_size(STACK);
-            // Without a thread, `watch` is dropped.
+            // It waits for all, which a later command may need. Without a thread, `watch` is dropped.
             thread.spawn(move || wait(signals, locks)).ok()?;
             IS_WATCHED.store(true, Ordering::Relaxed);
+        }
+        if held == Held::Ending {
+            watch.0 = signals.narrowed().ok()?;
         }
         Some(watch)
     }
@@ -75,6 +97,10 @@ impl Drop for Watch {
 
 fn wait(signals: EndingSignals, locks: Locks) {
     while let Ok(signal) = signals.wait() {
+        if let EndingSignals::STOP | EndingSignals::GO_ON = signal {
+            pause(signal);
+            continue;
+        }
         match std::mem::replace(&mut *first(), First::End) {
             First::Stop(cancel) => {
                 cancel.cancel();
@@ -91,28 +117,69 @@ fn wait(signals: EndingSignals, locks: Locks) {
                 let _ = hidden::remove(&folder);
             }
         }
-        end_children(signal);
+        // None is started from here on.
+        let _children = end_children(signal);
         let _ = signals.release();
         locks.remove();
         end_by(signal);
     }
 }
 
-fn end_children(signal: i32) {
-    let children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+type Children = MutexGuard<'static, Vec<Weak<Mutex<Group>>>>;
+
+fn children() -> Children {
+    CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends a signal to the programs that the command has started.
+fn send(children: &Children, signal: i32) {
     for child in children.iter().filter_map(Weak::upgrade) {
-        // Release: pairs with the load in `let_it_end`. Before the child ends, which is not an error then.
-        ENDING.store(true, Ordering::Release);
         // A child that cannot be sent a signal goes on, and finds its pipes closed.
-        let _ = pass_on(signal, &mut child.lock().unwrap_or_else(PoisonError::into_inner));
+        let _ = child.lock().unwrap_or_else(PoisonError::into_inner).send(signal);
     }
 }
 
-/// A signal that ends the command is passed on to `child` first, until all owners have dropped it.
-pub(crate) fn pass_on_to(child: &Arc<Mutex<Child>>) {
-    let mut children = CHILDREN.lock().unwrap_or_else(PoisonError::into_inner);
+/// Stops the programs, then this one; or lets them go on, as this one does already.
+fn pause(signal: i32) {
+    let children = children();
+    if signal == EndingSignals::STOP {
+        send(&children, signal);
+        // If this one cannot be stopped, the others are not stopped either.
+        let _ = stop();
+    }
+    send(&children, EndingSignals::GO_ON);
+}
+
+fn end_children(signal: i32) -> Children {
+    let children = children();
+    if children.iter().any(|child| child.strong_count() > 0) {
+        // Release: pairs with the load in `let_it_end`. Before the child ends, which is not an error then.
+        ENDING.store(true, Ordering::Release);
+        send(&children, signal);
+        // One that is stopped receives it only then.
+        send(&children, EndingSignals::GO_ON);
+    }
+    children
+}
+
+/// Starts a program. A signal that ends the command is passed on to it first, until all owners have
+/// dropped it.
+///
+/// # Errors
+///
+/// Those of [`Command::spawn`].
+pub(crate) fn start(command: &mut Command) -> io::Result<Arc<Mutex<Group>>> {
+    let mut children = children();
+    // Relaxed: it is set before the command starts any thread. If no thread can pass signals on, a terminal
+    // must reach the program by itself.
+    let grouping = match IS_WATCHED.load(Ordering::Relaxed) {
+        true => Grouping::Own,
+        false => Grouping::Shared,
+    };
+    let child = Arc::new(Mutex::new(Group::start(command, grouping)?));
     children.retain(|child| child.strong_count() > 0);
-    children.push(Arc::downgrade(child));
+    children.push(Arc::downgrade(&child));
+    Ok(child)
 }
 
 /// Does not return once a signal is about to end the program: an error that the command meets then, such

@@ -1,8 +1,9 @@
-//! The signals that end a program, received by a thread that waits for them.
+//! The signals that end or stop a program, received by a thread that waits for them.
 //!
 //! ```text
 //! main     hold ── start the thread ── work ───────────────────── release
 //! thread              wait ──SIGINT──▶ undo what must not stay ── end_by(SIGINT)
+//!                     wait ──SIGTSTP─▶ stop others ── stop ──SIGCONT──▶ let them go on
 //! ```
 //!
 //! For commands: it changes how the whole process reacts. No handler is installed, no descriptor is
@@ -16,19 +17,44 @@ use std::{io, ptr};
 
 use libc::{c_int, sigset_t};
 
+/// What a user or a terminal ends a program by.
 const ENDING: [c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
 
-/// A bit for each signal that this process has held, by its number.
+/// Further signals that end a program, or stop it and let it go on. Those of a fault are not among them.
+const FURTHER: [c_int; 14] = [
+    libc::SIGQUIT,
+    libc::SIGABRT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGPIPE,
+    libc::SIGALRM,
+    libc::SIGSTKFLT,
+    libc::SIGXCPU,
+    libc::SIGVTALRM,
+    libc::SIGPROF,
+    libc::SIGIO,
+    libc::SIGPWR,
+    libc::SIGTSTP,
+    libc::SIGCONT,
+];
+
+/// A bit for each signal that this process has held: 1 << (number - 1).
 static HELD: AtomicU64 = AtomicU64::new(0);
 
-/// `SIGHUP`, `SIGINT` and `SIGTERM`, as far as they would end the program.
+/// Signals that are held: `SIGHUP`, `SIGINT` and `SIGTERM`, as far as they would end the program, or all
+/// that would end or stop it.
 #[derive(Clone, Copy)]
 pub struct EndingSignals {
     held: sigset_t,
 }
 
 impl EndingSignals {
-    /// Blocks them in this thread, and in threads that it starts from now on.
+    /// Ctrl-Z: [`stop`] does what it asks for.
+    pub const STOP: i32 = libc::SIGTSTP;
+    /// What lets a stopped process go on.
+    pub const GO_ON: i32 = libc::SIGCONT;
+
+    /// Blocks `SIGHUP`, `SIGINT` and `SIGTERM` in this thread, and in threads that it starts from now on.
     ///
     /// Threads that exist already are not changed: one of them may still receive a signal.
     ///
@@ -36,19 +62,54 @@ impl EndingSignals {
     ///
     /// Those of sigaction(2) and sigprocmask(2), which do not fail for these signals.
     pub fn hold() -> io::Result<Self> {
+        Self::hold_some([])
+    }
+
+    /// Blocks, as [`hold`](Self::hold), every signal that would end this process, and also `SIGTSTP` and
+    /// `SIGCONT`. Those of a fault, such as `SIGSEGV`, and those that the process handles in its own way
+    /// are left alone.
+    ///
+    /// # Errors
+    ///
+    /// As [`hold`](Self::hold).
+    pub fn hold_all() -> io::Result<Self> {
+        let real_time = libc::SIGRTMIN()..=libc::SIGRTMAX();
+        Self::hold_some(FURTHER.into_iter().chain(real_time))
+    }
+
+    fn hold_some(further: impl IntoIterator<Item = c_int>) -> io::Result<Self> {
         let before = change(libc::SIG_BLOCK, None)?;
         let mut held = empty();
         for signal in ENDING {
-            // SAFETY: `before` is an initialised set.
-            let is_blocked = unsafe { libc::sigismember(&raw const before, signal) } == 1;
-            if !is_blocked && !is_ignored(signal)? {
-                // SAFETY: `held` is an initialised set.
-                unsafe { libc::sigaddset(&raw mut held, signal) };
-                // Relaxed: it guards nothing.
-                HELD.fetch_or(1 << signal, Ordering::Relaxed);
+            if !contains(&before, signal) && disposition(signal)? != libc::SIG_IGN {
+                add(&mut held, signal);
             }
         }
+        for signal in further {
+            if !contains(&before, signal) && disposition(signal)? == libc::SIG_DFL {
+                add(&mut held, signal);
+            }
+        }
+        // Relaxed: it guards nothing.
+        HELD.fetch_or(bits(&held), Ordering::Relaxed);
         change(libc::SIG_BLOCK, Some(&held))?;
+        Ok(Self { held })
+    }
+
+    /// Releases all but `SIGHUP`, `SIGINT` and `SIGTERM` while this thread runs, and returns these.
+    ///
+    /// # Errors
+    ///
+    /// Those of sigprocmask(2), which does not fail.
+    pub fn narrowed(self) -> io::Result<Self> {
+        let (mut held, mut others) = (empty(), empty());
+        for signal in 1..=LAST {
+            if contains(&self.held, signal) {
+                let is_kept = ENDING.contains(&signal);
+                add(if is_kept { &mut held } else { &mut others }, signal);
+            }
+        }
+        change(libc::SIG_UNBLOCK, Some(&others))?;
         Ok(Self { held })
     }
 
@@ -87,14 +148,29 @@ pub fn end_by(signal: i32) -> ! {
     // SAFETY: the default action runs no code of ours.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
     let mut only = empty();
-    // SAFETY: `only` is an initialised set; a number that is not a signal is refused.
-    unsafe { libc::sigaddset(&raw mut only, signal) };
+    add(&mut only, signal);
     // What cannot be unblocked cannot be raised either, and the program ends below anyway.
     let _ = change(libc::SIG_UNBLOCK, Some(&only));
     // SAFETY: takes an integer.
     unsafe { libc::raise(signal) };
     // Not reached for a signal that ends programs.
     std::process::exit(128 + signal)
+}
+
+/// Stops this process as Ctrl-Z does, and returns when it is let go on. The kernel does not stop a process
+/// that no shell could let go on: then it returns at once.
+///
+/// # Errors
+///
+/// Those of sigprocmask(2) and raise(3), which do not fail for `SIGTSTP`.
+pub fn stop() -> io::Result<()> {
+    let mut only = empty();
+    add(&mut only, libc::SIGTSTP);
+    let before = change(libc::SIG_UNBLOCK, Some(&only))?;
+    // SAFETY: takes an integer.
+    let raised = unsafe { libc::raise(libc::SIGTSTP) };
+    change(libc::SIG_SETMASK, Some(&before))?;
+    if raised == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Starts a process that these signals end, as if none had been held: a child inherits what the thread
@@ -112,44 +188,50 @@ pub fn end_by(signal: i32) -> ! {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn spawn(command: &mut Command) -> io::Result<Child> {
-    let mut held = empty();
-    // Relaxed: as above.
-    let bits = HELD.load(Ordering::Relaxed);
-    for signal in ENDING.into_iter().filter(|signal| bits >> signal & 1 == 1) {
-        // SAFETY: `held` is an initialised set.
-        unsafe { libc::sigaddset(&raw mut held, signal) };
-    }
-    let before = change(libc::SIG_UNBLOCK, Some(&held))?;
+    let before = change(libc::SIG_UNBLOCK, Some(&unblocked_in_children().0))?;
     let started = command.spawn();
     change(libc::SIG_SETMASK, Some(&before))?;
     started
 }
 
-/// Sends a signal to a child, unless it has ended.
-///
-/// # Errors
-///
-/// Those of waitpid(2) and kill(2): `PermissionDenied` if the child has become another user.
-///
-/// ```
-/// use std::os::unix::process::ExitStatusExt;
-///
-/// let mut child = std::process::Command::new("sleep").arg("60").spawn()?;
-/// swath_os::ending::pass_on(15, &mut child)?;
-/// assert_eq!(child.wait()?.signal(), Some(15));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-pub fn pass_on(signal: i32, child: &mut Child) -> io::Result<()> {
-    // A child that has been waited for has no number any more.
-    if child.try_wait()?.is_some() {
-        return Ok(());
+/// The signals that a child must not inherit as blocked.
+#[derive(Clone, Copy)]
+pub(crate) struct Unblocked(sigset_t);
+
+impl Unblocked {
+    /// Unblocks them. Takes no lock and allocates nothing.
+    pub(crate) fn apply(&self) -> io::Result<()> {
+        change(libc::SIG_UNBLOCK, Some(&self.0)).map(drop)
     }
-    let id = i32::try_from(child.id()).map_err(io::Error::other)?;
-    // SAFETY: takes integers, and the number is that of our child until it is waited for.
-    match unsafe { libc::kill(id, signal) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
+}
+
+/// Returns the signals that this process has held.
+pub(crate) fn unblocked_in_children() -> Unblocked {
+    let mut held = empty();
+    // Relaxed: as above.
+    let bits = HELD.load(Ordering::Relaxed);
+    for signal in (1..=LAST).filter(|signal| bits >> (signal - 1) & 1 == 1) {
+        add(&mut held, signal);
     }
+    Unblocked(held)
+}
+
+/// The highest number of a signal.
+const LAST: c_int = 64;
+
+fn contains(set: &sigset_t, signal: c_int) -> bool {
+    // SAFETY: `set` is initialised; a number that is not a signal is refused.
+    unsafe { libc::sigismember(ptr::from_ref(set), signal) == 1 }
+}
+
+fn add(set: &mut sigset_t, signal: c_int) {
+    // SAFETY: `set` is initialised; a number that is not a signal is refused.
+    unsafe { libc::sigaddset(ptr::from_mut(set), signal) };
+}
+
+fn bits(set: &sigset_t) -> u64 {
+    let all = (1..=LAST).filter(|&signal| contains(set, signal));
+    all.fold(0, |bits, signal| bits | 1 << (signal - 1))
 }
 
 fn empty() -> sigset_t {
@@ -171,7 +253,7 @@ fn change(how: c_int, set: Option<&sigset_t>) -> io::Result<sigset_t> {
     }
 }
 
-fn is_ignored(signal: c_int) -> io::Result<bool> {
+fn disposition(signal: c_int) -> io::Result<libc::sighandler_t> {
     let mut action = MaybeUninit::<libc::sigaction>::uninit();
     // SAFETY: nothing is changed, and `action` has room for one.
     let status = unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) };
@@ -179,7 +261,7 @@ fn is_ignored(signal: c_int) -> io::Result<bool> {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: sigaction(2) has initialised it.
-    Ok(unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN)
+    Ok(unsafe { action.assume_init() }.sa_sigaction)
 }
 
 #[cfg(test)]
@@ -209,5 +291,19 @@ mod tests {
         unsafe { libc::raise(libc::SIGTERM) };
         assert_eq!(signals.wait().expect("one is pending"), libc::SIGTERM);
         signals.release().expect("these can be unblocked");
+        // All of them; a thread that needs only the three releases the others.
+        let all = EndingSignals::hold_all().expect("these can be blocked");
+        for signal in [libc::SIGUSR1, libc::SIGXCPU, libc::SIGCONT, libc::SIGRTMAX()] {
+            // SAFETY: as above.
+            unsafe { libc::raise(signal) };
+            assert_eq!(all.wait().expect("one is pending"), signal);
+        }
+        let three = all.narrowed().expect("the others can be unblocked");
+        // SAFETY: as above.
+        unsafe { libc::raise(libc::SIGINT) };
+        assert_eq!(three.wait().expect("one is pending"), libc::SIGINT);
+        assert!(!ENDING.iter().any(|&signal| !contains(&three.held, signal)));
+        assert!(!contains(&three.held, libc::SIGUSR1));
+        three.release().expect("these can be unblocked");
     }
 }

@@ -30,7 +30,8 @@
 //! | where a file has data, and where holes | [`holes`] |
 //! | mode, owner and attributes of another file | [`attributes`] |
 //! | the file size limit and its signal | [`limits`] |
-//! | the signals that end a program | [`ending`] |
+//! | the signals that end or stop a program | [`ending`] |
+//! | a child with the programs that it starts | [`group`] |
 //! | one value from one thread to another | [`handoff`] |
 //! | the umask | [`umask`] |
 //! | page faults, context switches, time and peak memory | [`usage`] |
@@ -58,6 +59,7 @@ pub mod ending;
 mod fault_table;
 pub mod file_ring;
 pub mod file_system;
+pub mod group;
 pub mod guard;
 pub mod handoff;
 pub mod holes;

@@ -1,6 +1,7 @@
 //! The file size limit, which the kernel enforces with a fatal signal.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::process::{Resource, getrlimit};
 
@@ -45,8 +46,8 @@ fn within(limit: Option<u64>, offset: u64, len: u64) -> io::Result<u64> {
 
 /// Makes the kernel return `EFBIG` at the file size limit instead of ending the process.
 ///
-/// For commands, at their start: it changes how the whole process, and every process it starts,
-/// reacts to `SIGXFSZ`. A library calls [`file_size_limit`] instead.
+/// For commands, at their start: it changes how the whole process reacts to `SIGXFSZ`, and every process
+/// that it starts, except a [`Group`](crate::group::Group). A library calls [`file_size_limit`] instead.
 ///
 /// # Errors
 ///
@@ -61,7 +62,27 @@ fn within(limit: Option<u64>, offset: u64, len: u64) -> io::Result<u64> {
 pub fn ignore_file_size_signal() -> io::Result<()> {
     // SAFETY: SIG_IGN runs no code of ours.
     let former = unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
-    if former == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+    if former == libc::SIG_ERR {
+        return Err(io::Error::last_os_error());
+    }
+    if former == libc::SIG_DFL {
+        // Relaxed: it guards nothing.
+        WAS_FATAL.store(true, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
+/// Whether `SIGXFSZ` would have ended the process.
+static WAS_FATAL: AtomicBool = AtomicBool::new(false);
+
+/// In a process that has just been forked: it reacts to `SIGXFSZ` as its parent did before
+/// [`ignore_file_size_signal`]. Takes no lock and allocates nothing.
+pub(crate) fn restore_file_size_signal() {
+    // Relaxed: as above.
+    if WAS_FATAL.load(Ordering::Relaxed) {
+        // SAFETY: SIG_DFL runs no code of ours. It does not fail for this signal.
+        unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_DFL) };
+    }
 }
 
 #[cfg(test)]

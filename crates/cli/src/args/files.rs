@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use super::copies::{Against, CopiesArgs};
 use super::output::OutputArgs;
 use super::timeline::TimelineArgs;
+use crate::door::above;
 use crate::input::Input;
+use crate::same_file::is_same_file;
 
 /// Collects names of files, and the timeline that must differ from all of them. Standard input and output
 /// have no names.
@@ -13,12 +15,13 @@ use crate::input::Input;
 pub(crate) struct Files<'f> {
     pub(crate) timeline: &'f TimelineArgs,
     paths: Vec<&'f Path>,
+    folder: Option<&'f Path>,
 }
 
 impl<'f> Files<'f> {
     /// Returns an empty collection.
     pub(crate) fn beside(timeline: &'f TimelineArgs) -> Self {
-        Self { timeline, paths: Vec::new() }
+        Self { timeline, paths: Vec::new(), folder: None }
     }
 
     /// Returns the output of a command, by whichever of its names was given.
@@ -29,6 +32,11 @@ impl<'f> Files<'f> {
     /// Adds a file.
     pub(crate) fn path(self, path: &'f Path) -> Self {
         self.all([path])
+    }
+
+    /// Sets a folder whose files are all of the command.
+    pub(crate) fn folder(self, path: &'f Path) -> Self {
+        Self { folder: Some(path), ..self }
     }
 
     /// Adds files.
@@ -59,7 +67,18 @@ impl<'f> Files<'f> {
         }
     }
 
-    /// Returns all of them.
+    /// Returns the file, or the folder, that a file at `path` would replace or be in.
+    pub(crate) fn in_the_way_of(&self, path: &Path) -> Option<&'f Path> {
+        let is_in = |folder: &&Path| match (folder.canonicalize(), above(path).canonicalize()) {
+            (Ok(folder), Ok(above)) => above.starts_with(folder),
+            _ => false,
+        };
+        let file = self.paths.iter().copied().find(|other| is_same_file(other, path));
+        file.or_else(|| self.folder.filter(is_in))
+    }
+
+    /// Returns all files.
+    #[cfg(test)]
     pub(crate) fn into_inner(self) -> Vec<&'f Path> {
         self.paths
     }

@@ -28,6 +28,9 @@ impl FromStr for PartList {
     type Err = &'static str;
 
     fn from_str(words: &str) -> Result<Self, Self::Err> {
+        if words.trim().is_empty() {
+            return Err("no part is named; is a variable empty?");
+        }
         const WRITE: &str = "expected parts by their numbers from 0: 3, 0-9 or 3,7-9";
         let number = |word: &str| word.parse::<usize>().map_err(|_| WRITE);
         let range = |word: &str| -> Result<RangeInclusive<usize>, &'static str> {

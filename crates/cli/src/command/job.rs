@@ -1,7 +1,7 @@
 //! `swath job`: the contract of `swath::job` for batch systems and shells.
 //!
 //! ```text
-//! plan     inputs → parts, and a folder for what they write
+//! plan     inputs → parts, and a folder for their output
 //! run      a part's records → a command → the part's output, kept only if the command succeeds
 //! read     the same by hand: a part's records to standard output
 //! write                      standard input as a part's output
@@ -12,6 +12,7 @@
 mod attempt;
 mod child;
 mod end;
+mod feed;
 mod plan;
 mod run;
 mod status;
@@ -26,6 +27,7 @@ use swath::job::Plan;
 use super::{Command, Outcome};
 use crate::args::{Files, path};
 use crate::failure::Refused;
+use crate::signal::Held;
 
 /// `swath job`
 #[derive(Debug, Args)]
@@ -45,15 +47,24 @@ pub struct Job {
 /// What to do with a job.
 #[derive(Debug, Subcommand)]
 pub enum What {
-    /// Divide inputs into parts, make a folder for what they write, and print its path
+    /// Divide inputs into parts, make a folder for their output, and print its path
     Plan(plan::PlanArgs),
     /// Run a command on parts; keep what it writes only if it succeeds
     ///
-    /// The records of a part go to the command's standard input, and its standard output becomes the
-    /// part's output if it exits with 0. Otherwise, and if the command, this program or the machine is
-    /// killed, nothing of it is kept. A part may be run several times, and several times at once: one of
-    /// its outputs counts. The command finds the number of its part in SWATH_PART, the number of parts
-    /// in SWATH_PARTS and the folder in SWATH_JOB. It need not read all of its input.
+    /// The records of a part go to the command's standard input. Its standard output becomes the part's
+    /// output if it exits with 0. If it fails, or if the command, swath or the machine is killed, nothing
+    /// of it is kept, and the part is still missing. A part may be run several times, and several times at
+    /// once: one of its outputs counts.
+    ///
+    /// The command finds the number of its part in SWATH_PART, the number of parts in SWATH_PARTS and the
+    /// folder in SWATH_JOB. It need not read all of its input. As in a pipe of a shell, a part ends when the
+    /// command has ended and no program that it started holds its input or output.
+    ///
+    /// The command has a process group of its own and no terminal: what asks for a password on /dev/tty
+    /// fails. Ctrl-C, Ctrl-Z and other signals are passed on to all programs of the group.
+    ///
+    /// Exit status: 0, all of these parts are done; 1, some are; 2, none, or all are done and the report
+    /// cannot be printed. The message says which.
     Run(run::Run),
     /// Write the records of a part to standard output
     Read(stream::Read),
@@ -63,20 +74,20 @@ pub enum What {
     /// whose program has died: `work | swath job write FOLDER 3` keeps half an output if `work` is
     /// killed. Use this command for an output that is complete, such as a file.
     Write(stream::Write),
-    /// Show how far a job is
+    /// Show which parts of a job are done, and which are missing
     Status(status::Status),
-    /// Make the output of all parts, in order, and remove the folder of the job
+    /// Join the output of all parts, in order, into the target, and remove the folder of the job
     ///
-    /// The output is complete under its name, or what it was before. A commit that failed or was killed
-    /// is run again. Every part must have a finished attempt; the newest counts.
+    /// The target is complete, or what it was before. If a commit failed or was killed, run it again.
+    /// Every part must be done; if it was done several times, the newest output counts.
     Commit(end::Commit),
-    /// Give a job up: remove its folder; the target stays as it was
+    /// Abandon a job: remove its folder, and leave the target as it was
     Abort(end::Abort),
-    /// Remove the folders of jobs that were given up
+    /// Remove the folders of abandoned jobs
     ///
-    /// In the folder named, the folder of each job in which nothing has changed for the given time is
-    /// removed. Committed outputs stay, and so do folders of other users and everything else. Choose a
-    /// time longer than any part takes: an attempt that is running cannot always be seen.
+    /// Removes from FOLDER the folder of each job in which nothing has changed for the given time.
+    /// Committed outputs stay, and so do folders of other users and everything else. Choose a time longer
+    /// than any part takes: a part that is running cannot always be seen.
     Sweep(end::Sweep),
 }
 
@@ -102,6 +113,10 @@ impl Command for Job {
 
     fn writes(&self) -> bool {
         self.verb().writes()
+    }
+
+    fn held(&self) -> Held {
+        self.verb().held()
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
@@ -141,7 +156,7 @@ impl FolderArg {
     }
 }
 
-/// The error of a part that there is not.
+/// The error of a part that does not exist.
 fn no_part(plan: &Plan, index: usize) -> Refused {
     let (folder, count) = (plan.folder().display(), plan.parts().len());
     let what = match count {

@@ -38,7 +38,7 @@ impl<'v> Recording<'v> {
         let Some((path, timeline)) = args.timeline.as_deref().zip(args.handle()) else {
             return Ok(None);
         };
-        refuse(files, path)?;
+        refuse(&files, path)?;
         let opened = open(path)?;
         if opened.is_none() {
             try_folder(path)?;
@@ -94,12 +94,12 @@ impl<'v> Recording<'v> {
 }
 
 /// Refuses paths that would destroy a file of the command, or mix with its output.
-fn refuse(files: Files<'_>, path: &Path) -> Result<()> {
-    let what = |why: &str| format!("{}: {why}", cannot_write(path));
-    let mut others = files.into_inner().into_iter();
-    if let Some(other) = others.find(|other| is_same_file(other, path)) {
-        let why = format!("it is {}, which the command works on", other.display());
-        return Err(Refused::new(what(&why), "choose another name for --timeline").into());
+fn refuse(files: &Files<'_>, path: &Path) -> Result<()> {
+    if let Some(other) = files.in_the_way_of(path) {
+        let is = if is_same_file(other, path) { "it is" } else { "it is in" };
+        let what = cannot_write(path);
+        let what = format!("{what}: {is} {}, which the command works on", other.display());
+        return Err(Refused::new(what, "choose another name for --timeline").into());
     }
     refuse_other(path)
 }

@@ -4,34 +4,29 @@
 //! pieces of the inputs → (a thread) → standard input | command | standard output → segment
 //! ```
 //!
-//! The input is closed only after its last byte, or after the command is dead. So a command never
-//! takes a failed read for the end of its input.
+//! As a shell does for a pipe, it waits until both ends are closed and the command has ended: a program that
+//! the command has left running keeps the part from ending as long as it holds one of them.
 
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, BufRead, ErrorKind, Read, Seek, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use swath::ReadOptions;
-use swath::job::{Done, PartPiece, Plan, SegmentWriter};
+use swath::job::{Done, Plan, SegmentWriter};
 
 use super::child::{Pipes, Running};
+use super::feed::Feed;
 use crate::failure::Refused;
 use crate::signal::let_it_end;
 
 /// Bytes that are taken from a pipe at one time.
 const BUFFER: usize = 256 << 10;
 
-/// `SIGHUP`, `SIGINT` and `SIGTERM`.
-const ENDING: [i32; 3] = [1, 2, 15];
-/// A Ctrl-C reaches the command at the same time. Within this time it ends this program too.
+/// A batch system may signal all processes of a task. Within this time the signal ends this program too.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// What a part is done by.
@@ -62,7 +57,8 @@ pub(super) enum Trouble {
 }
 
 /// `EAGAIN`, `ENOMEM`, `ENFILE` and `EMFILE`: what fewer commands at the same time need less of.
-const SHORTAGES: [i32; 4] = [11, 12, 23, 24];
+const SHORTAGES: [i32; 4] = [EAGAIN, 12, 23, 24];
+const EAGAIN: i32 = 11;
 
 impl<E: Into<anyhow::Error>> From<E> for Trouble {
     fn from(error: E) -> Self {
@@ -100,32 +96,48 @@ impl Work<'_> {
         let feed = Feed::prepare(pieces, self.read.clone())?;
         let mut command = self.command(index);
         command.stdin(feed.stdin()?);
-        let (running, pipes) = Running::start(&mut command).map_err(|error| {
-            let program = self.program();
-            let what = format!("cannot start {program}");
-            let hint = "check the name of the command, and its permissions";
-            let is_short = error.raw_os_error().is_some_and(|it| SHORTAGES.contains(&it));
-            let error = Refused::new(what, hint).with_source(error).into();
-            if is_short { Trouble::Shortage(error) } else { Trouble::All(error) }
-        })?;
+        let (running, pipes) =
+            Running::start(&mut command).map_err(|error| self.not_started(error))?;
         // It may hold a copy of the input.
         drop(command);
-        let Pipes { stdin, stdout } = pipes;
+        let Pipes { stdin, mut stdout } = pipes;
         let fed = feed.begin(stdin, &running);
-        if let Err(error) = keep(stdout, &mut out) {
+        if let Err(error) = keep(&mut stdout, &mut out) {
+            // Before the pipe is closed.
             running.kill();
             let _ = running.wait();
             return Err(error.into());
         }
+        let fed = fed.finish();
         let status = running.wait().context("cannot wait for the command")?;
+        // A command that handles the signal and exits with 0 has not done its part.
+        let_it_end();
+        // A command that has exited with 0 may have left programs that did not get all of the input.
+        let bytes_in = fed?;
         if !self.is_success(status) {
-            return Err(self.failed(status, &fed).into());
+            return Err(self.failed(status).into());
         }
-        Ok(Finished { done: out.finish()?, bytes_in: fed.bytes.load(Ordering::Relaxed) })
+        Ok(Finished { done: out.finish()?, bytes_in })
+    }
+
+    fn not_started(&self, error: io::Error) -> Trouble {
+        let what = format!("cannot start {}", self.program());
+        let (hint, is_short) = match error.raw_os_error() {
+            Some(EAGAIN) => {
+                ("raise the limit on processes (`ulimit -u`), or pass fewer --workers", true)
+            }
+            Some(number) if SHORTAGES.contains(&number) => ("pass fewer --workers", true),
+            _ => ("check the name of the command, and its permissions", false),
+        };
+        let error = Refused::new(what, hint).with_source(error).into();
+        if is_short { Trouble::Shortage(error) } else { Trouble::All(error) }
     }
 
     fn program(&self) -> String {
-        self.command.first().map_or_else(String::new, |name| name.display().to_string())
+        match self.command.first() {
+            Some(name) if !name.is_empty() => name.display().to_string(),
+            _ => String::from("a command without a name"),
+        }
     }
 
     fn command(&self, index: usize) -> Command {
@@ -142,18 +154,13 @@ impl Work<'_> {
         status.success() || status.code().is_some_and(|code| self.accepted.contains(&code))
     }
 
-    /// The error of a command that has not succeeded. If its input could not be read, that is why.
-    fn failed(&self, status: ExitStatus, fed: &Fed) -> anyhow::Error {
-        if let Some(error) = fed.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return error;
-        }
+    /// The error of a command that has not succeeded.
+    fn failed(&self, status: ExitStatus) -> anyhow::Error {
         let ended = match (status.code(), status.signal()) {
             (Some(code), _) => format!("exited with {code}"),
             (None, Some(signal)) => {
-                if ENDING.contains(&signal) {
-                    thread::sleep(GRACE);
-                    let_it_end();
-                }
+                thread::sleep(GRACE);
+                let_it_end();
                 format!("was ended by signal {signal}")
             }
             (None, None) => String::from("did not end well"),
@@ -171,111 +178,14 @@ impl Work<'_> {
 }
 
 /// Keeps what a command writes, up to the end.
-fn keep(mut stdout: impl Read, out: &mut SegmentWriter) -> io::Result<()> {
+fn keep(stdout: &mut impl Read, out: &mut SegmentWriter) -> Result<()> {
     let mut buffer = vec![0; BUFFER];
     loop {
         match stdout.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(len) => out.write_all(&buffer[..len])?,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error).context("cannot read what the command writes"),
         }
     }
-}
-
-/// What is known of a command's input while it is read.
-#[derive(Default)]
-struct Fed {
-    bytes: AtomicU64,
-    failure: Mutex<Option<anyhow::Error>>,
-}
-
-/// A pipe to fill, and the command that reads from it.
-type Filled = (ChildStdin, Running);
-
-/// The input of a command.
-enum Feed {
-    /// There are no bytes.
-    Empty(Arc<Fed>),
-    /// A thread waits for the pipe.
-    Thread(Arc<Fed>, Sender<Filled>),
-    /// No thread can be started: all bytes are in a file without a name.
-    Spooled(Arc<Fed>, File),
-}
-
-impl Feed {
-    fn prepare(pieces: Vec<PartPiece>, read: ReadOptions) -> Result<Self> {
-        let fed = Arc::<Fed>::default();
-        if pieces.iter().all(|piece| piece.len == 0) {
-            return Ok(Self::Empty(fed));
-        }
-        let (sender, receiver) = channel::<Filled>();
-        let (shared, to_feed) = (Arc::clone(&fed), (pieces.clone(), read.clone()));
-        let thread = thread::Builder::new().name(String::from("swath-feed")).spawn(move || {
-            // Without a pipe, the command was not started.
-            if let Ok((mut stdin, running)) = receiver.recv()
-                && let Err(error) = feed(&to_feed.0, &to_feed.1, &mut stdin, &shared.bytes)
-            {
-                *shared.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                running.kill();
-            }
-        });
-        if thread.is_ok() {
-            return Ok(Self::Thread(fed, sender));
-        }
-        let mut file = tempfile::tempfile()
-            .context("cannot make a temporary file for the input of the command")?;
-        feed(&pieces, &read, &mut file, &fed.bytes)?;
-        file.rewind()?;
-        Ok(Self::Spooled(fed, file))
-    }
-
-    /// What the command is started with.
-    fn stdin(&self) -> io::Result<Stdio> {
-        Ok(match self {
-            Self::Empty(_) => Stdio::null(),
-            Self::Thread(..) => Stdio::piped(),
-            Self::Spooled(_, file) => file.try_clone()?.into(),
-        })
-    }
-
-    fn begin(self, stdin: Option<ChildStdin>, running: &Running) -> Arc<Fed> {
-        match (self, stdin) {
-            (Self::Thread(fed, sender), Some(stdin)) => {
-                // The thread waits for it.
-                let _ = sender.send((stdin, running.clone()));
-                fed
-            }
-            (Self::Empty(fed) | Self::Thread(fed, _) | Self::Spooled(fed, _), _) => fed,
-        }
-    }
-}
-
-/// Writes the bytes of pieces to a pipe. A reader that closes its end has read enough.
-fn feed(
-    pieces: &[PartPiece],
-    read: &ReadOptions,
-    to: &mut impl Write,
-    bytes: &AtomicU64,
-) -> Result<()> {
-    for piece in pieces.iter().filter(|piece| piece.len > 0) {
-        let mut reader = super::stream::reader(piece, read)?;
-        loop {
-            let block = reader.fill_buf()?;
-            if block.is_empty() {
-                break;
-            }
-            match to.write(block) {
-                Ok(len) => {
-                    // Relaxed: a count for the report, read after the command has ended.
-                    bytes.fetch_add(len as u64, Ordering::Relaxed);
-                    reader.consume(len);
-                }
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ok(()),
-                Err(error) => return Err(error).context("cannot write to the command"),
-            }
-        }
-    }
-    Ok(())
 }

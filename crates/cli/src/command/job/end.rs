@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use swath::job::{Committed, Form, Plan};
 use swath::sink::HardLinks;
@@ -14,7 +14,7 @@ use super::FolderArg;
 use crate::args::{Files, TimelineArgs, parse_duration, path, words};
 use crate::command::{Command, Outcome};
 use crate::failure::{Refused, describe_error};
-use crate::output::{complain, left_out, tell, wrote, wrote_all};
+use crate::output::{complain, left_out, tell, wrote};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 
@@ -70,7 +70,7 @@ impl Command for Commit {
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.timeline).path(&self.folder.folder))
+        Some(Files::beside(&self.timeline).folder(&self.folder.folder))
     }
 }
 
@@ -153,7 +153,7 @@ impl Command for Abort {
     fn run(&self) -> Result<Outcome> {
         let plan = self.folder.open()?;
         if plan.outcome()?.is_some() {
-            let what = format!("cannot give {} up: it is committed", plan.folder().display());
+            let what = format!("cannot abort {}: it is committed", plan.folder().display());
             return Err(match plan.form() {
                 Form::Segments => {
                     Refused::new(what, "remove the output with `rm -r`, if it is not needed")
@@ -165,7 +165,8 @@ impl Command for Abort {
         plan.abort()?;
         let folder = plan.folder();
         let json = object! { #[serde(flatten)] path: PathJson::from(folder) };
-        left_out(tell(self.json, &json, format!("{}: removed\n", folder.display())))?;
+        left_out(tell(self.json, &json, format!("{}: removed\n", folder.display())))
+            .with_context(|| format!("removed {}, but cannot report it", folder.display()))?;
         Ok(Outcome::Done)
     }
 }
@@ -191,6 +192,7 @@ pub struct Sweep {
 
 impl Command for Sweep {
     fn run(&self) -> Result<Outcome> {
+        let (mut removed, mut printed) = (0, Ok(()));
         refuse_job(&self.folder)?;
         let swept = swath::job::sweep(&self.folder, self.older_than)?;
         for it in &swept {
@@ -200,7 +202,16 @@ impl Command for Sweep {
                 was_committed: it.was_committed,
             };
             let text = format!("{}: removed\n", it.folder.display());
-            wrote_all([&""; 0], tell(self.json, &json, text))?;
+            removed += 1;
+            // All of them have been removed, also if this cannot be printed.
+            printed = printed.and(tell(self.json, &json, text));
+        }
+        left_out(printed).with_context(|| {
+            let removed = counted(removed, "folder");
+            format!("removed {removed} of jobs, but cannot report it")
+        })?;
+        if removed == 0 && !self.json {
+            complain(format!("note: no folder was removed from {}", self.folder.display()));
         }
         Ok(Outcome::Done)
     }

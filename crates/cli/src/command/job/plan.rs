@@ -39,11 +39,11 @@ pub struct PlanArgs {
     #[arg(value_name = "TARGET", value_parser = path(), value_hint = ValueHint::FilePath)]
     pub target: PathBuf,
 
-    /// Files to divide, in this order; with --parts and without any, parts have no input
+    /// Files to divide, in this order; without any, pass --parts: these parts have no input
     #[arg(value_name = "INPUT", value_parser = path(), value_hint = ValueHint::FilePath, required_unless_present = "parts")]
     pub inputs: Vec<PathBuf>,
 
-    /// How many parts [default: one for each --part-size]
+    /// How many parts; 0 is one for each --part-size [default: 0]
     #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0, hide_default_value = true, conflicts_with = "part_size")]
     pub parts: usize,
 
@@ -69,8 +69,8 @@ pub struct PlanArgs {
     #[arg(long, conflicts_with = "folder")]
     pub segments: bool,
 
-    /// The folder to make for what parts write, on the file system of TARGET if possible [default:
-    /// next to TARGET, with a name of its own]
+    /// The folder to make for the output of parts, on the file system of TARGET if possible [default:
+    /// a new one next to TARGET]
     #[arg(long, value_name = "PATH", value_parser = path(), value_hint = ValueHint::DirPath)]
     pub folder: Option<PathBuf>,
 
@@ -90,7 +90,12 @@ pub struct PlanArgs {
 impl Command for PlanArgs {
     fn run(&self) -> Result<Outcome> {
         refuse_descriptor(&self.target)?;
+        if self.inputs.is_empty() && self.parts == 0 {
+            let what = "cannot plan a job that has neither inputs nor parts";
+            return Err(Refused::new(what, "name inputs, or pass --parts with a number").into());
+        }
         for input in &self.inputs {
+            refuse_stream(input)?;
             refuse_folder(input)?;
             if self.division() == Division::Lines {
                 refuse_compressed(input)?;
@@ -171,6 +176,19 @@ pub(super) fn division_text(division: Division) -> String {
 fn parse_width(word: &str) -> Result<NonZeroU64, String> {
     let width = parse_size(word).map_err(|error| error.to_string())?;
     NonZeroU64::new(width).ok_or_else(|| String::from("a record has at least 1 byte"))
+}
+
+/// Refuses standard input, by whichever of its names: several processes are to read an input.
+fn refuse_stream(input: &Path) -> Result<(), Refused> {
+    let names = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+    if !names.iter().any(|name| input == Path::new(name)) {
+        return Ok(());
+    }
+    let what = format!(
+        "cannot divide {}: it is standard input, which other processes cannot read",
+        input.display()
+    );
+    Err(Refused::new(what, "write it to a file first, and name that file"))
 }
 
 /// Refuses a folder, with the files that may be meant.

@@ -5,9 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
-use swath::ReadOptions;
 use swath::job::Plan;
 
 use super::attempt::{Finished, Trouble, Work};
@@ -15,9 +14,9 @@ use super::{FolderArg, no_part};
 use crate::args::{Files, PartList, TimelineArgs, count, whole};
 use crate::command::{Command, Outcome};
 use crate::failure::{describe, is_closed_pipe};
-use crate::output::{complain, print_json, tell, wrote};
-use crate::report::{object, size_text, time_text};
-use crate::signal::let_it_end;
+use crate::output::{complain, left_out, print_json, tell};
+use crate::report::{counted, object, size_text, time_text};
+use crate::signal::{Held, let_it_end};
 
 /// `swath job run`
 #[derive(Debug, Args)]
@@ -32,7 +31,7 @@ pub struct Run {
     #[command(flatten)]
     pub folder: FolderArg,
 
-    /// The parts, from 0: a number, or several as in 0-9 or 3,7-9
+    /// The parts, counted from 0: one, or several as in 0-9 or 3,7-9
     #[arg(value_name = "PART", required_unless_present_any = ["all", "missing"], conflicts_with_all = ["all", "missing"])]
     pub part: Option<PartList>,
 
@@ -40,7 +39,7 @@ pub struct Run {
     #[arg(last = true, required = true, num_args = 1.., value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub command: Vec<OsString>,
 
-    /// Run every part, also those that are done
+    /// Run all parts, also those that are done
     #[arg(long, conflicts_with = "missing")]
     pub all: bool,
 
@@ -48,12 +47,12 @@ pub struct Run {
     #[arg(long)]
     pub missing: bool,
 
-    /// Parts that are run at the same time; 0 is one for each core
+    /// How many parts to run at the same time; 0 is one for each core
     #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
     pub workers: usize,
 
     /// Also keep the output of a command that exits with this status, as grep does with 1 if it finds
-    /// nothing; may be given several times
+    /// nothing; may be repeated
     #[arg(long, value_name = "STATUS", value_parser = whole::<i32>(1..=255))]
     pub accept: Vec<i32>,
 
@@ -78,7 +77,7 @@ impl Command for Run {
             return Ok(Outcome::Done);
         }
         let workers = self.workers(parts.len());
-        let mut read = ReadOptions::new().with_timeline(self.timeline.handle());
+        let mut read = super::stream::read_options(&self.timeline);
         if workers > 1 {
             // Parts are read at the same time already.
             read = read.with_workers(1);
@@ -98,8 +97,12 @@ impl Command for Run {
         crew.outcome()
     }
 
+    fn held(&self) -> Held {
+        Held::All
+    }
+
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.timeline).path(&self.folder.folder))
+        Some(Files::beside(&self.timeline).folder(&self.folder.folder))
     }
 }
 
@@ -176,7 +179,7 @@ impl Crew<'_> {
                 // Those that are running come to their end, and this part is run after one of them.
                 Err(Trouble::Shortage(error)) if state.running > 0 => {
                     let why = describe(&error);
-                    complain(format!("note: going on with fewer commands at a time: {why}"));
+                    complain(format!("note: running fewer commands at the same time: {why}"));
                     state.again.push(part);
                     return;
                 }
@@ -227,7 +230,9 @@ impl Crew<'_> {
             return Err(error);
         }
         if let Some(error) = state.unprinted {
-            wrote(self.work.plan.folder(), Err(error))?;
+            let (parts, folder) = (counted(state.done as u64, "part"), self.work.plan.folder());
+            let did = format!("did {parts} of {}, but cannot report it", folder.display());
+            left_out(Err(error)).context(did)?;
         }
         Ok(match (state.done, failed) {
             (_, 0) => Outcome::Done,

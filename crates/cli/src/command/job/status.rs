@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use anyhow::Result;
 use clap::Args;
 use swath::Extent;
-use swath::job::{Plan, Status as JobStatus};
+use swath::job::{Plan, State, Status as JobStatus};
 
 use super::FolderArg;
 use super::plan::division_text;
@@ -82,13 +82,16 @@ fn text(plan: &Plan, status: &JobStatus, age: Option<Duration>) -> String {
     text += &format!("  target: {} ({})\n", status.target.display(), status.form);
     let inputs = counted(plan.inputs().len() as u64, "input");
     text += &format!("  divided: {inputs}, {}\n", division_text(plan.division()));
-    text += &format!(
-        "  done: {} of {}, {}, {}\n",
-        status.done,
-        counted(status.parts, "part"),
-        size_text(status.bytes),
-        counted(status.attempts, "attempt"),
-    );
+    let (parts, size) = (counted(status.parts, "part"), size_text(status.bytes));
+    text += &format!("  done: {} of {parts}, {size}", status.done);
+    // A commit removes the attempts.
+    if status.state != State::Committed {
+        text += &format!(", {}", counted(status.attempts, "attempt"));
+    }
+    text.push('\n');
+    if status.state == State::Committing {
+        text += "  commit: begun; if no process is running it, run `swath job commit` again\n";
+    }
     if !status.missing.is_empty() {
         let shown = &status.missing[..status.missing.len().min(SHOWN)];
         text += &format!("  missing: {}", ranges_text(shown));

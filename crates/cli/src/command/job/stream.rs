@@ -5,6 +5,7 @@ use std::io::{self, BufRead, IsTerminal, Write as _};
 use anyhow::Result;
 use clap::Args;
 use swath::job::{PartPiece, Plan};
+use swath::reading::Growth;
 use swath::{ReadOptions, Reader, Source};
 
 use super::{FolderArg, no_part};
@@ -64,7 +65,7 @@ impl Command for Read {
         }
         let part = plan.part(self.part).ok_or_else(|| no_part(&plan, self.part))?;
         part.check_inputs()?;
-        let read = ReadOptions::new().with_timeline(self.timeline.handle());
+        let read = read_options(&self.timeline);
         let mut out = unbuffered()?;
         for piece in pieces.iter().filter(|piece| piece.len > 0) {
             let mut reader = reader(piece, &read)?;
@@ -87,7 +88,7 @@ impl Command for Read {
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.timeline).path(&self.folder.folder))
+        Some(Files::beside(&self.timeline).folder(&self.folder.folder))
     }
 }
 
@@ -96,6 +97,11 @@ fn contents(plan: &Plan, index: usize) -> Result<Vec<PartPiece>> {
         Some(_) => Ok(plan.contents(index)?),
         None => Err(no_part(plan, index).into()),
     }
+}
+
+/// How inputs are read. That one has grown since the plan is found by its part, which knows what to do.
+pub(super) fn read_options(args: &TimelineArgs) -> ReadOptions {
+    ReadOptions::new().with_growth(Growth::Ignored).with_timeline(args.handle())
 }
 
 /// Opens the bytes of a piece.
@@ -134,6 +140,6 @@ impl Command for Write {
     }
 
     fn timeline(&self) -> Option<Files<'_>> {
-        Some(Files::beside(&self.timeline).path(&self.folder.folder))
+        Some(Files::beside(&self.timeline).folder(&self.folder.folder))
     }
 }
