@@ -193,7 +193,7 @@ impl Command for Sweep {
     fn run(&self) -> Result<Outcome> {
         refuse_job(&self.folder)?;
         let swept = swath::job::sweep(&self.folder, self.older_than)?;
-        for it in &swept {
+        for it in &swept.removed {
             let json = object! {
                 #[serde(flatten)]
                 path: PathJson::from(&it.folder),
@@ -202,7 +202,14 @@ impl Command for Sweep {
             let text = format!("{}: removed\n", it.folder.display());
             wrote_all([&""; 0], tell(self.json, &json, text))?;
         }
-        Ok(Outcome::Done)
+        let mut failed = swept.failed;
+        let last = if swept.removed.is_empty() { failed.pop() } else { None };
+        failed.iter().for_each(|error| complain(describe_error(error)));
+        match last {
+            Some(error) => Err(error.into()),
+            None if failed.is_empty() => Ok(Outcome::Done),
+            None => Ok(Outcome::Differs),
+        }
     }
 }
 
