@@ -86,4 +86,4 @@ pub use plan::{Plan, open};
 pub use segment::SegmentWriter;
 pub use status::{State, Status, status};
 pub use swath_plan::parts::Division;
-pub use sweep::{Sweep, Swept, sweep, sweep_with};
+pub use sweep::{Sweep, Swept, sweep};

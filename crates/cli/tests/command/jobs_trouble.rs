@@ -72,7 +72,7 @@ fn what_cannot_be_divided_is_refused_with_what_to_do() {
 #[test]
 fn a_folder_that_is_not_a_job_and_a_part_that_there_is_not_are_refused() {
     let bench = Bench::new();
-    bench.file("in", "a\n");
+    bench.file("in", "a\nb\nc\n");
     fs::create_dir(bench.path("d")).expect("room");
     bench.done("job plan out in --folder j --parts 3");
     for words in ["run X 0 -- cat", "read X 0", "write X 0", "status X", "commit X", "abort X"]

@@ -128,6 +128,12 @@ pub struct Done {
 
 const PREFIX: &str = "part-";
 
+/// Whether it can be the number of a job or an attempt: 16 hexadecimal digits.
+pub(super) fn is_number(id: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    id.len() == 16 && id.bytes().all(is_digit)
+}
+
 impl Done {
     /// The name of the file that holds the bytes.
     pub(super) fn file_name(&self) -> String {
@@ -150,7 +156,7 @@ impl Done {
 
     /// Whether its name is one that an attempt can have: it may come from anywhere.
     pub(super) fn is_well_formed(&self) -> bool {
-        super::files::is_number(&self.attempt)
+        is_number(&self.attempt)
     }
 }
 

@@ -36,12 +36,6 @@ pub(super) fn new_id() -> String {
     format!("{:016x}", unique_number())
 }
 
-/// Whether it is such a number.
-pub(super) fn is_number(id: &str) -> bool {
-    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    id.len() == 16 && id.bytes().all(is_digit)
-}
-
 /// The default folder of a job.
 pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
     let mut name = stem(target.file_name().unwrap_or(OsStr::new("out")));

@@ -171,9 +171,8 @@ impl<'p> Place<'p> {
     pub(super) fn empty(&self, folder: &dyn FsFolder, hidden: &OsStr) -> Result<()> {
         let path = self.path.with_file_name(hidden);
         let failed = |path: &Path, error| {
-            Error::io(Operation::Remove, path, error).hint(
-                "sweep the folder that it is in later: what is left there is no job any more",
-            )
+            Error::io(Operation::Remove, path, error)
+                .hint("run a sweep of the folder that it is in: it removes what is left")
         };
         for attempt in 1.. {
             let names = folder.list().map_err(|error| failed(&path, error))?;

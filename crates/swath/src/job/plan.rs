@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use swath_plan::parts::Division;
 
-use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece};
+use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece, is_number};
 use super::files::{self, VERSION};
 use super::input::JobInput;
 use super::{folder, layout};
@@ -74,7 +74,7 @@ impl TryFrom<Unchecked> for Plan {
                 it.version
             ));
         }
-        if !files::is_number(&it.id) {
+        if !is_number(&it.id) {
             return Err(format!("its number is {:?}", it.id));
         }
         let paths = it.inputs.iter().map(|input| &input.path);

@@ -107,45 +107,42 @@ impl Plan {
 /// Those of listing `parent`. What cannot be removed in it is in [`Sweep::failed`], after all others
 /// were tried.
 pub fn sweep(parent: impl AsRef<Path>, older_than: Duration) -> Result<Sweep> {
-    sweep_with(parent.as_ref(), older_than, &OutputOptions::new())
+    Sweep::run(parent.as_ref(), older_than, &OutputOptions::new())
 }
 
-/// As [`sweep`], on the file system of `output`.
-///
-/// # Errors
-///
-/// As [`sweep`].
-pub fn sweep_with(
-    parent: &Path,
-    older_than: Duration,
-    output: &OutputOptions,
-) -> Result<Sweep> {
-    let fs = &output.draft.fs;
-    let opened = fs.locate(parent).and_then(|at| at.folder.open_folder(&at.name));
-    let opened = opened.map_err(|error| {
-        Error::io(Operation::Open, parent, error)
-            .hint("pass the folder that jobs were planned in")
-    })?;
-    let failed = |error| Error::io(Operation::Inspect, parent, error);
-    let mut names = opened.list().map_err(failed)?;
-    names.sort();
-    let mut sweep = Sweep::default();
-    for name in names {
-        let path = parent.join(&name);
-        let looked = Candidate::open(&opened, &name, &path);
-        let swept = looked.and_then(|it| match it {
-            Some(it) if it.is_older(older_than) => it.remove(output),
-            _ => Ok(None),
-        });
-        match swept {
-            Ok(None) => {}
-            Ok(Some(was_committed)) => {
-                sweep.removed.push(Swept { folder: path, was_committed });
+impl Sweep {
+    /// As [`sweep`], on the file system of `output`.
+    ///
+    /// # Errors
+    ///
+    /// As [`sweep`].
+    pub fn run(parent: &Path, older_than: Duration, output: &OutputOptions) -> Result<Self> {
+        let fs = &output.draft.fs;
+        let opened = fs.locate(parent).and_then(|at| at.folder.open_folder(&at.name));
+        let opened = opened.map_err(|error| {
+            Error::io(Operation::Open, parent, error)
+                .hint("pass the folder that jobs were planned in")
+        })?;
+        let failed = |error| Error::io(Operation::Inspect, parent, error);
+        let mut names = opened.list().map_err(failed)?;
+        names.sort();
+        let mut sweep = Self::default();
+        for name in names {
+            let path = parent.join(&name);
+            let swept = Candidate::open(&opened, &name, &path).and_then(|it| match it {
+                Some(it) if it.is_older(older_than) => it.remove(output),
+                _ => Ok(None),
+            });
+            match swept {
+                Ok(None) => {}
+                Ok(Some(was_committed)) => {
+                    sweep.removed.push(Swept { folder: path, was_committed });
+                }
+                Err(error) => sweep.failed.push(error),
             }
-            Err(error) => sweep.failed.push(error),
         }
+        Ok(sweep)
     }
-    Ok(sweep)
 }
 
 /// A folder that may be that of a job.

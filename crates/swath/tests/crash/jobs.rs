@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use swath::OutputOptions;
-use swath::job::{self, Done, Form, JobOptions, Plan};
+use swath::job::{Done, Form, JobOptions, Plan, Sweep};
 use swath::sink::Fs;
 
 use crate::appended::read_segments;
@@ -82,7 +82,7 @@ fn place_then_delete(fs: &dyn Fs, plan: &Plan, done: &[Done]) -> Result<(), Fail
 
 /// Removes what a removal that was killed has left, under a name of its own.
 fn sweep(fs: &Arc<dyn Fs>) -> Result<(), Failure> {
-    let swept = job::sweep_with(&target(""), Duration::ZERO, &output(Arc::clone(fs)))?;
+    let swept = Sweep::run(&target(""), Duration::ZERO, &output(Arc::clone(fs)))?;
     swept.failed.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
 }
 
