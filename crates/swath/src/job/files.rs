@@ -301,6 +301,15 @@ mod tests {
             let right: Vec<usize> = (0..count).map(|index| index * 2).collect();
             assert_eq!((all, calls.into_inner()), (Ok(right), count));
         }
+        // They wait at the same time.
+        let threads = at_once(200, |_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            Ok::<_, Infallible>(std::thread::current().id())
+        });
+        let Ok(mut threads) = threads;
+        threads.sort_by_key(|id| format!("{id:?}"));
+        threads.dedup();
+        assert!(threads.len() > 1);
         for _ in 0..20 {
             let failed = at_once(1000, |index| if index >= 333 { Err(index) } else { Ok(()) });
             assert_eq!(failed, Err(333));
