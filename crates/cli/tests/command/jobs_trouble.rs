@@ -195,23 +195,6 @@ fn a_file_of_a_stranger_keeps_the_folder_and_the_output_stands() {
     assert_eq!(bench.names(), ["in", "out"]);
 }
 
-#[test]
-fn a_sweep_reports_what_it_removed_and_what_it_could_not() {
-    let bench = Bench::new();
-    bench.file("in", "a\n");
-    bench.done("job plan out in --folder gone");
-    bench.done("job plan out in --folder kept");
-    bench.file("kept/notes", "mine");
-    let output = bench.run("job sweep --older-than 0s .");
-    assert_eq!(code(&output), 1, "{output:?}");
-    assert_eq!(crate::child::stdout(&output), "./gone: removed\n");
-    assert!(stderr(&output).contains("kept: notes in it is not of the job"), "{output:?}");
-    assert_eq!(names(&bench.path("kept")), ["JOB", "notes"]);
-    assert!(bench.refused("job sweep --older-than 0s .").contains("move that file away"));
-    assert!(bench.refused("job abort kept").contains("notes in it is not of the job"));
-    assert_eq!(names(&bench.path("kept")), ["JOB", "notes"]);
-}
-
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -279,4 +262,21 @@ fn a_commit_that_a_signal_ends_is_run_again() {
         bench.done("job commit j");
     }
     assert!(bench.read("out") == text.as_bytes());
+}
+
+#[test]
+fn a_sweep_reports_what_it_removed_and_what_it_could_not() {
+    let bench = Bench::new();
+    bench.file("in", "a\n");
+    bench.done("job plan out in --folder gone");
+    bench.done("job plan out in --folder kept");
+    bench.file("kept/notes", "mine");
+    let output = bench.run("job sweep --older-than 0s .");
+    assert_eq!(code(&output), 1, "{output:?}");
+    assert_eq!(crate::child::stdout(&output), "./gone: removed\n");
+    assert!(stderr(&output).contains("kept: notes in it is not of the job"), "{output:?}");
+    assert_eq!(names(&bench.path("kept")), ["JOB", "notes"]);
+    assert!(bench.refused("job sweep --older-than 0s .").contains("move that file away"));
+    assert!(bench.refused("job abort kept").contains("notes in it is not of the job"));
+    assert_eq!(names(&bench.path("kept")), ["JOB", "notes"]);
 }
