@@ -136,9 +136,10 @@ impl Plan {
     /// Makes the output of the parts, in order, and makes it visible in one step.
     ///
     /// ``done`` are the receipts that the parts' attempts returned, in any order; those of ``done()`` are
-    /// enough. If a part has several, the first counts, unless an earlier call has chosen already. After a
-    /// failure or a kill call it again, from another process if you like: the result is the same. Nothing is
-    /// removed before the output is durable; ``remove`` then removes the folder.
+    /// enough. If a part has several, the first counts. After a failure or a kill call it again, from
+    /// another process if you like. Attempts that ended after a commit that failed count in the next one.
+    /// After a commit that was killed they count unless the target has the bytes that it chose already: then
+    /// those stay. Nothing is removed before the output is durable; ``remove`` then removes the folder.
     ///
     /// Parameters
     /// ----------
@@ -153,7 +154,8 @@ impl Plan {
     /// swath.InvalidError
     ///     If a part is missing, with its index.
     /// swath.ChangedError
-    ///     If an input has changed since the job was planned.
+    ///     If an input has changed since the job was planned; if the job is committed, and its output is
+    ///     gone or has another length.
     /// swath.CorruptError
     ///     If a segment does not have the bytes of its receipt: do that part again.
     ///
@@ -281,14 +283,18 @@ impl<'py> FromPyObject<'_, 'py> for Divided {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(text) = object.extract::<&str>() {
-            let known = &[("bytes", Division::Bytes), ("inputs", Division::Inputs)];
+            let known = &[
+                ("bytes", Division::Bytes),
+                ("inputs", Division::Inputs),
+                ("groups", Division::Groups),
+            ];
             return word("division", text, known).map(Self);
         }
         let width = object.extract::<u64>().ok().and_then(std::num::NonZeroU64::new);
         width.map(|width| Self(Division::Width(width))).ok_or_else(|| {
             PyValueError::new_err(format!(
-                "division={}: neither \"bytes\", \"inputs\" nor a number of bytes from 1; try: \
-                 pass the length of one record",
+                "division={}: neither \"bytes\", \"inputs\", \"groups\" nor a number of bytes \
+                 from 1; try: pass the length of one record",
                 *object
             ))
         })
@@ -363,8 +369,16 @@ pub(crate) fn sweep_jobs(
     older_than: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<Swept>> {
     let age = age(older_than)?;
-    let swept = detached(py, || job::sweep(folder, age).map_err(Failure::from))?;
-    swept.into_iter().map(|it| Swept::new(py, &it)).collect()
+    let swept = detached(py, || job::sweep(folder, age))?;
+    let removed = swept.removed.iter().map(|it| Swept::new(py, it));
+    let removed = removed.collect::<PyResult<Vec<_>>>()?;
+    let Some(error) = swept.failed.into_iter().next() else { return Ok(removed) };
+    let error = Failure::from(error).into_exception(py);
+    for it in &swept.removed {
+        let note = format!("{} was removed", it.folder.display());
+        error.value(py).call_method1("add_note", (note,))?;
+    }
+    Err(error)
 }
 
 /// Seconds, or a `timedelta`.

@@ -83,10 +83,16 @@ def test_several_inputs_are_one_sequence(text: Path, tmp_path: Path) -> None:
     plan = job.plan(inputs, tmp_path / "out", parts=7)
     plan.commit([worked(part) for part in plan.parts])
     assert (tmp_path / "out").read_bytes() == serial(text, tmp_path / "in2.txt")
-    whole = job.plan(inputs, tmp_path / "out2", division="inputs", parts=2)
-    pieces = [piece for part in whole.parts for piece in part.pieces]
-    assert [piece.length for piece in pieces] == [os.path.getsize(path) for path in inputs]
+    whole = job.plan(inputs, tmp_path / "out2", division="inputs", parts=1)
+    lens = [os.path.getsize(path) for path in inputs]
+    # The third has no bytes.
+    assert [[piece.length for piece in part.pieces] for part in whole.parts] == [[it] for it in lens[:2]]
     whole.abort()
+    [group] = job.divide(inputs, division="groups")
+    assert [piece.length for piece in group.pieces] == lens
+    with pytest.raises(swath.InvalidError, match="its last record has"):
+        job.divide(tmp_path / "in2.txt", division=7)
+    text.write_bytes(text.read_bytes()[:100])
     wide = job.plan(text, tmp_path / "out2", division=10, parts=4)
     assert all(part.pieces[0].offset % 10 == 0 for part in wide.parts)
     wide.abort()
@@ -246,6 +252,12 @@ def test_what_a_killed_client_left_is_swept(text: Path, tmp_path: Path) -> None:
         plan.part(1).writer()
     with pytest.raises(ValueError, match="older_than=-1"):
         job.sweep(tmp_path, -1)
+    gone, kept = (job.plan(text, tmp_path / name) for name in ("a", "b"))
+    Path(kept.folder, "notes").write_text("mine")
+    with pytest.raises(swath.InvalidError, match="notes in it is not of the job") as caught:
+        job.sweep(tmp_path, 0)
+    assert caught.value.__notes__ == [f"{gone.folder} was removed"]
+    assert sorted(os.listdir(kept.folder)) == ["JOB", "notes"]
 
 
 @pytest.mark.parametrize("change", ["longer", "shorter", "written", "replaced"])

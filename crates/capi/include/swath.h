@@ -2750,10 +2750,12 @@ swath_status swath_job_options_new(swath_job_options **options);
 void swath_job_options_free(swath_job_options *options);
 
 /**
- * Sets how many parts. Default 0: as many as the part size gives; without inputs 1.
+ * Sets how many parts, at most: no part is empty. Default 0: as many as the part size gives; without
+ * inputs 1. Ignored where each input is a part.
  */
 SWATH_MUST_CHECK
-swath_status swath_job_options_set_parts(swath_job_options *options, size_t parts);
+swath_status swath_job_options_set_parts(swath_job_options *options,
+                                         size_t parts);
 
 /**
  * Sets the bytes of input of a part. Default 0: 64 MiB. The number of parts takes precedence.
@@ -2762,9 +2764,10 @@ SWATH_MUST_CHECK
 swath_status swath_job_options_set_part_size(swath_job_options *options, uint64_t bytes);
 
 /**
- * Divides inputs at multiples of `width` bytes from their start: for records of one length. 0: at
- * any byte, for readers that take the records that begin in an extent. UINT64_MAX: between inputs
- * only. Default 0.
+ * Divides inputs at multiples of `width` bytes from their start, which each input must consist of: for
+ * records of one length. 0: at any byte, for readers that take the records that begin in an extent.
+ * UINT64_MAX: each input that has bytes is one part. UINT64_MAX - 1: between inputs only, and a part
+ * may have several. Default 0.
  */
 SWATH_MUST_CHECK
 swath_status swath_job_options_set_division(swath_job_options *options,
@@ -2827,7 +2830,7 @@ typedef struct swath_segment swath_segment;
 
 /**
  * Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
- * job. No input is opened, and nothing is made at the target. A job may have no inputs. `options`
+ * job. Only inputs of length 0 are opened, and nothing is made at the target. A job may have no inputs. `options`
  * may be NULL for defaults. Free it with `swath_job_free`.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if an input is not a regular file; SWATH_STATUS_IO and others if
@@ -2887,14 +2890,15 @@ swath_status swath_job_part(const swath_job *job, size_t index, swath_part **par
 /**
  * Makes the output of the parts, in order, and makes it visible in one step. `receipts` are the
  * `count` texts of `swath_segment_receipt`, in any order; NULL takes those that the folder has. If
- * a part has several, the first counts. `bytes`, which may be NULL, is set to the length of the
+ * a part has several, the first counts. Attempts that ended after a commit that failed count in the
+ * next one. `bytes`, which may be NULL, is set to the length of the
  * output.
  *
  * It may be called again after a failure or a kill, by another process too, and has the same result
  * if the job is committed. `swath_job_remove` removes the folder afterwards.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if a part is missing; SWATH_STATUS_CHANGED if an input has changed
- * since the job was planned; SWATH_STATUS_BUSY if another process commits the job, or writes the
+ * since the job was planned, or if the job is committed and its output is gone or has another length; SWATH_STATUS_BUSY if another process commits the job, or writes the
  * target; SWATH_STATUS_CORRUPT if the bytes of a part are not those of its receipt: do the part
  * again. After these the target is unchanged.
  */

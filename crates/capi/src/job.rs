@@ -48,7 +48,7 @@ fn path_text(path: &std::path::Path) -> Result<CString> {
 }
 
 /// Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
-/// job. No input is opened, and nothing is made at the target. A job may have no inputs. `options`
+/// job. Only inputs of length 0 are opened, and nothing is made at the target. A job may have no inputs. `options`
 /// may be NULL for defaults. Free it with `swath_job_free`.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if an input is not a regular file; SWATH_STATUS_IO and others if
@@ -139,14 +139,15 @@ pub extern "C" fn swath_job_part(
 
 /// Makes the output of the parts, in order, and makes it visible in one step. `receipts` are the
 /// `count` texts of `swath_segment_receipt`, in any order; NULL takes those that the folder has. If
-/// a part has several, the first counts. `bytes`, which may be NULL, is set to the length of the
+/// a part has several, the first counts. Attempts that ended after a commit that failed count in the
+/// next one. `bytes`, which may be NULL, is set to the length of the
 /// output.
 ///
 /// It may be called again after a failure or a kill, by another process too, and has the same result
 /// if the job is committed. `swath_job_remove` removes the folder afterwards.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if a part is missing; SWATH_STATUS_CHANGED if an input has changed
-/// since the job was planned; SWATH_STATUS_BUSY if another process commits the job, or writes the
+/// since the job was planned, or if the job is committed and its output is gone or has another length; SWATH_STATUS_BUSY if another process commits the job, or writes the
 /// target; SWATH_STATUS_CORRUPT if the bytes of a part are not those of its receipt: do the part
 /// again. After these the target is unchanged.
 #[unsafe(no_mangle)]

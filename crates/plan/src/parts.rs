@@ -31,8 +31,11 @@ pub enum Division {
     Lines,
     /// At multiples of this many bytes from the start of each input: for records of one length.
     Width(NonZeroU64),
-    /// Between inputs only: for formats that cannot be read from the middle.
+    /// Each input is one part: for formats that cannot be read from the middle, or that begin with a
+    /// header. The number of parts is that of the inputs that have bytes; a requested one is ignored.
     Inputs,
+    /// Between inputs only, and a part may have several: for many small files.
+    Groups,
 }
 
 /// An extent of one input.
@@ -40,31 +43,80 @@ pub enum Division {
 pub struct Piece {
     /// The index of the input.
     pub input: usize,
-    /// Its bytes; never empty unless the input is.
+    /// Its bytes; empty only with [`Division::Groups`], if the input is.
     pub extent: Extent,
 }
 
-/// Divides inputs of these lengths into exactly `count` parts of nearly equal length. Parts may be
-/// empty. Without a byte to divide, empty inputs are spread evenly.
+/// Divides inputs of these lengths into at most `count` parts of nearly equal length; with
+/// [`Division::Inputs`] into one part for each input that has bytes. No part is empty: there are
+/// fewer if there are not enough bytes, records or inputs. Inputs that are all empty are one part,
+/// and without inputs there are `count` parts without pieces.
+///
+/// An empty input is in no part, except with [`Division::Groups`]: there each input is a piece.
 ///
 /// O(inputs + parts).
 pub fn divide(lens: &[u64], count: usize, division: Division) -> Vec<Vec<Piece>> {
     let mut parts: Vec<Vec<Piece>> = Vec::new();
-    parts.resize_with(count.max(1), Vec::new);
-    let total: u128 = lens.iter().map(|&len| u128::from(len)).sum();
-    let mut start: u128 = 0;
-    for (input, &len) in lens.iter().enumerate() {
-        let place = Place { start, len, total };
-        match division {
-            Division::Inputs => {
-                let part = part_of_input(input, lens.len(), place, parts.len());
-                parts[part].push(Piece { input, extent: Extent::between(0, len) });
-            }
-            Division::Bytes | Division::Lines => cut(&mut parts, input, place, 1),
-            Division::Width(width) => cut(&mut parts, input, place, width.get()),
+    if lens.is_empty() {
+        parts.resize_with(count.max(1), Vec::new);
+        return parts;
+    }
+    match division {
+        Division::Inputs => {
+            let inputs = lens.iter().enumerate().filter(|(_, len)| **len > 0);
+            parts.extend(inputs.map(|(input, &len)| Vec::from([whole(input, len)])));
         }
+        Division::Groups => parts = groups(lens, count.max(1)),
+        Division::Bytes | Division::Lines => parts = cuts(lens, count, 1),
+        Division::Width(width) => parts = cuts(lens, count, width.get()),
+    }
+    if parts.is_empty() {
+        parts.push(Vec::new());
+    }
+    parts
+}
+
+fn whole(input: usize, len: u64) -> Piece {
+    Piece { input, extent: Extent::between(0, len) }
+}
+
+fn total_of(lens: &[u64]) -> u128 {
+    lens.iter().map(|&len| u128::from(len)).sum()
+}
+
+/// Whole inputs, each in the part that its middle is in; empty ones join the part before them.
+fn groups(lens: &[u64], count: usize) -> Vec<Vec<Piece>> {
+    let total = total_of(lens).max(1);
+    let mut parts: Vec<Vec<Piece>> = Vec::new();
+    let (mut start, mut last) = (0, None);
+    for (input, &len) in lens.iter().enumerate() {
+        let middle = start + u128::from(len) / 2;
+        let part = (len > 0).then(|| middle * count as u128 / total);
+        let begins = last.is_some() && part.is_some() && part != last;
+        match parts.last_mut() {
+            Some(pieces) if !begins => pieces.push(whole(input, len)),
+            _ => parts.push(Vec::from([whole(input, len)])),
+        }
+        last = part.or(last);
         start += u128::from(len);
     }
+    parts
+}
+
+/// Parts that end at multiples of `width` in each input.
+fn cuts(lens: &[u64], count: usize, width: u64) -> Vec<Vec<Piece>> {
+    let total = total_of(lens);
+    // More parts than bytes would be empty.
+    let count = count.clamp(1, usize::try_from(total).unwrap_or(usize::MAX).max(1));
+    let mut parts: Vec<Vec<Piece>> = Vec::new();
+    parts.resize_with(count, Vec::new);
+    let mut start: u128 = 0;
+    for (input, &len) in lens.iter().enumerate() {
+        cut(&mut parts, input, Place { start, len, total }, width);
+        start += u128::from(len);
+    }
+    // Those whose ends were moved down to the same place.
+    parts.retain(|pieces| !pieces.is_empty());
     parts
 }
 
@@ -74,15 +126,6 @@ struct Place {
     start: u128,
     len: u64,
     total: u128,
-}
-
-/// The part that the middle of an input is in.
-fn part_of_input(index: usize, inputs: usize, at: Place, count: usize) -> usize {
-    let part = match at.total {
-        0 => index as u128 * count as u128 / inputs as u128,
-        total => (at.start + u128::from(at.len) / 2) * count as u128 / total,
-    };
-    usize::try_from(part).map_or(count - 1, |part| part.min(count - 1))
 }
 
 /// Cuts an input at the ends of the parts, each moved down to a multiple of `width`.
@@ -135,6 +178,7 @@ mod tests {
             width(3),
             width(4096),
             Division::Inputs,
+            Division::Groups,
         ])
     }
 
@@ -144,7 +188,8 @@ mod tests {
             for count in [1, 2, 3, 7, 100] {
                 for division in divisions() {
                     let parts = divide(lens, count, division);
-                    assert_eq!(parts.len(), count);
+                    let most = if division == Division::Inputs { lens.len() } else { count };
+                    assert!(parts.len() <= most.max(1), "{lens:?} {count} {division:?}");
                     let mut at = (0, 0);
                     for piece in parts.iter().flatten() {
                         while at.1 == lens[at.0] && at.0 < piece.input {
@@ -170,6 +215,7 @@ mod tests {
     fn parts_are_nearly_equal() {
         for count in [1_usize, 3, 16, 1000] {
             let parts = divide(&[100_000, 7, 900_000], count, Division::Bytes);
+            assert_eq!(parts.len(), count);
             let lens = parts.iter().map(|it| it.iter().map(|it| it.extent.len()).sum::<u64>());
             let lens: Vec<u64> = lens.collect();
             let (least, most) = (lens.iter().min(), lens.iter().max());
@@ -183,10 +229,41 @@ mod tests {
         for piece in divide(&[240, 25], 7, width).iter().flatten() {
             assert_eq!(piece.extent.offset() % 24, 0);
         }
-        for piece in divide(&[240, 25, 0], 7, Division::Inputs).iter().flatten() {
+        for piece in divide(&[240, 25, 0], 7, Division::Groups).iter().flatten() {
             assert_eq!(piece.extent, Extent::between(0, [240, 25, 0][piece.input]));
         }
-        let spread = divide(&[0, 0, 0, 0], 2, Division::Inputs);
-        assert_eq!(spread.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
+    }
+
+    #[test]
+    fn no_part_is_empty_unless_all_is() {
+        for lens in LENS.into_iter().filter(|lens| !lens.is_empty()) {
+            for count in [1, 2, 3, 7, 100] {
+                for division in divisions() {
+                    let parts = divide(lens, count, division);
+                    let lens_of = |pieces: &Vec<Piece>| -> u128 {
+                        pieces.iter().map(|it| u128::from(it.extent.len())).sum()
+                    };
+                    let is_one = parts.len() == 1 && total_of(lens) == 0;
+                    let is_full = parts.iter().all(|pieces| lens_of(pieces) > 0);
+                    assert!(is_one || is_full, "{lens:?} {count} {division:?}: {parts:?}");
+                }
+            }
+        }
+        assert_eq!(divide(&[], 5, Division::Inputs).len(), 5);
+    }
+
+    #[test]
+    fn each_input_with_bytes_is_a_part_and_groups_have_all_inputs() {
+        let inputs = divide(&[1000, 1, 0, 1], 2, Division::Inputs);
+        let inputs: Vec<Vec<usize>> =
+            inputs.iter().map(|part| part.iter().map(|it| it.input).collect()).collect();
+        assert_eq!(inputs, [[0], [1], [3]]);
+        let groups = |lens: &[u64], count| -> Vec<Vec<usize>> {
+            let parts = divide(lens, count, Division::Groups);
+            parts.iter().map(|part| part.iter().map(|it| it.input).collect()).collect()
+        };
+        assert_eq!(groups(&[0, 5, 0, 5, 0], 2), [Vec::from([0, 1, 2]), Vec::from([3, 4])]);
+        assert_eq!(groups(&[0, 0, 0], 2), [[0, 1, 2]]);
+        assert_eq!(groups(&[1; 9], 3), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]);
     }
 }

@@ -40,14 +40,17 @@
 //! - A part may be done several times, and several times at once: each [`SegmentWriter`] writes a
 //!   file of its own, whose name no other attempt uses. The commit names the attempt that counts.
 //! - The target is complete, or what it was before, whichever process is killed, and when.
-//! - Nothing is removed before the output is durable. A commit that was killed is run again: it
-//!   takes the same attempts. A commit of a job that is committed returns the same result.
+//! - Nothing is removed before the output is durable. A commit that failed or was killed is run
+//!   again. If the target has its bytes already, they stay the same; otherwise attempts that ended in
+//!   the meantime count. A commit of a job that is committed returns the same result.
+//! - An attempt that can no longer count, because the job is committed, ends with an error.
 //! - An input that has changed since the plan was made is an error.
 //! - Bytes that parts wrote are compared with the checksums of their receipts while they are
 //!   copied.
 //!
-//! **The folder** explains itself, see [`status`]. It is next to the target (or where
-//! [`JobOptions::with_folder`] says), and all processes must see it under the same path.
+//! **The folder** explains itself, see [`status`]; it is made, and loses its name, in one step. It is
+//! next to the target (or where [`JobOptions::with_folder`] says), and all processes must see it
+//! under the same path.
 //!
 //! ```text
 //! out.txt.job-5f3a9c0e/
@@ -60,15 +63,19 @@
 //! Plans, parts and receipts are plain data: they implement `serde`'s traits, and [`Plan::to_json`]
 //! gives text.
 
+mod choose;
 mod commit;
 mod contents;
 mod data;
 mod files;
+mod folder;
 mod input;
+mod layout;
 mod options;
 mod place;
 mod plan;
 mod segment;
+mod segments;
 mod status;
 mod sweep;
 
@@ -79,4 +86,4 @@ pub use plan::{Plan, open};
 pub use segment::SegmentWriter;
 pub use status::{State, Status, status};
 pub use swath_plan::parts::Division;
-pub use sweep::{Swept, sweep};
+pub use sweep::{Sweep, Swept, sweep};

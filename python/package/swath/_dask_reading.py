@@ -76,7 +76,7 @@ def _matching(path: str) -> list[str]:
 
 
 def parts_of(
-    paths: Any, parts: int, part_size: int, division: Literal["bytes", "inputs"] | int = "bytes"
+    paths: Any, parts: int, part_size: int, division: Literal["bytes", "inputs", "groups"] | int = "bytes"
 ) -> list[job.Part]:
     """The parts of inputs, one for each partition."""
     imported("dask")

@@ -95,6 +95,8 @@ class Share:
     def __init__(self, comm: Any, path: Any) -> None:
         parts = first(comm, lambda: job.divide([path], parts=comm.size))
         lengths = [sum(piece.length for piece in part.pieces) for part in parts]
+        # There are fewer parts than ranks if there are fewer bytes.
+        lengths += [0] * (comm.size - len(lengths))
         self.extent = (sum(lengths[: comm.rank]), lengths[comm.rank])
         self.length = sum(lengths)
         # A rank without bytes still notices that the file has changed.

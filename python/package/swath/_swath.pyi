@@ -673,7 +673,7 @@ def plan_job(
     *,
     parts: int,
     part_size: int,
-    division: Literal["bytes", "inputs"] | int,
+    division: Literal["bytes", "inputs", "groups"] | int,
     form: Literal["file", "segments"],
     folder: _Path | None,
     durability: _Durability,
@@ -685,7 +685,7 @@ def divide_inputs(
     *,
     parts: int,
     part_size: int,
-    division: Literal["bytes", "inputs"] | int,
+    division: Literal["bytes", "inputs", "groups"] | int,
 ) -> list[JobPart]: ...
 def open_job(folder: _Path, hard_links: _HardLinks) -> Plan: ...
 def restore_plan(text: str, hard_links: _HardLinks) -> Plan: ...

@@ -292,7 +292,7 @@ def ingest(
     """
     from swath.torch import _listed
 
-    found = parts_of(_listed(paths_or_folder), parts, part_size, "inputs")
+    found = parts_of(_listed(paths_or_folder), parts, part_size, "groups")
     return bag_of("swath-ingest", Whole(workers), found)
 
 

@@ -77,7 +77,7 @@ def plan(
     *,
     parts: int = 0,
     part_size: int = 0,
-    division: Literal["bytes", "inputs"] | int = "bytes",
+    division: Literal["bytes", "inputs", "groups"] | int = "bytes",
     form: Literal["file", "segments"] = "file",
     folder: _Path | None = None,
     durability: _Durability = "full",
@@ -86,7 +86,7 @@ def plan(
 ) -> Plan:
     """Plans a job: looks at the inputs, divides them into parts, and makes the folder of the job.
 
-    No input is opened, and nothing is made at the target. Cost: one stat(2) for each input, and a folder
+    Only inputs of length 0 are opened, and nothing is made at the target. Cost: one stat(2) for each input, and a folder
     with one file.
 
     Parameters
@@ -96,12 +96,14 @@ def plan(
     target : path
         Where the output goes.
     parts : int
-        How many; 0 means as many as ``part_size`` gives, or 1 without inputs.
+        How many, at most: no part is empty. 0 means as many as ``part_size`` gives, or 1 without inputs.
+        Ignored for "inputs".
     part_size : int
-        Bytes of input of a part; 0 means 64 MiB.
-    division : "bytes", "inputs" or int
+        Bytes of input of a part; 0 means 64 MiB. Ignored for "inputs".
+    division : "bytes", "inputs", "groups" or int
         Where inputs may be divided: at any byte (a reader with ``starting_in=`` then takes whole
-        records), between inputs only, or at multiples of this many bytes.
+        records); each input that has bytes is one part; between inputs only, and a part may have several;
+        or at multiples of this many bytes, which each input must consist of.
     form : {"file", "segments"}
         "file": one ordinary file; the commit copies the segments to their places, sharing blocks where
         the file system can. "segments": the job's folder is the output, which the commit gives a
@@ -143,7 +145,7 @@ def divide(
     *,
     parts: int = 0,
     part_size: int = 0,
-    division: Literal["bytes", "inputs"] | int = "bytes",
+    division: Literal["bytes", "inputs", "groups"] | int = "bytes",
 ) -> list[Part]:
     """Divides inputs into the parts that `plan` gives them, without a job: for programs that only read.
 

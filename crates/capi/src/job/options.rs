@@ -62,7 +62,8 @@ pub extern "C" fn swath_job_options_free(options: Option<Box<JobOptions>>) {
     quietly(|| drop(options));
 }
 
-/// Sets how many parts. Default 0: as many as the part size gives; without inputs 1.
+/// Sets how many parts, at most: no part is empty. Default 0: as many as the part size gives; without
+/// inputs 1. Ignored where each input is a part.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_job_options_set_parts(
     options: Option<&mut JobOptions>,
@@ -80,9 +81,10 @@ pub extern "C" fn swath_job_options_set_part_size(
     set(options, |options| Ok(options.with_part_size(bytes)))
 }
 
-/// Divides inputs at multiples of `width` bytes from their start: for records of one length. 0: at
-/// any byte, for readers that take the records that begin in an extent. UINT64_MAX: between inputs
-/// only. Default 0.
+/// Divides inputs at multiples of `width` bytes from their start, which each input must consist of: for
+/// records of one length. 0: at any byte, for readers that take the records that begin in an extent.
+/// UINT64_MAX: each input that has bytes is one part. UINT64_MAX - 1: between inputs only, and a part
+/// may have several. Default 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_job_options_set_division(
     options: Option<&mut JobOptions>,
@@ -91,6 +93,7 @@ pub extern "C" fn swath_job_options_set_division(
     let division = match NonZeroU64::new(width) {
         None => Division::Bytes,
         Some(NonZeroU64::MAX) => Division::Inputs,
+        Some(width) if width.get() == u64::MAX - 1 => Division::Groups,
         Some(width) => Division::Width(width),
     };
     set(options, |options| Ok(options.with_division(division)))

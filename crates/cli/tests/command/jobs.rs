@@ -104,14 +104,14 @@ fn every_division_of_small_files_is_the_serial_pipe() {
             // A line is a record.
             assert_is_serial(&bench, &format!("--parts {parts}"), inputs, "sed 's/^/> /'");
         }
-        for division in ["--division bytes", "--division inputs", "--width 4"] {
-            let plan = format!("--parts {parts} {division}");
+        for division in ["bytes", "inputs", "groups"] {
+            let plan = format!("--parts {parts} --division {division}");
             assert_is_serial(&bench, &plan, "a w none b", "tr a-z A-Z");
         }
         assert_is_serial(
             &bench,
             &format!("--parts {parts} --width 4"),
-            "w w",
+            "w none w",
             "sed 's/..../<&>/g'",
         );
     }

@@ -345,3 +345,20 @@ fn a_commit_that_a_signal_ends_is_run_again() {
     }
     assert!(bench.read("out") == text.as_bytes());
 }
+
+#[test]
+fn a_sweep_reports_what_it_removed_and_what_it_could_not() {
+    let bench = Bench::new();
+    bench.file("in", "a\n");
+    bench.done("job plan out in --folder gone");
+    bench.done("job plan out in --folder kept");
+    bench.file("kept/notes", "mine");
+    let output = bench.run("job sweep --older-than 0s .");
+    assert_eq!(code(&output), 1, "{output:?}");
+    assert_eq!(crate::child::stdout(&output), "./gone: removed\n");
+    assert!(stderr(&output).contains("kept: notes in it is not of the job"), "{output:?}");
+    assert_eq!(names(&bench.path("kept")), ["JOB", "notes"]);
+    assert!(bench.refused("job sweep --older-than 0s .").contains("move that file away"));
+    assert!(bench.refused("job abort kept").contains("notes in it is not of the job"));
+    assert_eq!(names(&bench.path("kept")), ["JOB", "notes"]);
+}

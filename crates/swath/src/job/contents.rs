@@ -26,6 +26,8 @@ impl Plan {
     /// lines that begin in its pieces, each to its end; otherwise the pieces themselves. All parts,
     /// one after the other, are the bytes of all inputs.
     ///
+    /// A part in which no line begins, because one is longer than a part, has none.
+    ///
     /// Cost: with [`Division::Lines`], two short reads, or as much as the longest line has.
     ///
     /// # Errors
@@ -60,7 +62,7 @@ impl Plan {
     }
 
     fn lines(&self, index: usize, [first, last]: [&PartPiece; 2]) -> Result<Vec<PartPiece>> {
-        let text = Text::of(&self.inputs);
+        let text = self.text();
         let inputs = &self.parts[index];
         let from = text.starts[inputs[0].input()] + u128::from(first.offset);
         let end = text.starts[inputs[inputs.len() - 1].input()]
@@ -70,24 +72,29 @@ impl Plan {
         let to = text.line_from(end, text.len())?.unwrap_or(text.len());
         Ok(text.pieces(from, to))
     }
+
+    fn text(&self) -> Text<'_> {
+        let starts = self.starts.get_or_init(|| {
+            let mut starts = vec![0];
+            let mut at = 0;
+            for input in &self.inputs {
+                at += u128::from(input.state.input_len);
+                starts.push(at);
+            }
+            starts
+        });
+        Text { inputs: &self.inputs, starts }
+    }
 }
 
 /// All inputs, one after the other.
 struct Text<'p> {
     inputs: &'p [JobInput],
     /// Where each begins; then the end of the last.
-    starts: Vec<u128>,
+    starts: &'p [u128],
 }
 
-impl<'p> Text<'p> {
-    fn of(inputs: &'p [JobInput]) -> Self {
-        let mut starts = vec![0];
-        for input in inputs {
-            starts.push(starts.last().unwrap_or(&0) + u128::from(input.state.input_len));
-        }
-        Self { inputs, starts }
-    }
-
+impl Text<'_> {
     fn len(&self) -> u128 {
         self.starts[self.inputs.len()]
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
-use swath_plan::parts::Division;
+use swath_plan::parts::{Division, Piece};
 use swath_plan::words;
 
 use crate::sink::path_text;
@@ -91,6 +91,28 @@ pub(super) struct InputState {
     pub(super) modified_ns: i64,
 }
 
+/// An extent of an input: `[input, offset, length]` in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PlanPiece(usize, u64, u64);
+
+impl From<&Piece> for PlanPiece {
+    fn from(piece: &Piece) -> Self {
+        Self(piece.input, piece.extent.offset(), piece.extent.len())
+    }
+}
+
+impl PlanPiece {
+    /// The index of its input.
+    pub(super) fn input(self) -> usize {
+        self.0
+    }
+
+    /// Its bytes, `None` if they end past what a file can have: it may come from anywhere.
+    pub(super) fn extent(self) -> Option<Extent> {
+        Extent::new(self.1, self.2)
+    }
+}
+
 /// The receipt of a finished attempt: which part, which attempt, and its bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Done {
@@ -105,6 +127,12 @@ pub struct Done {
 }
 
 const PREFIX: &str = "part-";
+
+/// Whether it can be the number of a job or an attempt: 16 hexadecimal digits.
+pub(super) fn is_number(id: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+    id.len() == 16 && id.bytes().all(is_digit)
+}
 
 impl Done {
     /// The name of the file that holds the bytes.
@@ -128,8 +156,7 @@ impl Done {
 
     /// Whether its name is one that an attempt can have: it may come from anywhere.
     pub(super) fn is_well_formed(&self) -> bool {
-        let is_digit = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-        self.attempt.len() == 16 && self.attempt.bytes().all(is_digit)
+        is_number(&self.attempt)
     }
 }
 
@@ -142,6 +169,7 @@ pub(super) enum DivisionText {
     Lines,
     Width(NonZeroU64),
     Inputs,
+    Groups,
 }
 
 /// The length of the output.

@@ -1,13 +1,18 @@
 //! The files in a job's folder, and how small ones are written.
 
+use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::io::Errno;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, write_all_at};
 use crate::sink::{cannot_link, read_exact_at, read_whole, stem, unique_number};
+use crate::together::threads;
 
 /// The version of everything in a folder.
 pub(super) const VERSION: u32 = 1;
@@ -21,6 +26,8 @@ pub(super) const COMMITTED: &str = "COMMITTED";
 const LOCK: &str = ".JOB.swath-lock";
 /// The end of names that files have before they are complete, where files must have one.
 const HIDDEN: &str = ".swath-tmp";
+/// The end of the name that a job's folder has while it is made or removed.
+const HIDDEN_FOLDER: &str = ".swath-job";
 /// A plan of a million parts is shorter; anything longer is not ours.
 const LONGEST: usize = 1 << 30;
 
@@ -34,6 +41,24 @@ pub(super) fn folder_next_to(target: &Path, id: &str) -> PathBuf {
     let mut name = stem(target.file_name().unwrap_or(OsStr::new("out")));
     name.push(format!(".job-{}", id.get(..8).unwrap_or(id)));
     target.with_file_name(name)
+}
+
+/// A name for a job's folder while it is made or removed, which no other process chooses.
+pub(super) fn hidden_folder(name: &OsStr) -> OsString {
+    let mut hidden = OsString::from(".");
+    hidden.push(stem(name));
+    hidden.push(format!(".{:016x}{HIDDEN_FOLDER}", unique_number()));
+    hidden
+}
+
+/// Whether a folder of this name was being made or removed.
+pub(super) fn is_hidden_folder(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    let digits = name
+        .strip_suffix(HIDDEN_FOLDER.as_bytes())
+        .and_then(|it| it.rsplit(|&it| it == b'.').next());
+    name.starts_with(b".")
+        && digits.is_some_and(|it| it.len() == 16 && it.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// Opens the folder of a job.
@@ -63,6 +88,17 @@ pub(super) fn lock(
     }
 }
 
+/// The same for a folder that no other process should know yet.
+pub(super) fn lock_new(
+    folder: &dyn FsFolder,
+) -> io::Result<Option<Box<dyn crate::sink::Lock>>> {
+    match folder.lock(LOCK.as_ref(), None) {
+        Ok(None) => Err(Errno::BUSY.into()),
+        Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+        locked => locked,
+    }
+}
+
 /// Reads a whole file, `None` if it is not there.
 pub(super) fn read(folder: &dyn FsFolder, name: &str) -> io::Result<Option<Vec<u8>>> {
     let file = match folder.open(name.as_ref()) {
@@ -70,19 +106,52 @@ pub(super) fn read(folder: &dyn FsFolder, name: &str) -> io::Result<Option<Vec<u
         opened => opened?,
     };
     let bytes = read_whole(&*file, LONGEST)?;
-    bytes.map(Some).ok_or_else(|| ErrorKind::FileTooLarge.into())
+    bytes.map(Some).ok_or_else(|| Errno::FBIG.into())
+}
+
+/// Makes calls that wait for a file server rather than compute, several at a time, and returns
+/// their results in order, or the first failure in order. Few calls are made by this thread alone.
+pub(super) fn at_once<T: Send, E: Send>(
+    count: usize,
+    call: impl Fn(usize) -> std::result::Result<T, E> + Sync,
+) -> std::result::Result<Vec<T>, E> {
+    /// Fewer calls are not worth a thread.
+    const GROUP: usize = 16;
+    const THREADS: usize = 10;
+    let found = Mutex::new(BTreeMap::new());
+    let work = |(): &mut (), group: usize| {
+        let calls = group * GROUP..((group + 1) * GROUP).min(count);
+        let results = calls.map(&call).collect::<std::result::Result<Vec<T>, E>>()?;
+        found.lock().unwrap_or_else(PoisonError::into_inner).insert(group, results);
+        Ok(())
+    };
+    threads(count.div_ceil(GROUP), THREADS, || (), work)?;
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(found.into_values().flatten().collect())
 }
 
 /// What is in a folder: names, and what is known about each.
 pub(super) fn entries(folder: &dyn FsFolder) -> io::Result<Vec<(OsString, Facts)>> {
-    let mut entries = Vec::new();
-    for name in folder.list()? {
-        // It may be gone by now.
-        if let Some(facts) = folder.facts(&name)? {
-            entries.push((name, facts));
-        }
-    }
-    Ok(entries)
+    let names = folder.list()?;
+    let facts = at_once(names.len(), |index| folder.facts(&names[index]))?;
+    // Some may be gone by now.
+    Ok(names.into_iter().zip(facts).filter_map(|(name, facts)| Some((name, facts?))).collect())
+}
+
+/// Removes files, several at a time. The others are removed too where one cannot be; the error is the
+/// first in order, with the index of its name.
+pub(super) fn remove_all(
+    folder: &dyn FsFolder,
+    names: &[OsString],
+) -> std::result::Result<(), (usize, io::Error)> {
+    let removed = at_once(names.len(), |index| {
+        Ok::<_, Infallible>(match folder.remove(&names[index]) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Some((index, error)),
+            _ => None,
+        })
+    });
+    let Ok(removed) = removed;
+    removed.into_iter().flatten().next().map_or(Ok(()), Err)
 }
 
 /// A file that gets its name when it is complete. If it is dropped before, no file remains.
@@ -124,7 +193,7 @@ impl NewFile {
                         }
                         // Names of attempts are used once, and the others are given under a lock.
                         match self.folder.facts(name)? {
-                            Some(_) => Err(ErrorKind::AlreadyExists.into()),
+                            Some(_) => Err(Errno::EXIST.into()),
                             None => self.folder.rename(hidden, name),
                         }
                     })
@@ -187,6 +256,15 @@ pub(super) fn is_of_job(folder: &dyn FsFolder, id: &str) -> io::Result<bool> {
     }
 }
 
+/// Whether the file with the name of a plan begins as one.
+pub(super) fn has_plan(folder: &dyn FsFolder) -> io::Result<bool> {
+    let begun = plan_of("");
+    let begun = &begun.as_bytes()[..begun.len() - 2];
+    let mut bytes = vec![0; begun.len()];
+    read_exact_at(&*folder.open(PLAN.as_ref())?, &mut bytes, 0)?;
+    Ok(bytes == begun)
+}
+
 /// How the plan of a job begins, in the order of the fields of `Plan`.
 pub(super) fn plan_of(id: &str) -> String {
     format!("{{\"version\":{VERSION},\"id\":\"{id}\",")
@@ -200,20 +278,54 @@ pub(super) fn is_ours(name: &OsStr) -> bool {
     is_fixed || is_hidden || is_segment(name)
 }
 
-/// Whether nothing is in this folder of ours but what a plan leaves that was never completed; that
-/// is removed.
-pub(super) fn are_leftovers(folder: &dyn FsFolder) -> bool {
-    let (Ok(names), Ok(facts)) = (folder.list(), folder.own_facts()) else { return false };
-    let begun = format!(".{PLAN}.");
-    let is_left = |name: &OsString| {
-        name.to_str().is_some_and(|name| name.starts_with(&begun) && name.ends_with(HIDDEN))
-    };
-    let is_closed = facts.mode & 0o077 == 0;
-    is_closed && names.iter().all(is_left) && names.iter().all(|it| folder.remove(it).is_ok())
-}
-
 /// Whether it is what an attempt wrote, complete or not.
 pub(super) fn is_segment(name: &str) -> bool {
     let is_hidden = name.starts_with(".part-") && name.ends_with(HIDDEN);
     is_hidden || super::data::Done::of_file_name(name).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn many_calls_return_their_results_in_order_and_the_first_failure() {
+        for count in [0, 1, 15, 16, 17, 1000] {
+            let calls = AtomicUsize::new(0);
+            let all = at_once(count, |index| {
+                calls.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, usize>(index * 2)
+            });
+            let right: Vec<usize> = (0..count).map(|index| index * 2).collect();
+            assert_eq!((all, calls.into_inner()), (Ok(right), count));
+        }
+        // They wait at the same time.
+        let threads = at_once(200, |_| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            Ok::<_, Infallible>(std::thread::current().id())
+        });
+        let Ok(mut threads) = threads;
+        threads.sort_by_key(|id| format!("{id:?}"));
+        threads.dedup();
+        assert!(threads.len() > 1);
+        for _ in 0..20 {
+            let failed = at_once(1000, |index| if index >= 333 { Err(index) } else { Ok(()) });
+            assert_eq!(failed, Err(333));
+        }
+    }
+
+    #[test]
+    fn the_names_of_hidden_folders_are_known() {
+        for name in ["out", "out.txt.job-12345678", &"x".repeat(255)] {
+            let hidden = hidden_folder(name.as_ref());
+            assert!(is_hidden_folder(&hidden) && hidden.len() < 143, "{hidden:?}");
+        }
+        for name in
+            ["out", ".swath-job", ".out.swath-job", ".out.0123.swath-job", "out.swath-job"]
+        {
+            assert!(!is_hidden_folder(name.as_ref()), "{name}");
+        }
+    }
 }

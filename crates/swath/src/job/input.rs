@@ -1,6 +1,7 @@
 //! Inputs of a job, and whether they are still what they were when it was planned.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,8 @@ impl JobInput {
     ///
     /// # Errors
     ///
-    /// Those of stat(2); `Invalid` if it is not a regular file.
+    /// Those of stat(2); `Invalid` if it is not a regular file, or has bytes but no length, as files
+    /// of `/proc`; those of opening a file of length 0.
     pub(super) fn of(path: &Path) -> Result<Self> {
         let absolute = std::path::absolute(path)
             .map_err(|error| Error::io(Operation::Inspect, path, error))?;
@@ -35,6 +37,9 @@ impl JobInput {
             return Err(Error::new(Operation::Inspect, Reason::Invalid, path)
                 .detail("it is not a regular file, and several processes are to read it")
                 .hint("write it to a file first, and pass that file"));
+        }
+        if facts.len() == 0 {
+            refuse_unknown_len(path)?;
         }
         Ok(Self { path: absolute, state: state_of(&facts) })
     }
@@ -68,6 +73,18 @@ impl Part {
 impl PartPiece {
     fn check(&self, of: &str) -> Result<()> {
         check(&self.path, &self.state, self.extent(), of)
+    }
+}
+
+/// Files of `/proc` report a length of 0 bytes, and have some.
+fn refuse_unknown_len(path: &Path) -> Result<()> {
+    let mut byte = [0];
+    let read = fs::File::open(path).and_then(|mut file| file.read(&mut byte));
+    match read.map_err(|error| Error::io(Operation::Read, path, error))? {
+        0 => Ok(()),
+        _ => Err(Error::new(Operation::Inspect, Reason::Invalid, path)
+            .detail("it reports a length of 0 bytes, but has some, as files of /proc do")
+            .hint("copy it with cat(1) to a file of another file system, and pass that file")),
     }
 }
 

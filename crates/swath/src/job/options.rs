@@ -4,21 +4,21 @@ use std::fs;
 use std::num::NonZeroU64;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use swath_plan::extent::Extent;
 use swath_plan::parts::{Division, Piece, divide};
 
 use super::data::{Form, Part};
 use super::files;
 use super::input::JobInput;
+use super::layout::MOST_PARTS;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::{Durability, OutputOptions, Replace, look_at, taken};
 
 /// Bytes of a part by default.
 const PART_SIZE: u64 = 64 << 20;
-/// A folder with more names is slow on most file systems.
-const MOST_PARTS: usize = 1_000_000;
-
 /// Plans a job with the default options; see [`JobOptions::plan`].
 ///
 /// ```
@@ -42,7 +42,8 @@ pub fn plan(
 }
 
 fn look_at_inputs(inputs: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Vec<JobInput>> {
-    inputs.into_iter().map(|it| JobInput::of(it.as_ref())).collect()
+    let paths: Vec<_> = inputs.into_iter().map(|it| it.as_ref().to_owned()).collect();
+    files::at_once(paths.len(), |index| JobInput::of(&paths[index]))
 }
 
 /// How to plan a job. No setter can fail; 0 means "choose for me".
@@ -69,15 +70,19 @@ impl JobOptions {
         Self::default()
     }
 
-    /// How many parts. Default 0: as many as [`with_part_size`](Self::with_part_size) gives. A job
-    /// without inputs has 1 by default.
+    /// How many parts, at most: no part is empty, so there are fewer if the inputs have fewer bytes,
+    /// or fewer records of a width. Default 0: as many as [`with_part_size`](Self::with_part_size)
+    /// gives. Inputs that are all empty are one part. With [`Division::Inputs`] each input that has
+    /// bytes is a part, and the number is ignored. A job without inputs has exactly this many, 1 by
+    /// default.
     #[must_use]
     pub fn with_parts(mut self, parts: usize) -> Self {
         self.parts = parts;
         self
     }
 
-    /// Bytes of input of a part. Default 0: 64 MiB. The number of parts, if set, takes precedence.
+    /// Bytes of input of a part. Default 0: 64 MiB. The number of parts, if set, takes precedence;
+    /// with [`Division::Inputs`] it is ignored.
     #[must_use]
     pub fn with_part_size(mut self, part_size: u64) -> Self {
         self.part_size = part_size;
@@ -117,16 +122,19 @@ impl JobOptions {
         self
     }
 
-    /// Looks at the inputs, divides them into parts, and makes the folder of the job. No input is
-    /// opened, and nothing is made at the target.
+    /// Looks at the inputs, divides them into parts, and makes the folder of the job. Only inputs of
+    /// length 0 are opened, and nothing is made at the target. If several processes plan jobs with
+    /// the same folder at once, one of them makes it, and the others get the error that it exists.
     ///
     /// Cost: one stat(2) for each input, and a folder with one file.
     ///
     /// # Errors
     ///
-    /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, or if more than
-    /// 1,000,000 parts are requested; if the target is not a file that may be replaced, or its
-    /// folder does not exist, or if it is an input; with [`Form::Segments`], if the target exists.
+    /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, has bytes but no
+    /// length (`/proc`), or ends inside a record of the given width, with the bytes; if there would
+    /// be more than 1,000,000 parts; if the target is not a file that may be replaced, or its folder
+    /// does not exist, or if it is an input; if the job's folder is the target, or one contains the
+    /// other or an input; with [`Form::Segments`], if the target exists.
     pub fn plan(
         &self,
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
@@ -152,8 +160,9 @@ impl JobOptions {
     ///
     /// # Errors
     ///
-    /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, or if more than
-    /// 1,000,000 parts are requested.
+    /// Those of stat(2); [`Reason::Invalid`] if an input is not a regular file, has bytes but no
+    /// length (`/proc`), or ends inside a record of the given width, with the bytes; if there would
+    /// be more than 1,000,000 parts.
     pub fn divide(
         &self,
         inputs: impl IntoIterator<Item = impl AsRef<Path>>,
@@ -175,10 +184,13 @@ impl JobOptions {
         let parts = self.cut(&inputs, target)?;
         let absolute = std::path::absolute(target)
             .map_err(|error| Error::io(Operation::Create, target, error))?;
-        self.check_target(&absolute)?;
-        check_inputs_are_not(&inputs, &absolute)?;
         let id = files::new_id();
         let folder = self.folder_for(&absolute, &id)?;
+        if self.form == Form::File {
+            self.check_apart(&inputs, &absolute, &folder)?;
+        }
+        self.check_target(&absolute)?;
+        check_inputs_are_not(&inputs, &absolute)?;
         let plan = Plan {
             version: files::VERSION,
             id,
@@ -193,6 +205,7 @@ impl JobOptions {
                 .into_iter()
                 .map(|part| part.iter().map(Into::into).collect())
                 .collect(),
+            starts: OnceLock::new(),
             output: self.output.clone(),
         };
         plan.create()?;
@@ -201,22 +214,55 @@ impl JobOptions {
 
     /// The pieces of each part; an error names `path`.
     fn cut(&self, inputs: &[JobInput], path: &Path) -> Result<Vec<Vec<Piece>>> {
+        if let Division::Width(width) = self.division {
+            inputs.iter().try_for_each(|input| check_whole(input, width))?;
+        }
         let lens: Vec<u64> = inputs.iter().map(|input| input.state.input_len).collect();
-        let count = self.count(&lens, path)?;
-        Ok(divide(&lens, count, self.division))
+        let parts = match self.count(&lens) {
+            count if count <= MOST_PARTS => divide(&lens, count, self.division),
+            count => return Err(too_many(count, path)),
+        };
+        // Those of inputs are not counted before.
+        if parts.len() > MOST_PARTS { Err(too_many(parts.len(), path)) } else { Ok(parts) }
     }
 
-    fn count(&self, lens: &[u64], target: &Path) -> Result<usize> {
+    fn count(&self, lens: &[u64]) -> usize {
         let size = NonZeroU64::new(self.part_size).map_or(PART_SIZE, NonZeroU64::get);
         let total: u128 = lens.iter().map(|&len| u128::from(len)).sum();
         let by_size = usize::try_from(total.div_ceil(u128::from(size))).unwrap_or(usize::MAX);
-        let count = if self.parts > 0 { self.parts } else { by_size.max(1) };
-        if count <= MOST_PARTS {
-            return Ok(count);
+        match (self.parts, self.division) {
+            (_, Division::Inputs) if !lens.is_empty() => 1,
+            (0, _) => by_size.max(1),
+            (parts, _) => parts,
         }
-        Err(Error::new(Operation::Create, Reason::Invalid, target)
-            .detail(format!("{count} parts are more than the {MOST_PARTS} that a job can have"))
-            .hint("request fewer or larger parts"))
+    }
+
+    /// Fails if the folder is the target, or if one of them, or an input, is in the other: the commit
+    /// or the end of the job would remove it.
+    fn check_apart(&self, inputs: &[JobInput], target: &Path, folder: &Path) -> Result<()> {
+        let fs = &self.output.draft.fs;
+        let place = |path: &Path| {
+            let at = fs.locate(path).ok()?;
+            Some((at.folder.own_facts().ok()?.identity, at.name))
+        };
+        let is_around =
+            |input: &JobInput| input.path != folder && input.path.starts_with(folder);
+        let is_target = folder == target
+            || place(folder).zip(place(target)).is_some_and(|(one, other)| one == other);
+        let detail = if is_target {
+            "it is the output too, and the job needs a folder of its own"
+        } else if folder.starts_with(target) {
+            "it is inside the output, which is a file"
+        } else if target.starts_with(folder) {
+            "the output is in it, and it is removed at the end"
+        } else if inputs.iter().any(is_around) {
+            "an input is in it, and it is removed at the end"
+        } else {
+            return Ok(());
+        };
+        Err(Error::new(Operation::Create, Reason::Invalid, folder)
+            .detail(detail)
+            .hint("choose a folder that does not exist, beside the output"))
     }
 
     /// Fails early for what the commit would refuse.
@@ -248,6 +294,25 @@ impl JobOptions {
             (None, Form::File) => Ok(files::folder_next_to(target, id)),
         }
     }
+}
+
+fn too_many(count: usize, path: &Path) -> Error {
+    Error::new(Operation::Create, Reason::Invalid, path)
+        .detail(format!("{count} parts are more than the {MOST_PARTS} that a job can have"))
+        .hint("request fewer or larger parts")
+}
+
+/// Fails if an input ends inside a record.
+fn check_whole(input: &JobInput, width: NonZeroU64) -> Result<()> {
+    let len = input.state.input_len;
+    let rest = len % width;
+    if rest == 0 {
+        return Ok(());
+    }
+    Err(Error::new(Operation::Inspect, Reason::Invalid, &input.path)
+        .at(Extent::between(len - rest, len))
+        .detail(format!("its last record has {rest} bytes, not {width}"))
+        .hint("check the width of a record, or remove the bytes after the last whole one"))
 }
 
 /// Fails if the target is an input: the commit would replace it, and could not be run again.

@@ -53,7 +53,6 @@ pub(super) fn place(
 ) -> Result<Placed> {
     let units = units(chosen);
     let total = bytes_of(chosen);
-    reserve(into.draft, total)?;
     let observer = Observer::new(into.output.hooks.clone(), Some(total));
     let placing = Placing {
         folder: &**folder,
@@ -86,7 +85,7 @@ fn units(chosen: &[Done]) -> Vec<Unit<'_>> {
 }
 
 /// So that a full disk is noticed before the first byte is copied.
-fn reserve(draft: &Draft, total: u64) -> Result<()> {
+pub(super) fn reserve(draft: &Draft, total: u64) -> Result<()> {
     match draft.file().allocate(0, total) {
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
         reserved => reserved.map_err(|error| {

@@ -2,17 +2,17 @@
 
 use std::cmp::Reverse;
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-use swath_plan::extent::Extent;
-use swath_plan::parts::{Division, Piece};
+use swath_plan::parts::Division;
 
-use super::data::{DivisionText, Done, Form, Part, PartPiece};
+use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece, is_number};
 use super::files::{self, VERSION};
 use super::input::JobInput;
+use super::{folder, layout};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Facts, FileKind, FsFolder};
 use crate::sink::{Durability, OutputOptions, Replace, path_text};
@@ -22,6 +22,7 @@ use crate::sink::{Durability, OutputOptions, Replace, path_text};
 /// Plain data, apart from the options of its output: copies of it, in other processes too, are the
 /// same job. Dropping it changes nothing on the disk.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "Unchecked")]
 pub struct Plan {
     pub(super) version: u32,
     pub(super) id: String,
@@ -34,28 +35,67 @@ pub struct Plan {
     pub(super) is_durable: bool,
     #[serde(rename = "replace")]
     pub(super) may_replace: bool,
-    #[serde(with = "DivisionText", default)]
+    #[serde(with = "DivisionText")]
     pub(super) division: Division,
     pub(super) inputs: Vec<JobInput>,
     pub(super) parts: Vec<Vec<PlanPiece>>,
+    /// Where each input begins among all bytes; then the end of the last.
+    #[serde(skip)]
+    pub(super) starts: OnceLock<Vec<u128>>,
     #[serde(skip)]
     pub(super) output: OutputOptions,
 }
 
-/// An extent of an input: `[input, offset, length]` in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct PlanPiece(usize, u64, u64);
-
-impl From<&Piece> for PlanPiece {
-    fn from(piece: &Piece) -> Self {
-        Self(piece.input, piece.extent.offset(), piece.extent.len())
-    }
+/// A plan as it comes from a file: nothing in it has been checked.
+#[derive(Deserialize)]
+struct Unchecked {
+    version: u32,
+    id: String,
+    #[serde(with = "path_text")]
+    folder: PathBuf,
+    #[serde(with = "path_text")]
+    target: PathBuf,
+    form: Form,
+    durable: bool,
+    replace: bool,
+    #[serde(with = "DivisionText", default)]
+    division: Division,
+    inputs: Vec<JobInput>,
+    parts: Vec<Vec<PlanPiece>>,
 }
 
-impl PlanPiece {
-    /// The index of its input.
-    pub(super) fn input(self) -> usize {
-        self.0
+impl TryFrom<Unchecked> for Plan {
+    type Error = String;
+
+    fn try_from(it: Unchecked) -> std::result::Result<Self, String> {
+        if it.version != VERSION {
+            return Err(format!(
+                "it has version {}, and this is version {VERSION}",
+                it.version
+            ));
+        }
+        if !is_number(&it.id) {
+            return Err(format!("its number is {:?}", it.id));
+        }
+        let paths = it.inputs.iter().map(|input| &input.path);
+        if let Some(path) = paths.chain([&it.folder, &it.target]).find(|it| !it.is_absolute()) {
+            return Err(format!("its path {} is not absolute", path.display()));
+        }
+        layout::check(&it.inputs, &it.parts, it.division)?;
+        Ok(Self {
+            version: it.version,
+            id: it.id,
+            folder: it.folder,
+            target: it.target,
+            form: it.form,
+            is_durable: it.durable,
+            may_replace: it.replace,
+            division: it.division,
+            inputs: it.inputs,
+            parts: it.parts,
+            starts: OnceLock::new(),
+            output: OutputOptions::new(),
+        })
     }
 }
 
@@ -79,17 +119,18 @@ pub fn open(folder: impl AsRef<Path>) -> Result<Plan> {
     Plan::open_with(folder.as_ref(), OutputOptions::new())
 }
 
-/// The receipts among the files of a job's folder, newest first for each part.
+/// The receipts among the files of a job's folder, newest first for each part; of several with the
+/// same time, that with the greatest number.
 pub(super) fn receipts(entries: &[(OsString, Facts)]) -> Vec<Done> {
     let receipt = |(name, facts): &(OsString, Facts)| {
         let done = name.to_str().and_then(Done::of_file_name)?;
         // A power cut may have cut what was never synced.
         let is_whole = facts.kind == FileKind::File && facts.len == done.len;
-        is_whole.then_some((done, Reverse(facts.modified)))
+        is_whole.then_some((done.part, Reverse((facts.modified, done.attempt.clone())), done))
     };
     let mut found: Vec<_> = entries.iter().filter_map(receipt).collect();
-    found.sort_by_key(|(done, newest)| (done.part, *newest));
-    found.into_iter().map(|(done, _)| done).collect()
+    found.sort_by(|one, other| (one.0, &one.1).cmp(&(other.0, &other.1)));
+    found.into_iter().map(|(_, _, done)| done).collect()
 }
 
 impl Plan {
@@ -105,7 +146,7 @@ impl Plan {
         let bytes = files::read(&*opened, files::PLAN)
             .map_err(|error| Error::io(Operation::Read, &path, error))?;
         let bytes = bytes.ok_or_else(|| {
-            Error::io(Operation::Open, &path, ErrorKind::NotFound.into())
+            Error::io(Operation::Open, &path, Errno::NOENT.into())
                 .hint("pass the folder of a job, which contains a file `JOB`")
         })?;
         let mut plan = Self::parse(&bytes, &path)?;
@@ -141,51 +182,17 @@ impl Plan {
     }
 
     fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
-        let corrupt = |detail: String| {
+        serde_json::from_slice(bytes).map_err(|error| {
             Error::new(Operation::Read, Reason::Corrupt, path)
-                .detail(detail)
+                .detail(format!("it is not the plan of a job: {error}"))
                 .hint("plan the job again, in another folder")
-        };
-        let plan: Self = serde_json::from_slice(bytes)
-            .map_err(|error| corrupt(format!("it is not the plan of a job: {error}")))?;
-        if plan.version != VERSION {
-            return Err(corrupt(format!("it has version {}", plan.version)));
-        }
-        let is_good = |it: &PlanPiece| {
-            let extent = Extent::new(it.1, it.2);
-            let input = plan.inputs.get(it.0);
-            extent.zip(input).is_some_and(|(it, input)| it.end() <= input.state.input_len)
-        };
-        let bad = plan.parts.iter().position(|part| !part.iter().all(is_good));
-        match bad {
-            _ if plan.parts.is_empty() => Err(corrupt(String::from("it has no parts"))),
-            Some(part) => Err(corrupt(format!("part {part} reads bytes that no input has"))),
-            None => Ok(plan),
-        }
+        })
     }
 
     /// Makes the job's folder with the plan in it.
     pub(super) fn create(&self) -> Result<()> {
-        let failed = |error| Error::io(Operation::Create, &self.folder, error);
-        let located = self.output.draft.fs.locate(&self.folder).map_err(failed)?;
-        let (parent, name) = (located.folder, located.name);
-        let folder = match parent.create_folder(&name) {
-            // Of a client that was killed right here.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => parent
-                .open_folder(&name)
-                .ok()
-                .filter(|there| files::are_leftovers(&**there))
-                .ok_or_else(|| failed(error).hint("choose a folder that does not exist"))?,
-            made => made.map_err(failed)?,
-        };
-        let written =
-            files::create(&folder, files::PLAN, self.to_json().as_bytes(), self.is_durable)
-                .and_then(|_| if self.is_durable { parent.sync() } else { Ok(()) });
-        written.map_err(|error| {
-            let _ = folder.remove(files::PLAN.as_ref());
-            let _ = parent.remove_folder(&name);
-            failed(error)
-        })
+        let fs = &*self.output.draft.fs;
+        folder::make(fs, &self.folder, self.to_json().as_bytes(), self.is_durable)
     }
 
     /// The same job, with other options for the commit. Durability and what may be replaced stay as
@@ -239,7 +246,8 @@ impl Plan {
     }
 
     fn piece(&self, piece: PlanPiece) -> PartPiece {
-        self.inputs[piece.0].piece(Extent::between(piece.1, piece.1.saturating_add(piece.2)))
+        let extent = piece.extent().expect("it was checked");
+        self.inputs[piece.input()].piece(extent)
     }
 
     /// All parts, in the order of the output.
@@ -254,11 +262,16 @@ impl Plan {
     ///
     /// [`Reason::Changed`], those of stat(2).
     pub fn check_inputs(&self) -> Result<()> {
-        self.inputs.iter().try_for_each(JobInput::check)
+        files::at_once(self.inputs.len(), |index| self.inputs[index].check()).map(drop)
     }
 
     /// Returns the receipts of all finished attempts that the folder has, newest first for each
     /// part: what a client needs that has lost its own.
+    ///
+    /// The newest is the one whose file was written last, by the time of the file. Of attempts with
+    /// the same time, the one with the greatest number is first. So every process that sees the
+    /// same files has the same order. Where several machines set the times of files by their own
+    /// clocks, and attempts of one part differ, a client that has the receipts chooses better.
     ///
     /// # Errors
     ///

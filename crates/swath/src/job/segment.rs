@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use rustix::io::Errno;
 use swath_plan::extent::Extent;
 
 use super::data::{Done, Part};
@@ -39,7 +40,7 @@ impl Part {
     ///
     /// Those of opening the folder, `NotFound` if the job is over; [`Reason::Changed`] if an
     /// input of this part has changed since the job was planned; [`Reason::Invalid`] if the part
-    /// belongs to no job.
+    /// belongs to no job, or its job is committed.
     pub fn writer(&self) -> Result<SegmentWriter> {
         self.writer_on(&LocalFs)
     }
@@ -67,6 +68,9 @@ impl Part {
                 .detail("it is not the folder of this job, or the job is over")
                 .hint("plan the job again"));
         }
+        if is_over(&*folder).map_err(failed)? {
+            return Err(too_late(&self.folder));
+        }
         let new = NewFile::begin(&folder, &format!("part-{:06}", self.index));
         Ok(SegmentWriter {
             part: self.clone(),
@@ -79,6 +83,22 @@ impl Part {
             has_failed: false,
         })
     }
+}
+
+/// Whether the job is committed.
+fn is_over(folder: &dyn FsFolder) -> io::Result<bool> {
+    for name in [files::COMMITTED, MANIFEST] {
+        if folder.facts(name.as_ref())?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn too_late(path: &Path) -> Error {
+    Error::new(Operation::Create, Reason::Invalid, path)
+        .detail("the job is committed, so another attempt does not count")
+        .hint("use the output as it is, or plan the job again")
 }
 
 impl SegmentWriter {
@@ -95,10 +115,13 @@ impl SegmentWriter {
     /// Ends the attempt and returns its receipt. What it wrote is then complete under its name,
     /// and durable if the output is to be a durable folder of segments.
     ///
-    /// If the job has been committed since, nothing is kept, and the receipt has no effect.
+    /// The receipt counts if it is passed to the commit, which takes the first of each part. One of
+    /// an attempt that ends while a commit is running counts only if that commit fails.
     ///
     /// # Errors
     ///
+    /// [`Reason::Invalid`] if the job has been committed since: the attempt does not count, and
+    /// nothing of it is kept;
     /// [`Reason::Changed`] if an input of the part has changed since the job was planned;
     /// [`Reason::Poisoned`] after a failed write; those of writing, with part and bytes; those of
     /// giving the name: `NotFound` if the job's folder has been removed.
@@ -115,32 +138,26 @@ impl SegmentWriter {
             len: self.written,
             crc32c: self.crc32c,
         };
-        if self.is_over()? {
-            return Ok(done);
+        let over = is_over(&*self.folder);
+        if over.map_err(|error| self.error(Operation::Inspect, error))? {
+            return Err(too_late(&self.part.folder.join(self.name())));
         }
         let named = self.new.name(done.file_name().as_ref());
         match named.map_err(|error| self.error(Operation::Create, error))? {
             true => Ok(done),
-            false => Err(self.error(Operation::Create, io::ErrorKind::AlreadyExists.into())),
+            false => Err(self.error(Operation::Create, Errno::EXIST.into())),
         }
     }
 
-    /// Whether the job is committed.
-    fn is_over(&self) -> Result<bool> {
-        for name in [files::COMMITTED, MANIFEST] {
-            let there = self.folder.facts(name.as_ref());
-            if there.map_err(|error| self.error(Operation::Inspect, error))?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+    /// Part and attempt.
+    fn name(&self) -> String {
+        format!("part-{:06}.{}", self.part.index, self.attempt)
     }
 
     /// The path names part and attempt: the kernel's error takes the place of a detail.
     fn error(&self, operation: Operation, error: io::Error) -> Error {
         let is_gone = error.kind() == io::ErrorKind::NotFound;
-        let name = format!("part-{:06}.{}", self.part.index, self.attempt);
-        let error = Error::io(operation, &self.part.folder.join(name), error);
+        let error = Error::io(operation, &self.part.folder.join(self.name()), error);
         match is_gone {
             true => error.hint("plan the job again: its folder has been removed"),
             false => error,

@@ -1,21 +1,19 @@
-//! The end of a job's folder.
+//! Folders of jobs that are over, or that clients left.
 
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::commit::Committed;
 use super::data::Form;
 use super::files;
+use super::folder::Place;
 use super::plan::Plan;
-use super::status::{State, last_change};
+use super::status::last_change;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::OutputOptions;
 use crate::sink::fs::{FileKind, FsFolder};
-
-/// How often attempts that are still running may put something into a folder that is removed.
-const ATTEMPTS: usize = 16;
 
 /// A job's folder that was removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,14 +25,25 @@ pub struct Swept {
     pub was_committed: bool,
 }
 
+/// What [`sweep`] did: folders that were removed, and those that could not be.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Sweep {
+    /// The folders that were removed, in the order of their paths.
+    pub removed: Vec<Swept>,
+    /// Why others were not, each with its path, in the same order.
+    pub failed: Vec<Error>,
+}
+
 impl Plan {
-    /// Gives the job up: removes its folder and everything that parts wrote. The target stays as
-    /// it was. Attempts that are still running end with an error.
+    /// Gives the job up: removes its folder and everything that parts wrote, or nothing of it if it
+    /// contains a file that is not of the job. The target stays as it was. Attempts that are still
+    /// running end with an error.
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] if the job is committed; [`Reason::Busy`] if a commit is running;
-    /// those of removing.
+    /// [`Reason::Invalid`] if the job is committed, or a file in the folder is not of the job;
+    /// [`Reason::Busy`] if a commit is running; those of removing.
     pub fn abort(&self) -> Result<()> {
         let folder = self.open_folder()?;
         let lock = files::lock(&*folder, &self.folder)?;
@@ -48,12 +57,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Removes the folder of a job whose output is a file and is committed. A folder of segments
-    /// is the output, and stays.
+    /// Removes the folder of a job whose output is a file and is committed, or nothing of it if it
+    /// contains a file that is not of the job. A folder of segments is the output, and stays.
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] if the job is not committed; those of removing.
+    /// [`Reason::Invalid`] if the job is not committed, or a file in the folder is not of the job;
+    /// those of removing.
     pub fn remove(&self) -> Result<()> {
         let folder = self.open_folder()?;
         let lock = files::lock(&*folder, &self.folder)?;
@@ -70,50 +80,15 @@ impl Plan {
     }
 
     fn remove_folder(&self, folder: &dyn FsFolder) -> Result<()> {
-        let failed = |error| Error::io(Operation::Remove, &self.folder, error);
-        let located = self.output.draft.fs.locate(&self.folder).map_err(failed)?;
-        for attempt in 1.. {
-            let mut names = folder.list().map_err(failed)?;
-            let is_over = names.iter().any(|name| name == files::COMMITTED);
-            names.retain(|name| name != files::COMMITTED);
-            names.sort_by_key(|name| name == files::PLAN);
-            for name in names {
-                self.remove_one(folder, &name)?;
-            }
-            if is_over {
-                // Only after the plan, also on the device: a plan without it would be taken for a
-                // job with missing parts.
-                if self.is_durable {
-                    folder.sync().map_err(failed)?;
-                }
-                self.remove_one(folder, files::COMMITTED.as_ref())?;
-            }
-            match located.folder.remove_folder(&located.name) {
-                Err(error)
-                    if error.kind() == ErrorKind::DirectoryNotEmpty && attempt < ATTEMPTS => {}
-                removed => return removed.map_err(failed),
-            }
-        }
-        Ok(())
-    }
-
-    fn remove_one(&self, folder: &dyn FsFolder, name: &OsStr) -> Result<()> {
-        if !files::is_ours(name) {
-            return Err(Error::new(Operation::Remove, Reason::Invalid, &self.folder)
-                .detail(format!("{} in it is not of the job", name.display()))
-                .hint("move that file away, then remove the folder"));
-        }
-        match folder.remove(name) {
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            removed => removed
-                .map_err(|error| Error::io(Operation::Remove, &self.folder.join(name), error)),
-        }
+        Place::of(&*self.output.draft.fs, &self.folder)?.remove(folder, self.is_durable)
     }
 }
 
-/// Removes the folders of jobs in `parent` in which nothing has changed for `older_than`: what
-/// clients left that were killed. Committed outputs stay, also folders of segments; so do jobs
-/// that another process is committing, folders of other users, and everything else in `parent`.
+/// Removes the folders of jobs in `parent` in which nothing has changed for `older_than`, 0 for
+/// those of any age: what clients left that were killed, while they made or removed a folder too.
+/// Committed outputs stay, also folders of segments; so do jobs that another process is committing,
+/// folders of other users, and everything else in `parent`. Of a folder with a file that is not of
+/// the job nothing is removed.
 ///
 /// Choose an age that no attempt takes: one that is running cannot always be seen.
 ///
@@ -123,105 +98,120 @@ impl Plan {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let parent = folder.path();
 /// let swept = swath::job::sweep(parent, Duration::from_secs(7 * 24 * 3600))?;
-/// assert_eq!(swept, []);
+/// assert!(swept.removed.is_empty() && swept.failed.is_empty());
 /// # Ok::<(), swath::Error>(())
 /// ```
 ///
 /// # Errors
 ///
-/// Those of listing `parent`; those of the first folder that cannot be removed, after all others
+/// Those of listing `parent`. What cannot be removed in it is in [`Sweep::failed`], after all others
 /// were tried.
-pub fn sweep(parent: impl AsRef<Path>, older_than: Duration) -> Result<Vec<Swept>> {
-    sweep_in(parent.as_ref(), older_than)
+pub fn sweep(parent: impl AsRef<Path>, older_than: Duration) -> Result<Sweep> {
+    Sweep::run(parent.as_ref(), older_than, &OutputOptions::new())
 }
 
-fn sweep_in(parent: &Path, older_than: Duration) -> Result<Vec<Swept>> {
-    let output = OutputOptions::new();
-    let fs = &output.draft.fs;
-    let opened = fs.locate(parent).and_then(|at| at.folder.open_folder(&at.name));
-    let opened = opened.map_err(|error| {
-        Error::io(Operation::Open, parent, error)
-            .hint("pass the folder that jobs were planned in")
-    })?;
-    let failed = |error| Error::io(Operation::Inspect, parent, error);
-    let (mut swept, mut failure) = (Vec::new(), None);
-    for name in opened.list().map_err(failed)? {
-        let path = parent.join(&name);
-        let is_folder = opened.facts(&name).map_err(failed)?;
-        if !is_folder.is_some_and(|facts| facts.kind == FileKind::Folder) {
-            continue;
+impl Sweep {
+    /// As [`sweep`], on the file system of `output`.
+    ///
+    /// # Errors
+    ///
+    /// As [`sweep`].
+    pub fn run(parent: &Path, older_than: Duration, output: &OutputOptions) -> Result<Self> {
+        let fs = &output.draft.fs;
+        let opened = fs.locate(parent).and_then(|at| at.folder.open_folder(&at.name));
+        let opened = opened.map_err(|error| {
+            Error::io(Operation::Open, parent, error)
+                .hint("pass the folder that jobs were planned in")
+        })?;
+        let failed = |error| Error::io(Operation::Inspect, parent, error);
+        let mut names = opened.list().map_err(failed)?;
+        names.sort();
+        let mut sweep = Self::default();
+        for name in names {
+            let path = parent.join(&name);
+            let swept = Candidate::open(&opened, &name, &path).and_then(|it| match it {
+                Some(it) if it.is_older(older_than) => it.remove(output),
+                _ => Ok(None),
+            });
+            match swept {
+                Ok(None) => {}
+                Ok(Some(was_committed)) => {
+                    sweep.removed.push(Swept { folder: path, was_committed });
+                }
+                Err(error) => sweep.failed.push(error),
+            }
         }
-        match sweep_one(&path, older_than) {
-            Ok(None) => {}
-            Ok(Some(was_committed)) => swept.push(Swept { folder: path, was_committed }),
-            Err(error) => failure = failure.or(Some(error)),
+        Ok(sweep)
+    }
+}
+
+/// A folder that may be that of a job.
+struct Candidate<'p> {
+    place: Place<'p>,
+    folder: Arc<dyn FsFolder>,
+    owner: u32,
+    /// Its removal, or its making, was killed.
+    is_rest: bool,
+    is_committed: bool,
+    changed: Option<SystemTime>,
+}
+
+impl<'p> Candidate<'p> {
+    /// `None` if it is not the folder of a job, or cannot be opened: then it is not ours to judge.
+    fn open(parent: &Arc<dyn FsFolder>, name: &OsStr, path: &'p Path) -> Result<Option<Self>> {
+        let own = parent.facts(name);
+        let own = own.map_err(|error| Error::io(Operation::Inspect, path, error))?;
+        let Some(own) = own.filter(|own| own.kind == FileKind::Folder) else { return Ok(None) };
+        let Ok(folder) = parent.open_folder(name) else { return Ok(None) };
+        let Ok(entries) = files::entries(&*folder) else { return Ok(None) };
+        let has = |name: &str| entries.iter().any(|(it, _)| it == name);
+        let is_rest =
+            files::is_hidden_folder(name) && entries.iter().all(|(it, _)| files::is_ours(it));
+        // A file of this name may be anything: only its first bytes are read.
+        let is_job = || has(files::PLAN) && files::has_plan(&*folder).unwrap_or(false);
+        if !is_rest && !is_job() {
+            return Ok(None);
         }
+        let place = Place { parent: Arc::clone(parent), name: name.to_owned(), path };
+        let changed = last_change(&own, &entries);
+        let is_committed = has(files::COMMITTED);
+        Ok(Some(Self { place, folder, owner: own.owner, is_rest, is_committed, changed }))
     }
-    swept.sort_by(|one, other| one.folder.cmp(&other.folder));
-    failure.map_or(Ok(swept), Err)
-}
 
-/// Whether the job was committed, if its folder was removed.
-fn sweep_one(path: &Path, older_than: Duration) -> Result<Option<bool>> {
-    let plan = match Plan::open_with(path, OutputOptions::new()) {
-        Ok(plan) => plan,
-        Err(error) if error.io_kind() == ErrorKind::NotFound => {
-            return sweep_rest(path, older_than);
+    /// Whether the last change was at least `age` ago; not if that is unknown, or in the future.
+    fn is_older(&self, age: Duration) -> bool {
+        let since = self.changed.and_then(|last| SystemTime::now().duration_since(last).ok());
+        age.is_zero() || since.is_some_and(|since| since >= age)
+    }
+
+    /// Whether the job was committed, if its folder was removed.
+    fn remove(&self, output: &OutputOptions) -> Result<Option<bool>> {
+        let path = self.place.path;
+        // After the look at the age: a lock changes the folder.
+        let Ok(lock) = files::lock(&*self.folder, path) else { return Ok(None) };
+        if lock.as_ref().is_some_and(|lock| lock.owner() != self.owner) {
+            return Ok(None);
         }
-        // What cannot be opened is not ours to judge.
-        Err(_) => return Ok(None),
-    };
-    let status = plan.status()?;
-    if !is_older(status.changed, older_than) {
-        return Ok(None);
+        if self.is_rest {
+            self.place.empty(&*self.folder, &self.place.name)?;
+            return Ok(Some(self.is_committed));
+        }
+        let plan = match Plan::open_with(path, output.clone()) {
+            Ok(plan) => plan,
+            // Damaged, or removed a moment ago.
+            Err(error)
+                if error.reason() == Reason::Corrupt
+                    || error.io_kind() == ErrorKind::NotFound =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let is_committed = plan.committed(&*self.folder)?.is_some();
+        if is_committed && plan.form() == Form::Segments {
+            return Ok(None);
+        }
+        self.place.remove(&*self.folder, plan.is_durable)?;
+        Ok(Some(is_committed))
     }
-    let folder = plan.open_folder()?;
-    // After the look at the age: a lock changes the folder.
-    let owner = match files::lock(&*folder, path) {
-        Ok(lock) => lock.map(|lock| lock.owner()),
-        Err(_) => return Ok(None),
-    };
-    if owner.is_some_and(|owner| folder.own_facts().is_ok_and(|facts| facts.owner != owner)) {
-        return Ok(None);
-    }
-    let is_committed = status.state == State::Committed;
-    if is_committed && plan.form == Form::Segments {
-        return Ok(None);
-    }
-    let removed = if is_committed { plan.remove() } else { plan.abort() };
-    match removed {
-        Ok(()) => Ok(Some(is_committed)),
-        Err(error) if error.reason() == Reason::Busy => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Whether the last change was at least `older_than` ago; not if that is unknown, or in the future.
-fn is_older(changed: Option<SystemTime>, older_than: Duration) -> bool {
-    let age = changed.and_then(|last| SystemTime::now().duration_since(last).ok());
-    age.is_some_and(|age| age >= older_than)
-}
-
-/// Removes what is left of a folder whose removal was killed after the plan was gone.
-fn sweep_rest(path: &Path, older_than: Duration) -> Result<Option<bool>> {
-    let failed = |error| Error::io(Operation::Remove, path, error);
-    let fs = OutputOptions::new().draft.fs;
-    let Ok(folder) = files::open_folder(&*fs, path) else { return Ok(None) };
-    let (Ok(own), Ok(entries)) = (folder.own_facts(), files::entries(&*folder)) else {
-        return Ok(None);
-    };
-    let [(name, facts)] = &entries[..] else { return Ok(None) };
-    let is_rest = name == files::COMMITTED
-        && facts.owner == own.owner
-        && files::read(&*folder, files::COMMITTED)
-            .ok()
-            .flatten()
-            .is_some_and(|bytes| serde_json::from_slice::<Committed>(&bytes).is_ok());
-    if !is_rest || !is_older(last_change(&own, &entries), older_than) {
-        return Ok(None);
-    }
-    folder.remove(name).map_err(failed)?;
-    let located = fs.locate(path).map_err(failed)?;
-    located.folder.remove_folder(&located.name).map_err(failed)?;
-    Ok(Some(true))
 }

@@ -1,4 +1,4 @@
-//! Commits of jobs under attack: the parts are done, and their workers gone.
+//! Plans and commits of jobs under attack: the parts are done, and their workers gone.
 //!
 //! A commit that was killed is run again, by a client that knows nothing but the folder. So a
 //! commit that removes what it has placed loses the job: the attack must find it.
@@ -6,9 +6,10 @@
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use swath::OutputOptions;
-use swath::job::{Done, Form, JobOptions, Plan};
+use swath::job::{Done, Form, JobOptions, Plan, Sweep};
 use swath::sink::Fs;
 
 use crate::appended::read_segments;
@@ -79,6 +80,12 @@ fn place_then_delete(fs: &dyn Fs, plan: &Plan, done: &[Done]) -> Result<(), Fail
     out.sync().map_err(|error| Failure::Unknown(error.to_string()))
 }
 
+/// Removes what a removal that was killed has left, under a name of its own.
+fn sweep(fs: &Arc<dyn Fs>) -> Result<(), Failure> {
+    let swept = Sweep::run(&target(""), Duration::ZERO, &output(Arc::clone(fs)))?;
+    swept.failed.into_iter().next().map_or(Ok(()), |error| Err(error.into()))
+}
+
 /// For a job that is over: its output must be there.
 fn found_over(fs: &dyn Fs) -> Result<(), Failure> {
     let expected = PARTS.concat();
@@ -129,6 +136,11 @@ impl Subject for Job {
         Ok(())
     }
 
+    fn write_again(&self, fs: Arc<dyn Fs>) -> Result<(), Failure> {
+        self.write(Arc::clone(&fs), &Reached::default())?;
+        sweep(&fs)
+    }
+
     fn read(&self, fs: &SimulatedFs) -> Result<State, String> {
         match self.form {
             // Before the commit there are parts, and nothing to read.
@@ -147,6 +159,61 @@ impl Subject for Job {
         // removed next to the target; its next writer removes that.
         let others = ["job", ".out.swath-lock", ".out.swath-tmp"];
         out.into_iter().chain(others.map(String::from)).collect()
+    }
+}
+
+/// Plans a job without inputs.
+struct Planning(Form);
+
+impl Planning {
+    fn folder(&self) -> &'static str {
+        if self.0 == Form::Segments { "out" } else { "job" }
+    }
+}
+
+impl Subject for Planning {
+    fn prepare(&self, _fs: &SimulatedFs) {}
+
+    fn states(&self) -> Vec<State> {
+        vec![None, Some(b"planned".to_vec())]
+    }
+
+    fn write(&self, fs: Arc<dyn Fs>, reached: &Reached) -> Result<(), Failure> {
+        sweep(&fs)?;
+        let options = JobOptions::new()
+            .with_form(self.0)
+            .with_folder(target("job"))
+            .with_output(output(Arc::clone(&fs)));
+        let none: [&str; 0] = [];
+        options.plan(none, target("out"))?;
+        reached.durable(1);
+        Ok(())
+    }
+
+    fn read(&self, fs: &SimulatedFs) -> Result<State, String> {
+        let folder = target(self.folder());
+        if !fs.names(&target("")).contains(&self.folder().into()) {
+            return Ok(None);
+        }
+        // A folder under its own name has a whole plan, whatever happened.
+        let plan = fs.read(&folder.join("JOB")).ok_or("a folder without a plan")?;
+        let plan = String::from_utf8(plan).map_err(|error| error.to_string())?;
+        Plan::from_json(&plan).map_err(|error| format!("{error:?}"))?;
+        Ok(Some(b"planned".to_vec()))
+    }
+
+    fn names(&self, state: &State) -> Vec<String> {
+        state.is_some().then(|| self.folder().into()).into_iter().collect()
+    }
+}
+
+#[test]
+fn a_plan_that_fails_or_is_killed_leaves_no_folder_or_a_whole_one() {
+    for abilities in Abilities::KINDS {
+        for form in [Form::File, Form::Segments] {
+            let found = attack(&Planning(form), abilities);
+            found.unwrap_or_else(|wrong| panic!("{abilities:?}, {form}: {wrong}"));
+        }
     }
 }
 

@@ -114,12 +114,10 @@ fn work(folder: &Path) -> Ended {
 fn commit(folder: &Path, how: &str) -> Ended {
     let output = OutputOptions::new().with_fs(telling());
     let plan = match Plan::open_with(folder, output) {
-        // It was killed after it had removed the plan. A folder that is empty by then is not known as
-        // that of a job any more: its owner removes it, as the guide says.
+        // It was killed while it removed the folder, which gives up its name first.
         Err(error) if error.io_kind() == io::ErrorKind::NotFound => {
-            match how {
-                "place and delete" => drop(fs::remove_dir_all(folder)),
-                _ => drop(fs::remove_dir(folder)),
+            if how == "place and delete" {
+                drop(fs::remove_dir_all(folder));
             }
             return Ok(());
         }
@@ -279,8 +277,12 @@ impl Job {
     }
 
     fn check_clean(&self) -> Result<(), String> {
-        // A process that was killed while it removed the folder has left the last of it.
-        job::sweep(self.folder.path(), Duration::ZERO).map_err(|error| error.to_string())?;
+        // A process that was killed while it removed the folder has left it under a hidden name.
+        let swept = job::sweep(self.folder.path(), Duration::ZERO);
+        let swept = swept.map_err(|error| error.to_string())?;
+        if let Some(error) = swept.failed.first() {
+            return Err(error.to_string());
+        }
         let left = names(self.folder.path());
         (left == ["in", "out"]).then_some(()).ok_or_else(|| format!("{left:?}"))
     }

@@ -81,19 +81,22 @@ fn each_line_is_in_the_part_that_its_first_byte_is_in_whatever_the_inputs_are() 
 #[test]
 fn other_divisions_consist_of_their_pieces_and_all_inputs_are_covered_once() {
     let width = Division::Width(3.try_into().expect("not 0"));
-    for division in [Division::Bytes, Division::Lines, Division::Inputs, width] {
+    let divisions = [Division::Bytes, Division::Lines, Division::Inputs, Division::Groups];
+    for division in divisions.into_iter().chain([width]) {
         for parts in 1..20 {
             let bench = Bench::new("");
-            let inputs = written(&bench, &["ab\ncd", "", "\nef\n\ng"]);
+            let inputs = written(&bench, &["ab\ncd\n", "", "ef\n\ng\n"]);
             // An input may be named twice.
             let inputs = [&inputs[0], &inputs[1], &inputs[2], &inputs[0]];
             let options = JobOptions::new().with_division(division).with_parts(parts);
             let plan = options.plan(inputs, bench.output()).expect("planned");
             assert_eq!(plan.inputs().collect::<Vec<_>>(), inputs);
+            let parts = plan.parts().len();
+            assert!(plan.parts().all(|part| part.pieces().iter().any(|it| it.len > 0)));
             let contents = |index| plan.contents(index).expect("found");
             let all: Vec<u8> =
                 (0..parts).flat_map(|index| bytes_of(&contents(index))).collect();
-            assert_eq!(all, b"ab\ncd\nef\n\ngab\ncd", "{division:?}");
+            assert_eq!(all, b"ab\ncd\nef\n\ng\nab\ncd\n", "{division:?}");
             if division != Division::Lines {
                 let pieces = |index| plan.part(index).expect("it exists").pieces().to_vec();
                 assert!((0..parts).all(|index| contents(index) == pieces(index)));

@@ -20,6 +20,7 @@ fn parts_in_any_order_give_the_bytes_of_the_serial_program() {
             for form in [Form::File, Form::Segments] {
                 let bench = Bench::new(&text);
                 let plan = bench.plan(&JobOptions::new().with_parts(parts).with_form(form));
+                let parts = parts.min(text.len().max(1));
                 assert_eq!(plan.parts().len(), parts);
                 let mut done = all(&plan);
                 done.reverse();
@@ -68,7 +69,21 @@ fn whole_inputs_and_records_of_one_width_are_not_cut() {
     let plan = bench.plan(&inputs);
     let lens: Vec<u64> =
         plan.parts().flat_map(|it| it.pieces().to_vec()).map(|it| it.len).collect();
-    assert_eq!(lens, [800]);
+    assert_eq!((lens, plan.parts().len()), (vec![800], 1));
+}
+
+#[test]
+fn a_last_record_that_is_not_whole_is_an_error_with_its_bytes() {
+    let bench = Bench::new(&"12345678".repeat(10));
+    let torn = bench.path("torn");
+    fs::write(&torn, "12345678123").expect("written");
+    let width = Division::Width(8.try_into().expect("not 0"));
+    let options = JobOptions::new().with_division(width);
+    let error = options.plan([bench.input(), torn.clone()], bench.output()).expect_err("torn");
+    assert_eq!((error.reason(), error.path()), (Reason::Invalid, &*torn));
+    assert_eq!(error.extent(), swath::Extent::new(8, 3));
+    assert!(error.to_string().contains("its last record has 3 bytes, not 8"), "{error}");
+    assert_eq!(options.divide([&torn]).expect_err("torn").reason(), Reason::Invalid);
 }
 
 #[test]
@@ -123,10 +138,6 @@ fn a_commit_that_is_run_again_returns_the_same() {
             let second = again.commit(receipts).expect("the same");
             assert_eq!((first.bytes, first.crc32c), (second.bytes, second.crc32c), "{form}");
         }
-        // An attempt that ends too late changes nothing.
-        let late = attempt(&plan.part(2).expect("it exists"));
-        assert_ne!(late, done[2]);
-        assert_eq!(plan.commit(&[late]).expect("the same").crc32c, first.crc32c);
         let names = fs::read_dir(plan.folder()).expect("listed").count();
         assert_eq!(names, if form == Form::File { 2 } else { 6 });
     }

@@ -65,9 +65,12 @@ fn a_sweep_removes_old_jobs_and_keeps_outputs_and_others() {
     fs::create_dir(bench.path("folder")).expect("made");
     fs::write(bench.path("folder/JOB"), "my notes on a job").expect("written");
 
-    assert_eq!(job::sweep(bench.folder.path(), Duration::from_secs(3600)).expect("swept"), []);
+    let hour = job::sweep(bench.folder.path(), Duration::from_secs(3600)).expect("swept");
+    assert_eq!(hour.removed, []);
     let swept = job::sweep(bench.folder.path(), Duration::ZERO).expect("swept");
-    let swept: Vec<_> = swept.iter().map(|it| (&*it.folder, it.was_committed)).collect();
+    assert!(swept.failed.is_empty(), "{:?}", swept.failed);
+    let swept: Vec<_> =
+        swept.removed.iter().map(|it| (&*it.folder, it.was_committed)).collect();
     let mut expected = [(dead.folder(), false), (over.folder(), true), (begun.folder(), false)];
     expected.sort();
     assert_eq!(swept, expected);
@@ -77,23 +80,32 @@ fn a_sweep_removes_old_jobs_and_keeps_outputs_and_others() {
 }
 
 #[test]
-fn a_sweep_removes_the_rest_of_a_folder_whose_removal_was_killed() {
+fn a_removal_gives_the_name_up_first_and_what_it_cannot_remove_is_swept() {
+    use crate::hooked::{Call, Hook, Hooked};
+    /// Removes no file.
+    #[derive(Debug)]
+    struct Stuck;
+    impl Hook for Stuck {
+        fn before(&self, call: Call) -> std::io::Result<()> {
+            if call == Call::Remove { Err(ErrorKind::Other.into()) } else { Ok(()) }
+        }
+    }
     let bench = Bench::new(&lines(10));
     let plan = bench.plan(&JobOptions::new());
     plan.commit(&all(&plan)).expect("committed");
-    let committed = fs::read(plan.folder().join("COMMITTED")).expect("read");
-    // Its last steps: the plan, then this file, then the folder.
-    fs::remove_file(plan.folder().join("JOB")).expect("there");
-    for (name, bytes) in [("theirs", b"my notes".to_vec()), ("more", committed)] {
-        fs::create_dir(bench.path(name)).expect("made");
-        fs::write(bench.path(name).join("COMMITTED"), bytes).expect("written");
+    let fs = std::sync::Arc::new(Hooked(std::sync::Arc::new(Stuck)));
+    let stuck = plan.clone().with_output(swath::OutputOptions::new().with_fs(fs));
+    let error = stuck.remove().expect_err("it is stuck");
+    assert!(error.path().to_string_lossy().contains(".swath-job/"), "{error}");
+    assert_eq!(bench.names().len(), 2);
+    for gone in [plan.commit(&[]).map(drop), plan.abort(), plan.status().map(drop)] {
+        let error = gone.expect_err("its name is gone");
+        assert_eq!(error.io_kind(), ErrorKind::NotFound);
+        assert!(error.what_to_try().contains("that is over has been removed"), "{error}");
     }
-    fs::write(bench.path("more/other"), "a file").expect("written");
-    assert_eq!(job::sweep(bench.folder.path(), Duration::from_secs(3600)).expect("swept"), []);
     let swept = job::sweep(bench.folder.path(), Duration::ZERO).expect("swept");
-    let swept: Vec<_> = swept.iter().map(|it| (&*it.folder, it.was_committed)).collect();
-    assert_eq!(swept, [(plan.folder(), true)]);
-    assert_eq!(bench.names(), ["more", "out.txt", "theirs"]);
+    assert!(swept.removed.iter().all(|it| it.was_committed) && swept.removed.len() == 1);
+    assert_eq!(bench.names(), ["out.txt"]);
 }
 
 #[test]

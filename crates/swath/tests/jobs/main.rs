@@ -1,15 +1,21 @@
 //! Jobs of many processes: each part once, in order, whatever happens to the workers.
 //!
 //! ```text
+//! choice     which attempts count after a commit that failed or was killed
 //! contents   which bytes a part consists of
 //! contract   what parts, receipts and commits promise
+//! folders    made by one process, removed as a whole, never another program's
 //! trouble    inputs that change, segments that are damaged, folders of others
 //! end        abort, remove, sweep, status
 //! ```
 
+mod choice;
 mod contents;
 mod contract;
 mod end;
+mod folders;
+#[path = "../hooked/mod.rs"]
+mod hooked;
 mod trouble;
 
 use std::fs;

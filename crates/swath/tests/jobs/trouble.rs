@@ -102,25 +102,6 @@ fn damaged_bytes_of_a_part_are_found_and_the_part_is_done_again() {
 }
 
 #[test]
-fn a_folder_that_exists_is_not_used_unless_a_killed_client_left_it() {
-    let bench = Bench::new(&lines(10));
-    let folder = bench.path("job");
-    let options = JobOptions::new().with_folder(&folder);
-    fs::create_dir(&folder).expect("made");
-    let error = options.plan([bench.input()], bench.output()).expect_err("it may be anybody's");
-    assert_eq!(error.io_kind(), std::io::ErrorKind::AlreadyExists);
-    let closed = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o700);
-    fs::set_permissions(&folder, closed).expect("set");
-    fs::write(folder.join("precious"), "").expect("written");
-    options.plan([bench.input()], bench.output()).expect_err("it has a file");
-    fs::remove_file(folder.join("precious")).expect("removed");
-    fs::write(folder.join(".JOB.0123456789abcdef.swath-tmp"), "half").expect("written");
-    let plan = options.plan([bench.input()], bench.output()).expect("it was left");
-    plan.commit(&all(&plan)).expect("committed");
-    assert_eq!(fs::read(bench.output()).expect("read"), serial(&lines(10)));
-}
-
-#[test]
 fn what_is_not_a_plan_is_refused() {
     let bench = Bench::new(&lines(10));
     let plan = bench.plan(&JobOptions::new().with_parts(2));
@@ -132,6 +113,18 @@ fn what_is_not_a_plan_is_refused() {
         ("\"parts\":[[[0,0", "\"parts\":[[[1,0"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,18446744073709551615"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,-1"),
+        // Bytes that no part reads, or that two do.
+        ("\"parts\":[[[0,0", "\"parts\":[[[0,1"),
+        ("\"parts\":[", "\"parts\":[[[0,0,1]],"),
+        ("\"parts\":[[[0,0", "\"parts\":[[[0,0,0],[0,0"),
+        ("\"input_len\":", "\"input_len\":1"),
+        ("]]]}", "]]],\"x\":0}{"),
+        ("\"target\":\"/", "\"target\":\""),
+        ("\"folder\":\"/", "\"folder\":\""),
+        ("\"path\":\"/", "\"path\":\""),
+        ("\"id\":\"", "\"id\":\"../"),
+        ("\"division\":\"bytes\"", "\"division\":{\"width\":7}"),
+        ("\"division\":\"bytes\"", "\"division\":\"inputs\""),
     ] {
         let bad = json.replacen(from, to, 1);
         assert_ne!(bad, json);
@@ -143,8 +136,20 @@ fn what_is_not_a_plan_is_refused() {
     fs::remove_file(&path).expect("removed");
     let error = job::open(plan.folder()).expect_err("there is no plan");
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
+    let chain = format!("{}", std::error::Error::source(&error).expect("the kernel's"));
+    assert!(chain.contains("No such file or directory"), "{chain}");
     let error = plan.part(0).expect("it exists").writer().expect_err("there is no plan");
     assert_eq!(error.reason(), Reason::Invalid);
+}
+
+#[test]
+fn a_plan_of_more_parts_than_a_job_can_have_is_refused() {
+    let bench = Bench::new("");
+    let plan = bench.plan(&JobOptions::new());
+    let parts = vec!["[]"; 1_000_001].join(",");
+    let json = plan.to_json().replace("\"parts\":[[]]", &format!("\"parts\":[{parts}]"));
+    let error = Plan::from_json(&json).expect_err("too many");
+    assert!(error.to_string().contains("it has 1000001 parts"), "{error}");
 }
 
 #[test]
@@ -162,6 +167,11 @@ fn inputs_that_are_not_files_and_targets_that_are_not_are_refused() {
     assert_eq!(error.reason(), Reason::Invalid);
     let error = job::plan([bench.input()], bench.path("no/such/out")).expect_err("absent");
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
+    // Files of /proc have no length, and bytes.
+    let error = job::plan(["/proc/self/status"], bench.output()).expect_err("it has bytes");
+    assert_eq!(error.reason(), Reason::Invalid);
+    assert!(error.to_string().contains("reports a length of 0 bytes"), "{error}");
+    assert!(error.what_to_try().starts_with("copy it with cat(1)"), "{error}");
     let many = JobOptions::new().with_parts(1_000_001).plan([bench.input()], bench.output());
     assert_eq!(many.expect_err("too many").reason(), Reason::Invalid);
     let segments = JobOptions::new().with_form(Form::Segments);

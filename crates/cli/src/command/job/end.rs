@@ -195,7 +195,7 @@ impl Command for Sweep {
         let (mut removed, mut printed) = (0, Ok(()));
         refuse_job(&self.folder)?;
         let swept = swath::job::sweep(&self.folder, self.older_than)?;
-        for it in &swept {
+        for it in &swept.removed {
             let json = object! {
                 #[serde(flatten)]
                 path: PathJson::from(&it.folder),
@@ -213,7 +213,14 @@ impl Command for Sweep {
         if removed == 0 && !self.json {
             complain(format!("note: no folder was removed from {}", self.folder.display()));
         }
-        Ok(Outcome::Done)
+        let mut failed = swept.failed;
+        let last = if swept.removed.is_empty() { failed.pop() } else { None };
+        failed.iter().for_each(|error| complain(describe_error(error)));
+        match last {
+            Some(error) => Err(error.into()),
+            None if failed.is_empty() => Ok(Outcome::Done),
+            None => Ok(Outcome::Differs),
+        }
     }
 }
 

@@ -21,8 +21,12 @@ use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
 use crate::report::{PathJson, object};
 
-const DIVISIONS: &[(&str, Division)] =
-    &[("lines", Division::Lines), ("bytes", Division::Bytes), ("inputs", Division::Inputs)];
+const DIVISIONS: &[(&str, Division)] = &[
+    ("lines", Division::Lines),
+    ("bytes", Division::Bytes),
+    ("inputs", Division::Inputs),
+    ("groups", Division::Groups),
+];
 
 /// `swath job plan`
 #[derive(Debug, Args)]
@@ -54,8 +58,9 @@ pub struct PlanArgs {
     /// Where inputs are divided
     ///
     /// lines: a part has the lines that begin in its bytes; all inputs are seen as one text, as by
-    /// cat(1). bytes: at any byte. inputs: between inputs only, for formats that cannot be read from
-    /// the middle.
+    /// cat(1). bytes: at any byte. inputs: each input that has bytes is one part, for formats that
+    /// cannot be read from the middle or begin with a header; --parts and --part-size have no effect.
+    /// groups: between inputs only, and a part may have several small ones.
     #[arg(long, value_name = "WHERE", value_parser = words(DIVISIONS), default_value = "lines", conflicts_with = "width")]
     pub division: Division,
 

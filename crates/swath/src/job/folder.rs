@@ -1,0 +1,193 @@
+//! A job's folder, which comes and goes in one step each.
+//!
+//! ```text
+//! making     .NAME.NUMBER.swath-job → JOB in it → NAME
+//! removal    NAME → .NAME.NUMBER.swath-job → its files → the folder
+//! ```
+//!
+//! So a folder under its own name always has a plan, and two processes that make the same one are
+//! told apart by the kernel. What is left of a process that was killed has a hidden name, under
+//! which [`sweep`](super::sweep) finds it.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+
+use super::files::{self, PLAN};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::fs::{Fs, FsFolder, Located};
+
+/// How often attempts that are still running may put something into a folder that is removed.
+const ATTEMPTS: usize = 16;
+
+/// Makes the folder `path` with a plan in it; exactly one of several processes can.
+pub(super) fn make(fs: &dyn Fs, path: &Path, plan: &[u8], is_durable: bool) -> Result<()> {
+    let failed = |error| Error::io(Operation::Create, path, error);
+    let Located { folder: parent, name } = fs.locate(path).map_err(failed)?;
+    let hidden = files::hidden_folder(&name);
+    let made = match parent.facts(&name) {
+        Ok(None) => make_hidden(&*parent, [&hidden, &name], plan, is_durable),
+        Ok(Some(_)) => Err(Errno::EXIST.into()),
+        Err(error) => Err(error),
+    };
+    made.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty => {
+            failed(error).hint("choose a folder that does not exist")
+        }
+        _ => failed(error),
+    })
+}
+
+fn make_hidden(
+    parent: &dyn FsFolder,
+    [hidden, name]: [&OsString; 2],
+    plan: &[u8],
+    is_durable: bool,
+) -> io::Result<()> {
+    let folder = parent.create_folder(hidden)?;
+    // A sweep of folders of any age is not to take it for one that was left.
+    let lock = files::lock_new(&*folder);
+    let named = lock.and_then(|lock| {
+        files::create(&folder, PLAN, plan, is_durable)?;
+        give_name(parent, &*folder, [hidden, name]).map(|()| lock)
+    });
+    let _lock = named.inspect_err(|_| {
+        // Unless it has its name after all.
+        if is_at(parent, hidden, &*folder).unwrap_or(false) {
+            discard(parent, &*folder, hidden);
+        }
+    })?;
+    let settled = if is_durable { parent.sync() } else { Ok(()) };
+    settled.inspect_err(|_| {
+        let taken_back = parent.rename(name, hidden).and_then(|()| parent.sync());
+        // Otherwise it may have its name after a power cut: it is whole then.
+        if taken_back.is_ok() {
+            discard(parent, &*folder, hidden);
+        }
+    })
+}
+
+/// What cannot be removed is swept later.
+fn discard(parent: &dyn FsFolder, folder: &dyn FsFolder, hidden: &OsStr) {
+    let _ = files::remove_all(folder, &folder.list().unwrap_or_default());
+    let _ = parent.remove_folder(hidden);
+}
+
+/// Gives the new folder its name, if that is free.
+fn give_name(
+    parent: &dyn FsFolder,
+    folder: &dyn FsFolder,
+    [hidden, name]: [&OsString; 2],
+) -> io::Result<()> {
+    let given = match parent.rename_new(hidden, name) {
+        // rename(2) replaces an empty folder at most, and that of a job has a plan.
+        Err(error) if error.kind() == ErrorKind::Unsupported => match parent.facts(name)? {
+            Some(_) => Err(Errno::EXIST.into()),
+            None => parent.rename(hidden, name),
+        },
+        given => given,
+    };
+    // The reply may have been lost, and the call repeated.
+    given.or_else(|error| match is_at(parent, name, folder) {
+        Ok(true) => Ok(()),
+        _ => Err(error),
+    })
+}
+
+fn is_at(parent: &dyn FsFolder, name: &OsStr, folder: &dyn FsFolder) -> io::Result<bool> {
+    let ours = folder.own_facts()?.identity;
+    Ok(parent.facts(name)?.is_some_and(|there| there.identity == ours))
+}
+
+/// Where a job's folder is.
+pub(super) struct Place<'p> {
+    pub(super) parent: Arc<dyn FsFolder>,
+    pub(super) name: OsString,
+    pub(super) path: &'p Path,
+}
+
+impl<'p> Place<'p> {
+    pub(super) fn of(fs: &dyn Fs, path: &'p Path) -> Result<Self> {
+        let located = fs.locate(path);
+        let Located { folder: parent, name } =
+            located.map_err(|error| Error::io(Operation::Remove, path, error))?;
+        Ok(Self { parent, name, path })
+    }
+
+    /// Removes the folder, or nothing of it if a file in it is not of the job.
+    pub(super) fn remove(&self, folder: &dyn FsFolder, is_durable: bool) -> Result<()> {
+        self.check_ours(folder)?;
+        let hidden = files::hidden_folder(&self.name);
+        self.hide(folder, &hidden)?;
+        // The name is gone first, also on the device: a folder without some of its files would be
+        // taken for a job with missing parts.
+        let settled = if is_durable { self.parent.sync() } else { Ok(()) };
+        let settled = settled.map_err(|error| self.failed(error));
+        settled.and_then(|()| self.check_ours(folder)).inspect_err(|_| {
+            let _ = give_name(&*self.parent, folder, [&hidden, &self.name]);
+        })?;
+        self.empty(folder, &hidden)
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::io(Operation::Remove, self.path, error)
+    }
+
+    fn check_ours(&self, folder: &dyn FsFolder) -> Result<()> {
+        let names = folder.list().map_err(|error| self.failed(error))?;
+        match names.iter().find(|name| !files::is_ours(name)) {
+            None => Ok(()),
+            Some(name) => Err(Error::new(Operation::Remove, Reason::Invalid, self.path)
+                .detail(format!("{} in it is not of the job", name.display()))
+                .hint("move that file away, then remove the folder")),
+        }
+    }
+
+    /// Renames the folder that was opened, and no other.
+    fn hide(&self, folder: &dyn FsFolder, hidden: &OsString) -> Result<()> {
+        let renamed = self.parent.rename(&self.name, hidden);
+        match is_at(&*self.parent, hidden, folder) {
+            // Also if the reply was lost.
+            Ok(true) => Ok(()),
+            Ok(false) => Err(renamed.map_or_else(
+                |error| self.failed(error),
+                |()| {
+                    let _ = self.parent.rename_new(hidden, &self.name);
+                    Error::new(Operation::Remove, Reason::Changed, self.path)
+                        .detail("another program has put another folder in its place")
+                },
+            )),
+            Err(error) => {
+                let _ = self.parent.rename(hidden, &self.name);
+                Err(self.failed(error))
+            }
+        }
+    }
+
+    /// Removes a folder under its hidden name.
+    pub(super) fn empty(&self, folder: &dyn FsFolder, hidden: &OsStr) -> Result<()> {
+        let path = self.path.with_file_name(hidden);
+        let failed = |path: &Path, error| {
+            Error::io(Operation::Remove, path, error)
+                .hint("run a sweep of the folder that it is in: it removes what is left")
+        };
+        for attempt in 1.. {
+            let names = folder.list().map_err(|error| failed(&path, error))?;
+            let of = |index: usize| -> PathBuf { path.join(&names[index]) };
+            files::remove_all(folder, &names)
+                .map_err(|(index, error)| failed(&of(index), error))?;
+            match self.parent.remove_folder(hidden) {
+                Err(error)
+                    if error.kind() == ErrorKind::DirectoryNotEmpty && attempt < ATTEMPTS => {}
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(failed(&path, error));
+                }
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+}

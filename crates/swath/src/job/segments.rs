@@ -1,0 +1,144 @@
+//! The commit of a job whose folder is the output: a manifest, and nothing moves.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use swath_plan::extent::Extent;
+use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
+
+use super::commit::Committed;
+use super::data::{Done, Form, bytes_of};
+use super::files::{self, COMMITTED};
+use super::place::Placed;
+use super::plan::Plan;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::fs::FsFolder;
+use crate::sink::{MANIFEST, mode_of_folder, read_manifest};
+
+impl Plan {
+    /// What an earlier commit wrote, if there was one.
+    pub(super) fn committed(&self, folder: &dyn FsFolder) -> Result<Option<Committed>> {
+        if self.form == Form::File {
+            let hint =
+                "check whether the output is complete, then remove the folder of the job";
+            return self.read_json(folder, COMMITTED, hint);
+        }
+        let Some(manifest) = self.manifest(folder)? else { return Ok(None) };
+        let extents = manifest.extents().iter();
+        let crc32c = extents.fold(0, |sum, it| {
+            swath_simd::crc32c_combine(sum, it.crc32c.unwrap_or_default(), it.extent.len())
+        });
+        let parts = self.parts.len() as u64;
+        Ok(Some(Committed { bytes: manifest.len(), crc32c, parts, cloned: 0, copied: 0 }))
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        self.folder.join(MANIFEST)
+    }
+
+    fn manifest(&self, folder: &dyn FsFolder) -> Result<Option<Manifest>> {
+        let path = self.manifest_path();
+        let Some(bytes) = read_manifest(folder, &path)? else { return Ok(None) };
+        let manifest = Manifest::decode(&bytes, crc32c::crc32c_append);
+        manifest.map(Some).map_err(|error| {
+            Error::new(Operation::Read, Reason::Corrupt, &path).detail(error.to_string())
+        })
+    }
+
+    pub(super) fn commit_segments(
+        &self,
+        folder: &Arc<dyn FsFolder>,
+        done: &[Done],
+    ) -> Result<Committed> {
+        let path = self.manifest_path();
+        let chosen = self.choose(done)?;
+        self.check_inputs()?;
+        self.check_lens(&**folder, &chosen)?;
+        let manifest = self.manifest_of(&chosen)?.encode(crc32c::crc32c_append);
+        if self.is_durable {
+            // The names of the segments; their bytes are.
+            folder.sync().map_err(|error| Error::io(Operation::Sync, &path, error))?;
+        }
+        let bytes = bytes_of(&chosen);
+        let created = self.output.hooks.commit(&self.folder, bytes, || {
+            files::create(folder, MANIFEST, &manifest, self.is_durable)
+                .map_err(|error| self.not_known(&**folder, error))
+        })?;
+        if !created {
+            let taken = || Error::io(Operation::Commit, &path, Errno::EXIST.into());
+            return self.committed(&**folder)?.ok_or_else(taken);
+        }
+        self.open_to_readers(&**folder)?;
+        self.remove_segments(&**folder, &chosen);
+        Ok(self.report(&chosen, Placed::default()))
+    }
+
+    /// The process that committed it may have been killed right after that.
+    pub(super) fn commit_segments_again(&self, folder: &Arc<dyn FsFolder>) -> Result<()> {
+        let path = self.manifest_path();
+        if let Some(manifest) = self.manifest(&**folder)? {
+            self.check_segments(&**folder, &manifest)?;
+        }
+        if self.is_durable {
+            folder.sync().map_err(|error| Error::io(Operation::Sync, &path, error))?;
+        }
+        self.open_to_readers(&**folder)
+    }
+
+    /// Fails if a segment of the output is gone, or has another length.
+    fn check_segments(&self, folder: &dyn FsFolder, manifest: &Manifest) -> Result<()> {
+        let segments = manifest.segments();
+        let check = |index: usize| {
+            let Segment { name, len } = &segments[index];
+            let path = self.folder.join(&**name);
+            let facts = folder.facts((**name).as_ref());
+            let facts = facts.map_err(|error| Error::io(Operation::Inspect, &path, error))?;
+            let detail = match facts {
+                Some(it) if it.len >= *len => return Ok(()),
+                Some(it) => format!("it had {len} bytes at the commit, and has {}", it.len),
+                None => String::from("the job has committed it, and it is not there any more"),
+            };
+            Err(Error::new(Operation::Commit, Reason::Changed, &path)
+                .detail(detail)
+                .hint("plan the job again, with another output"))
+        };
+        files::at_once(segments.len(), check).map(drop)
+    }
+
+    /// The error of a manifest that could not be written, or may have been.
+    fn not_known(&self, folder: &dyn FsFolder, error: std::io::Error) -> Error {
+        match folder.facts(MANIFEST.as_ref()) {
+            Ok(None) => Error::io(Operation::Commit, &self.folder, error),
+            _ => Error::new(Operation::Commit, Reason::OutcomeUnknown, &self.folder)
+                .caused_by(error)
+                .detail("the manifest is there, but a power cut might undo that")
+                .hint("check the device, then commit the job again"),
+        }
+    }
+
+    /// The folder was its owner's alone: now those may read it who may read its files.
+    fn open_to_readers(&self, folder: &dyn FsFolder) -> Result<()> {
+        let manifest = folder.facts(MANIFEST.as_ref());
+        let opened = manifest.and_then(|facts| match facts {
+            Some(facts) => folder.set_mode(mode_of_folder(facts.mode)),
+            None => Ok(()),
+        });
+        opened.map_err(|error| self.not_recorded(error))
+    }
+
+    fn manifest_of(&self, chosen: &[Done]) -> Result<Manifest> {
+        let mut segments = Vec::new();
+        let mut extents = Vec::new();
+        for done in chosen.iter().filter(|done| done.len > 0) {
+            let segment = u32::try_from(segments.len()).unwrap_or(u32::MAX);
+            let extent = Extent::between(0, done.len);
+            extents.push(ManifestExtent { segment, extent, crc32c: Some(done.crc32c) });
+            segments.push(Segment { name: done.file_name().into(), len: done.len });
+        }
+        Manifest::new(segments, extents).map_err(|error| {
+            Error::new(Operation::Commit, Reason::Corrupt, &self.folder)
+                .detail(format!("the manifest would be wrong: {error}"))
+        })
+    }
+}
