@@ -210,7 +210,7 @@ impl Command for Sweep {
             let removed = counted(removed, "folder");
             format!("removed {removed} of jobs, but cannot report it")
         })?;
-        if removed == 0 && !self.json {
+        if removed == 0 && swept.failed.is_empty() && !self.json {
             complain(format!("note: no folder was removed from {}", self.folder.display()));
         }
         let mut failed = swept.failed;

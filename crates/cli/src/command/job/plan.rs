@@ -47,7 +47,7 @@ pub struct PlanArgs {
     #[arg(value_name = "INPUT", value_parser = path(), value_hint = ValueHint::FilePath, required_unless_present = "parts")]
     pub inputs: Vec<PathBuf>,
 
-    /// How many parts; 0 is one for each --part-size [default: 0]
+    /// At most this many parts, since none is empty; 0 is one for each --part-size [default: 0]
     #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0, hide_default_value = true, conflicts_with = "part_size")]
     pub parts: usize,
 
