@@ -27,6 +27,7 @@
 //! # anyhow::Ok(())
 //! ```
 
+mod calls;
 mod commit;
 pub mod costs;
 mod engine;

@@ -1,12 +1,13 @@
 //! What the end of a job costs: one process looks at each segment, then writes the output.
 //!
 //! ```text
-//! file       look at each ─▶ CHOSEN ─▶ open and copy each ─▶ the name ─▶ remove each
-//! segments   look at each ─▶ MANIFEST
+//! file       look at each ─▶ draft, CHOSEN ─▶ open and copy each ─▶ the name ─▶ list, remove each
+//! segments   look at each ─▶ MANIFEST ─▶ list, for attempts that were not chosen
 //! ```
 //!
-//! One caller waits for each operation on a name. Several committers share the folders, if there are as
-//! many folders; then each writes a manifest of its own, and one more lists these.
+//! Looks and removals are [calls](super::calls) of several threads. Several committers share the folders, if
+//! there are as many folders; then each writes a manifest of its own, and one more lists these. A commit also
+//! looks at each input, as it does at each segment; here a job has few.
 
 use anyhow::{Result, ensure};
 
@@ -23,6 +24,9 @@ pub enum Output {
     Segments,
 }
 
+/// Bytes of a segment that one thread brings to their place before it takes the next.
+const UNIT: f64 = 16_777_216.0;
+
 /// How a job is committed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Committing {
@@ -30,7 +34,7 @@ pub struct Committing {
     pub output: Output,
     /// Processes that commit; at most one for each folder looks at segments.
     pub committers: usize,
-    /// Threads of each that copy.
+    /// Threads of each that copy or share: one for each core.
     pub threads: usize,
     /// Bytes of text for each segment, in the manifest or in the list of chosen attempts.
     pub bytes_each: f64,
@@ -49,7 +53,7 @@ pub struct Commit {
     pub list_s: f64,
     /// To bring bytes to their places.
     pub place_s: f64,
-    /// To remove segments.
+    /// To list the folder again, and to remove segments.
     pub remove_s: f64,
 }
 
@@ -75,32 +79,39 @@ impl Commit {
 pub fn commit(job: &Job, how: &Committing) -> Result<Commit> {
     job.check()?;
     ensure!(how.committers > 0 && how.threads > 0, "a commit needs at least one process");
-    let (storage, parts) = (&job.storage, job.work.parts as f64);
-    let lookers = how.committers.min(job.folders) as f64;
-    // One operation for each part, by callers of which each waits for its own.
-    let names = |callers: f64| {
-        let waits = 1.0 / storage.operations_per_s + storage.latency_s;
-        (parts / callers * waits).max(parts / job.operations_per_s())
-    };
-    let callers = (how.committers * how.threads) as f64;
-    let bytes = parts * job.work.bytes_out;
-    let text = parts * how.bytes_each / lookers / storage.write.each.min(storage.write.all);
-    let manifests = if lookers > 1.0 { 2.0 } else { 1.0 };
+    let (storage, parts) = (&job.storage, job.work.parts);
+    let lookers = how.committers.min(job.folders);
+    let share = parts as f64 / lookers as f64;
+    let processors = job.cores.map_or(lookers as f64, |cores| cores.min(lookers as f64));
+    let text = share * how.bytes_each / storage.write.each.min(storage.write.all);
+    let manifests = if lookers > 1 { 2.0 } else { 1.0 };
+    let listing_s = job.list_s(parts) / lookers as f64;
     let listed = Commit {
-        look_s: names(lookers),
-        list_s: parts * how.encode_s / lookers + text + manifests * how.sync_s,
-        ..Commit::default()
+        look_s: job.calls_s(parts, lookers),
+        list_s: parts as f64 * how.encode_s / processors + text + manifests * how.sync_s,
+        place_s: 0.0,
+        remove_s: listing_s,
     };
-    let place_s = match how.output {
-        Output::Segments => return Ok(listed),
-        Output::Shared => names(callers),
-        Output::Copied => {
-            // The threads of one process share its link.
-            let rate = |of: super::Bandwidth| of.all.min(of.each * how.committers as f64);
-            let copied = bytes / rate(storage.read) + bytes / rate(storage.write);
-            copied.max(names(callers))
-        }
-    };
+    if how.output == Output::Segments {
+        return Ok(listed);
+    }
     // The name of the file, then the receipt of the commit.
-    Ok(Commit { place_s: place_s + 2.0 * how.sync_s, remove_s: names(lookers), ..listed })
+    let place_s = placed_s(job, how) + 2.0 * how.sync_s;
+    Ok(Commit { place_s, remove_s: listing_s + job.calls_s(parts, lookers), ..listed })
+}
+
+/// Seconds until the bytes of all parts are at their places.
+fn placed_s(job: &Job, how: &Committing) -> f64 {
+    let (storage, parts) = (&job.storage, job.work.parts as f64);
+    let units = parts * (job.work.bytes_out / UNIT).ceil();
+    let in_turn = (units / (how.committers * how.threads) as f64).ceil();
+    if how.output == Output::Shared {
+        // A call that shares blocks waits for the server like one that opens the segment.
+        return job.waits_s(2.0 * units, 2.0 * in_turn);
+    }
+    // The threads of one process share its link.
+    let rate = |of: super::Bandwidth| of.all.min(of.each * how.committers as f64);
+    let bytes = parts * job.work.bytes_out;
+    let copied = bytes / rate(storage.read) + bytes / rate(storage.write);
+    copied.max(job.waits_s(units, in_turn))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
@@ -11,6 +11,7 @@ use swath::job::{Done, Form, JobOptions, Plan};
 use swath::sink::Durability;
 use swath::{OutputOptions, PageCache, ReadOptions};
 
+use super::commit::{Committing, Output, commit};
 use super::model::{Bandwidth, Job, Storage};
 use crate::measure::Meter;
 
@@ -29,14 +30,17 @@ const BLOCK: usize = 4 << 20;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Costs {
     /// Segments in the folder at the end.
-    pub names: f64,
+    pub names: usize,
     /// Seconds to begin, write and finish a small segment, when the folder is nearly that full.
     pub segment_s: f64,
     /// The same, durable before it gets its name.
     pub synced_s: f64,
-    /// Seconds for one name of a listing that looks at each file, as a client does that starts again.
+    /// Seconds for one name of a listing.
+    pub names_s: f64,
+    /// Seconds for one name of a listing that looks at each file with several threads, as a client does that
+    /// starts again.
     pub list_s: f64,
-    /// Seconds of stat(2) for one segment.
+    /// Seconds of stat(2) for one segment, one after the other.
     pub look_s: f64,
     /// Seconds of the commit for one segment, where a manifest is the output.
     pub commit_s: f64,
@@ -64,7 +68,7 @@ pub fn measure(folder: &Path, names: usize, blocks: usize) -> Result<Costs> {
     let scratch =
         scratch.with_context(|| format!("cannot make a folder in {}", folder.display()))?;
     let folder = scratch.path();
-    let mut costs = Costs { names: names as f64, ..Costs::default() };
+    let mut costs = Costs { names, ..Costs::default() };
     small(folder, names, &mut costs)?;
     costs.synced_s = synced(folder)?;
     large(folder, blocks, &mut costs)?;
@@ -89,7 +93,9 @@ fn small(folder: &Path, names: usize, costs: &mut Costs) -> Result<()> {
     let count = names as f64;
     let (done, seconds) = timed(|| plan.done().map_err(Into::into))?;
     costs.list_s = seconds / count;
-    costs.look_s = looked(plan.folder())? / count;
+    let (paths, seconds) = timed(|| listed(plan.folder()))?;
+    costs.names_s = seconds / count;
+    costs.look_s = looked(&paths)? / count;
     costs.commit_s = timed(|| Ok(plan.commit(&done)?))?.1 / count;
     // No segment is as long as what lists them.
     let lens = fs::read_dir(plan.folder())?.map(|entry| {
@@ -149,12 +155,13 @@ fn segments(plan: &Plan, bytes: &[u8]) -> Result<Vec<Done>> {
     (0..plan.parts().len()).map(|index| segment(plan, index, bytes)).collect()
 }
 
-fn looked(folder: &Path) -> Result<f64> {
-    let names: Vec<_> = fs::read_dir(folder)?.collect::<std::io::Result<_>>()?;
-    let look = || {
-        names.iter().try_for_each(|entry| fs::metadata(entry.path()).map(drop))?;
-        Ok(())
-    };
+fn listed(folder: &Path) -> Result<Vec<PathBuf>> {
+    let paths = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    Ok(paths.collect::<std::io::Result<_>>()?)
+}
+
+fn looked(paths: &[PathBuf]) -> Result<f64> {
+    let look = || Ok(paths.iter().try_for_each(|path| fs::metadata(path).map(drop))?);
     Ok(timed(look)?.1)
 }
 
@@ -202,6 +209,7 @@ impl Costs {
         for (name, value) in [
             ("segment_seconds", self.segment_s),
             ("synced_segment_seconds", self.synced_s),
+            ("names_seconds", self.names_s),
             ("list_seconds", self.list_s),
             ("look_seconds", self.look_s),
             ("commit_seconds", self.commit_s),
@@ -239,8 +247,31 @@ impl Costs {
             one_folder_per_s: cores / operation_s,
             // One caller waits for the whole operation.
             latency_s: operation_s - operation_s / cores,
-            names_per_s: 1.0 / self.list_s,
+            names_per_s: 1.0 / self.names_s,
         }
+    }
+
+    /// A commit by one process with two threads. What it computes is what the commit here took besides its
+    /// looks, its text and its listing on that many cores.
+    ///
+    /// # Errors
+    ///
+    /// If a cost is not above 0.
+    pub fn committing(&self, output: Output, cores: f64) -> Result<Committing> {
+        let how = Committing {
+            output,
+            committers: 1,
+            threads: 2,
+            bytes_each: self.manifest_bytes,
+            encode_s: 0.0,
+            sync_s: (self.synced_s - self.segment_s).max(0.0),
+        };
+        let storage = self.storage_of_commit(cores);
+        let job = Job { storage, ..Job::default().with_parts(self.names) };
+        // The commit that was measured syncs nothing.
+        let segments = Committing { output: Output::Segments, sync_s: 0.0, ..how };
+        let rest = self.commit_s - commit(&job, &segments)?.seconds() / self.names as f64;
+        Ok(Committing { encode_s: rest.max(0.0), ..how })
     }
 }
 
@@ -257,7 +288,7 @@ mod tests {
         for (name, value) in meter.metrics() {
             assert!(value.is_finite() && *value > 0.0, "{name}: {value}");
         }
-        assert_eq!(meter.metrics().len(), 10);
+        assert_eq!(meter.metrics().len(), 11);
         assert!((10.0..200.0).contains(&costs.manifest_bytes), "{}", costs.manifest_bytes);
         assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
         let job = Job { storage: costs.storage(2.0), ..Job::default() };

@@ -375,12 +375,9 @@ impl<'j> Engine<'j> {
         }
     }
 
-    /// The client comes back and looks at every name in the folder.
+    /// The client comes back, lists the folder and looks at each segment.
     fn client_fails(&mut self) {
-        let storage = &self.job.storage;
-        let each =
-            1.0 / storage.names_per_s + storage.latency_s + 1.0 / self.job.operations_per_s();
-        let away = self.job.trouble.client_restart_s + self.segments as f64 * each;
+        let away = self.job.trouble.client_restart_s + self.job.relist_s(self.segments);
         self.client.close(self.now, away);
         self.expect_client_failure();
     }

@@ -254,6 +254,11 @@ fn a_client_that_is_away_holds_up_requests_and_loses_no_part() {
     job.trouble.client_restart_s = 20.0;
     let found = run(&job, 1);
     assert!(found.seconds >= calm.seconds + 20.0 && found.lost == 0 && found.attempts == 400);
+    // It lists the folder and looks at each segment.
+    close(distant().relist_s(1_000), 0.02 + 1.12);
+    close(distant().relist_s(0), 0.0);
+    job.storage.names_per_s = 1.0;
+    assert!(run(&job, 1).seconds >= found.seconds + 20.0);
 }
 
 #[test]
@@ -286,8 +291,61 @@ fn jobs_that_cannot_be_are_refused_and_those_that_never_end_are_noticed() {
 }
 
 #[test]
+fn calls_on_names_are_made_as_the_library_makes_them() {
+    use super::calls::{GROUP, THREADS, in_turn};
+    let right = [
+        (0, 0),
+        (1, 1),
+        (16, 16),
+        // Two to ten groups at the same time.
+        (17, 16),
+        (160, 16),
+        // A second round: of one call, of a whole group, of more groups.
+        (161, 17),
+        (176, 32),
+        (177, 32),
+        (1_000, 112),
+        (100_000, 10_000),
+    ];
+    for (count, calls) in right {
+        assert_eq!(in_turn(count), calls, "{count}");
+    }
+    let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../swath/src/job/files.rs");
+    let library = std::fs::read_to_string(library).expect("the library's source");
+    for (name, value) in [("GROUP", GROUP), ("THREADS", THREADS)] {
+        assert!(library.contains(&format!("const {name}: usize = {value};")), "{name}");
+    }
+}
+
+/// Latency limits few callers, and the folder limits many.
+fn distant() -> Job {
+    let mut job = real();
+    (job.storage.latency_s, job.storage.names_per_s) = (0.0099, 50_000.0);
+    job
+}
+
+#[test]
+fn calls_are_limited_by_the_latency_of_few_and_the_rate_of_many() {
+    // Each call takes 10 ms; one folder allows 5,000 a second, all of them 10,000.
+    let job = distant();
+    close(job.calls_s(1, 1), 0.01);
+    close(job.calls_s(1_000, 1), 1.12);
+    // More processes need more folders.
+    close(job.calls_s(1_000, 10), 1.12);
+    let sharded = Job { folders: 10, ..job.clone() };
+    // Each has a folder of 100: seven groups, at the same time.
+    close(sharded.calls_s(1_000, 10), 0.16);
+    close(sharded.calls_s(1_000, 1), 1.6);
+    // Of four processes, two have three folders.
+    close(sharded.calls_s(1_000, 4), 0.48);
+    close(Job { folders: 1_000, ..job }.calls_s(1_000, 1_000), 0.1);
+    // Ten callers of 1.1 ms would make 9,000 a second in the folder.
+    close(real().calls_s(100_000, 1), 20.0);
+}
+
+#[test]
 fn the_commit_is_the_sum_of_its_waits() {
-    let job = real().with_parts(1_000);
+    let job = distant().with_parts(1_000);
     let how = Committing {
         output: Output::Segments,
         committers: 1,
@@ -296,21 +354,54 @@ fn the_commit_is_the_sum_of_its_waits() {
         encode_s: 1e-6,
         sync_s: 0.01,
     };
-    let found = commit(&job, &how).expect("a commit");
-    close(found.look_s, 1_000.0 * 0.0011);
+    let of = |job: &Job, how: Committing| commit(job, &how).expect("a commit");
+    let found = of(&job, how);
+    close(found.look_s, 1.12);
     close(found.list_s, 0.001 + 100_000.0 / 2e8 + 0.01);
-    assert!(found.place_s == 0.0 && found.remove_s == 0.0);
-    let copied = commit(&job, &Committing { output: Output::Copied, ..how }).expect("a commit");
+    assert!(found.place_s == 0.0);
+    // It lists the folder, in which there may be attempts that were not chosen.
+    close(found.remove_s, 0.02);
+    let copied = of(&job, Committing { output: Output::Copied, ..how });
     let bytes = 1_000.0 * job.work.bytes_out;
     close(copied.place_s, bytes / 4e8 + bytes / 2e8 + 0.02);
-    close(copied.remove_s, copied.look_s);
-    // Ten folders, ten committers: a tenth of the waits, until the server is the limit.
+    close(copied.remove_s, 0.02 + 1.12);
+    // Four pieces of 16 MiB in each, opened and shared by two threads.
+    let shared = Committing { output: Output::Shared, ..how };
+    close(of(&job, shared).place_s, 4_000.0 / 2.0 * 2.0 * 0.01 + 0.02);
+    let mut empty = job.clone();
+    empty.work.bytes_out = 0.0;
+    close(of(&empty, shared).place_s, 0.02);
+    // Ten folders, ten committers, then the cores of one machine.
     let sharded = Job { folders: 10, ..job };
-    let ten = commit(&sharded, &Committing { committers: 10, ..how }).expect("a commit");
-    close(ten.look_s, 0.11);
-    let many = Job { folders: 1_000, ..sharded };
-    let most = commit(&many, &Committing { committers: 1_000, ..how }).expect("a commit");
-    close(most.look_s, 1_000.0 / 10_000.0);
+    let ten = Committing { committers: 10, ..how };
+    let found = of(&sharded, ten);
+    close(found.look_s, 0.16);
+    close(found.list_s, 0.0001 + 10_000.0 / 2e8 + 0.02);
+    close(found.remove_s, 0.002);
+    let here = Job { cores: Some(2.0), ..sharded };
+    close(of(&here, ten).list_s, 0.0005 + 10_000.0 / 2e8 + 0.02);
+}
+
+#[test]
+fn a_commit_here_takes_as_long_as_it_was_measured() {
+    let costs = costs::Costs {
+        names: 1_000,
+        segment_s: 30e-6,
+        names_s: 0.2e-6,
+        look_s: 1.2e-6,
+        list_s: 2e-6,
+        commit_s: 3e-6,
+        manifest_bytes: 50.0,
+        read_per_s: 2e9,
+        write_per_s: 1e9,
+        ..costs::Costs::default()
+    };
+    let how = costs.committing(Output::Segments, 2.0).expect("a commit");
+    // Two cores look, one lists and encodes.
+    close(how.encode_s, 3e-6 - 0.6e-6 - 0.2e-6 - 50.0 / 1e9);
+    let storage = costs.storage_of_commit(2.0);
+    let job = Job { storage, cores: Some(2.0), ..Job::default().with_parts(1_000) };
+    close(commit(&job, &how).expect("a commit").seconds(), 1_000.0 * 3e-6);
 }
 
 #[test]

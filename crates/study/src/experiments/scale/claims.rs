@@ -3,8 +3,8 @@
 
 use super::super::shape::asked;
 use super::names::{
-    CASES, COMMITS, FIXED, HEDGED, HERE, LATES, PULLED, RATIO, SERIES, SHARED, STORAGES,
-    hedge_series, size_series,
+    CASES, COMMITS, FIXED, HEDGED, HERE, LATES, PULLED, RATIO, RESTARTED, SERIES, SHARED,
+    STORAGES, hedge_series, size_series,
 };
 use crate::experiment::{Claim, Point, told};
 use crate::results::{Finding, Key, Selected, State};
@@ -18,6 +18,7 @@ pub(super) const COSTS: &[Claim] = &[
             let all = [
                 ("a segment", "segment_seconds"),
                 ("a durable segment", "synced_segment_seconds"),
+                ("to list a name", "names_seconds"),
                 ("to list and look at a name", "list_seconds"),
                 ("the commit as segments, each", "commit_seconds"),
                 ("the commit as a file, each", "file_commit_seconds"),
@@ -202,6 +203,11 @@ pub(super) const COMMIT: &[Claim] = &[
     asked("s-commit-file", "What does one file cost in their place?", |runs, state| {
         commit_times(runs, state, &[COMMITS[2].0, COMMITS[3].0, COMMITS[4].0])
     }),
+    asked(
+        "s-commit-restart",
+        "When does a client that starts again know what is done?",
+        |runs, state| commit_times(runs, state, &[RESTARTED]),
+    ),
 ];
 
 fn commit_times(runs: &Selected<'_>, state: State, names: &[&str]) -> Finding {

@@ -27,6 +27,7 @@ pub(in crate::experiments) const COSTS: Experiment = Experiment {
         let all = [
             ("begin, write and name a segment", "segment_seconds"),
             ("the same, durable", "synced_segment_seconds"),
+            ("list it, each name", "names_seconds"),
             ("list and look at it, each name", "list_seconds"),
             ("look at one", "look_seconds"),
             ("commit as segments, each", "commit_seconds"),

@@ -65,3 +65,5 @@ pub(super) const COMMITS: [(&str, Output, usize, usize); 5] = [
     ("file, copied", Output::Copied, 1, usize::MAX),
     ("file, copied by ten processes", Output::Copied, 10, usize::MAX),
 ];
+/// The series of a client that lists the folder and looks at each segment.
+pub(super) const RESTARTED: &str = "a client that starts again";

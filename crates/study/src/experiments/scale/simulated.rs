@@ -7,7 +7,8 @@ use anyhow::{Context, Result};
 use super::super::shape::{chart, metric, over};
 use super::clusters::{DISK, PARALLEL, PART, SERVER, SLOW, heavy, light};
 use super::names::{
-    COMMITS, FIXED, HEDGED, LATES, PULLED, SHARED, STORAGES, hedge_series, size_series,
+    COMMITS, FIXED, HEDGED, LATES, PULLED, RESTARTED, SHARED, STORAGES, hedge_series,
+    size_series,
 };
 use super::{COMMON, claims};
 use crate::experiment::{Experiment, Scale};
@@ -15,8 +16,7 @@ use crate::measure::{Entrant, Entrants, Meter, Outcome, Stage};
 use crate::results::{Chart, Measure, State};
 use crate::scale::costs::{self, Costs};
 use crate::scale::{
-    Committing, Job, Output, Simulated, Spent, Storage, Strategy, Trouble, Use, commit,
-    simulate,
+    Committing, Job, Simulated, Spent, Storage, Strategy, Trouble, Use, commit, simulate,
 };
 
 const STRATEGIES: [(&str, Strategy); 3] = [
@@ -189,7 +189,7 @@ pub(in crate::experiments) const COMMIT: Experiment = Experiment {
             by("time", Measure::Seconds),
             by("of it: look at each segment", metric("look_seconds")),
             by("of it: bring bytes to their places", metric("place_seconds")),
-            by("of it: remove segments", metric("remove_seconds")),
+            by("of it: list and remove segments", metric("remove_seconds")),
         ]
     },
     entrants: commits,
@@ -204,40 +204,42 @@ fn commits(stage: &Stage) -> Result<Entrants> {
         vec![100, 1_000, 10_000, 100_000, 1_000_000],
     );
     let mut all = Entrants::default();
-    for storage in [costs.storage_of_commit(stage.workers() as f64), SERVER, PARALLEL] {
-        for (name, output, committers, in_folder) in COMMITS {
-            for &count in &counts {
-                let job = heavy(storage, count);
-                let job = Job { folders: count.div_ceil(in_folder).max(1), ..job };
-                let how = committing(&costs, output, committers);
-                let expected = Outcome { bytes: bytes(count), checksum: count as u64 };
-                let work = move |meter: &mut Meter| {
+    let on = stage.workers() as f64;
+    let here = costs.storage_of_commit(on);
+    for (storage, cores) in [(here, Some(on)), (SERVER, None), (PARALLEL, None)] {
+        let of = |name: &str| format!("{}: {name}", storage.name);
+        for &count in &counts {
+            let job = Job { cores, ..heavy(storage, count) };
+            for (name, output, committers, in_folder) in COMMITS {
+                let job = Job { folders: count.div_ceil(in_folder).max(1), ..job.clone() };
+                let how = Committing { committers, ..costs.committing(output, on)? };
+                all.here.push(at_parts(of(name), count, move |meter| {
                     let found = commit(&job, &how)?;
                     meter.took(found.seconds());
                     meter.note("look_seconds", found.look_s);
                     meter.note("place_seconds", found.place_s);
                     meter.note("remove_seconds", found.remove_s);
-                    Ok(expected)
-                };
-                let series = format!("{}: {name}", storage.name);
-                let entrant = Entrant::new(series, expected, work);
-                all.here.push(entrant.at(count as f64, State::None));
+                    Ok(())
+                }));
             }
+            all.here.push(at_parts(of(RESTARTED), count, move |meter| {
+                meter.took(job.relist_s(count));
+                Ok(())
+            }));
         }
     }
     Ok(all)
 }
 
-fn committing(costs: &Costs, output: Output, committers: usize) -> Committing {
-    Committing {
-        output,
-        committers,
-        threads: 2,
-        bytes_each: costs.manifest_bytes,
-        // What the commit takes besides its looks at segments.
-        encode_s: (costs.commit_s - costs.look_s).max(0.0),
-        sync_s: (costs.synced_s - costs.segment_s).max(0.0),
-    }
+/// An entrant at a number of parts of the usual size.
+fn at_parts(
+    series: String,
+    count: usize,
+    work: impl Fn(&mut Meter) -> Result<()> + 'static,
+) -> Entrant {
+    let expected = Outcome { bytes: bytes(count), checksum: count as u64 };
+    let work = move |meter: &mut Meter| work(meter).map(|()| expected);
+    Entrant::new(series, expected, work).at(count as f64, State::None)
 }
 
 /// What this machine costs, in a moment.

@@ -1,0 +1,55 @@
+//! Calls on names (stat, open, remove) that one process makes for each segment.
+//!
+//! ```text
+//! group  0 ── 16 calls ──▶ thread 1 ──▶ the next group …      each thread waits for its own calls
+//!        1 ── 16 calls ──▶ thread 2 ──▶ …                     10 threads in each process
+//! ```
+//!
+//! The latency of each call limits one process; the rate of the folders limits all of them together.
+
+use super::model::Job;
+
+/// Threads with which one process of [`swath::job`] makes its calls.
+pub(super) const THREADS: usize = 10;
+/// Calls that a thread makes before it takes the next.
+pub(super) const GROUP: usize = 16;
+
+/// Calls that the busiest thread makes one after the other, if one process makes `count`.
+pub(super) fn in_turn(count: usize) -> usize {
+    let Some(full) = count.div_ceil(GROUP).checked_sub(1) else { return 0 };
+    // The last group may be short, and counts if it begins a round of its own.
+    let rounds = full / THREADS;
+    let last = if full % THREADS == 0 { count - full * GROUP } else { GROUP };
+    rounds * GROUP + last
+}
+
+impl Job {
+    /// Seconds in which processes make one call for each of `count` segments. Each process makes the calls
+    /// of whole folders, one folder after the other.
+    #[must_use]
+    pub fn calls_s(&self, count: usize, processes: usize) -> f64 {
+        let folders = self.folders.max(1);
+        let folders_each = folders.div_ceil(processes.clamp(1, folders));
+        let waits = folders_each * in_turn(count.div_ceil(folders));
+        self.waits_s(count as f64, waits as f64)
+    }
+
+    /// Seconds of `count` calls of which one caller makes `in_turn`, one after the other.
+    pub(super) fn waits_s(&self, count: f64, in_turn: f64) -> f64 {
+        let wait_s = 1.0 / self.storage.operations_per_s + self.storage.latency_s;
+        (in_turn * wait_s).max(count / self.operations_per_s())
+    }
+
+    /// Seconds in which one process lists the names of `segments` segments.
+    #[must_use]
+    pub fn list_s(&self, segments: usize) -> f64 {
+        segments as f64 / self.storage.names_per_s
+    }
+
+    /// Seconds until a client that has started again knows which parts are done: it lists the folders and
+    /// looks at each segment.
+    #[must_use]
+    pub fn relist_s(&self, segments: usize) -> f64 {
+        self.list_s(segments) + self.calls_s(segments, 1)
+    }
+}
