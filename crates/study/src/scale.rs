@@ -42,6 +42,7 @@ mod pool;
 mod tests;
 pub mod worker;
 
+pub use calls::{Callers, ONE_PROCESS};
 pub use commit::{Commit, Committing, Output, commit};
 pub use engine::simulate;
 pub use line::Line;

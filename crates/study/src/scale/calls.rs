@@ -14,12 +14,24 @@ pub(super) const THREADS: usize = 10;
 /// Calls that a thread makes before it takes the next.
 pub(super) const GROUP: usize = 16;
 
+/// Those who make calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Callers {
+    /// Processes, at most one for each folder.
+    pub processes: usize,
+    /// Threads of each. With one, each call waits for the one before.
+    pub threads: usize,
+}
+
+/// One process, as the library makes its calls.
+pub const ONE_PROCESS: Callers = Callers { processes: 1, threads: THREADS };
+
 /// Calls that the busiest thread makes one after the other, if one process makes `count`.
-pub(super) fn in_turn(count: usize) -> usize {
+pub(super) fn in_turn(count: usize, threads: usize) -> usize {
     let Some(full) = count.div_ceil(GROUP).checked_sub(1) else { return 0 };
     // The last group may be short, and counts if it begins a round of its own.
-    let rounds = full / THREADS;
-    let last = if full % THREADS == 0 { count - full * GROUP } else { GROUP };
+    let rounds = full / threads;
+    let last = if full % threads == 0 { count - full * GROUP } else { GROUP };
     rounds * GROUP + last
 }
 
@@ -27,10 +39,10 @@ impl Job {
     /// Seconds in which processes make one call for each of `count` segments. Each process makes the calls
     /// of whole folders, one folder after the other.
     #[must_use]
-    pub fn calls_s(&self, count: usize, processes: usize) -> f64 {
+    pub fn calls_s(&self, count: usize, by: Callers) -> f64 {
         let folders = self.folders.max(1);
-        let folders_each = folders.div_ceil(processes.clamp(1, folders));
-        let waits = folders_each * in_turn(count.div_ceil(folders));
+        let folders_each = folders.div_ceil(by.processes.clamp(1, folders));
+        let waits = folders_each * in_turn(count.div_ceil(folders), by.threads.max(1));
         self.waits_s(count as f64, waits as f64)
     }
 
@@ -50,6 +62,6 @@ impl Job {
     /// looks at each segment.
     #[must_use]
     pub fn relist_s(&self, segments: usize) -> f64 {
-        self.list_s(segments) + self.calls_s(segments, 1)
+        self.list_s(segments) + self.calls_s(segments, ONE_PROCESS)
     }
 }

@@ -11,6 +11,7 @@
 
 use anyhow::{Result, ensure};
 
+use super::calls::Callers;
 use super::model::Job;
 
 /// The form of the output.
@@ -32,8 +33,9 @@ const UNIT: f64 = 16_777_216.0;
 pub struct Committing {
     /// The form of the output.
     pub output: Output,
-    /// Processes that commit; at most one for each folder looks at segments.
-    pub committers: usize,
+    /// Processes that commit, of which at most one for each folder looks at segments; and the threads of each
+    /// that look and remove.
+    pub callers: Callers,
     /// Threads of each that copy or share: one for each core.
     pub threads: usize,
     /// Bytes of text for each segment, in the manifest or in the list of chosen attempts.
@@ -78,16 +80,19 @@ impl Commit {
 /// As [`simulate`](super::simulate) for the job; if nobody commits.
 pub fn commit(job: &Job, how: &Committing) -> Result<Commit> {
     job.check()?;
-    ensure!(how.committers > 0 && how.threads > 0, "a commit needs at least one process");
+    ensure!(
+        how.callers.processes > 0 && how.callers.threads > 0 && how.threads > 0,
+        "a commit needs at least one process"
+    );
     let (storage, parts) = (&job.storage, job.work.parts);
-    let lookers = how.committers.min(job.folders);
+    let lookers = how.callers.processes.min(job.folders);
     let share = parts as f64 / lookers as f64;
     let processors = job.cores.map_or(lookers as f64, |cores| cores.min(lookers as f64));
     let text = share * how.bytes_each / storage.write.each.min(storage.write.all);
     let manifests = if lookers > 1 { 2.0 } else { 1.0 };
     let listing_s = job.list_s(parts) / lookers as f64;
     let listed = Commit {
-        look_s: job.calls_s(parts, lookers),
+        look_s: job.calls_s(parts, how.callers),
         list_s: parts as f64 * how.encode_s / processors + text + manifests * how.sync_s,
         place_s: 0.0,
         remove_s: listing_s,
@@ -97,20 +102,20 @@ pub fn commit(job: &Job, how: &Committing) -> Result<Commit> {
     }
     // The name of the file, then the receipt of the commit.
     let place_s = placed_s(job, how) + 2.0 * how.sync_s;
-    Ok(Commit { place_s, remove_s: listing_s + job.calls_s(parts, lookers), ..listed })
+    Ok(Commit { place_s, remove_s: listing_s + job.calls_s(parts, how.callers), ..listed })
 }
 
 /// Seconds until the bytes of all parts are at their places.
 fn placed_s(job: &Job, how: &Committing) -> f64 {
     let (storage, parts) = (&job.storage, job.work.parts as f64);
     let units = parts * (job.work.bytes_out / UNIT).ceil();
-    let in_turn = (units / (how.committers * how.threads) as f64).ceil();
+    let in_turn = (units / (how.callers.processes * how.threads) as f64).ceil();
     if how.output == Output::Shared {
         // A call that shares blocks waits for the server like one that opens the segment.
         return job.waits_s(2.0 * units, 2.0 * in_turn);
     }
     // The threads of one process share its link.
-    let rate = |of: super::Bandwidth| of.all.min(of.each * how.committers as f64);
+    let rate = |of: super::Bandwidth| of.all.min(of.each * how.callers.processes as f64);
     let bytes = parts * job.work.bytes_out;
     let copied = bytes / rate(storage.read) + bytes / rate(storage.write);
     copied.max(job.waits_s(units, in_turn))

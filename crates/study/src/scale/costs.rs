@@ -11,6 +11,7 @@ use swath::job::{Done, Form, JobOptions, Plan};
 use swath::sink::Durability;
 use swath::{OutputOptions, PageCache, ReadOptions};
 
+use super::calls::ONE_PROCESS;
 use super::commit::{Committing, Output, commit};
 use super::model::{Bandwidth, Job, Storage};
 use crate::measure::Meter;
@@ -260,7 +261,7 @@ impl Costs {
     pub fn committing(&self, output: Output, cores: f64) -> Result<Committing> {
         let how = Committing {
             output,
-            committers: 1,
+            callers: ONE_PROCESS,
             threads: 2,
             bytes_each: self.manifest_bytes,
             encode_s: 0.0,

@@ -308,7 +308,8 @@ fn calls_on_names_are_made_as_the_library_makes_them() {
         (100_000, 10_000),
     ];
     for (count, calls) in right {
-        assert_eq!(in_turn(count), calls, "{count}");
+        assert_eq!(in_turn(count, THREADS), calls, "{count}");
+        assert_eq!(in_turn(count, 1), count);
     }
     let library = concat!(env!("CARGO_MANIFEST_DIR"), "/../swath/src/job/files.rs");
     let library = std::fs::read_to_string(library).expect("the library's source");
@@ -324,23 +325,29 @@ fn distant() -> Job {
     job
 }
 
+fn processes(processes: usize) -> Callers {
+    Callers { processes, ..ONE_PROCESS }
+}
+
 #[test]
 fn calls_are_limited_by_the_latency_of_few_and_the_rate_of_many() {
     // Each call takes 10 ms; one folder allows 5,000 a second, all of them 10,000.
     let job = distant();
-    close(job.calls_s(1, 1), 0.01);
-    close(job.calls_s(1_000, 1), 1.12);
+    close(job.calls_s(1, processes(1)), 0.01);
+    close(job.calls_s(1_000, processes(1)), 1.12);
+    // One call after the other; the rate does not matter.
+    close(job.calls_s(1_000, Callers { threads: 1, ..ONE_PROCESS }), 10.0);
     // More processes need more folders.
-    close(job.calls_s(1_000, 10), 1.12);
+    close(job.calls_s(1_000, processes(10)), 1.12);
     let sharded = Job { folders: 10, ..job.clone() };
     // Each has a folder of 100: seven groups, at the same time.
-    close(sharded.calls_s(1_000, 10), 0.16);
-    close(sharded.calls_s(1_000, 1), 1.6);
+    close(sharded.calls_s(1_000, processes(10)), 0.16);
+    close(sharded.calls_s(1_000, processes(1)), 1.6);
     // Of four processes, two have three folders.
-    close(sharded.calls_s(1_000, 4), 0.48);
-    close(Job { folders: 1_000, ..job }.calls_s(1_000, 1_000), 0.1);
+    close(sharded.calls_s(1_000, processes(4)), 0.48);
+    close(Job { folders: 1_000, ..job }.calls_s(1_000, processes(1_000)), 0.1);
     // Ten callers of 1.1 ms would make 9,000 a second in the folder.
-    close(real().calls_s(100_000, 1), 20.0);
+    close(real().calls_s(100_000, processes(1)), 20.0);
 }
 
 #[test]
@@ -348,7 +355,7 @@ fn the_commit_is_the_sum_of_its_waits() {
     let job = distant().with_parts(1_000);
     let how = Committing {
         output: Output::Segments,
-        committers: 1,
+        callers: ONE_PROCESS,
         threads: 2,
         bytes_each: 100.0,
         encode_s: 1e-6,
@@ -359,6 +366,8 @@ fn the_commit_is_the_sum_of_its_waits() {
     close(found.look_s, 1.12);
     close(found.list_s, 0.001 + 100_000.0 / 2e8 + 0.01);
     assert!(found.place_s == 0.0);
+    let alone = Callers { threads: 1, ..ONE_PROCESS };
+    close(of(&job, Committing { callers: alone, ..how }).look_s, 10.0);
     // It lists the folder, in which there may be attempts that were not chosen.
     close(found.remove_s, 0.02);
     let copied = of(&job, Committing { output: Output::Copied, ..how });
@@ -373,7 +382,7 @@ fn the_commit_is_the_sum_of_its_waits() {
     close(of(&empty, shared).place_s, 0.02);
     // Ten folders, ten committers, then the cores of one machine.
     let sharded = Job { folders: 10, ..job };
-    let ten = Committing { committers: 10, ..how };
+    let ten = Committing { callers: processes(10), ..how };
     let found = of(&sharded, ten);
     close(found.look_s, 0.16);
     close(found.list_s, 0.0001 + 10_000.0 / 2e8 + 0.02);

@@ -8,6 +8,7 @@ use super::names::{
 };
 use crate::experiment::{Claim, Point, told};
 use crate::results::{Finding, Key, Selected, State};
+use crate::scale::Output;
 use crate::stats::median;
 
 pub(super) const COSTS: &[Claim] = &[
@@ -198,10 +199,10 @@ pub(super) const COMMIT: &[Claim] = &[
     asked(
         "s-commit",
         "When is one folder, one manifest and one committing process too few?",
-        |runs, state| commit_times(runs, state, &[COMMITS[0].0, COMMITS[1].0]),
+        |runs, state| commit_times(runs, state, &ways(|it| it == Output::Segments)),
     ),
     asked("s-commit-file", "What does one file cost in their place?", |runs, state| {
-        commit_times(runs, state, &[COMMITS[2].0, COMMITS[3].0, COMMITS[4].0])
+        commit_times(runs, state, &ways(|it| it != Output::Segments))
     }),
     asked(
         "s-commit-restart",
@@ -209,6 +210,10 @@ pub(super) const COMMIT: &[Claim] = &[
         |runs, state| commit_times(runs, state, &[RESTARTED]),
     ),
 ];
+
+fn ways(is_one: fn(Output) -> bool) -> Vec<&'static str> {
+    COMMITS.iter().filter(|way| is_one(way.output)).map(|way| way.name).collect()
+}
 
 fn commit_times(runs: &Selected<'_>, state: State, names: &[&str]) -> Finding {
     let storages = [HERE, "file server", "parallel file system"];

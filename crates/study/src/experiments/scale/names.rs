@@ -1,6 +1,6 @@
 //! The names of series, cases and metrics, which the questions share with what is run.
 
-use crate::scale::{Output, Strategy};
+use crate::scale::{Callers, ONE_PROCESS, Output, Strategy};
 
 /// The series of the costs.
 pub(super) const HERE: &str = "this machine";
@@ -57,13 +57,45 @@ pub(super) fn size_series(workers: usize, fails: bool) -> String {
     format!("{workers} workers{}", if fails { ", failing" } else { "" })
 }
 
-/// How commits are made: what it is called, and the form, committers and names in a folder.
-pub(super) const COMMITS: [(&str, Output, usize, usize); 5] = [
-    ("manifest", Output::Segments, 1, usize::MAX),
-    ("manifests of 1,000, ten processes", Output::Segments, 10, 1_000),
-    ("file, blocks shared", Output::Shared, 1, usize::MAX),
-    ("file, copied", Output::Copied, 1, usize::MAX),
-    ("file, copied by ten processes", Output::Copied, 10, usize::MAX),
+/// How commits are made.
+pub(super) struct Way {
+    /// What it is called.
+    pub(super) name: &'static str,
+    pub(super) output: Output,
+    pub(super) callers: Callers,
+    /// Segments in each folder.
+    pub(super) in_folder: usize,
+}
+
+const MANIFEST: Way = Way {
+    name: "manifest",
+    output: Output::Segments,
+    callers: ONE_PROCESS,
+    in_folder: usize::MAX,
+};
+const TEN: Callers = Callers { processes: 10, ..ONE_PROCESS };
+
+pub(super) const COMMITS: [Way; 6] = [
+    MANIFEST,
+    Way {
+        name: "manifest, one call after the other",
+        callers: Callers { threads: 1, ..ONE_PROCESS },
+        ..MANIFEST
+    },
+    Way {
+        name: "manifests of 1,000, ten processes",
+        callers: TEN,
+        in_folder: 1_000,
+        ..MANIFEST
+    },
+    Way { name: "file, blocks shared", output: Output::Shared, ..MANIFEST },
+    Way { name: "file, copied", output: Output::Copied, ..MANIFEST },
+    Way {
+        name: "file, copied by ten processes",
+        output: Output::Copied,
+        callers: TEN,
+        ..MANIFEST
+    },
 ];
 /// The series of a client that lists the folder and looks at each segment.
 pub(super) const RESTARTED: &str = "a client that starts again";

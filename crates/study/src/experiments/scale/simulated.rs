@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use super::super::shape::{chart, metric, over};
 use super::clusters::{DISK, PARALLEL, PART, SERVER, SLOW, heavy, light};
 use super::names::{
-    COMMITS, FIXED, HEDGED, LATES, PULLED, RESTARTED, SHARED, STORAGES, hedge_series,
+    COMMITS, FIXED, HEDGED, LATES, PULLED, RESTARTED, SHARED, STORAGES, Way, hedge_series,
     size_series,
 };
 use super::{COMMON, claims};
@@ -210,9 +210,9 @@ fn commits(stage: &Stage) -> Result<Entrants> {
         let of = |name: &str| format!("{}: {name}", storage.name);
         for &count in &counts {
             let job = Job { cores, ..heavy(storage, count) };
-            for (name, output, committers, in_folder) in COMMITS {
+            for Way { name, output, callers, in_folder } in COMMITS {
                 let job = Job { folders: count.div_ceil(in_folder).max(1), ..job.clone() };
-                let how = Committing { committers, ..costs.committing(output, on)? };
+                let how = Committing { callers, ..costs.committing(output, on)? };
                 all.here.push(at_parts(of(name), count, move |meter| {
                     let found = commit(&job, &how)?;
                     meter.took(found.seconds());
