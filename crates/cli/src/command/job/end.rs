@@ -192,9 +192,9 @@ pub struct Sweep {
 
 impl Command for Sweep {
     fn run(&self) -> Result<Outcome> {
-        let (mut removed, mut printed) = (0, Ok(()));
         refuse_job(&self.folder)?;
         let swept = swath::job::sweep(&self.folder, self.older_than)?;
+        let mut printed = Ok(());
         for it in &swept.removed {
             let json = object! {
                 #[serde(flatten)]
@@ -202,15 +202,14 @@ impl Command for Sweep {
                 was_committed: it.was_committed,
             };
             let text = format!("{}: removed\n", it.folder.display());
-            removed += 1;
             // All of them have been removed, also if this cannot be printed.
             printed = printed.and(tell(self.json, &json, text));
         }
         left_out(printed).with_context(|| {
-            let removed = counted(removed, "folder");
+            let removed = counted(swept.removed.len() as u64, "folder");
             format!("removed {removed} of jobs, but cannot report it")
         })?;
-        if removed == 0 && swept.failed.is_empty() && !self.json {
+        if swept.removed.is_empty() && swept.failed.is_empty() && !self.json {
             complain(format!("note: no folder was removed from {}", self.folder.display()));
         }
         let mut failed = swept.failed;
