@@ -17,6 +17,7 @@ use std::io::IsTerminal;
 use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
@@ -78,6 +79,17 @@ macro_rules! verbs {
                     $(Self::$name(it) => it,)+
                 }
             }
+
+            /// Returns the flags of the command with this name, without those of the others.
+            fn only(name: &str) -> Option<clap::Command> {
+                if !name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+                    return None;
+                }
+                $(if name.eq_ignore_ascii_case(stringify!($name)) {
+                    return Some(<$args>::augment_args(clap::Command::new(name.to_owned())));
+                })+
+                None
+            }
         }
     };
 }
@@ -138,9 +150,10 @@ impl Cli {
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<(Self, String), clap::Error> {
         let words: Vec<OsString> = words.into_iter().collect();
-        let mut matches = Self::command()
-            .try_get_matches_from(&words)
-            .map_err(|error| mistake::hinted(error, &words, &PAGES))?;
+        let all = || Self::command().try_get_matches_from(&words);
+        let mut matches = Self::matches_alone(&words)
+            .unwrap_or_else(all)
+            .map_err(|error| mistake::hinted(error, &words, || &PAGES))?;
         let word = matches.subcommand_name().unwrap_or_default().to_owned();
         if let Some((name, given)) = matches.subcommand()
             && reads_terminal(given)
@@ -148,6 +161,20 @@ impl Cli {
             return Err(mistake::no_path(&mut Self::command(), name));
         }
         Ok((Self::from_arg_matches_mut(&mut matches)?, word))
+    }
+
+    /// Parses with the flags of one command: those of all commands take most of the start of a program
+    /// that reads a small file. `None` if there is another answer than a command or the version: this
+    /// one comes from all flags.
+    fn matches_alone(words: &[OsString]) -> Option<Result<ArgMatches, clap::Error>> {
+        let word = words.get(1)?.to_str()?;
+        let swath = clap::Command::new("swath").version(env!("CARGO_PKG_VERSION"));
+        if matches!(word, "-V" | "--version") {
+            let answer = swath.try_get_matches_from(words);
+            let is_version = |it: &clap::Error| it.kind() == ErrorKind::DisplayVersion;
+            return answer.as_ref().is_err_and(is_version).then_some(answer);
+        }
+        swath.subcommand(Verb::only(word)?).try_get_matches_from(words).ok().map(Ok)
     }
 }
 
@@ -300,6 +327,37 @@ mod tests {
     #[test]
     fn the_definitions_do_not_contradict_each_other() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_flags_of_one_command_are_those_that_it_has_among_all() {
+        for among in Cli::command().get_subcommands() {
+            let name = among.get_name();
+            let alone = Verb::only(name).expect(name);
+            let ids = |it: &clap::Command| {
+                it.get_arguments().map(|arg| arg.get_id().to_string()).collect::<Vec<_>>()
+            };
+            let below = |it: &clap::Command| {
+                it.get_subcommands().map(|it| it.get_name().to_owned()).collect::<Vec<_>>()
+            };
+            assert_eq!(ids(&alone), ids(among), "{name}");
+            assert_eq!(below(&alone), below(among), "{name}");
+        }
+        for other in ["", "READ", "Read", "rea", "help", "swath"] {
+            assert!(Verb::only(other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_version_is_the_same_with_and_without_all_flags() {
+        let ours = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            Cli::parsed(words).expect_err("an answer").to_string()
+        };
+        for words in [&["swath", "-V"][..], &["swath", "--version"], &["swath", "-V", "x"]] {
+            let all = Cli::command().try_get_matches_from(words).expect_err("an answer");
+            assert_eq!(ours(words), all.to_string());
+        }
     }
 
     #[test]

@@ -68,11 +68,11 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
     (&["job sweep"], &["--age", "-mtime", "-t"], "pass '--older-than' with a time, such as 7d"),
 ];
 
-/// Adds what to type instead, where that is known. `pages` are the names of all manual pages.
+/// Adds what to type instead, where that is known. `pages` returns the names of all manual pages.
 pub(crate) fn hinted(
     mut error: clap::Error,
     words: &[OsString],
-    pages: &[String],
+    pages: impl FnOnce() -> &'static [String],
 ) -> clap::Error {
     if let Some(tip) = tip(&error, words, pages) {
         let tip = ContextValue::StyledStrs(vec![StyledStr::from(tip)]);
@@ -98,7 +98,11 @@ fn drop_dashes(error: &mut clap::Error) {
     }
 }
 
-fn tip(error: &clap::Error, words: &[OsString], pages: &[String]) -> Option<String> {
+fn tip(
+    error: &clap::Error,
+    words: &[OsString],
+    pages: impl FnOnce() -> &'static [String],
+) -> Option<String> {
     const VERSION: &str = "to print the version, use 'swath -V'";
     let word = |index| words.get(index).and_then(|word: &OsString| word.to_str());
     let verb = word(1).unwrap_or_default();
@@ -107,7 +111,7 @@ fn tip(error: &clap::Error, words: &[OsString], pages: &[String]) -> Option<Stri
         (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) => {
             match (verb, unknown.as_str()) {
                 ("-v" | "--verbose", "-v" | "--verbose") => VERSION,
-                ("man", _) => return Some(page_tip(&words[2..], pages)),
+                ("man", _) => return Some(page_tip(&words[2..], pages())),
                 ("job", word) if !word.starts_with('-') => job_tip(&words[2..])?,
                 (verb @ ("gen" | "job"), flag) => {
                     flag_tip(&format!("{verb} {}", word(2).unwrap_or_default()), flag)?

@@ -4,10 +4,10 @@
 //! folders from the process's own group up to the mount are read. In a container the group's
 //! path may be outside what is mounted; then only the mount's own folder can be read.
 
-use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use crate::kernel_text;
 use crate::mounts::Mount;
 
 /// The two generations of control groups, whose files differ.
@@ -57,14 +57,20 @@ impl Hierarchy {
         if self.group.is_dir() { &self.group } else { &self.mount_point }
     }
 
+    /// The folders of all groups from the process's own up to the mount.
+    fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.own().ancestors().take_while(|folder| folder.starts_with(&self.mount_point))
+    }
+
     /// Reads every group from the process's own up to the mount; those without a limit are left
     /// out.
     pub(crate) fn groups(&self) -> Vec<GroupMemory> {
-        self.own()
-            .ancestors()
-            .take_while(|folder| folder.starts_with(&self.mount_point))
-            .filter_map(|folder| group_memory(self.version, folder))
-            .collect()
+        self.folders().filter_map(|folder| group_memory(self.version, folder)).collect()
+    }
+
+    /// As [`groups`](Self::groups), but reads only their limits.
+    fn limits(&self) -> Vec<u64> {
+        self.folders().filter_map(|folder| limit(self.version, folder)).collect()
     }
 }
 
@@ -73,13 +79,18 @@ pub(crate) fn groups() -> Vec<GroupMemory> {
     hierarchies().unwrap_or_default().iter().flat_map(Hierarchy::groups).collect()
 }
 
+/// Reads the limits of the groups of this process, in bytes; empty as [`groups`].
+pub(crate) fn limits() -> Vec<u64> {
+    hierarchies().unwrap_or_default().iter().flat_map(Hierarchy::limits).collect()
+}
+
 /// Finds the hierarchies that account for the memory of this process.
 ///
 /// # Errors
 ///
 /// If `/proc` is not mounted.
 pub fn hierarchies() -> io::Result<Vec<Hierarchy>> {
-    let membership = fs::read_to_string("/proc/self/cgroup")?;
+    let membership = kernel_text::read_text("/proc/self/cgroup")?;
     Ok(joined(Mount::all()?, &membership))
 }
 
@@ -130,23 +141,32 @@ fn is_plain(component: Component<'_>) -> bool {
 
 /// Reads one group's folder; `None` if it sets no limit or does not account for memory.
 fn group_memory(version: Version, folder: &Path) -> Option<GroupMemory> {
-    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
-    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
-    let (limit, used, inactive) = match version {
-        Version::V1 => {
-            let limit = number("memory.limit_in_bytes")?;
-            (limit, number("memory.usage_in_bytes")?, "total_inactive_file")
-        }
-        Version::V2 => {
-            // At the first of the two the group is throttled, at the second killed; either may
-            // be `max`.
-            let limits = [number("memory.high"), number("memory.max")];
-            let limit = limits.into_iter().flatten().min()?;
-            (limit, number("memory.current")?, "inactive_file")
-        }
+    let limit = limit(version, folder)?;
+    let (used, inactive) = match version {
+        Version::V1 => ("memory.usage_in_bytes", "total_inactive_file"),
+        Version::V2 => ("memory.current", "inactive_file"),
     };
-    let inactive_file = read("memory.stat").and_then(|text| statistic(&text, inactive));
-    Some(GroupMemory { limit, used, inactive_file: inactive_file.unwrap_or(0) })
+    let used = number(folder, used)?;
+    let stat = kernel_text::read_text(folder.join("memory.stat")).ok();
+    let inactive_file = stat.and_then(|text| statistic(&text, inactive)).unwrap_or(0);
+    Some(GroupMemory { limit, used, inactive_file })
+}
+
+/// Reads the limit of one group.
+fn limit(version: Version, folder: &Path) -> Option<u64> {
+    match version {
+        Version::V1 => number(folder, "memory.limit_in_bytes"),
+        // At the first of the two the group is throttled, at the second killed; either may be `max`.
+        Version::V2 => {
+            let limits = [number(folder, "memory.high"), number(folder, "memory.max")];
+            limits.into_iter().flatten().min()
+        }
+    }
+}
+
+/// Reads a file of a group that consists of a number.
+fn number(folder: &Path, name: &str) -> Option<u64> {
+    kernel_text::read_text(folder.join(name)).ok()?.trim().parse().ok()
 }
 
 /// Finds `name` in lines of `name value`.
@@ -157,6 +177,7 @@ fn statistic(text: &str, name: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const V1: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory";
     const V2: &str = "41 31 0:38 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw,nsdelegate";

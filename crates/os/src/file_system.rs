@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{fstatfs, major, minor};
 
+use crate::kernel_text;
+
 /// A kind of file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileSystem {
@@ -165,7 +167,7 @@ pub fn readahead(dev: u64) -> Option<u64> {
     let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
     let device = fs::canonicalize(link).ok()?;
     let disk = if device.join("queue").is_dir() { &device } else { device.parent()? };
-    let kib = fs::read_to_string(disk.join("queue/read_ahead_kb")).ok()?;
+    let kib = kernel_text::read_text(disk.join("queue/read_ahead_kb")).ok()?;
     kib.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -195,7 +197,7 @@ fn disk_turns(device: &Path) -> Option<bool> {
         let answers = below.iter().map(|link| disk_turns(&fs::canonicalize(link.path()).ok()?));
         return answers.reduce(either_turns)?;
     }
-    let flag = fs::read_to_string(disk.join("queue/rotational")).ok()?;
+    let flag = kernel_text::read_text(disk.join("queue/rotational")).ok()?;
     judge(disk.file_name()?, flag.trim())
 }
 

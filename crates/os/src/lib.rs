@@ -63,6 +63,7 @@ pub mod group;
 pub mod guard;
 pub mod handoff;
 pub mod holes;
+mod kernel_text;
 pub mod limits;
 pub mod links;
 pub mod machine;

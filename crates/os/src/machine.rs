@@ -8,14 +8,13 @@
 //!
 //! Only numbers: what to do with them is decided elsewhere.
 
-use std::fs;
 use std::io;
 use std::sync::OnceLock;
 use std::thread;
 
 use rustix::process::{Resource, getrlimit};
 
-use crate::cgroup;
+use crate::{cgroup, kernel_text};
 
 /// Returns how many processors this process may use at a time, at least 1.
 ///
@@ -73,8 +72,8 @@ pub fn memory_at_hand() -> io::Result<u64> {
 /// As for [`memory_at_hand`].
 pub fn memory_total() -> io::Result<u64> {
     let total = meminfo_now("MemTotal")?;
-    let groups = cgroup::groups().into_iter().map(|group| group.limit);
-    Ok(least(total, groups.chain(getrlimit(Resource::As).current)))
+    let limits = cgroup::limits().into_iter();
+    Ok(least(total, limits.chain(getrlimit(Resource::As).current)))
 }
 
 /// Returns the size of a page of memory, in bytes.
@@ -88,7 +87,7 @@ fn least(first: u64, others: impl Iterator<Item = u64>) -> u64 {
 }
 
 fn meminfo_now(name: &str) -> io::Result<u64> {
-    meminfo(&fs::read_to_string("/proc/meminfo")?, name)
+    meminfo(&kernel_text::read_text("/proc/meminfo")?, name)
 }
 
 /// Finds `name` in the text of `/proc/meminfo`, in bytes.
@@ -103,7 +102,7 @@ fn meminfo(text: &str, name: &str) -> io::Result<u64> {
 
 /// Returns how much address space this process has mapped, in bytes.
 fn mapped_now() -> io::Result<u64> {
-    mapped(&fs::read_to_string("/proc/self/statm")?, page_size() as u64)
+    mapped(&kernel_text::read_text("/proc/self/statm")?, page_size() as u64)
 }
 
 /// Reads the first number of `/proc/self/statm`, which counts pages.

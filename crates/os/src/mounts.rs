@@ -16,6 +16,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+use crate::kernel_text;
+
 /// One line of `/proc/self/mountinfo`: where a file system is mounted, and what it shows there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
@@ -47,7 +49,7 @@ impl Mount {
     /// All mounts that this process can see.
     pub(crate) fn all() -> io::Result<Vec<Self>> {
         // Paths are bytes.
-        let table = fs::read("/proc/self/mountinfo")?;
+        let table = kernel_text::read("/proc/self/mountinfo")?;
         Ok(table.split(|&byte| byte == b'\n').filter_map(Self::parse).collect())
     }
 

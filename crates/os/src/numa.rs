@@ -1,16 +1,17 @@
 //! Memory nodes: how many there are, and which one this thread is on.
 
-use std::fs;
 use std::io;
 use std::ptr;
 use std::sync::OnceLock;
+
+use crate::kernel_text;
 
 /// Returns how many memory nodes are online, at least 1. Read once from sysfs.
 #[must_use]
 pub fn node_count() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| {
-        let list = fs::read_to_string("/sys/devices/system/node/online");
+        let list = kernel_text::read_text("/sys/devices/system/node/online");
         list.ok().and_then(|list| count_of(list.trim())).unwrap_or(1).max(1)
     })
 }

@@ -1,6 +1,6 @@
 //! Which permissions are removed from the files that this process creates.
 
-use std::fs;
+use crate::kernel_text;
 
 /// Returns the umask of this process; `None` if `/proc` does not show it.
 ///
@@ -12,7 +12,7 @@ use std::fs;
 /// }
 /// ```
 pub fn umask() -> Option<u32> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let status = kernel_text::read_text("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
     u32::from_str_radix(line.trim(), 8).ok()
 }
@@ -20,6 +20,7 @@ pub fn umask() -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

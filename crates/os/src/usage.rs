@@ -7,6 +7,8 @@ use std::fs;
 use std::io;
 use std::time::Duration;
 
+use crate::kernel_text;
+
 /// Counters of the whole process, all threads, as of one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
@@ -69,7 +71,7 @@ impl Usage {
 /// ```
 pub fn usage() -> io::Result<Usage> {
     let raw = getrusage(libc::RUSAGE_SELF)?;
-    let peak = fs::read_to_string("/proc/self/status").ok().and_then(|text| peak_of(&text));
+    let peak = kernel_text::read_text("/proc/self/status").ok().and_then(|text| peak_of(&text));
     let used = usage_of(&raw);
     Ok(Usage { peak_rss: peak.unwrap_or(used.peak_rss), ..used })
 }

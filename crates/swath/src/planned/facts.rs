@@ -17,6 +17,9 @@ use crate::source::Opened;
 /// Below this length, and below a sixteenth of all memory, the available memory is not checked:
 /// the check costs a sixth of a millisecond.
 const LARGE: u64 = 256 << 20;
+/// Below this length, nothing is asked about memory, not even how much there is: a process that has less
+/// than sixteen times as much would not have started.
+const NEVER_LARGE: u64 = 1 << 20;
 /// Windows that are inspected before a read: 256 GiB, in a hundredth of a second.
 pub(crate) const WINDOWS: usize = 16 << 10;
 
@@ -32,8 +35,13 @@ pub(crate) fn facts(
     let wishes = &options.wishes;
     let large = is_large(extent.len());
     let memory = if large { machine::memory_at_hand().unwrap_or(u64::MAX) } else { u64::MAX };
-    let cores =
-        if large { machine::usable_cpus() } else { machine::usable_cpus_at_start() } as u64;
+    let small = wishes.take_one_read(extent.len(), SMALL);
+    let cores = match (small, large) {
+        // One read needs one.
+        (true, _) => 1,
+        (false, true) => machine::usable_cpus(),
+        (false, false) => machine::usable_cpus_at_start(),
+    } as u64;
     let may_bypass = wishes.may_bypass(extent.len(), memory);
     let asks = wishes.engine == Engine::Auto || wishes.page_cache == PageCache::Drop;
     let residency = if asks && extent.len() > SMALL {
@@ -55,7 +63,6 @@ pub(crate) fn facts(
         hints: source.hints(),
     };
     // What is in the page cache comes from there, whatever it is stored on: no need to find out.
-    let small = wishes.take_one_read(extent.len(), SMALL);
     if may_bypass || !(small || facts.is_resident()) {
         let place = source.place();
         (facts.storage, facts.ring) = (place.storage, place.ring);
@@ -105,7 +112,7 @@ pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<
 
 /// Whether a read of `len` bytes is worth checking the available memory.
 pub(crate) fn is_large(len: u64) -> bool {
-    len >= LARGE.min(memory_total() / 16)
+    len >= NEVER_LARGE && len >= LARGE.min(memory_total() / 16)
 }
 
 fn memory_total() -> u64 {
