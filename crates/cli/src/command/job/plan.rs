@@ -57,7 +57,7 @@ pub struct PlanArgs {
 
     /// Where inputs are divided
     ///
-    /// lines: a part has the lines that begin in its bytes; all inputs are seen as one text, as by
+    /// lines: where lines begin, so that a part has whole ones; all inputs are seen as one text, as by
     /// cat(1). bytes: at any byte. inputs: each input that has bytes is one part, for formats that
     /// cannot be read from the middle or begin with a header; --parts and --part-size have no effect.
     /// groups: between inputs only, and a part may have several small ones.
@@ -171,6 +171,8 @@ fn json(plan: &Plan) -> impl serde::Serialize {
 pub(super) fn division_text(division: Division) -> String {
     match division {
         Division::Width(width) => format!("width {width}"),
+        // By a program: a command cannot find records, so it offers no such division.
+        Division::Records => String::from("records"),
         division => DIVISIONS
             .iter()
             .find(|(_, listed)| *listed == division)
