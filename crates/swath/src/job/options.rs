@@ -192,6 +192,7 @@ impl JobOptions {
         let parts = self.cut(&inputs, target)?;
         let absolute = std::path::absolute(target)
             .map_err(|error| Error::io(Operation::Create, target, error))?;
+        check_has_name(&absolute, target)?;
         let id = files::new_id();
         let folder = self.folder_for(&absolute, &id)?;
         if self.form == Form::File {
@@ -306,6 +307,16 @@ impl JobOptions {
                 .map_err(|error| Error::io(Operation::Create, folder, error)),
             (None, Form::File) => Ok(files::folder_next_to(target, id)),
         }
+    }
+}
+
+/// Fails for `/`, and where the last name is `..`: only folders are called so.
+fn check_has_name(absolute: &Path, target: &Path) -> Result<()> {
+    match absolute.file_name() {
+        Some(_) => Ok(()),
+        None => Err(Error::new(Operation::Create, Reason::Invalid, target)
+            .detail("it is a folder, and the output needs a name of its own")
+            .hint("name a file in it")),
     }
 }
 

@@ -173,6 +173,11 @@ fn inputs_that_are_not_files_and_targets_that_are_not_are_refused() {
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
     let error = job::plan([bench.input()], bench.folder.path()).expect_err("a folder");
     assert_eq!(error.io_kind(), std::io::ErrorKind::IsADirectory);
+    for target in ["/".into(), "..".into(), bench.path("..")] {
+        let error = job::plan([bench.input()], &target).expect_err("a folder");
+        assert_eq!((error.reason(), error.path()), (Reason::Invalid, &*target));
+        assert!(error.to_string().contains("the output needs a name of its own"), "{error}");
+    }
     let error = job::plan([bench.input()], "/dev/null").expect_err("a device");
     assert_eq!(error.reason(), Reason::Invalid);
     let error = job::plan([bench.input()], bench.path("no/such/out")).expect_err("absent");
