@@ -3,11 +3,13 @@
 //! ```text
 //! Plan     this file     part, commit, abort, remove
 //! Part     part.rs       what a worker receives
+//! division division.rs   where inputs are divided, in Python
 //! Done     done.rs       the receipt that it returns
 //! writer   writer.rs     one attempt of a part
 //! report   report.rs     what folders and commits tell
 //! ```
 
+pub(crate) mod division;
 pub(crate) mod done;
 pub(crate) mod part;
 pub(crate) mod report;
@@ -19,7 +21,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDelta;
-use swath::job::{self, Division, Form, JobOptions};
+use swath::job::{self, Form, JobOptions};
 use swath::sink::HardLinks;
 
 use crate::error::{Failure, file_name};
@@ -29,6 +31,7 @@ use crate::input::path;
 use crate::output::Leave;
 use crate::words::word;
 use crate::work::{Takes, detached};
+use division::Divided;
 use done::Done;
 use part::Part;
 use report::{Committed, Status, Swept};
@@ -73,6 +76,18 @@ impl Plan {
     #[getter]
     fn form(&self) -> &'static str {
         self.plan.form().word()
+    }
+
+    /// Where the inputs were divided, and so what a part has: a word of ``swath.job.plan``, or the bytes of
+    /// a record.
+    ///
+    /// >>> plan = swath.job.plan("data.bin", "out.bin", division=1000)
+    /// >>> plan.division, plan.part(0).division
+    /// (1000, 1000)
+    /// >>> plan.abort()
+    #[getter]
+    fn division(&self) -> Divided {
+        Divided(self.plan.division())
     }
 
     /// All parts, in the order of the output.
@@ -273,32 +288,6 @@ fn receipts(done: &Bound<'_, PyAny>) -> PyResult<Vec<job::Done>> {
         }
     };
     done.try_iter()?.map(one).collect()
-}
-
-/// Where inputs may be divided: "bytes", "inputs", or multiples of a width.
-pub(crate) struct Divided(Division);
-
-impl<'py> FromPyObject<'_, 'py> for Divided {
-    type Error = PyErr;
-
-    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(text) = object.extract::<&str>() {
-            let known = &[
-                ("bytes", Division::Bytes),
-                ("inputs", Division::Inputs),
-                ("groups", Division::Groups),
-            ];
-            return word("division", text, known).map(Self);
-        }
-        let width = object.extract::<u64>().ok().and_then(std::num::NonZeroU64::new);
-        width.map(|width| Self(Division::Width(width))).ok_or_else(|| {
-            PyValueError::new_err(format!(
-                "division={}: neither \"bytes\", \"inputs\", \"groups\" nor a number of bytes \
-                 from 1; try: pass the length of one record",
-                *object
-            ))
-        })
-    }
 }
 
 /// Implements ``swath.job.plan``.

@@ -351,7 +351,7 @@ def test_bad_arguments_are_refused_by_name(text: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for how, told in [
         ({"form": "folder"}, 'form="folder": not one of "file", "segments"'),
-        ({"division": "lines"}, 'division="lines": not one of'),
+        ({"division": "line"}, 'division="line": not one of'),
         ({"division": 0}, "division=0: neither"),
         ({"durability": "some"}, 'durability="some"'),
         ({"parts": 2_000_000}, "more than the 1000000"),

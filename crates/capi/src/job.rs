@@ -16,7 +16,7 @@ use crate::output::OutputOptions;
 use crate::pointer::{self, Place, given, handle};
 use crate::status::Status;
 
-use options::JobOptions;
+use options::{Division, JobOptions};
 use part::Part;
 
 /// A job: its inputs, its parts, and where the output goes. Plain data: handles for it in several
@@ -114,6 +114,13 @@ pub extern "C" fn swath_job_folder(job: Option<&Job>) -> *const c_char {
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_job_part_count(job: Option<&Job>) -> usize {
     job.map_or(0, |job| job.plan.parts().len())
+}
+
+/// Returns where the inputs were divided, and so what a part has; SWATH_DIVISION_RECORDS if `job` is
+/// NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_job_division(job: Option<&Job>) -> Division {
+    job.map_or(Division::Records, |job| Division::of(job.plan.division()))
 }
 
 /// Makes a handle for part `index`, from 0. Free it with `swath_part_free`.

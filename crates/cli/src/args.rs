@@ -20,7 +20,7 @@ pub(crate) use parts::PartList;
 pub(crate) use read::{ExtentArgs, FlowArgs, ProfileArgs, ReadArgs};
 pub(crate) use size::{parse_extent, parse_memory_size, parse_size};
 pub(crate) use timeline::TimelineArgs;
-pub(crate) use words::{Named, count, input, path, whole, words};
+pub(crate) use words::{Named, count, file, input, path, whole, words};
 
 /// The names of arguments that are standard input if they are not given.
 pub(crate) const STDIN_BY_DEFAULT: [&str; 4] = ["path", "paths", "from", "list"];

@@ -22,12 +22,15 @@ use crate::extent::Extent;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Division {
-    /// At any byte: for readers that take the records that begin in an extent, and for bytes
-    /// without records.
+    /// At any byte, and a part consists of the records that begin in its extents. Each input is
+    /// taken alone. Where a record ends is known to the program that reads it, and to no other.
     #[default]
+    Records,
+    /// At any byte, and a part consists of exactly its bytes: for programs that need no records.
     Bytes,
-    /// At any byte, and a part consists of the lines that begin in its bytes. The inputs are seen
-    /// as one text: where one does not end with a newline, its last line goes on in the next.
+    /// Where a line begins, so that a part consists of whole lines. The inputs are seen as one text:
+    /// where one does not end with a newline, its last line goes on in the next. [`divide`] cannot
+    /// see lines and cuts at any byte: the caller moves each cut to the next line.
     Lines,
     /// At multiples of this many bytes from the start of each input: for records of one length.
     Width(NonZeroU64),
@@ -67,7 +70,9 @@ pub fn divide(lens: &[u64], count: usize, division: Division) -> Vec<Vec<Piece>>
             parts.extend(inputs.map(|(input, &len)| Vec::from([whole(input, len)])));
         }
         Division::Groups => parts = groups(lens, count.max(1)),
-        Division::Bytes | Division::Lines => parts = cuts(lens, count, 1),
+        Division::Records | Division::Bytes | Division::Lines => {
+            parts = cuts(lens, count, 1);
+        }
         Division::Width(width) => parts = cuts(lens, count, width.get()),
     }
     if parts.is_empty() {
@@ -172,6 +177,7 @@ mod tests {
     fn divisions() -> Vec<Division> {
         let width = |width| Division::Width(NonZeroU64::new(width).expect("not 0"));
         Vec::from([
+            Division::Records,
             Division::Bytes,
             Division::Lines,
             width(1),

@@ -65,12 +65,12 @@
 
 mod choose;
 mod commit;
-mod contents;
 mod data;
 mod files;
 mod folder;
 mod input;
 mod layout;
+mod lines;
 mod options;
 mod place;
 mod plan;

@@ -76,7 +76,7 @@ def _matching(path: str) -> list[str]:
 
 
 def parts_of(
-    paths: Any, parts: int, part_size: int, division: Literal["bytes", "inputs", "groups"] | int = "bytes"
+    paths: Any, parts: int, part_size: int, division: Literal["records", "groups"] | int = "records"
 ) -> list[job.Part]:
     """The parts of inputs, one for each partition."""
     imported("dask")
@@ -284,8 +284,9 @@ class Records(Reads):
     workers: int
 
     def of(self, piece: job.Piece) -> Views:
-        data = _bytes_of(piece.path, piece.extent, self.delimiter, self.workers)
-        found = Bytes(self.delimiter, self.workers).items(piece.path, piece.extent)
+        extent = (piece.offset, piece.length)
+        data = _bytes_of(piece.path, extent, self.delimiter, self.workers)
+        found = Bytes(self.delimiter, self.workers).items(piece.path, extent)
         return Views([(data, [len(one) for some in found for one in some])])
 
     def joined(self, found: list[Any]) -> Views:

@@ -123,7 +123,7 @@ def read_records(
         raise ValueError(f'form={form!r}: not one of "bytes", "views"')
     reads = (Bytes if form == "bytes" else Records)(delimiter, workers)
     width = delimiter if isinstance(delimiter, int) else None
-    return bag_of("swath-read-records", reads, parts_of(paths, parts, part_size, width or "bytes"))
+    return bag_of("swath-read-records", reads, parts_of(paths, parts, part_size, width or "records"))
 
 
 def read_csv(

@@ -32,16 +32,17 @@ from __future__ import annotations
 
 import concurrent.futures
 import datetime
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from swath import _swath
 from swath._errors import ChangedError, Error
-from swath._swath import Committed, Done, Piece, Plan, SegmentWriter, Status, Swept, scan_records
+from swath._job_reading import blocks_of, ends_of
+from swath._swath import Committed, Done, Piece, Plan, SegmentWriter, Status, Swept
 from swath._swath import JobPart as Part
 
 if TYPE_CHECKING:
-    from swath._swath import _Bytes, _Durability, _HardLinks, _Path, _Progress
+    from swath._swath import _Bytes, _Division, _Durability, _HardLinks, _Path, _Progress
 
     _Function = Callable[[Any], _Bytes | None]
 
@@ -77,7 +78,7 @@ def plan(
     *,
     parts: int = 0,
     part_size: int = 0,
-    division: Literal["bytes", "inputs", "groups"] | int = "bytes",
+    division: _Division = "records",
     form: Literal["file", "segments"] = "file",
     folder: _Path | None = None,
     durability: _Durability = "full",
@@ -86,8 +87,8 @@ def plan(
 ) -> Plan:
     """Plans a job: looks at the inputs, divides them into parts, and makes the folder of the job.
 
-    Only inputs of length 0 are opened, and nothing is made at the target. Cost: one stat(2) for each input, and a folder
-    with one file.
+    Only inputs of length 0 are opened and, for "lines", those that are cut; nothing is made at the target. Cost: one
+    stat(2) for each input, and a folder with one file; for "lines" also a short read for each part.
 
     Parameters
     ----------
@@ -100,10 +101,14 @@ def plan(
         Ignored for "inputs".
     part_size : int
         Bytes of input of a part; 0 means 64 MiB. Ignored for "inputs".
-    division : "bytes", "inputs", "groups" or int
-        Where inputs may be divided: at any byte (a reader with ``starting_in=`` then takes whole
-        records); each input that has bytes is one part; between inputs only, and a part may have several;
-        or at multiples of this many bytes, which each input must consist of.
+    division : {"records", "lines", "bytes", "inputs", "groups"} or int
+        Where inputs may be divided, and so what a part has. "records": at any byte; a part has the records
+        that begin in its pieces, and each input is taken alone. Which records, ``delimiter=`` of `run` and
+        `attempt` says, or the reader that you pass ``starting_in=``: do all parts with the same one. The
+        command `swath job run` cannot do such parts. "lines": where lines begin; a part has whole lines, and
+        all inputs are one text. "bytes": at any byte; a part has exactly its bytes. "inputs": each input
+        that has bytes is one part. "groups": between inputs only, and a part may have several. An int: at
+        multiples of this many bytes, which each input must consist of.
     form : {"file", "segments"}
         "file": one ordinary file; the commit copies the segments to their places, sharing blocks where
         the file system can. "segments": the job's folder is the output, which the commit gives a
@@ -114,7 +119,8 @@ def plan(
     durability : {"full", "none"}
         Whether the commit waits until the device has the output.
     replace : bool
-        Whether an existing file may be replaced.
+        Whether an existing file may be replaced, as in all functions of this package that write. `swath job
+        plan` refuses it without ``--force``, as all commands do.
     hard_links : {"refuse", "break"}
         What to do if the file has other names, which keep the old bytes: refuse, or give only this
         name the new ones.
@@ -145,11 +151,11 @@ def divide(
     *,
     parts: int = 0,
     part_size: int = 0,
-    division: Literal["bytes", "inputs", "groups"] | int = "bytes",
+    division: _Division = "records",
 ) -> list[Part]:
     """Divides inputs into the parts that `plan` gives them, without a job: for programs that only read.
 
-    Such a part can check its inputs, and has no writer.
+    Such a part can check its inputs, and has no writer. Parameters are those of `plan`.
 
     Examples
     --------
@@ -221,8 +227,11 @@ def attempt(
     block_size: int = 0,
     workers: int = 1,
 ) -> Done:
-    """Does a part in this process: reads its records, writes what ``function`` makes of them, and returns
+    """Does a part in this process: reads what the part has, writes what ``function`` makes of it, and returns
     the receipt. `run` calls it on workers; call it yourself on an engine that has no executor.
+
+    Unless the job is divided by "records", the command `swath job run` reads the same bytes: some parts may be
+    done by it, and others here.
 
     Parameters
     ----------
@@ -231,7 +240,9 @@ def attempt(
         Receives a read-only memoryview of whole records, as in `scan_records`, and returns bytes, or None
         for nothing. In a job without inputs it receives the index of the part, once.
     delimiter : bytes or str of one byte, "csv", or int
-        Where records end, as for `scan_records`.
+        Where records end, as for `scan_records`. Only for parts of "records", "inputs" and "groups": with
+        "lines" these are lines, with a width they have that width, and with "bytes" a block begins and ends
+        anywhere.
     block_size : int
         Bytes that ``function`` receives at one time; 0 means 1 MiB.
     workers : int
@@ -250,31 +261,13 @@ def attempt(
         with part.writer() as out:
             if not part.pieces:
                 _write(out, [function(part.index)])
-            for path, extent in _steps(part, delimiter):
-                where = f", {path} at bytes {extent[0]}..{extent[0] + extent[1]}"
-                made = scan_records(
-                    path,
-                    function,
-                    delimiter=delimiter,
-                    block_size=block_size,
-                    starting_in=extent,
-                    workers=workers,
-                )
-                _write(out, made)
+            how = {"block_size": block_size, "workers": workers}
+            for where, made in blocks_of(part, delimiter, function, how, _STEP):
+                _write(out, made())
     except Exception as error:
         error.add_note(f"in part {part.index} of the job {part.folder}{where}")
         raise
     return out.finish()
-
-
-def _steps(part: Part, delimiter: Any) -> Iterator[tuple[str, tuple[int, int]]]:
-    """What is read at one time: large parts do not have to fit into memory."""
-    for piece in part.pieces:
-        # Where a quoted field begins depends on all bytes before.
-        step = max(piece.length, 1) if delimiter == "csv" else _STEP
-        end = piece.offset + piece.length
-        for at in range(piece.offset, end, step):
-            yield piece.path, (at, min(step, end - at))
 
 
 def _write(out: SegmentWriter, made: list[_Bytes | None]) -> None:
@@ -331,6 +324,7 @@ def run(
     ...     swath.job.run(pool, plan, lambda block: bytes(block).upper()).bytes
     24
     """
+    ends_of(plan.division, delimiter)
     how = {"delimiter": delimiter, "block_size": block_size, "workers": workers}
     waiting: dict[_Future, tuple[Part, int]] = {}
     done: list[Done] = []

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use swath::job;
 
+use super::division::Divided;
 use super::done::{Reduced, of_text, reduced, to_text};
 use super::writer::SegmentWriter;
-use crate::error::file_name;
+use crate::error::{Failure, file_name};
 use crate::work::detached;
 
 /// What one process needs to know to do a part: which bytes to read, and where to write. Small, whatever the
@@ -22,7 +24,8 @@ pub(crate) struct Part(pub(crate) job::Part);
 
 /// An extent of an input.
 ///
-/// ``starting_in=piece.extent`` gives a reader the records of the part: those that begin in it.
+/// In a part of "records", ``starting_in=piece.extent`` gives a reader what the part has: the records that begin
+/// in it. Whole inputs can be read so too. In other parts ``offset=piece.offset, length=piece.length`` does.
 ///
 /// >>> [part] = swath.job.divide("words.txt")
 /// >>> part.pieces[0].extent
@@ -39,10 +42,38 @@ impl Part {
         self.0.index()
     }
 
-    /// The bytes that it reads, in order; empty for a job without inputs.
+    /// Where the inputs were divided, and so what of its pieces the part has: a word of ``swath.job.plan``, or
+    /// the bytes of a record.
+    ///
+    /// >>> [part] = swath.job.divide("words.txt", division="lines")
+    /// >>> part.division
+    /// 'lines'
+    #[getter]
+    fn division(&self) -> Divided {
+        Divided(self.0.division())
+    }
+
+    /// The extents that were divided among the parts, in order; empty for a job without inputs. A part of
+    /// "records" has the records that begin in them; every other part has exactly their bytes.
     #[getter]
     fn pieces(&self) -> Vec<Piece> {
         self.0.pieces().iter().cloned().map(Piece).collect()
+    }
+
+    /// Returns the pieces of a part that has exactly their bytes. All parts, one after the other, are the bytes
+    /// of all inputs. In a part of "lines", a line that goes on in the next input is the end of one piece and the
+    /// beginning of the next.
+    ///
+    /// Raises ``swath.InvalidError`` for a part of "records", unless the job has no inputs: only a reader that
+    /// knows the records finds where they end.
+    ///
+    /// >>> first, second = swath.job.divide("words.txt", parts=2, division="lines")
+    /// >>> [(piece.offset, piece.length) for piece in first.contents() + second.contents()]
+    /// [(0, 14), (14, 10)]
+    fn contents(&self, py: Python<'_>) -> PyResult<Vec<Piece>> {
+        let pieces = self.0.contents();
+        let pieces = pieces.map_err(|error| Failure::from(error).into_exception(py))?;
+        Ok(pieces.iter().cloned().map(Piece).collect())
     }
 
     /// The folder of the job; empty for a part of ``swath.job.divide``.
@@ -127,9 +158,19 @@ impl Piece {
     }
 
     /// ``(offset, length)``, for ``starting_in=``.
+    ///
+    /// Raises ``ValueError`` in a part of "lines", of "bytes", or of records of a width: it has exactly its bytes,
+    /// and records that begin in them may be others.
     #[getter]
-    fn extent(&self) -> (u64, u64) {
-        (self.0.offset, self.0.len)
+    fn extent(&self) -> PyResult<(u64, u64)> {
+        if self.0.is_exact() {
+            let what = shown(&self.0);
+            return Err(PyValueError::new_err(format!(
+                "{what}: the part has exactly these bytes, so they are not for starting_in=; try: pass \
+                 offset=piece.offset and length=piece.length, or use swath.job.attempt"
+            )));
+        }
+        Ok((self.0.offset, self.0.len))
     }
 
     /// Returns the piece as one line of text.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
 
+use super::options::Division;
 use super::path_text;
 use crate::append::owned::Exclusive;
 use crate::draft::json;
@@ -27,8 +28,9 @@ unsafe impl Send for Part {}
 // SAFETY: as above.
 unsafe impl Sync for Part {}
 
-/// An extent of an input. For text, the part consists of the records that begin in it: see
-/// `swath_record_options_set_starting_in`. Fields may be added at the end.
+/// An extent of an input. What of it the part has, `swath_part_division` says: with
+/// SWATH_DIVISION_RECORDS the records that begin in it, see `swath_record_options_set_starting_in`;
+/// otherwise exactly these bytes, see `swath_read_options_set_offset` and `_set_len`. Fields may be added at the end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PartPiece {
@@ -64,6 +66,13 @@ impl Part {
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_part_piece_count(part: Option<&Part>) -> usize {
     part.map_or(0, |part| part.pieces.len())
+}
+
+/// Returns where the inputs were divided, and so what of its pieces the part has;
+/// SWATH_DIVISION_RECORDS if `part` is NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_part_division(part: Option<&Part>) -> Division {
+    part.map_or(Division::Records, |part| Division::of(part.part.division()))
 }
 
 /// Returns piece `index` of a part, from 0, which belongs to the part; NULL if it has no such piece.

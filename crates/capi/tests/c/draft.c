@@ -163,7 +163,12 @@ static char *do_part(const swath_job *job, size_t index) {
         swath_record_options *records = NULL;
         CHECK(piece != NULL && piece->path[0] == '/');
         OK(swath_record_options_new(&records));
-        OK(swath_record_options_set_starting_in(records, piece->offset, piece->len));
+        if (swath_part_division(part) == SWATH_DIVISION_RECORDS) {
+            OK(swath_record_options_set_starting_in(records, piece->offset, piece->len));
+        } else {
+            OK(swath_read_options_set_offset(read, piece->offset));
+            OK(swath_read_options_set_len(read, piece->len));
+        }
         OK(swath_records(piece->path, read, records, in_capitals, segment, NULL));
         swath_record_options_free(records);
     }
@@ -179,28 +184,29 @@ static char *do_part(const swath_job *job, size_t index) {
     return receipt;
 }
 
-static swath_job_options *in_parts(size_t parts, swath_form form) {
+static swath_job_options *in_parts(size_t parts, swath_form form, swath_division division) {
     swath_output_options *output = quick();
     swath_job_options *options = NULL;
     OK(swath_job_options_new(&options));
     OK(swath_job_options_set_parts(options, parts));
     OK(swath_job_options_set_part_size(options, 1000));
-    OK(swath_job_options_set_division(options, 0));
+    OK(swath_job_options_set_division(options, division));
     OK(swath_job_options_set_form(options, form));
     OK(swath_job_options_set_output(options, output));
     swath_output_options_free(output);
     return options;
 }
 
-static void parts_are_one_output(swath_form form, const char *target) {
+static void parts_are_one_output(swath_form form, swath_division division, const char *target) {
     const char *input = "in";
-    const char *should = "ONE TWO\nTHREE\nFOUR FIVE SIX SEVEN\n";
-    swath_job_options *options = in_parts(3, form);
+    const char *should = "ONE TWO THREE\nFOUR FIVE SIX\nSEVEN\n";
+    swath_job_options *options = in_parts(3, form, division);
     swath_job *job = NULL, *other = NULL, *opened = NULL;
     char *receipts[4] = {NULL, NULL, NULL, NULL};
     uint64_t bytes = 0;
-    make_text("in", "one two\nthree\nfour five six seven\n");
+    make_text("in", "one two three\nfour five six\nseven\n");
     OK(swath_job_plan(&input, 1, target, options, &job));
+    CHECK(swath_job_division(job) == division);
     CHECK(swath_job_part_count(job) == 3 && access(swath_job_folder(job), F_OK) == 0);
     OK(swath_job_from_json(swath_job_json(job), &other)); /* as in another process */
     OK(swath_job_open(swath_job_folder(job), NULL, &opened));
@@ -236,7 +242,7 @@ static void parts_are_one_output(swath_form form, const char *target) {
 }
 
 static void a_job_that_is_wrong_is_told(void) {
-    swath_job_options *options = in_parts(2, SWATH_FORM_FILE);
+    swath_job_options *options = in_parts(2, SWATH_FORM_FILE, SWATH_DIVISION_RECORDS);
     swath_job *job = NULL;
     swath_part *part = NULL;
     swath_segment *segment = NULL;
@@ -244,9 +250,21 @@ static void a_job_that_is_wrong_is_told(void) {
     FAILS(swath_job_options_set_form(options, (swath_form)7), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_job_options_set_folder(options, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_job_options_set_folder(options, "here"));
-    OK(swath_job_options_set_division(options, 8));
-    OK(swath_job_options_set_division(options, UINT64_MAX));
-    OK(swath_job_options_set_division(options, 0));
+    FAILS(swath_job_options_set_division(options, (swath_division)6), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_job_options_set_division(options, SWATH_DIVISION_WIDTH), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("swath_job_options_set_width");
+    FAILS(swath_job_options_set_width(options, 0), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_job_options_set_width(options, 7));
+    FAILS(swath_job_plan(&input, 1, "out", options, &job), SWATH_STATUS_INVALID_ARGUMENT); /* torn */
+    OK(swath_job_options_set_width(options, 17));
+    OK(swath_job_plan(&input, 1, "out", options, &job));
+    CHECK(swath_job_division(job) == SWATH_DIVISION_WIDTH && swath_job_part_count(job) == 2);
+    OK(swath_job_abort(job));
+    swath_job_free(job);
+    job = NULL;
+    OK(swath_job_options_set_division(options, SWATH_DIVISION_INPUTS));
+    OK(swath_job_options_set_division(options, SWATH_DIVISION_GROUPS));
+    OK(swath_job_options_set_division(options, SWATH_DIVISION_RECORDS));
     FAILS(swath_job_plan(&missing, 1, "out", options, &job), SWATH_STATUS_NOT_FOUND);
     FAILS(swath_job_plan(NULL, 1, "out", options, &job), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_job_plan(&input, 1, NULL, options, &job), SWATH_STATUS_INVALID_ARGUMENT);
@@ -259,6 +277,7 @@ static void a_job_that_is_wrong_is_told(void) {
     FAILS(swath_job_remove(job), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_job_part(job, 2, &part), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_job_part(job, 0, &part));
+    CHECK(swath_part_division(part) == SWATH_DIVISION_RECORDS);
     CHECK(swath_part_piece(part, 0)->len == 17);
     CHECK(swath_part_piece(part, 1) == NULL && swath_part_piece(NULL, 0) == NULL);
     FAILS(swath_job_commit(job, &nonsense, 1, NULL), SWATH_STATUS_CORRUPT);
@@ -272,6 +291,8 @@ static void a_job_that_is_wrong_is_told(void) {
     CHECK(segment == NULL && swath_segment_receipt(NULL) == NULL);
     CHECK(swath_job_json(NULL) == NULL && swath_job_folder(NULL) == NULL);
     CHECK(swath_job_part_count(NULL) == 0 && swath_part_piece_count(NULL) == 0);
+    CHECK(swath_job_division(NULL) == SWATH_DIVISION_RECORDS);
+    CHECK(swath_part_division(NULL) == SWATH_DIVISION_RECORDS);
     FAILS(swath_part_begin(NULL, &segment), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_job_abort(NULL), SWATH_STATUS_INVALID_ARGUMENT);
     swath_part_free(part);
@@ -287,8 +308,10 @@ int main(void) {
     processes_write_one_file();
     missing_bytes_are_an_error();
     what_is_wrong_is_told();
-    parts_are_one_output(SWATH_FORM_FILE, "upper");
-    parts_are_one_output(SWATH_FORM_SEGMENTS, "segments");
+    parts_are_one_output(SWATH_FORM_FILE, SWATH_DIVISION_RECORDS, "upper");
+    parts_are_one_output(SWATH_FORM_FILE, SWATH_DIVISION_LINES, "lines");
+    parts_are_one_output(SWATH_FORM_FILE, SWATH_DIVISION_BYTES, "bytes");
+    parts_are_one_output(SWATH_FORM_SEGMENTS, SWATH_DIVISION_LINES, "segments");
     a_job_that_is_wrong_is_told();
     return 0;
 }

@@ -55,6 +55,18 @@ pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|word: OsString| named_path(word.into()))
 }
 
+/// Parses the name of a file as [`path`] does, and a file:// URI.
+pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|word: OsString| match Input::parse(&word) {
+        Ok(Input::Path(path)) => Ok(path),
+        // It has its own words for streams and for nothing.
+        Ok(Input::Stdin) | Err(InputError::Empty) => {
+            named_path(word.into()).map_err(String::from)
+        }
+        Err(error) => Err(error.to_string()),
+    })
+}
+
 /// Returns the name of a file or folder, unless it stands for a stream or for nothing.
 ///
 /// # Errors

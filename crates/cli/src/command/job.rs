@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueHint};
-use swath::job::Plan;
+use swath::job::{Division, Plan};
 
 use super::{Command, Outcome};
 use crate::args::{Files, path};
@@ -138,13 +138,33 @@ impl FolderArg {
         Ok(swath::job::open(&self.folder)?)
     }
 
+    /// Opens the job, of which parts are to be read.
+    ///
+    /// # Errors
+    ///
+    /// Also if it is divided by records, which only the program that planned it can find.
+    fn open_for_reading(&self) -> Result<Plan> {
+        let plan = self.open()?;
+        if plan.division() != Division::Records || plan.inputs().len() == 0 {
+            return Ok(plan);
+        }
+        let what = format!(
+            "cannot do parts of {}: the job is divided by records, and where these end is known only to \
+             the program that planned it",
+            self.folder.display()
+        );
+        let hint = "do its parts with that program, or plan the job with `swath job plan`; \
+                    `swath job commit` joins the parts of any job";
+        Err(Refused::new(what, hint).into())
+    }
+
     /// Opens the job, of which parts are to be done.
     ///
     /// # Errors
     ///
-    /// Also if it is committed.
+    /// As of [`open_for_reading`](Self::open_for_reading); also if it is committed.
     fn open_for_parts(&self) -> Result<Plan> {
-        let plan = self.open()?;
+        let plan = self.open_for_reading()?;
         match plan.outcome()? {
             None => Ok(plan),
             Some(_) => {

@@ -117,6 +117,133 @@ fn every_division_of_small_files_is_the_serial_pipe() {
     }
 }
 
+/// The output of a job whose parts are done in turn by the command, of whole lines or bytes, and by a
+/// program that knows only what the part says.
+fn mixed(bench: &Bench, command: &str, work: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    let plan = swath::job::open(bench.path("j")).expect("a job");
+    for part in plan.parts() {
+        let index = part.index().to_string();
+        if part.index() % 2 == 0 {
+            let words = ["job", "run", "j", &index, "--", "sh", "-c", command];
+            let output = bench.run_words(&words);
+            assert_eq!(code(&output), 0, "{}", stderr(&output));
+            continue;
+        }
+        let mut bytes = Vec::new();
+        for piece in part.contents().expect("the plan says which") {
+            let options = swath::ReadOptions::new().with_offset(piece.offset);
+            let read = options.with_len(piece.len).read(&piece.path).expect("read");
+            bytes.extend_from_slice(&read.buffer);
+        }
+        let mut out = part.writer().expect("begun");
+        std::io::Write::write_all(&mut out, &work(&bytes)).expect("room");
+        out.finish().expect("finished");
+    }
+    bench.done("job commit j");
+    let found = bench.read("out");
+    fs::remove_file(bench.path("out")).expect("written");
+    found
+}
+
+#[test]
+fn parts_that_the_command_and_another_program_do_in_turn_are_the_serial_pipe() {
+    let bench = Bench::new();
+    bench.file("a", "one\ntwo\n\nthree\n");
+    bench.file("b", "no end");
+    bench.file("c", " but here\nlast");
+    bench.file("none", "");
+    let marked = |bytes: &[u8]| -> Vec<u8> {
+        let lines = bytes.split_inclusive(|&byte| byte == b'\n');
+        lines.flat_map(|line| [b"> ", line].concat()).collect()
+    };
+    for parts in 1..8 {
+        for inputs in ["a", "a none b c", "b none none c a", "none", "b b b"] {
+            bench.done(&format!("job plan out {inputs} --folder j --parts {parts}"));
+            let found = mixed(&bench, "sed 's/^/> /'", marked);
+            assert_eq!(
+                found,
+                serial(&bench, inputs, "sed 's/^/> /'"),
+                "{inputs}, {parts} parts"
+            );
+            for division in ["bytes", "inputs", "groups"] {
+                let how = format!("--folder j --parts {parts} --division {division}");
+                bench.done(&format!("job plan out {inputs} {how}"));
+                let found = mixed(&bench, "tr a-z A-Z", <[u8]>::to_ascii_uppercase);
+                assert_eq!(found, serial(&bench, inputs, "tr a-z A-Z"), "{inputs}, {how}");
+            }
+        }
+    }
+}
+
+#[test]
+fn parts_of_records_are_done_by_the_program_that_planned_them_and_by_no_command() {
+    let bench = Bench::new();
+    bench.file("in", "one\ntwo\nthree\n");
+    let plan = |folder: &str| {
+        let options =
+            swath::job::JobOptions::new().with_parts(2).with_folder(bench.path(folder));
+        options.plan([bench.path("in")], bench.path("out")).expect("planned")
+    };
+    let planned = plan("j");
+    for words in [
+        "run j 0 -- cat",
+        "run j --all -- cat",
+        "read j 0",
+        "write j 0",
+        "run j --missing -- cat",
+    ] {
+        let said = bench.refused(&format!("job {words}"));
+        let told = "cannot do parts of j: the job is divided by records, and where these end is known only";
+        assert!(said.contains(told), "{said}");
+        assert!(
+            said.contains("; try: do its parts with that program, or plan the job with"),
+            "{said}"
+        );
+    }
+    assert_eq!(names(&bench.path("j")), ["JOB"]);
+    assert!(bench.done("job status j").contains("divided: 1 input, records"));
+    assert!(bench.done("job status j --json").contains("\"division\":\"records\""));
+    for part in planned.parts() {
+        let mut out = part.writer().expect("begun");
+        let whole =
+            swath::records(bench.path("in")).with_starting_in(part.pieces()[0].extent());
+        let blocks =
+            whole.map_blocks(|it| -> swath::Result<Vec<u8>> { Ok(it.to_bytes().to_vec()) });
+        std::io::Write::write_all(&mut out, &blocks.expect("read").concat()).expect("room");
+        out.finish().expect("finished");
+    }
+    bench.done("job commit j");
+    assert_eq!(bench.read("out"), bench.read("in"));
+    fs::remove_file(bench.path("out")).expect("there");
+    plan("j");
+    bench.done("job abort j");
+    plan("j");
+    assert!(bench.done("job sweep --older-than 0s .").contains("j: removed"));
+    // Nothing can be said of it on the command line.
+    let output = bench.run("job plan out in --division records");
+    assert!(code(&output) == 2 && stderr(&output).contains("lines"), "{output:?}");
+    // Without inputs there are no records.
+    let none: [&str; 0] = [];
+    let options = swath::job::JobOptions::new().with_parts(2).with_folder(bench.path("j"));
+    options.plan(none, bench.path("out")).expect("planned");
+    let tell = ["job", "run", "j", "--all", "--", "sh", "-c", "echo $SWATH_PART"];
+    assert_eq!(code(&bench.run_words(&tell)), 0);
+    bench.done("job commit j");
+    assert_eq!(bench.read("out"), b"0\n1\n");
+}
+
+#[test]
+fn a_plan_takes_file_uris_as_the_other_commands_do() {
+    let bench = Bench::new();
+    bench.file("a b", "one\n");
+    let uri = |name: &str| format!("file://{}", bench.path(name).display());
+    let folder = bench.done(&format!("job plan {} {}", uri("out"), uri("a%20b")));
+    assert!(folder.starts_with(&format!("{}.job-", bench.path("out").display())), "{folder}");
+    bench.done(&format!("job run {} 0 -- cat", folder.trim_end()));
+    bench.done(&format!("job commit {}", folder.trim_end()));
+    assert_eq!(bench.read("out"), b"one\n");
+}
+
 #[test]
 fn parts_that_are_read_one_after_the_other_are_the_inputs() {
     let bench = Bench::new();

@@ -38,6 +38,11 @@ fn what_cannot_be_divided_is_refused_with_what_to_do() {
         ("d in", "Is a directory"),
         ("/dev/null in", "try: "),
         ("no/such/out in", "No such file or directory"),
+        ("/ in", "cannot create /: it is a folder, and the output needs a name of its own"),
+        (".. in", "cannot create ..: it is a folder"),
+        ("d/.. in", "try: name a file in it"),
+        (". in", "Is a directory"),
+        ("/ in --segments", "cannot create /: it is a folder"),
         ("out in --parts 1000001", "try: request fewer or larger parts"),
         ("out in --folder d", "choose a folder that does not exist"),
         ("d in --segments", "segments need a new folder"),
@@ -48,6 +53,9 @@ fn what_cannot_be_divided_is_refused_with_what_to_do() {
     for (line, wanted) in [
         ("job plan in", "tip: name the inputs after the output"),
         ("job plan out -", "tip: write standard input to a file first"),
+        ("job plan s3://b/out in", "`s3://` cannot be read"),
+        ("job plan out s3://b/in", "`s3://` cannot be read"),
+        ("job plan out file://other/in", "`other` is another machine"),
         ("job plan - in", "tip: name a file: a commit cannot write to standard output"),
         ("job status -", "tip: name the folder of the job"),
         ("job plan out in --width 0", "at least 1 byte"),
@@ -100,6 +108,37 @@ fn a_folder_that_is_not_a_job_and_a_part_that_there_is_not_are_refused() {
     }
     bench.file("j/JOB", "damaged");
     assert!(bench.refused("job status j").contains("it is not the plan of a job"));
+}
+
+#[test]
+fn a_plan_that_was_edited_is_refused_in_words_of_its_own() {
+    let bench = Bench::new();
+    bench.file("in", "a\nb\nc\n");
+    bench.done("job plan out in --folder j --parts 3");
+    let plan = String::from_utf8(bench.read("j/JOB")).expect("text");
+    for (from, to, wanted) in [
+        ("\"lines\"", "\"words\"", "lacks a value, or has a wrong one"),
+        ("\"durable\":true,", "", "lacks a value, or has a wrong one"),
+        ("{", "[", "it is not JSON at byte"),
+        ("}", "", "it ends too early"),
+        ("[0,0,2]", "[0,0,1]", "part 1 does not begin where the part before it ends"),
+    ] {
+        let edited = match from {
+            "}" => plan.trim_end_matches(['}', ']']).to_owned(),
+            _ => plan.replacen(from, to, 1),
+        };
+        assert_ne!(edited, plan, "{from}");
+        bench.file("j/JOB", &edited);
+        for words in ["status j", "run j 0 -- cat", "commit j", "abort j"] {
+            let said = bench.refused(&format!("job {words}"));
+            let told = "it is not the plan of a job, or was changed after it was planned: ";
+            assert!(said.contains(told) && said.contains(wanted), "{from}: {said}");
+            assert!(
+                said.contains("; try: put it back as it was, or plan the job again"),
+                "{said}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -271,6 +310,8 @@ fn a_file_of_a_stranger_keeps_the_folder_and_the_output_stands() {
         "{said}"
     );
     assert_eq!((bench.read("out"), bench.read("j/notes")), (b"a\n".to_vec(), b"mine".to_vec()));
+    // What attempts wrote is in the output, and nothing else is removed.
+    assert_eq!(names(&bench.path("j")), ["COMMITTED", "JOB", "notes"]);
     fs::remove_file(bench.path("j/notes")).expect("there");
     bench.done("job commit j");
     assert_eq!(bench.names(), ["in", "out"]);

@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use swath::job::{Done, JobOptions, Plan};
+use swath::job::{Division, Done, JobOptions, Plan};
 use swath_os::ending;
 
 use super::model::{Death, Strategy};
@@ -67,6 +67,7 @@ pub fn run(program: &Path, input: &Path, output: &Path, small: &Small) -> Result
     ensure!(small.workers > 0 && small.parts > 0, "a job needs a worker and a part");
     let plan = JobOptions::new()
         .with_parts(small.parts)
+        .with_division(Division::Bytes)
         .with_output(swath::OutputOptions::new().with_durability(swath::sink::Durability::None))
         .plan([input], output)?;
     let ran = on(program, &plan, small);

@@ -123,14 +123,15 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swath::job::JobOptions;
+    use swath::job::{Division, JobOptions};
 
     #[test]
     fn a_worker_does_its_tasks_and_ends_with_its_input() {
         let folder = tempfile::tempdir().expect("a folder");
         let [input, output] = ["in", "out"].map(|name| folder.path().join(name));
         std::fs::write(&input, vec![7; 1000]).expect("room");
-        let plan = JobOptions::new().with_parts(3).plan([&input], &output).expect("a plan");
+        let options = JobOptions::new().with_parts(3).with_division(Division::Bytes);
+        let plan = options.plan([&input], &output).expect("a plan");
         let tasks = plan.parts().map(|part| {
             let task = Task { part, passes: 1, wait_s: 0.0 };
             serde_json::to_string(&task).expect("plain data") + "\n"

@@ -8,6 +8,7 @@ use swath_plan::extent::Extent;
 use swath_plan::parts::{Division, Piece};
 use swath_plan::words;
 
+use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::path_text;
 
 /// The form of a job's output.
@@ -37,13 +38,16 @@ pub struct Part {
     pub(super) folder: PathBuf,
     pub(super) index: u64,
     pub(super) is_synced: bool,
+    #[serde(with = "DivisionText")]
+    pub(super) division: Division,
     pub(super) pieces: Vec<PartPiece>,
 }
 
 impl Part {
     /// A part that belongs to no job.
-    pub(super) fn only_read(index: u64, pieces: Vec<PartPiece>) -> Self {
-        Self { job: String::new(), folder: PathBuf::new(), index, is_synced: false, pieces }
+    pub(super) fn only_read(index: u64, division: Division, pieces: Vec<PartPiece>) -> Self {
+        let (job, folder) = (String::new(), PathBuf::new());
+        Self { job, folder, index, is_synced: false, division, pieces }
     }
 
     /// Its place in the order of the output, from 0.
@@ -51,9 +55,57 @@ impl Part {
         self.index
     }
 
-    /// The bytes that it reads, in order; none for a job without inputs.
+    /// Where the inputs were divided, which decides what of its pieces a part has.
+    pub fn division(&self) -> Division {
+        self.division
+    }
+
+    /// The extents that were divided among the parts, in order; none for a job without inputs.
+    ///
+    /// With [`Division::Records`] the part has the records that *begin* in each of them:
+    /// [`with_starting_in`](crate::Records::with_starting_in) finds these. With every other
+    /// division it has exactly these bytes, see [`contents`](Self::contents).
     pub fn pieces(&self) -> &[PartPiece] {
         &self.pieces
+    }
+
+    /// The bytes that the part consists of, in order. All parts, one after the other, are the bytes
+    /// of all inputs. With [`Division::Lines`] they are whole lines; a line that goes on in the next
+    /// input is then the end of one piece and the beginning of the next.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Invalid`] with [`Division::Records`], unless the job has no inputs: only a reader
+    /// that knows the records finds where they end.
+    ///
+    /// ```
+    /// use swath::job::{Division, JobOptions};
+    ///
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let input = folder.path().join("in.txt");
+    /// std::fs::write(&input, "one\ntwo\nthree\n")?;
+    /// let options = JobOptions::new().with_parts(2).with_division(Division::Lines);
+    /// let parts = options.divide([&input])?;
+    /// let lens: Vec<u64> = parts[0].contents()?.iter().map(|piece| piece.len).collect();
+    /// assert_eq!(lens, [8]); // "one\ntwo\n": the second line begins in the first 7 bytes
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn contents(&self) -> Result<&[PartPiece]> {
+        match (self.division, self.pieces.first()) {
+            (Division::Records, Some(first)) => Err(Error::new(
+                Operation::Read,
+                Reason::Invalid,
+                &first.path,
+            )
+            .at(first.extent())
+            .detail(format!(
+                "part {} has the records that begin in these bytes, and where they end is \
+                         known only to the program that planned the job",
+                self.index
+            ))
+            .hint("read them with `starting_in`, or divide by lines, bytes or a width")),
+            _ => Ok(&self.pieces),
+        }
     }
 
     /// The folder of the job; empty if it belongs to no job.
@@ -72,14 +124,28 @@ pub struct PartPiece {
     pub offset: u64,
     /// The number of bytes.
     pub len: u64,
+    #[serde(rename = "exact")]
+    pub(super) is_exact: bool,
     pub(super) state: InputState,
 }
 
 impl PartPiece {
-    /// Its bytes. For text, the part consists of the records that begin in it.
+    /// Its bytes. What of them the part has, [`Part::division`] says.
     pub fn extent(&self) -> Extent {
         Extent::between(self.offset, self.offset.saturating_add(self.len))
     }
+
+    /// Whether the part has exactly these bytes: with [`Division::Bytes`], [`Division::Lines`] and
+    /// [`Division::Width`]. Otherwise it has the records that begin in them, which in whole inputs
+    /// are the same.
+    pub fn is_exact(&self) -> bool {
+        self.is_exact
+    }
+}
+
+/// Whether a part of this division must not be read past its bytes.
+pub(super) fn is_exact(division: Division) -> bool {
+    !matches!(division, Division::Records | Division::Inputs | Division::Groups)
 }
 
 /// By what a change of an input is noticed. The inode is not among it: some network file systems
@@ -165,6 +231,7 @@ impl Done {
 #[serde(rename_all = "lowercase", remote = "Division")]
 #[non_exhaustive]
 pub(super) enum DivisionText {
+    Records,
     Bytes,
     Lines,
     Width(NonZeroU64),
@@ -221,7 +288,7 @@ mod tests {
         for bytes in [&b"/data/in"[..], b"/data/\xff\xfe"] {
             let path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
             let state = InputState { input_len: 1, modified_s: 2, modified_ns: 3 };
-            let piece = PartPiece { path, offset: 0, len: 1, state };
+            let piece = PartPiece { path, offset: 0, len: 1, is_exact: true, state };
             let json = serde_json::to_string(&piece).expect("plain data");
             assert_eq!(serde_json::from_str::<PartPiece>(&json).expect("its own"), piece);
         }

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use swath_plan::extent::Extent;
+use swath_plan::parts::Division;
 
-use super::data::{InputState, Part, PartPiece};
+use super::data::{InputState, Part, PartPiece, is_exact};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::path_text;
 
@@ -44,10 +45,11 @@ impl JobInput {
         Ok(Self { path: absolute, state: state_of(&facts) })
     }
 
-    /// An extent of it, for a part.
-    pub(super) fn piece(&self, extent: Extent) -> PartPiece {
+    /// An extent of it, for a part of this division.
+    pub(super) fn piece(&self, extent: Extent, division: Division) -> PartPiece {
         let (path, state) = (self.path.clone(), self.state);
-        PartPiece { path, offset: extent.offset(), len: extent.len(), state }
+        let (offset, len) = (extent.offset(), extent.len());
+        PartPiece { path, offset, len, is_exact: is_exact(division), state }
     }
 
     /// Fails if the input has changed.

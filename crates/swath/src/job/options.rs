@@ -4,7 +4,6 @@ use std::fs;
 use std::num::NonZeroU64;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use swath_plan::extent::Extent;
 use swath_plan::parts::{Division, Piece, divide};
@@ -13,6 +12,7 @@ use super::data::{Form, Part};
 use super::files;
 use super::input::JobInput;
 use super::layout::MOST_PARTS;
+use super::lines;
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::{Durability, OutputOptions, Replace, look_at, taken};
@@ -65,13 +65,14 @@ pub struct JobOptions {
 }
 
 impl JobOptions {
-    /// The defaults: parts of 64 MiB, divided at any byte; one durable file.
+    /// The defaults: parts of 64 MiB, which have the records that begin in their bytes; one durable
+    /// file.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// How many parts, at most: no part is empty, so there are fewer if the inputs have fewer bytes,
-    /// or fewer records of a width. Default 0: as many as [`with_part_size`](Self::with_part_size)
+    /// fewer records of a width, or lines longer than a part. Default 0: as many as [`with_part_size`](Self::with_part_size)
     /// gives. Inputs that are all empty are one part. With [`Division::Inputs`] each input that has
     /// bytes is a part, and the number is ignored. A job without inputs has exactly this many, 1 by
     /// default.
@@ -89,7 +90,11 @@ impl JobOptions {
         self
     }
 
-    /// Where inputs may be divided. Default: at any byte.
+    /// Where inputs may be divided, and so what a part has. Default: [`Division::Records`].
+    ///
+    /// Only [`Division::Records`] leaves it to the reader where a part begins and ends, so all parts
+    /// of such a job must be done with the same reader; the command `swath job` does none of them.
+    /// With every other division the plan says which bytes a part has, and any program can do it.
     #[must_use]
     pub fn with_division(mut self, division: Division) -> Self {
         self.division = division;
@@ -123,10 +128,12 @@ impl JobOptions {
     }
 
     /// Looks at the inputs, divides them into parts, and makes the folder of the job. Only inputs of
-    /// length 0 are opened, and nothing is made at the target. If several processes plan jobs with
+    /// length 0 are opened and, with [`Division::Lines`], those that are cut; nothing is made at the
+    /// target. If several processes plan jobs with
     /// the same folder at once, one of them makes it, and the others get the error that it exists.
     ///
-    /// Cost: one stat(2) for each input, and a folder with one file.
+    /// Cost: one stat(2) for each input, and a folder with one file; with [`Division::Lines`] also a
+    /// short read for each part, or as much as its longest line has.
     ///
     /// # Errors
     ///
@@ -174,8 +181,9 @@ impl JobOptions {
         let first = inputs.first().map_or(Path::new("the inputs"), |input| &input.path);
         let parts = self.cut(inputs, first)?;
         let part = |(index, pieces): (usize, Vec<Piece>)| {
-            let piece = |it: Piece| inputs[it.input].piece(it.extent);
-            Part::only_read(index as u64, pieces.into_iter().map(piece).collect())
+            let piece = |it: Piece| inputs[it.input].piece(it.extent, self.division);
+            let pieces = pieces.into_iter().map(piece).collect();
+            Part::only_read(index as u64, self.division, pieces)
         };
         Ok(parts.into_iter().enumerate().map(part).collect())
     }
@@ -184,6 +192,7 @@ impl JobOptions {
         let parts = self.cut(&inputs, target)?;
         let absolute = std::path::absolute(target)
             .map_err(|error| Error::io(Operation::Create, target, error))?;
+        check_has_name(&absolute, target)?;
         let id = files::new_id();
         let folder = self.folder_for(&absolute, &id)?;
         if self.form == Form::File {
@@ -205,7 +214,6 @@ impl JobOptions {
                 .into_iter()
                 .map(|part| part.iter().map(Into::into).collect())
                 .collect(),
-            starts: OnceLock::new(),
             output: self.output.clone(),
         };
         plan.create()?;
@@ -223,7 +231,13 @@ impl JobOptions {
             count => return Err(too_many(count, path)),
         };
         // Those of inputs are not counted before.
-        if parts.len() > MOST_PARTS { Err(too_many(parts.len(), path)) } else { Ok(parts) }
+        if parts.len() > MOST_PARTS {
+            return Err(too_many(parts.len(), path));
+        }
+        match self.division {
+            Division::Lines => lines::of_whole_lines(inputs, parts),
+            _ => Ok(parts),
+        }
     }
 
     fn count(&self, lens: &[u64]) -> usize {
@@ -293,6 +307,16 @@ impl JobOptions {
                 .map_err(|error| Error::io(Operation::Create, folder, error)),
             (None, Form::File) => Ok(files::folder_next_to(target, id)),
         }
+    }
+}
+
+/// Fails for `/`, and where the last name is `..`: only folders are called so.
+fn check_has_name(absolute: &Path, target: &Path) -> Result<()> {
+    match absolute.file_name() {
+        Some(_) => Ok(()),
+        None => Err(Error::new(Operation::Create, Reason::Invalid, target)
+            .detail("it is a folder, and the output needs a name of its own")
+            .hint("name a file in it")),
     }
 }
 

@@ -3,10 +3,11 @@
 use std::cmp::Reverse;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
+use serde_json::error::Category;
 use swath_plan::parts::Division;
 
 use super::data::{DivisionText, Done, Form, Part, PartPiece, PlanPiece, is_number};
@@ -39,9 +40,6 @@ pub struct Plan {
     pub(super) division: Division,
     pub(super) inputs: Vec<JobInput>,
     pub(super) parts: Vec<Vec<PlanPiece>>,
-    /// Where each input begins among all bytes; then the end of the last.
-    #[serde(skip)]
-    pub(super) starts: OnceLock<Vec<u128>>,
     #[serde(skip)]
     pub(super) output: OutputOptions,
 }
@@ -58,7 +56,7 @@ struct Unchecked {
     form: Form,
     durable: bool,
     replace: bool,
-    #[serde(with = "DivisionText", default)]
+    #[serde(with = "DivisionText")]
     division: Division,
     inputs: Vec<JobInput>,
     parts: Vec<Vec<PlanPiece>>,
@@ -93,7 +91,6 @@ impl TryFrom<Unchecked> for Plan {
             division: it.division,
             inputs: it.inputs,
             parts: it.parts,
-            starts: OnceLock::new(),
             output: OutputOptions::new(),
         })
     }
@@ -117,6 +114,18 @@ impl TryFrom<Unchecked> for Plan {
 /// Those of opening the folder and reading the plan; [`Reason::Corrupt`] if it is damaged.
 pub fn open(folder: impl AsRef<Path>) -> Result<Plan> {
     Plan::open_with(folder.as_ref(), OutputOptions::new())
+}
+
+/// What is wrong with a text that cannot be read as a plan.
+fn what_is_wrong(bytes: &[u8], error: &serde_json::Error) -> String {
+    // Few of these have more than one line.
+    let lines = bytes.split_inclusive(|&byte| byte == b'\n').take(error.line().max(1) - 1);
+    let at = lines.map(<[u8]>::len).sum::<usize>() + error.column();
+    match error.classify() {
+        Category::Eof | Category::Io => String::from("it ends too early"),
+        Category::Syntax => format!("it is not JSON at byte {at}"),
+        Category::Data => format!("what ends at byte {at} lacks a value, or has a wrong one"),
+    }
 }
 
 /// The receipts among the files of a job's folder, newest first for each part; of several with the
@@ -182,10 +191,13 @@ impl Plan {
     }
 
     fn parse(bytes: &[u8], path: &Path) -> Result<Self> {
-        serde_json::from_slice(bytes).map_err(|error| {
+        let found = serde_json::from_slice(bytes).map_err(|error| what_is_wrong(bytes, &error));
+        found.and_then(|found: Unchecked| found.try_into()).map_err(|what| {
             Error::new(Operation::Read, Reason::Corrupt, path)
-                .detail(format!("it is not the plan of a job: {error}"))
-                .hint("plan the job again, in another folder")
+                .detail(format!(
+                    "it is not the plan of a job, or was changed after it was planned: {what}"
+                ))
+                .hint("put it back as it was, or plan the job again, in another folder")
         })
     }
 
@@ -223,7 +235,7 @@ impl Plan {
         self.form
     }
 
-    /// Where the inputs were divided.
+    /// Where the inputs were divided, which decides what a part has.
     pub fn division(&self) -> Division {
         self.division
     }
@@ -241,13 +253,14 @@ impl Plan {
             folder: self.folder.clone(),
             index: index as u64,
             is_synced: self.is_durable && self.form == Form::Segments,
+            division: self.division,
             pieces: pieces.iter().map(|piece| self.piece(*piece)).collect(),
         })
     }
 
     fn piece(&self, piece: PlanPiece) -> PartPiece {
         let extent = piece.extent().expect("it was checked");
-        self.inputs[piece.input()].piece(extent)
+        self.inputs[piece.input()].piece(extent, self.division)
     }
 
     /// All parts, in the order of the output.

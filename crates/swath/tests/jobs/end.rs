@@ -49,6 +49,35 @@ fn abort_and_remove_refuse_what_is_not_theirs() {
 }
 
 #[test]
+fn a_commit_removes_what_attempts_wrote_and_no_other_file() {
+    let bench = Bench::new(&lines(10));
+    for form in [Form::File, Form::Segments] {
+        let target = bench.path(if form == Form::File { "file" } else { "segments" });
+        let options = JobOptions::new().with_parts(2).with_form(form);
+        let plan = options.plan([bench.input()], target).expect("planned");
+        // Names that are nearly those of attempts.
+        let foreign = ["notes.txt", "part-1", "part-000000.txt", ".part-000000.kept"];
+        for name in foreign {
+            fs::write(plan.folder().join(name), "mine").expect("room");
+        }
+        let first = all(&plan);
+        all(&plan);
+        plan.commit(&first).expect("committed");
+        let names = fs::read_dir(plan.folder()).expect("there");
+        let mut names: Vec<_> = names.map(|it| it.expect("an entry").file_name()).collect();
+        names.retain(|name| name.to_str() != Some(".JOB.swath-lock"));
+        let kept = |name: &std::ffi::OsString| foreign.iter().any(|it| name == it);
+        assert_eq!(names.iter().filter(|name| kept(name)).count(), foreign.len(), "{names:?}");
+        // The plan, and that it is committed; or the plan, the manifest and two segments.
+        let of_job = if form == Form::File { 2 } else { 4 };
+        assert_eq!(names.len(), foreign.len() + of_job, "{names:?}");
+        let removed = plan.remove();
+        assert_eq!(removed.is_ok(), form == Form::Segments, "{removed:?}");
+        assert!(plan.folder().join("JOB").exists());
+    }
+}
+
+#[test]
 fn a_sweep_removes_old_jobs_and_keeps_outputs_and_others() {
     let bench = Bench::new(&lines(10));
     let planned = |name: &str, form| {

@@ -176,7 +176,8 @@ fn a_hundred_thousand_inputs_and_parts_are_planned_and_read() {
     let plan = job::open(plan.expect("planned").folder()).expect("opened");
     assert_eq!((plan.inputs().len(), plan.parts().len()), (COUNT, COUNT));
     for index in (0..COUNT).step_by(20) {
-        let contents = plan.contents(index).expect("found");
+        let part = plan.part(index).expect("it exists");
+        let contents = part.contents().expect("lines");
         assert_eq!(contents.iter().map(|it| it.len).sum::<u64>(), 5, "{index}");
     }
     plan.check_inputs().expect("they are the same");

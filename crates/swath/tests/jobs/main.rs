@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! choice     which attempts count after a commit that failed or was killed
-//! contents   which bytes a part consists of
 //! contract   what parts, receipts and commits promise
+//! division   which bytes a part consists of
 //! folders    made by one process, removed as a whole, never another program's
 //! trouble    inputs that change, segments that are damaged, folders of others
 //! end        abort, remove, sweep, status
 //! ```
 
 mod choice;
-mod contents;
 mod contract;
+mod division;
 mod end;
 mod folders;
 #[path = "../hooked/mod.rs"]

@@ -109,7 +109,7 @@ fn what_is_not_a_plan_is_refused() {
     let path = plan.folder().join("JOB");
     for (from, to) in [
         ("{", ""),
-        ("\"version\":1", "\"version\":2"),
+        ("\"version\":2", "\"version\":1"),
         ("\"parts\":[[[0,0", "\"parts\":[[[1,0"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,18446744073709551615"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,-1"),
@@ -123,14 +123,24 @@ fn what_is_not_a_plan_is_refused() {
         ("\"folder\":\"/", "\"folder\":\""),
         ("\"path\":\"/", "\"path\":\""),
         ("\"id\":\"", "\"id\":\"../"),
-        ("\"division\":\"bytes\"", "\"division\":{\"width\":7}"),
-        ("\"division\":\"bytes\"", "\"division\":\"inputs\""),
+        ("\"division\":\"records\"", "\"division\":{\"width\":7}"),
+        ("\"division\":\"records\"", "\"division\":\"inputs\""),
+        ("\"division\":\"records\"", "\"division\":\"words\""),
+        ("\"division\":\"records\",", ""),
     ] {
         let bad = json.replacen(from, to, 1);
         assert_ne!(bad, json);
         fs::write(&path, &bad).expect("written");
         let error = job::open(plan.folder()).expect_err("it is damaged");
         assert_eq!((error.reason(), error.path()), (Reason::Corrupt, path.as_path()), "{bad}");
+        let told = "it is not the plan of a job, or was changed after it was planned: ";
+        assert!(error.to_string().contains(told), "{error}");
+        // Not in the words of a parser.
+        assert!(
+            !["expected", "missing field", "line 1"]
+                .iter()
+                .any(|it| error.to_string().contains(it))
+        );
         assert_eq!(Plan::from_json(&bad).expect_err("the same").reason(), Reason::Corrupt);
     }
     fs::remove_file(&path).expect("removed");
@@ -163,6 +173,11 @@ fn inputs_that_are_not_files_and_targets_that_are_not_are_refused() {
     assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
     let error = job::plan([bench.input()], bench.folder.path()).expect_err("a folder");
     assert_eq!(error.io_kind(), std::io::ErrorKind::IsADirectory);
+    for target in ["/".into(), "..".into(), bench.path("..")] {
+        let error = job::plan([bench.input()], &target).expect_err("a folder");
+        assert_eq!((error.reason(), error.path()), (Reason::Invalid, &*target));
+        assert!(error.to_string().contains("the output needs a name of its own"), "{error}");
+    }
     let error = job::plan([bench.input()], "/dev/null").expect_err("a device");
     assert_eq!(error.reason(), Reason::Invalid);
     let error = job::plan([bench.input()], bench.path("no/such/out")).expect_err("absent");

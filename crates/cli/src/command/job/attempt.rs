@@ -92,8 +92,8 @@ impl Work<'_> {
     fn done(&self, index: usize) -> Result<Finished, Trouble> {
         let part = self.plan.part(index).context("there is no such part")?;
         let mut out = part.writer()?;
-        let pieces = self.plan.contents(index)?;
-        let feed = Feed::prepare(pieces, self.read.clone())?;
+        let pieces = part.contents()?;
+        let feed = Feed::prepare(pieces.to_vec(), self.read.clone())?;
         let mut command = self.command(index);
         command.stdin(feed.stdin()?);
         let (running, pipes) =

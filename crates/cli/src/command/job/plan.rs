@@ -13,7 +13,7 @@ use swath::job::{Division, Form, JobOptions, Plan};
 use swath::sink::{Durability, Replace};
 use swath_formats::compressed::Format;
 
-use crate::args::{count, parse_size, path, words};
+use crate::args::{count, file, parse_size, path, words};
 use crate::command::target::refused;
 use crate::command::{Command, Outcome};
 use crate::door::refuse_descriptor;
@@ -40,11 +40,11 @@ Examples:
   swath job plan out.segments in.log --segments")]
 pub struct PlanArgs {
     /// The output that the commit makes
-    #[arg(value_name = "TARGET", value_parser = path(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "TARGET", value_parser = file(), value_hint = ValueHint::FilePath)]
     pub target: PathBuf,
 
     /// Files to divide, in this order; without any, pass --parts: these parts have no input
-    #[arg(value_name = "INPUT", value_parser = path(), value_hint = ValueHint::FilePath, required_unless_present = "parts")]
+    #[arg(value_name = "INPUT", value_parser = file(), value_hint = ValueHint::FilePath, required_unless_present = "parts")]
     pub inputs: Vec<PathBuf>,
 
     /// At most this many parts, since none is empty; 0 is one for each --part-size [default: 0]
@@ -57,7 +57,7 @@ pub struct PlanArgs {
 
     /// Where inputs are divided
     ///
-    /// lines: a part has the lines that begin in its bytes; all inputs are seen as one text, as by
+    /// lines: where lines begin, so that a part has whole ones; all inputs are seen as one text, as by
     /// cat(1). bytes: at any byte. inputs: each input that has bytes is one part, for formats that
     /// cannot be read from the middle or begin with a header; --parts and --part-size have no effect.
     /// groups: between inputs only, and a part may have several small ones.
@@ -171,6 +171,8 @@ fn json(plan: &Plan) -> impl serde::Serialize {
 pub(super) fn division_text(division: Division) -> String {
     match division {
         Division::Width(width) => format!("width {width}"),
+        // By a program: a command cannot find records, so it offers no such division.
+        Division::Records => String::from("records"),
         division => DIVISIONS
             .iter()
             .find(|(_, listed)| *listed == division)

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, IsTerminal, Write as _};
 
 use anyhow::Result;
 use clap::Args;
-use swath::job::{PartPiece, Plan};
+use swath::job::PartPiece;
 use swath::reading::Growth;
 use swath::{ReadOptions, Reader, Source};
 
@@ -58,12 +58,12 @@ pub struct Write {
 
 impl Command for Read {
     fn run(&self) -> Result<Outcome> {
-        let plan = self.folder.open()?;
-        let pieces = contents(&plan, self.part)?;
-        for piece in &pieces {
+        let plan = self.folder.open_for_reading()?;
+        let part = plan.part(self.part).ok_or_else(|| no_part(&plan, self.part))?;
+        let pieces = part.contents()?;
+        for piece in pieces {
             Target::Stdout.refuse_input(&Input::Path(piece.path.clone()))?;
         }
-        let part = plan.part(self.part).ok_or_else(|| no_part(&plan, self.part))?;
         part.check_inputs()?;
         let read = read_options(&self.timeline);
         let mut out = unbuffered()?;
@@ -89,13 +89,6 @@ impl Command for Read {
 
     fn timeline(&self) -> Option<Files<'_>> {
         Some(Files::beside(&self.timeline).folder(&self.folder.folder))
-    }
-}
-
-fn contents(plan: &Plan, index: usize) -> Result<Vec<PartPiece>> {
-    match plan.part(index) {
-        Some(_) => Ok(plan.contents(index)?),
-        None => Err(no_part(plan, index).into()),
     }
 }
 
