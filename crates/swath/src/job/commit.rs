@@ -21,6 +21,7 @@ use super::place::{self, Placed};
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::Draft;
+use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, FsFolder};
 
 /// What a job's commit wrote.
@@ -99,7 +100,10 @@ impl Plan {
         };
         self.check_inputs()?;
         let committed = match found {
-            Some(found) if !self.may_replace => self.settle_target().map(|()| found)?,
+            Some(found) if !self.may_replace => {
+                self.unlock_target();
+                self.settle_target().map(|()| found)?
+            }
             _ => {
                 self.check_lens(&**folder, &chosen)?;
                 self.make(folder, earlier.as_deref(), &chosen)?
@@ -169,6 +173,14 @@ impl Plan {
         let file = located.folder.open(&located.name).map_err(failed)?;
         let found = place::crc_of_file(&*file, committed.bytes);
         Ok((found.map_err(failed)? == committed.crc32c).then_some(committed))
+    }
+
+    /// The commit that gave the target its name was killed, perhaps before it removed its lock. A lock that
+    /// is held is another writer's.
+    fn unlock_target(&self) {
+        if let Ok(located) = self.output.draft.fs.locate(&self.target) {
+            drop(Claim::take(&self.target, located));
+        }
     }
 
     /// The commit that gave the target its name was killed, perhaps before this.
