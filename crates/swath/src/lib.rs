@@ -145,7 +145,7 @@ pub mod machine {
     pub use swath_os::machine::memory_at_hand;
     pub use swath_os::streams::stdout_was_closed;
 
-    pub use crate::error::{escaped, in_one_line};
+    pub use crate::error::{counted, escaped, in_one_line};
     pub use crate::sink::Locks;
 }
 

@@ -19,7 +19,7 @@ use super::data::{Done, Form, bytes_of};
 use super::files::{self, CHOSEN, COMMITTED};
 use super::place::{self, Placed};
 use super::plan::Plan;
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::Draft;
 use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, FsFolder};
@@ -208,8 +208,9 @@ impl Plan {
         let detail = match there {
             Some(it) if it.len == committed.bytes => return Ok(()),
             Some(it) => format!(
-                "the job has committed {} bytes, and the file has {} now",
-                committed.bytes, it.len
+                "the job has committed {}, and the file has {} now",
+                counted(committed.bytes, "byte"),
+                it.len
             ),
             None => String::from("the job has committed it, and it is not there any more"),
         };
