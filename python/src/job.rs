@@ -22,6 +22,7 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDelta;
 use swath::job::{self, Form, JobOptions};
+use swath::machine::counted;
 use swath::sink::HardLinks;
 
 use crate::error::{Failure, file_name};
@@ -104,8 +105,10 @@ impl Plan {
     /// >>> plan.abort()
     fn part(&self, index: usize) -> PyResult<Part> {
         self.plan.part(index).map(Part).ok_or_else(|| {
-            let count = self.plan.parts().len();
-            PyIndexError::new_err(format!("part {index}: the job has {count} parts"))
+            let count = counted(self.plan.parts().len() as u64, "part");
+            PyIndexError::new_err(format!(
+                "part {index}: the job has {count}; try: pass an index from 0, below this number"
+            ))
         })
     }
 
@@ -258,8 +261,8 @@ impl Plan {
     }
 
     fn __repr__(&self) -> String {
-        let (target, count) = (self.plan.target().display(), self.plan.parts().len());
-        format!("<Plan {}: {count} parts for {target}>", self.plan.id())
+        let count = counted(self.plan.parts().len() as u64, "part");
+        format!("<Plan {}: {count} for {}>", self.plan.id(), self.plan.target().display())
     }
 }
 

@@ -327,8 +327,72 @@ def changes(folder: Path) -> None:
         assert any("on rank 0" in note for note in error.__notes__)
 
 
+def differs(call: Any, *words: str) -> None:
+    """All ranks raise the same error, which has these words."""
+    try:
+        call()
+    except (ValueError, RuntimeError) as error:
+        told = str(error)
+    else:
+        raise AssertionError(f"rank {RANK}: nothing was raised; {words}")
+    texts = COMM.allgather(told)
+    assert len({*texts}) == 1, texts
+    assert all(word in told for word in (*words, "rank 0", f"rank {SIZE - 1}", "; try: ")), told
+
+
+def arguments(folder: Path) -> None:
+    """The last rank passes something else than the others, who would wait for it, or be misread."""
+    if SIZE == 1:
+        return
+    is_last, mpi = RANK == SIZE - 1, swath.mpi
+    path, out = made(folder / "in.txt", LINES), folder / "out"
+    (folder / f"own-{RANK}").mkdir()
+    for data in (b"A", b"B"):
+        # Of the same size and age, so that only their names tell them apart.
+        if RANK == 0:
+            (folder / f"{data.decode()}.csv").write_bytes(b"x,y\n" + b"1,2\n" * 99)
+            os.utime(folder / f"{data.decode()}.csv", (1, 1))
+    table, other = folder / "A.csv", folder / "B.csv"
+    COMM.Barrier()
+    one: Any = "f8" if is_last else "i8"
+    types = {"x": "float64"} if is_last else None
+    differs(lambda: mpi.append(COMM, out, b"x", segments=is_last), "segments is False", "True")
+    differs(lambda: mpi.append(COMM, out, b"x", replace=is_last), "append: replace is")
+    differs(lambda: mpi.append(COMM, f"{out}{is_last}", b"x"), "append: path is", "outTrue'")
+    durability: Any = "none" if is_last else "full"
+    differs(lambda: mpi.append(COMM, out, b"x", durability=durability), "durability is 'full'")
+    differs(lambda: mpi.read_text(COMM, other if is_last else table), "path is", "A.csv", "B.csv")
+    differs(lambda: mpi.extent(COMM, other if is_last else table), "extent: path is")
+    differs(lambda: mpi.read_shared(COMM, other if is_last else table), "read_shared: path is")
+    differs(lambda: mpi.read_text(COMM, path, delimiter="x" if is_last else None), "delimiter is")
+    differs(lambda: mpi.read_records(COMM, path, len, delimiter=8 + is_last), "is 8 on rank 0, and 9")
+    differs(lambda: mpi.read_csv(COMM, table, dtypes=types), "dtypes is None", "{'x': '<f8'}")
+    differs(lambda: mpi.read_csv(COMM, table, one), "dtype is <i8 on rank 0, and <f8")
+    how = {"columns": ["x"]} if is_last else {}
+    differs(lambda: mpi.read_csv(COMM, table, **how), "columns is not given on rank 0, and ['x']")
+    differs(lambda: mpi.read_edges(COMM, path, base="x" if is_last else 0), "base is 0")
+    differs(lambda: mpi.read_edges(COMM, path, sort=is_last), "sort is False")
+    differs(lambda: mpi.read_mtx(COMM, path, values="none" if is_last else "auto"), "values is")
+    call: Any = mpi.extent if is_last else mpi.read_text
+    differs(lambda: call(COMM, path), "has called swath.mpi.read_text, and rank", "extent; try: call")
+    here = os.getcwd()
+    os.chdir(folder / f"own-{RANK}" if is_last else folder)
+    differs(lambda: mpi.read_text(COMM, "in.txt"), "arguments/in.txt'", f"own-{SIZE - 1}/in.txt'")
+    os.chdir(here)
+    # What ranks may choose for themselves, and other words for the same.
+    ways: list[Any] = [str(path), path, os.fsencode(path)]
+    mine = mpi.read_text(COMM, ways[RANK % 3], workers=RANK % 2)
+    assert b"".join(COMM.allgather(bytes(mine))) == LINES
+    dtype: Any = np.dtype("float64") if is_last else "f8"
+    page_cache = "drop" if is_last else "keep"
+    array = mpi.read_csv(COMM, table, dtype, workers=int(is_last), page_cache=page_cache)
+    assert sum(COMM.allgather(len(array))) == 99
+    COMM.Barrier()
+    assert not out.exists() and not (folder / "outTrue").exists()
+
+
 def every(folder: Path) -> None:
-    for case in (text, csv, graphs, exchange, shared, appends, refusals, changes):
+    for case in (text, csv, graphs, exchange, shared, appends, refusals, changes, arguments):
         own = folder / case.__name__
         if RANK == 0:
             own.mkdir()

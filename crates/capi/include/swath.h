@@ -991,6 +991,12 @@ swath_status swath_record_options_set_quoted(swath_record_options *options,
                                              uint8_t delimiter);
 
 /**
+ * Returns where records end with these options, as text: for programs whose processes must have the
+ * same options. NULL gives the text of the defaults. Valid until options are set or freed.
+ */
+const char *swath_record_options_text(const swath_record_options *options);
+
+/**
  * Sets the bytes of a block. Default 0: the chunk size of the read options, or 1 MiB.
  */
 SWATH_MUST_CHECK
@@ -2026,6 +2032,13 @@ swath_status swath_output_options_set_replace(swath_output_options *options,
 SWATH_MUST_CHECK
 swath_status swath_output_options_set_hard_links(swath_output_options *options,
                                                  swath_hard_links hard_links);
+
+/**
+ * Returns what these options choose for an output, as text: durability, and what happens to an
+ * existing file and to its other names. For programs whose processes must have the same options; it
+ * may gain further words. NULL gives the text of the defaults. Valid until options are set or freed.
+ */
+const char *swath_output_options_text(const swath_output_options *options);
 
 /**
  * Sets how many threads write, including the calling one; at most 1024. Only `swath_write`

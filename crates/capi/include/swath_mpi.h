@@ -17,12 +17,15 @@
  *
  * What holds for all functions:
  *
- * - Collective: every rank of `comm` calls the same one, in the same order. `comm` may be any
- *   communicator within a group; it is left as it was.
+ * - Collective: every rank of `comm` calls the same one, in the same order, with the same path and
+ *   options. Otherwise every rank returns SWATH_STATUS_INVALID_ARGUMENT, and the message names the
+ *   argument and two ranks with what they passed. Paths are compared as text, relative ones together
+ *   with the working directory of their rank. Each rank has its own data, callback, pointers for
+ *   results and read options. `comm` may be any communicator within a group; it is left as it was.
  * - Errors are collective. If one rank fails, every rank returns the status of the first rank that
  *   failed, and `error`, which may be NULL, has this rank and its message. No rank waits for one
  *   that has failed. `swath_last_error_message` has only this rank's own failure, if any.
- * - Paths must lead to the same file on all ranks.
+ * - A path must lead to the same file on all ranks.
  * - Sizes have 64 bits everywhere, also in messages between ranks.
  * - A rank that is killed ends the program, as MPI programs end. An output is then what it was
  *   before, or complete; what is left next to it is removed by the next writer of this target.
@@ -41,6 +44,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "swath.h"
 
@@ -132,6 +136,90 @@ static inline int swath_mpi_all_well(MPI_Comm comm, const swath_mpi_own *own) {
     int well = own->status == SWATH_STATUS_OK, all = 0;
     MPI_Allreduce(&well, &all, 1, MPI_INT, MPI_MIN, comm);
     return all;
+}
+
+/* What a rank has passed, and a number for it that other texts do not have. */
+typedef struct swath_mpi_given {
+    const char *name;
+    uint64_t digest;
+    char text[400];
+} swath_mpi_given;
+
+/* FNV-1a, continued from `digest`. */
+static inline uint64_t swath_mpi_digest(uint64_t digest, const char *text) {
+    for (; *text != '\0'; text++) {
+        digest = (digest ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    }
+    return digest;
+}
+
+static inline swath_mpi_given swath_mpi_give(const char *name, const char *before,
+                                             const char *text) {
+    swath_mpi_given given;
+    memset(&given, 0, sizeof given);
+    given.name = name;
+    given.digest = swath_mpi_digest(UINT64_C(0xcbf29ce484222325), before);
+    given.digest = swath_mpi_digest(given.digest, text);
+    if (snprintf(given.text, sizeof given.text, "%s%s", before, text) >= (int)sizeof given.text) {
+        memcpy(given.text + sizeof given.text - 4, "...", 4);
+    }
+    return given;
+}
+
+/* A path; a relative one goes on from the working directory of this rank. */
+static inline swath_mpi_given swath_mpi_give_path(const char *path) {
+    char folder[4096 + 2];
+    if (path == NULL) {
+        return swath_mpi_give("path", "", "NULL");
+    }
+    if (path[0] == '/' || getcwd(folder, sizeof folder - 2) == NULL) {
+        return swath_mpi_give("path", "", path);
+    }
+    memcpy(folder + strlen(folder), "/", 2);
+    return swath_mpi_give("path", folder, path);
+}
+
+/* Whether all ranks have called one function with one path and one set of options. Otherwise a rank that
+ * differs from the first fails. Asked before anything else, or ranks would wait for each other. */
+static inline int swath_mpi_same(MPI_Comm comm, const char *call, const char *path,
+                                 const char *options, swath_mpi_own *own) {
+    swath_mpi_given mine[3], first;
+    uint64_t words[6], least[6];
+    char text[1024];
+    int rank = 0, which = 0;
+    mine[0] = swath_mpi_give("call", "", call);
+    mine[1] = swath_mpi_give_path(path);
+    mine[2] = swath_mpi_give("options", "", options);
+    for (which = 0; which < 3; which++) {
+        words[2 * which] = mine[which].digest;
+        words[2 * which + 1] = ~mine[which].digest;
+    }
+    MPI_Allreduce(words, least, 6, MPI_UINT64_T, MPI_MIN, comm);
+    /* Where the least is the greatest, all are the same. */
+    for (which = 0; which < 3 && least[2 * which] == ~least[2 * which + 1]; which++) {
+    }
+    if (which == 3) {
+        return 1;
+    }
+    MPI_Comm_rank(comm, &rank);
+    first = mine[which];
+    MPI_Bcast(&first.digest, 1, MPI_UINT64_T, 0, comm);
+    MPI_Bcast(first.text, (int)sizeof first.text, MPI_CHAR, 0, comm);
+    if (first.digest == mine[which].digest) {
+        return 0;
+    }
+    if (which == 0) {
+        snprintf(text, sizeof text,
+                 "rank 0 has called %s, and rank %d %s; try: call the same functions on all ranks, "
+                 "in the same order",
+                 first.text, rank, call);
+    } else {
+        snprintf(text, sizeof text,
+                 "%s: `%s` is %s on rank 0, and %s on rank %d; try: pass the same `%s` on all ranks",
+                 call, first.name, first.text, mine[which].text, rank, first.name);
+    }
+    swath_mpi_fails(own, SWATH_STATUS_INVALID_ARGUMENT, text);
+    return 0;
 }
 
 /* Sends a text of the first rank to all; NULL if one rank has failed. To be freed. */
@@ -253,6 +341,9 @@ static inline swath_status swath_mpi_append(MPI_Comm comm, const char *path,
     char *token = NULL;
     int rank = 0, size = 0, syncs = 0;
     memset(&own, 0, sizeof own);
+    if (!swath_mpi_same(comm, "swath_mpi_append", path, swath_output_options_text(options), &own)) {
+        return swath_mpi_agree(comm, own.status, own.message, error);
+    }
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Exscan(&mine, &offset, 1, MPI_UINT64_T, MPI_SUM, comm);
@@ -312,6 +403,10 @@ static inline swath_status swath_mpi_append_segments(MPI_Comm comm, const char *
     char *plan = NULL;
     int rank = 0, size = 0, committed = 0;
     memset(&own, 0, sizeof own);
+    if (!swath_mpi_same(comm, "swath_mpi_append_segments", path,
+                        swath_output_options_text(options), &own)) {
+        return swath_mpi_agree(comm, own.status, own.message, error);
+    }
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &size);
     MPI_Allreduce(&mine, &total, 1, MPI_UINT64_T, MPI_SUM, comm);
@@ -449,6 +544,9 @@ static inline swath_status swath_mpi_extent(MPI_Comm comm, const char *path, uin
     swath_mpi_own own;
     swath_mpi_file file;
     memset(&own, 0, sizeof own);
+    if (!swath_mpi_same(comm, "swath_mpi_extent", path, "", &own)) {
+        return swath_mpi_agree(comm, own.status, own.message, error);
+    }
     if (offset == NULL || len == NULL) {
         swath_mpi_fails(&own, SWATH_STATUS_INVALID_ARGUMENT, "`offset` or `len` is NULL");
     }
@@ -482,6 +580,9 @@ static inline swath_status swath_mpi_records(MPI_Comm comm, const char *path,
     memset(&own, 0, sizeof own);
     if (report != NULL) {
         *report = NULL;
+    }
+    if (!swath_mpi_same(comm, "swath_mpi_records", path, swath_record_options_text(records), &own)) {
+        return swath_mpi_agree(comm, own.status, own.message, error);
     }
     if (records == NULL) {
         swath_mpi_keep(&own, swath_record_options_new(&made));
@@ -549,6 +650,9 @@ static inline swath_status swath_mpi_read_shared(MPI_Comm comm, const char *path
     memset(window, 0, sizeof *window);
     window->node = MPI_COMM_NULL;
     window->window = MPI_WIN_NULL;
+    if (!swath_mpi_same(comm, "swath_mpi_read_shared", path, "", &own)) {
+        return swath_mpi_agree(comm, own.status, own.message, error);
+    }
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &window->node);
     MPI_Comm_rank(window->node, &place);

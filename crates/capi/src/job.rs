@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 
 use swath::job::{Done, Plan};
+use swath::machine::counted;
 
 use crate::draft::{json, texts, utf8};
 use crate::failure::{Failure, Result};
@@ -136,8 +137,8 @@ pub extern "C" fn swath_job_part(
         let place = handle(part, "part")?;
         let plan = &given(job, "job")?.plan;
         let part = plan.part(index).ok_or_else(|| {
-            let count = plan.parts().len();
-            Failure::invalid(format!("part {index} of a job with {count} parts"))
+            let count = counted(plan.parts().len() as u64, "part");
+            Failure::invalid(format!("part {index} of a job with {count}"))
         })?;
         *place = Some(Box::new(Part::new(part)?));
         Ok(())

@@ -1,6 +1,6 @@
 //! How to write, for every call that writes a file.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
 
 use swath::sink;
@@ -10,7 +10,7 @@ use crate::guard::quietly;
 use crate::number::numbers;
 use crate::options::{Hooks, ProgressFn};
 use crate::pointer::value;
-use crate::setter::{Holds, made, put, set};
+use crate::setter::{Holds, change, made, put, set};
 use crate::status::Status;
 
 /// How safe a commit is from a power cut.
@@ -56,13 +56,39 @@ numbers!(HardLinks, "swath_hard_links", [Refused, Broken] -> sink::HardLinks);
 pub struct OutputOptions {
     options: swath::OutputOptions,
     hooks: Hooks,
+    choices: Choices,
+    /// Of the choices, if one was made.
+    text: Option<CString>,
+}
+
+/// What the processes of one output must agree on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Choices {
+    durability: Durability,
+    replace: Replace,
+    hard_links: HardLinks,
+}
+
+/// The text of the defaults.
+const DEFAULTS: &CStr = c"durability full, replace allowed, hard links refused";
+
+impl Choices {
+    fn text(self) -> CString {
+        let Self { durability, replace, hard_links } = self;
+        let text = format!(
+            "durability {durability:?}, replace {replace:?}, hard links {hard_links:?}"
+        );
+        CString::new(text.to_lowercase()).unwrap_or_default()
+    }
 }
 
 impl OutputOptions {
     /// The settings of C for the library; the defaults for NULL.
     pub(crate) fn of(options: Option<&Self>) -> swath::OutputOptions {
         let Some(set) = options else { return swath::OutputOptions::new() };
-        let mut output = set.options.clone();
+        let Choices { durability, replace, hard_links } = set.choices;
+        let mut output = set.options.clone().with_durability(durability.into());
+        output = output.with_replace(replace.into()).with_hard_links(hard_links.into());
         if let Some(progress) = set.hooks.progress() {
             output = output.with_progress(progress);
         }
@@ -70,6 +96,11 @@ impl OutputOptions {
             Some(token) => output.with_cancel(token.clone()),
             None => output,
         }
+    }
+
+    fn choose(&mut self, choose: impl FnOnce(&mut Choices)) {
+        choose(&mut self.choices);
+        self.text = Some(self.choices.text());
     }
 }
 
@@ -101,7 +132,11 @@ pub extern "C" fn swath_output_options_set_durability(
     options: Option<&mut OutputOptions>,
     durability: MaybeUninit<Durability>,
 ) -> Status {
-    set(options, |options| Ok(options.with_durability(value(durability)?.into())))
+    change(options, |options| {
+        let durability = value(durability)?;
+        options.choose(|choices| choices.durability = durability);
+        Ok(())
+    })
 }
 
 /// Sets what happens if the target exists. Default: SWATH_REPLACE_ALLOWED.
@@ -110,7 +145,11 @@ pub extern "C" fn swath_output_options_set_replace(
     options: Option<&mut OutputOptions>,
     replace: MaybeUninit<Replace>,
 ) -> Status {
-    set(options, |options| Ok(options.with_replace(value(replace)?.into())))
+    change(options, |options| {
+        let replace = value(replace)?;
+        options.choose(|choices| choices.replace = replace);
+        Ok(())
+    })
 }
 
 /// Sets what happens if the target has other names. Default: SWATH_HARD_LINKS_REFUSED.
@@ -119,7 +158,19 @@ pub extern "C" fn swath_output_options_set_hard_links(
     options: Option<&mut OutputOptions>,
     hard_links: MaybeUninit<HardLinks>,
 ) -> Status {
-    set(options, |options| Ok(options.with_hard_links(value(hard_links)?.into())))
+    change(options, |options| {
+        let hard_links = value(hard_links)?;
+        options.choose(|choices| choices.hard_links = hard_links);
+        Ok(())
+    })
+}
+
+/// Returns what these options choose for an output, as text: durability, and what happens to an
+/// existing file and to its other names. For programs whose processes must have the same options; it
+/// may gain further words. NULL gives the text of the defaults. Valid until options are set or freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_output_options_text(options: Option<&OutputOptions>) -> *const c_char {
+    options.and_then(|options| options.text.as_deref()).unwrap_or(DEFAULTS).as_ptr()
 }
 
 /// Sets how many threads write, including the calling one; at most 1024. Only `swath_write`
@@ -152,4 +203,18 @@ pub extern "C" fn swath_output_options_set_cancel(
     token: Option<&CancelToken>,
 ) -> Status {
     put(options, |options| options.hooks.set_cancel(token))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_the_defaults_is_that_of_options_in_which_nothing_is_chosen() {
+        assert_eq!(Choices::default().text().as_c_str(), DEFAULTS);
+        let mut options = OutputOptions::default();
+        options.choose(|choices| choices.hard_links = HardLinks::Broken);
+        let text = options.text.expect("a choice was made");
+        assert_eq!(text.to_str(), Ok("durability full, replace allowed, hard links broken"));
+    }
 }

@@ -1,6 +1,6 @@
 //! The verb `records`: blocks of whole records, on several threads.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::mem::MaybeUninit;
 
 use swath::{BlockRecords, Cut, Extent};
@@ -22,11 +22,36 @@ pub struct RecordOptions {
     block_size: u64,
     record_limit: u64,
     starting_in: Option<Extent>,
+    /// Of `cut`.
+    text: CString,
 }
 
 impl Default for RecordOptions {
     fn default() -> Self {
-        Self { cut: Cut::Byte(b'\n'), block_size: 0, record_limit: 0, starting_in: None }
+        Self {
+            cut: Cut::Byte(b'\n'),
+            block_size: 0,
+            record_limit: 0,
+            starting_in: None,
+            text: LINES.to_owned(),
+        }
+    }
+}
+
+/// The text of the defaults.
+const LINES: &CStr = c"records end after each byte 10";
+
+impl RecordOptions {
+    fn cut(&mut self, cut: Cut) {
+        let text = match cut {
+            Cut::Byte(byte) => format!("records end after each byte {byte}"),
+            Cut::Fixed(width) => format!("records have {width} bytes"),
+            Cut::Quoted { quote, delimiter } => {
+                format!("records end after each byte {delimiter} outside bytes {quote}")
+            }
+            _ => format!("{cut:?}"),
+        };
+        (self.cut, self.text) = (cut, CString::new(text).unwrap_or_default());
     }
 }
 
@@ -51,7 +76,7 @@ pub extern "C" fn swath_record_options_set_delimiter(
     options: Option<&mut RecordOptions>,
     delimiter: u8,
 ) -> Status {
-    put(options, |options| options.cut = Cut::Byte(delimiter))
+    put(options, |options| options.cut(Cut::Byte(delimiter)))
 }
 
 /// Ends a record every `width` bytes. A shorter last record is an error of the call that reads,
@@ -61,7 +86,7 @@ pub extern "C" fn swath_record_options_set_fixed(
     options: Option<&mut RecordOptions>,
     width: u64,
 ) -> Status {
-    put(options, |options| options.cut = Cut::Fixed(width))
+    put(options, |options| options.cut(Cut::Fixed(width)))
 }
 
 /// Ends a record after each `delimiter` that is not inside quotes: CSV, where a field may contain
@@ -73,7 +98,14 @@ pub extern "C" fn swath_record_options_set_quoted(
     quote: u8,
     delimiter: u8,
 ) -> Status {
-    put(options, |options| options.cut = Cut::Quoted { quote, delimiter })
+    put(options, |options| options.cut(Cut::Quoted { quote, delimiter }))
+}
+
+/// Returns where records end with these options, as text: for programs whose processes must have the
+/// same options. NULL gives the text of the defaults. Valid until options are set or freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_text(options: Option<&RecordOptions>) -> *const c_char {
+    options.map_or(LINES, |options| &options.text).as_ptr()
 }
 
 /// Sets the bytes of a block. Default 0: the chunk size of the read options, or 1 MiB.
@@ -222,4 +254,21 @@ pub extern "C" fn swath_block_next(
         len.write(bytes.len());
     }
     next.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_says_where_records_end() {
+        let mut options = RecordOptions::default();
+        options.cut(Cut::Byte(b'\n'));
+        assert_eq!(options.text.as_c_str(), LINES);
+        options.cut(Cut::Fixed(24));
+        assert_eq!(options.text.to_str(), Ok("records have 24 bytes"));
+        options.cut(Cut::Quoted { quote: 34, delimiter: 59 });
+        let text = "records end after each byte 59 outside bytes 34";
+        assert_eq!(options.text.to_str(), Ok(text));
+    }
 }

@@ -205,11 +205,7 @@ fn usage_text(usage: &Usage) -> String {
     )
 }
 
-/// Returns a count and its noun, in the plural if needed.
-pub fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
-}
+pub use swath::machine::counted;
 
 /// Returns bytes over time; a time of 0 counts as a nanosecond.
 pub fn bytes_per_s(bytes: u64, elapsed: Duration) -> f64 {

@@ -20,10 +20,16 @@ use libc::{c_int, sigset_t};
 /// What a user or a terminal ends a program by.
 const ENDING: [c_int; 3] = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
 
-/// Further signals that end a program, or stop it and let it go on. Those of a fault are not among them.
-const FURTHER: [c_int; 14] = [
+/// Further signals that end a program, or stop it and let it go on. Some of them are also raised by a fault:
+/// that ends the process at once, because the kernel does not hold back a signal of its own fault. `SIGSEGV`
+/// and `SIGBUS` are not among them: Rust's runtime, and the guard of maps, handle them.
+const FURTHER: [c_int; 18] = [
     libc::SIGQUIT,
+    libc::SIGILL,
+    libc::SIGTRAP,
     libc::SIGABRT,
+    libc::SIGFPE,
+    libc::SIGSYS,
     libc::SIGUSR1,
     libc::SIGUSR2,
     libc::SIGPIPE,
@@ -66,8 +72,8 @@ impl EndingSignals {
     }
 
     /// Blocks, as [`hold`](Self::hold), every signal that would end this process, and also `SIGTSTP` and
-    /// `SIGCONT`. Those of a fault, such as `SIGSEGV`, and those that the process handles in its own way
-    /// are left alone.
+    /// `SIGCONT`. `SIGSEGV`, `SIGBUS`, and those that the process handles in its own way, are left alone. A
+    /// fault of this process still ends it at once.
     ///
     /// # Errors
     ///
@@ -141,6 +147,53 @@ impl std::fmt::Debug for EndingSignals {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EndingSignals").finish_non_exhaustive()
     }
+}
+
+/// The signals with a name, but for those of real time.
+const NAMES: [(c_int, &str); 31] = [
+    (libc::SIGHUP, "SIGHUP"),
+    (libc::SIGINT, "SIGINT"),
+    (libc::SIGQUIT, "SIGQUIT"),
+    (libc::SIGILL, "SIGILL"),
+    (libc::SIGTRAP, "SIGTRAP"),
+    (libc::SIGABRT, "SIGABRT"),
+    (libc::SIGBUS, "SIGBUS"),
+    (libc::SIGFPE, "SIGFPE"),
+    (libc::SIGKILL, "SIGKILL"),
+    (libc::SIGUSR1, "SIGUSR1"),
+    (libc::SIGSEGV, "SIGSEGV"),
+    (libc::SIGUSR2, "SIGUSR2"),
+    (libc::SIGPIPE, "SIGPIPE"),
+    (libc::SIGALRM, "SIGALRM"),
+    (libc::SIGTERM, "SIGTERM"),
+    (libc::SIGSTKFLT, "SIGSTKFLT"),
+    (libc::SIGCHLD, "SIGCHLD"),
+    (libc::SIGCONT, "SIGCONT"),
+    (libc::SIGSTOP, "SIGSTOP"),
+    (libc::SIGTSTP, "SIGTSTP"),
+    (libc::SIGTTIN, "SIGTTIN"),
+    (libc::SIGTTOU, "SIGTTOU"),
+    (libc::SIGURG, "SIGURG"),
+    (libc::SIGXCPU, "SIGXCPU"),
+    (libc::SIGXFSZ, "SIGXFSZ"),
+    (libc::SIGVTALRM, "SIGVTALRM"),
+    (libc::SIGPROF, "SIGPROF"),
+    (libc::SIGWINCH, "SIGWINCH"),
+    (libc::SIGIO, "SIGIO"),
+    (libc::SIGPWR, "SIGPWR"),
+    (libc::SIGSYS, "SIGSYS"),
+];
+
+/// Returns the name of a signal, such as "SIGKILL"; `None` for those of real time, and for numbers that are
+/// not signals.
+///
+/// ```
+/// assert_eq!(swath_os::ending::signal_name(9), Some("SIGKILL"));
+/// assert_eq!(swath_os::ending::signal_name(0), None);
+/// ```
+#[must_use]
+pub fn signal_name(signal: i32) -> Option<&'static str> {
+    NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
 }
 
 /// Ends the program by a signal, so that its parent sees which one it was.
@@ -293,7 +346,9 @@ mod tests {
         signals.release().expect("these can be unblocked");
         // All of them; a thread that needs only the three releases the others.
         let all = EndingSignals::hold_all().expect("these can be blocked");
-        for signal in [libc::SIGUSR1, libc::SIGXCPU, libc::SIGCONT, libc::SIGRTMAX()] {
+        let faults = [libc::SIGILL, libc::SIGTRAP, libc::SIGFPE, libc::SIGSYS];
+        let others = [libc::SIGUSR1, libc::SIGXCPU, libc::SIGCONT, libc::SIGRTMAX()];
+        for signal in faults.into_iter().chain(others) {
             // SAFETY: as above.
             unsafe { libc::raise(signal) };
             assert_eq!(all.wait().expect("one is pending"), signal);
@@ -305,5 +360,14 @@ mod tests {
         assert!(!ENDING.iter().any(|&signal| !contains(&three.held, signal)));
         assert!(!contains(&three.held, libc::SIGUSR1));
         three.release().expect("these can be unblocked");
+    }
+
+    #[test]
+    fn every_signal_has_its_own_name() {
+        for signal in 1..=31 {
+            let name = signal_name(signal).expect("it has a name");
+            assert!(NAMES.iter().filter(|it| it.1 == name).count() == 1, "{signal}: {name}");
+        }
+        assert_eq!(signal_name(libc::SIGRTMIN()), None);
     }
 }

@@ -294,6 +294,17 @@ pub fn escaped(message: &str) -> String {
     line
 }
 
+/// Returns a count and its noun, in the plural if needed.
+///
+/// ```
+/// assert_eq!(swath::machine::counted(1, "byte"), "1 byte");
+/// assert_eq!(swath::machine::counted(0, "byte"), "0 bytes");
+/// ```
+pub fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// The kernel's error number, also if several files share it.
 fn number_of(source: &io::Error) -> Option<i32> {
     source.raw_os_error().or_else(|| Some(common(source)?.number))

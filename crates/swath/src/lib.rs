@@ -139,13 +139,13 @@ pub mod reading {
 /// What a program asks of its process and machine: available memory, limits, streams, children,
 /// messages.
 pub mod machine {
-    pub use swath_os::ending::{EndingSignals, end_by, stop};
+    pub use swath_os::ending::{EndingSignals, end_by, signal_name, stop};
     pub use swath_os::group::{Group, Grouping};
     pub use swath_os::limits::ignore_file_size_signal;
     pub use swath_os::machine::memory_at_hand;
     pub use swath_os::streams::stdout_was_closed;
 
-    pub use crate::error::{escaped, in_one_line};
+    pub use crate::error::{counted, escaped, in_one_line};
     pub use crate::sink::Locks;
 }
 

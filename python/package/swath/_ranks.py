@@ -128,12 +128,11 @@ def check_room(path: Any, length: int) -> None:
 
 def threads(comm: Any, workers: int) -> int:
     """The threads of this rank: its share of the cores of its machine, unless the caller says how many."""
-    if workers:
-        return workers
+    # By all ranks: only some of them may have said how many.
     node = node_of(comm)
     ranks: int = node.size
     node.Free()
-    return max(1, len(os.sched_getaffinity(0)) // ranks)
+    return workers or max(1, len(os.sched_getaffinity(0)) // ranks)
 
 
 def syncs(comm: Any) -> bool:

@@ -1,8 +1,12 @@
 """Swath for MPI programs, on mpi4py: ranks read their own part of a file, and append to one output.
 
-Every function is collective: all ranks of ``comm`` call it, in the same order. If one rank fails, every rank
-raises the error of the first one that failed, with a note that names it, and no rank waits for it. Paths must
-lead to the same file on all ranks.
+Every function is collective: all ranks of ``comm`` call it, in the same order, with the same arguments. What
+each rank may choose for itself is its data, its function, and how it reads (``workers``, ``block_size``,
+``engine`` and the like). All ranks raise the same error if another argument differs. So a path is the same
+text on all ranks, and a relative one is looked up in the same working directory.
+
+If one rank fails, every rank raises the error of the first one that failed, with a note that names it, and no
+rank waits for it.
 
 >>> from mpi4py import MPI
 >>> comm = MPI.COMM_WORLD
@@ -24,6 +28,7 @@ from swath import _ranks
 from swath._rank_append import append_file, append_segments
 from swath._rank_memory import Shared, shared_of
 from swath._rank_rows import Rows, read_rows
+from swath._rank_same import OWN, same
 from swath._sparse import _base, _Values
 
 if TYPE_CHECKING:
@@ -63,6 +68,7 @@ def extent(comm: Any, path: _Path) -> tuple[int, int]:
     >>> swath.mpi.extent(MPI.COMM_SELF, "words.txt")
     (0, 24)
     """
+    same(comm, "swath.mpi.extent", path=path)
     return _ranks.Share(comm, path).extent
 
 
@@ -97,6 +103,7 @@ def read_text(
     >>> len(swath.mpi.read_text(MPI.COMM_SELF, "words.txt"))
     24
     """
+    same(comm, "swath.mpi.read_text", path=path, delimiter=delimiter)
     share = _ranks.Share(comm, path)
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
@@ -134,6 +141,7 @@ def read_records(
     >>> MPI.COMM_SELF.allreduce(sum(counts))
     3
     """
+    same(comm, "swath.mpi.read_records", path=path, delimiter=delimiter)
     share = _ranks.Share(comm, path)
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
@@ -173,6 +181,8 @@ def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **h
     >>> swath.mpi.read_csv(MPI.COMM_SELF, "points.csv").shape
     (3, 2)
     """
+    shared = {word: value for word, value in how.items() if word not in OWN}
+    same(comm, "swath.mpi.read_csv", path=path, dtype=dtype, **shared)
     share = _ranks.Share(comm, path)
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
@@ -230,6 +240,7 @@ def read_shared(comm: Any, path: _Path, *, workers: int = 0) -> Shared:
     (1000000, [0, 1, 2])
     >>> shared.free()
     """
+    same(comm, "swath.mpi.read_shared", path=path)
     return shared_of(comm, path, workers)
 
 
@@ -275,9 +286,10 @@ def append(
     >>> bytes(swath.read("out.txt"))
     b'0\\n1\\n2\\n'
     """
+    how = {"durability": durability, "replace": replace, "hard_links": hard_links}
+    same(comm, "swath.mpi.append", path=path, segments=segments, **how)
     if segments:
         return append_segments(comm, path, data, durability)
-    how = {"durability": durability, "replace": replace, "hard_links": hard_links}
     return append_file(comm, path, data, how)
 
 
@@ -316,7 +328,10 @@ def read_edges(
     (0, (3, 3), [1, 2, 0])
     """
     how: dict[str, Any] = {"values": values, "vertices": vertices, "expand": expand}
-    how |= {"base": _base(base), "strict": strict}
+    how |= {"base": base, "strict": strict}
+    combined = {"sort": sort, "sum_duplicates": sum_duplicates}
+    same(comm, "swath.mpi.read_edges", path=path, **how, **combined)
+    how["base"] = _base(base)
     return read_rows(comm, path, workers, sort, sum_duplicates, format="edges", **how)
 
 
@@ -342,4 +357,6 @@ def read_mtx(
     (3, 3)
     """
     how: dict[str, Any] = {"values": values, "expand": expand, "strict": strict}
+    combined = {"sort": sort, "sum_duplicates": sum_duplicates}
+    same(comm, "swath.mpi.read_mtx", path=path, **how, **combined)
     return read_rows(comm, path, workers, sort, sum_duplicates, format="mtx", **how)

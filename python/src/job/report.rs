@@ -4,6 +4,7 @@ use std::time::UNIX_EPOCH;
 
 use pyo3::prelude::*;
 use swath::job;
+use swath::machine::counted;
 
 use crate::error::file_name;
 
@@ -61,8 +62,9 @@ impl Status {
 #[pymethods]
 impl Status {
     fn __repr__(&self) -> String {
-        let Self { id, state, done, parts, bytes, .. } = self;
-        format!("<Status of job {id}: {state}, {done} of {parts} parts, {bytes} bytes>")
+        let Self { id, state, done, .. } = self;
+        let (parts, bytes) = (counted(self.parts, "part"), counted(self.bytes, "byte"));
+        format!("<Status of job {id}: {state}, {done} of {parts}, {bytes}>")
     }
 }
 

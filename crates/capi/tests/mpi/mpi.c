@@ -256,6 +256,75 @@ static void a_node_reads_a_file_once(void) {
         SWATH_STATUS_OUT_OF_MEMORY);
 }
 
+/* Ends the program on all ranks unless all got the same error, which has this text. */
+#define DIFFERS(call, part) all_differ((call), (part), #call, __LINE__)
+
+static void all_differ(swath_status status, const char *part, const char *text, int line) {
+    char first[sizeof error.message];
+    all_return(status, SWATH_STATUS_INVALID_ARGUMENT, text, line);
+    memcpy(first, error.message, sizeof first);
+    MPI_Bcast(first, (int)sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+    if (strcmp(first, error.message) != 0 || strstr(first, part) == NULL ||
+        strstr(first, "; try: ") == NULL || error.rank != size - 1) {
+        fprintf(stderr, "mpi.c:%d: rank %d: %s\n  is: %s\n", line, rank, text, error.message);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+/* The last rank passes something else than the others, who would wait for it, or be misread. */
+static void arguments_that_differ_are_one_error_of_all(void) {
+    const int last = rank == size - 1;
+    swath_output_options *output = quick();
+    swath_record_options *records = NULL;
+    swath_mpi_window window;
+    uint64_t offset = 0, len = 0;
+    char folder[32];
+    MPI_Comm comm = MPI_COMM_WORLD;
+    OK(swath_record_options_new(&records));
+    OK(swath_record_options_set_fixed(records, 2));
+    if (rank == 0) {
+        make_text("one", "a\nb\nc\nd\n");
+        make_text("two", "A\nB\nC\nD\n");
+        CHECK(mkdir("own", 0700) == 0);
+        make_text("own/one", "A\nB\nC\nD\n");
+    }
+    MPI_Barrier(comm);
+    const char *path = last ? "two" : "one";
+    DIFFERS(swath_mpi_append(comm, last ? "out2" : "out", NULL, "x", 1, NULL, &error),
+            "swath_mpi_append: `path` is /");
+    DIFFERS(swath_mpi_append(comm, last ? NULL : "out", NULL, "x", 1, NULL, &error), "and NULL on");
+    DIFFERS(swath_mpi_append(comm, "out", last ? output : NULL, "x", 1, NULL, &error),
+            "`options` is durability full, replace allowed, hard links refused on rank 0, and "
+            "durability none,");
+    DIFFERS(swath_mpi_append_segments(comm, "more", last ? NULL : output, "x", 1, NULL, &error),
+            "swath_mpi_append_segments: `options` is");
+    DIFFERS(swath_mpi_append_segments(comm, path, NULL, "x", 1, NULL, &error), "/two on rank ");
+    DIFFERS(swath_mpi_extent(comm, path, &offset, &len, &error), "swath_mpi_extent: `path` is");
+    DIFFERS(swath_mpi_records(comm, path, NULL, NULL, add, &len, NULL, &error), "`path` is");
+    DIFFERS(swath_mpi_records(comm, "one", NULL, last ? records : NULL, add, &len, NULL, &error),
+            "records end after each byte 10 on rank 0, and records have 2 bytes on rank ");
+    DIFFERS(swath_mpi_read_shared(comm, path, NULL, &window, &error), "`path` is");
+    CHECK(window.bytes == NULL && window.node == MPI_COMM_NULL);
+    DIFFERS(last ? swath_mpi_extent(comm, "one", &offset, &len, &error)
+                 : swath_mpi_append(comm, "one", NULL, "x", 1, NULL, &error),
+            "rank 0 has called swath_mpi_append, and rank ");
+    /* One text, and another file. */
+    CHECK(getcwd(folder, 1) == NULL);
+    CHECK(!last || chdir("own") == 0);
+    DIFFERS(swath_mpi_extent(comm, "one", &offset, &len, &error), "/own/one on rank ");
+    CHECK(!last || chdir("..") == 0);
+    char *longest = (char *)calloc(1, 5000);
+    CHECK(longest != NULL);
+    memset(longest, 'x', 4000 + (size_t)last);
+    DIFFERS(swath_mpi_extent(comm, longest, &offset, &len, &error), "xxx...");
+    free(longest);
+    /* Other options, with the same meaning. */
+    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_FULL));
+    ALL(swath_mpi_append(comm, "out", last ? output : NULL, "x", 1, NULL, &error), SWATH_STATUS_OK);
+    swath_record_options_free(records);
+    swath_output_options_free(output);
+}
+
 int main(int count, char **words) {
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -268,6 +337,7 @@ int main(int count, char **words) {
     if (size > 1) {
         each_record_is_read_by_one_rank();
         a_file_that_is_cut_is_an_error_of_all();
+        arguments_that_differ_are_one_error_of_all();
     }
     a_node_reads_a_file_once();
     CHECK(error.rank == 0);

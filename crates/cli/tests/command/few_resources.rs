@@ -50,6 +50,32 @@ fn what_can_be_read_with_few_descriptors_is_summed_and_counted_with_as_few() {
 }
 
 #[test]
+fn a_job_that_cannot_be_planned_with_few_descriptors_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let names = || {
+        let entries = std::fs::read_dir(folder.path()).expect("it is there");
+        entries.map(|it| it.expect("an entry").file_name()).collect::<Vec<_>>()
+    };
+    for limit in 4..12 {
+        let line = format!(
+            r#"ulimit -n {limit}; cd "$1"; exec "$0" job plan out --parts 2 --folder j"#
+        );
+        let output = shell(&line, &[folder.path().as_os_str()]);
+        match code(&output) {
+            0 => {
+                assert_eq!(names(), ["j"], "{limit}");
+                std::fs::remove_dir_all(folder.path().join("j")).expect("removed");
+            }
+            _ => {
+                let text = stderr(&output);
+                assert!(text.contains("Too many open files"), "{limit}: {text}");
+                assert_eq!(names(), [""; 0], "{limit}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
 fn too_little_memory_is_an_error_and_not_an_abort() {
     let (_folder, path) = file_of(b"");
     let file = std::fs::File::options().write(true).open(&path).expect("it is there");

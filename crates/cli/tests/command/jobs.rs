@@ -268,7 +268,14 @@ fn what_a_command_wrote_is_kept_only_if_it_succeeds() {
     for (command, wanted) in [
         ("echo half; exit 3", "sh exited with 3, so its output was not kept"),
         ("echo half; exit 1", "pass --accept 1"),
-        ("echo half; kill -9 $$", "sh was ended by signal 9"),
+        (
+            "echo half; kill -9 $$",
+            "sh was ended by signal 9 (SIGKILL), so its output was not kept; try: check whether the \
+             machine or the job had too little memory",
+        ),
+        ("sh -c 'kill -SEGV $$'; exit $?", "sh exited with 139 (128 + SIGSEGV)"),
+        ("kill -SEGV $$", "try: run the command alone on what `swath job read` gives"),
+        ("kill -XCPU $$", "(SIGXCPU), so its output was not kept; try: raise the limit"),
     ] {
         let output = bench.run_words(&["job", "run", "j", "1", "--", "sh", "-c", command]);
         assert_eq!(code(&output), 2, "{output:?}");

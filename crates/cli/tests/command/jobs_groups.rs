@@ -106,13 +106,17 @@ fn every_signal_that_ends_the_program_ends_all_programs_of_the_command() {
     for (signal, number) in [
         ("INT", 2),
         ("QUIT", 3),
+        ("ILL", 4),
+        ("TRAP", 5),
         ("ABRT", 6),
+        ("FPE", 8),
         ("USR1", 10),
         ("USR2", 12),
         ("ALRM", 14),
         ("TERM", 15),
         ("XCPU", 24),
         ("VTALRM", 26),
+        ("SYS", 31),
     ] {
         let bench = Bench::new();
         let mut child = waiting_pipe(&bench);

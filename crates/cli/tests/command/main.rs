@@ -19,6 +19,7 @@ mod help;
 mod hints;
 mod ingest;
 mod jobs;
+mod jobs_closed;
 mod jobs_groups;
 mod jobs_trouble;
 mod json;

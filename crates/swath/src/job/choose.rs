@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::data::Done;
 use super::files::{self, CHOSEN};
 use super::plan::Plan;
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::fs::FsFolder;
 
 /// How many parts an error names.
@@ -93,7 +93,7 @@ impl Plan {
             let facts = facts.map_err(|error| Error::io(Operation::Inspect, &path, error))?;
             let len = match facts {
                 Some(facts) if facts.len == done.len => return Ok(()),
-                Some(facts) => format!("has {} bytes, not {}", facts.len, done.len),
+                Some(facts) => format!("has {}, not {}", counted(facts.len, "byte"), done.len),
                 None => String::from("is not there"),
             };
             Err(Error::new(Operation::Inspect, Reason::Corrupt, &path)

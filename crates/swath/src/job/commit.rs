@@ -19,8 +19,9 @@ use super::data::{Done, Form, bytes_of};
 use super::files::{self, CHOSEN, COMMITTED};
 use super::place::{self, Placed};
 use super::plan::Plan;
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::Draft;
+use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, FsFolder};
 
 /// What a job's commit wrote.
@@ -99,7 +100,10 @@ impl Plan {
         };
         self.check_inputs()?;
         let committed = match found {
-            Some(found) if !self.may_replace => self.settle_target().map(|()| found)?,
+            Some(found) if !self.may_replace => {
+                self.unlock_target();
+                self.settle_target().map(|()| found)?
+            }
             _ => {
                 self.check_lens(&**folder, &chosen)?;
                 self.make(folder, earlier.as_deref(), &chosen)?
@@ -171,6 +175,14 @@ impl Plan {
         Ok((found.map_err(failed)? == committed.crc32c).then_some(committed))
     }
 
+    /// The commit that gave the target its name was killed, perhaps before it removed its lock. A lock that
+    /// is held is another writer's.
+    fn unlock_target(&self) {
+        if let Ok(located) = self.output.draft.fs.locate(&self.target) {
+            drop(Claim::take(&self.target, located));
+        }
+    }
+
     /// The commit that gave the target its name was killed, perhaps before this.
     fn settle_target(&self) -> Result<()> {
         if !self.is_durable {
@@ -196,8 +208,9 @@ impl Plan {
         let detail = match there {
             Some(it) if it.len == committed.bytes => return Ok(()),
             Some(it) => format!(
-                "the job has committed {} bytes, and the file has {} now",
-                committed.bytes, it.len
+                "the job has committed {}, and the file has {} now",
+                counted(committed.bytes, "byte"),
+                it.len
             ),
             None => String::from("the job has committed it, and it is not there any more"),
         };

@@ -10,7 +10,7 @@ use swath_plan::extent::Extent;
 use swath_plan::parts::Division;
 
 use super::data::{InputState, Part, PartPiece, is_exact};
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::path_text;
 
 /// An input, as it was when the job was planned.
@@ -108,7 +108,7 @@ fn check(path: &Path, then: &InputState, extent: Extent, of: &str) -> Result<()>
         String::from("it was written to or replaced after the job was planned")
     } else {
         let (then, now) = (then.input_len, now.input_len);
-        format!("it had {then} bytes when the job was planned, and has {now}")
+        format!("it had {} when the job was planned, and has {now}", counted(then, "byte"))
     };
     Err(Error::new(Operation::Inspect, Reason::Changed, path)
         .at(extent)

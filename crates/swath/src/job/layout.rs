@@ -4,6 +4,7 @@ use swath_plan::parts::Division;
 
 use super::data::PlanPiece;
 use super::input::JobInput;
+use crate::error::counted;
 
 /// A folder with more names is slow on most file systems.
 pub(super) const MOST_PARTS: usize = 1_000_000;
@@ -19,7 +20,8 @@ pub(super) fn check(
     division: Division,
 ) -> Result<(), String> {
     if parts.is_empty() || parts.len() > MOST_PARTS {
-        return Err(format!("it has {} parts, and a job has 1 to {MOST_PARTS}", parts.len()));
+        let count = counted(parts.len() as u64, "part");
+        return Err(format!("it has {count}, and a job has 1 to {MOST_PARTS}"));
     }
     let mut at = Position { inputs, input: 0, offset: 0 };
     for (index, part) in parts.iter().enumerate() {

@@ -14,7 +14,7 @@ use super::input::JobInput;
 use super::layout::MOST_PARTS;
 use super::lines;
 use super::plan::Plan;
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::{Durability, OutputOptions, Replace, look_at, taken};
 
 /// Bytes of a part by default.
@@ -335,7 +335,7 @@ fn check_whole(input: &JobInput, width: NonZeroU64) -> Result<()> {
     }
     Err(Error::new(Operation::Inspect, Reason::Invalid, &input.path)
         .at(Extent::between(len - rest, len))
-        .detail(format!("its last record has {rest} bytes, not {width}"))
+        .detail(format!("its last record has {}, not {width}", counted(rest, "byte")))
         .hint("check the width of a record, or remove the bytes after the last whole one"))
 }
 

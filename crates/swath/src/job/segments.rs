@@ -12,7 +12,7 @@ use super::data::{Done, Form, bytes_of};
 use super::files::{self, COMMITTED};
 use super::place::Placed;
 use super::plan::Plan;
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::fs::FsFolder;
 use crate::sink::{MANIFEST, mode_of_folder, read_manifest};
 
@@ -96,7 +96,9 @@ impl Plan {
             let facts = facts.map_err(|error| Error::io(Operation::Inspect, &path, error))?;
             let detail = match facts {
                 Some(it) if it.len >= *len => return Ok(()),
-                Some(it) => format!("it had {len} bytes at the commit, and has {}", it.len),
+                Some(it) => {
+                    format!("it had {} at the commit, and has {}", counted(*len, "byte"), it.len)
+                },
                 None => String::from("the job has committed it, and it is not there any more"),
             };
             Err(Error::new(Operation::Commit, Reason::Changed, &path)

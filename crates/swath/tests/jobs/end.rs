@@ -190,3 +190,28 @@ fn a_commit_that_was_killed_goes_on_with_the_attempts_it_chose() {
         assert_eq!(job::status(plan.folder()).expect("read").state, State::Committed);
     }
 }
+
+#[test]
+fn the_lock_of_a_commit_that_was_killed_after_the_name_was_given_is_removed_by_the_next() {
+    for replace in [swath::sink::Replace::Allowed, swath::sink::Replace::Refused] {
+        let bench = Bench::new(&lines(100));
+        let output = swath::OutputOptions::new().with_replace(replace);
+        let plan = bench.plan(&JobOptions::new().with_parts(2).with_output(output));
+        let done = all(&plan);
+        let chosen = serde_json::to_string(&done).expect("plain data");
+        fs::write(plan.folder().join("CHOSEN"), chosen).expect("written");
+        fs::write(bench.output(), serial(&lines(100))).expect("written");
+        let lock = bench.path(".out.txt.swath-lock");
+        fs::write(&lock, "").expect("written");
+        plan.commit(&done).expect("committed");
+        assert!(!lock.exists(), "{replace:?}");
+        // One that is held is of another writer, whose file comes later.
+        plan.remove().expect("removed");
+        let plan = JobOptions::new().with_parts(2).plan([bench.input()], bench.path("more"));
+        let plan = plan.expect("planned");
+        let held = swath::append::create(bench.path("more")).expect("begun");
+        let error = plan.commit(&all(&plan)).expect_err("it is written");
+        assert_eq!(error.reason(), Reason::Busy, "{error}");
+        drop(held);
+    }
+}

@@ -17,6 +17,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use swath::ReadOptions;
 use swath::job::{Done, Plan, SegmentWriter};
+use swath::machine::signal_name;
 
 use super::child::{Pipes, Running};
 use super::feed::Feed;
@@ -156,24 +157,49 @@ impl Work<'_> {
 
     /// The error of a command that has not succeeded.
     fn failed(&self, status: ExitStatus) -> anyhow::Error {
+        // A shell exits with this if a signal has ended its command.
+        let of_shell = status.code().and_then(|code| signal_name(code - 128));
         let ended = match (status.code(), status.signal()) {
-            (Some(code), _) => format!("exited with {code}"),
+            (Some(code), _) => {
+                let name = of_shell.map(|name| format!(" (128 + {name})"));
+                format!("exited with {code}{}", name.unwrap_or_default())
+            }
             (None, Some(signal)) => {
                 thread::sleep(GRACE);
                 let_it_end();
-                format!("was ended by signal {signal}")
+                let name = signal_name(signal).map(|name| format!(" ({name})"));
+                format!("was ended by signal {signal}{}", name.unwrap_or_default())
             }
             (None, None) => String::from("did not end well"),
         };
         let what = format!("{} {ended}, so its output was not kept", self.program());
-        let hint = match status.code() {
-            Some(1) => {
+        let hint = match (status.code(), status.signal().and_then(signal_name)) {
+            (Some(1), _) => {
                 "run the part again when the command is right; \
                  for one that exits with 1 if it finds nothing, as grep does, pass --accept 1"
             }
+            (Some(_), None) if of_shell.is_some() => after_signal(of_shell),
+            (None, name) => after_signal(name),
             _ => "run the part again when the command is right",
         };
         Refused::new(what, hint).into()
+    }
+}
+
+/// What to try after a signal has ended a command.
+fn after_signal(name: Option<&str>) -> &'static str {
+    match name {
+        Some("SIGKILL") => {
+            "check whether the machine or the job had too little memory, pass fewer --workers, \
+             then run the part again"
+        }
+        Some("SIGSEGV" | "SIGBUS" | "SIGILL" | "SIGFPE" | "SIGABRT" | "SIGTRAP" | "SIGSYS") => {
+            "run the command alone on what `swath job read` gives for this part: it has a fault"
+        }
+        Some("SIGPIPE") => "let the programs of the command read to the end, then run the part again",
+        Some("SIGXCPU") => "raise the limit of CPU time (`ulimit -t`), then run the part again",
+        Some("SIGXFSZ") => "raise the limit of file sizes (`ulimit -f`), then run the part again",
+        _ => "run the part again",
     }
 }
 

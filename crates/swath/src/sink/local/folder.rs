@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustix::fs::fstat;
+use rustix::process::geteuid;
 use swath_os::{nameless, names};
 
 use super::lock::LocalLock;
@@ -130,7 +131,13 @@ impl FsFolder for LocalFolder {
 
     fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
         names::create_folder(&self.file, name, CLOSED_FOLDER)?;
-        self.open_folder(name)
+        self.open_folder(name).inspect_err(|_| {
+            let is_ours = |there: Facts| there.owner == geteuid().as_raw();
+            if self.facts(name).is_ok_and(|there| there.is_some_and(is_ours)) {
+                // As it was made. One that has files by now is of another process.
+                let _ = names::remove_folder(&self.file, name);
+            }
+        })
     }
 
     fn open_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {

@@ -1,0 +1,62 @@
+//! A commit into a folder that is closed to its user: the job stays whole, and goes on when it is open.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use crate::child::{code, is_root, stderr};
+use crate::jobs::names;
+
+/// A user who may not write to what is closed, as root may.
+const OTHER: u32 = 65_534;
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("ours");
+}
+
+#[test]
+fn a_commit_without_permission_keeps_every_part_and_can_be_run_again() {
+    let top = tempfile::tempdir().expect("a folder");
+    set_mode(top.path(), 0o755);
+    let program = top.path().join("swath");
+    fs::copy(env!("CARGO_BIN_EXE_swath"), &program).expect("room");
+    for name in ["target", "jobs"] {
+        fs::create_dir(top.path().join(name)).expect("made");
+        if is_root() {
+            chown(top.path().join(name), Some(OTHER), Some(OTHER)).expect("root may");
+        }
+    }
+    fs::write(top.path().join("in"), "a\nb\nc\n").expect("written");
+    let run = |line: &str| -> Output {
+        let mut command = Command::new(&program);
+        command.arg("job").args(line.split(' ')).current_dir(top.path());
+        if is_root() {
+            command.uid(OTHER).gid(OTHER);
+        }
+        command.output().expect("it starts")
+    };
+    let target = top.path().join("target");
+    for folder in ["target/j", "jobs/j"] {
+        let planned = run(&format!("plan target/out in --parts 3 --folder {folder} --force"));
+        assert_eq!(code(&planned), 0, "{}", stderr(&planned));
+        let ran = run(&format!("run {folder} --all -- cat"));
+        assert_eq!(code(&ran), 0, "{}", stderr(&ran));
+        let whole = names(&top.path().join(folder));
+        set_mode(&target, 0o555);
+        for _ in 0..2 {
+            let refused = run(&format!("commit {folder}"));
+            let said = stderr(&refused);
+            assert_eq!(code(&refused), 2, "{said}");
+            assert!(said.contains("target/out: Permission denied"), "{said}");
+            assert!(said.contains("; try: check the permissions"), "{said}");
+            assert_eq!(names(&top.path().join(folder)), whole);
+        }
+        set_mode(&target, 0o755);
+        let committed = run(&format!("commit {folder}"));
+        assert_eq!(code(&committed), 0, "{}", stderr(&committed));
+        assert_eq!(fs::read(target.join("out")).expect("read"), b"a\nb\nc\n");
+        assert_eq!(names(&target), ["out"]);
+    }
+}
