@@ -2862,7 +2862,8 @@ typedef struct swath_part swath_part;
 /**
  * An extent of an input. What of it the part has, `swath_part_division` says: with
  * SWATH_DIVISION_RECORDS the records that begin in it, see `swath_record_options_set_starting_in`;
- * otherwise exactly these bytes, see `swath_read_options_set_offset` and `_set_len`. Fields may be added at the end.
+ * otherwise exactly these bytes, see `swath_read_options_set_offset` and `_set_len`. Fields may be
+ * added at the end.
  */
 typedef struct {
     /**
@@ -2886,8 +2887,9 @@ typedef struct swath_segment swath_segment;
 
 /**
  * Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
- * job. Only inputs of length 0 are opened, and nothing is made at the target. A job may have no inputs. `options`
- * may be NULL for defaults. Free it with `swath_job_free`.
+ * job. Only inputs of length 0 are opened and, with SWATH_DIVISION_LINES, those that are cut; nothing
+ * is made at the target. A job may have no inputs. `options` may be NULL for defaults. Free it with
+ * `swath_job_free`.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if an input is not a regular file; SWATH_STATUS_IO and others if
  * the target is not a file that may be replaced, or its folder does not exist.
