@@ -2746,8 +2746,53 @@ typedef uint32_t swath_form;
 #endif // __cplusplus
 
 /**
+ * Where inputs may be divided, and so what a part has.
+ */
+enum swath_division
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * At any byte, and a part has the records that begin in its pieces; each input is taken alone.
+     * Read them with `swath_record_options_set_starting_in`. Only their reader knows where they end, so
+     * all parts must be done with the same reader. The command `swath job` does none of them.
+     */
+    SWATH_DIVISION_RECORDS = 0,
+    /**
+     * At any byte, and a part has exactly the bytes of its pieces.
+     */
+    SWATH_DIVISION_BYTES = 1,
+    /**
+     * Where a line begins: a part has exactly the bytes of its pieces, which are whole lines. The inputs
+     * are seen as one text: where one does not end with a newline, its last line goes on in the next.
+     */
+    SWATH_DIVISION_LINES = 2,
+    /**
+     * At multiples of a width from the start of each input, for records of one length: a part has exactly
+     * the bytes of its pieces. Set with `swath_job_options_set_width`.
+     */
+    SWATH_DIVISION_WIDTH = 3,
+    /**
+     * Each input that has bytes is one part.
+     */
+    SWATH_DIVISION_INPUTS = 4,
+    /**
+     * Between inputs only, and a part may have several.
+     */
+    SWATH_DIVISION_GROUPS = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_division swath_division;
+#else
+typedef uint32_t swath_division;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * How to plan a job. One thread at a time may set options. NULL means defaults: parts of 64 MiB,
- * divided at any byte; one durable file.
+ * which have the records that begin in their bytes; one durable file.
  */
 typedef struct swath_job_options swath_job_options;
 
@@ -2777,14 +2822,24 @@ SWATH_MUST_CHECK
 swath_status swath_job_options_set_part_size(swath_job_options *options, uint64_t bytes);
 
 /**
- * Divides inputs at multiples of `width` bytes from their start, which each input must consist of: for
- * records of one length. 0: at any byte, for readers that take the records that begin in an extent.
- * UINT64_MAX: each input that has bytes is one part. UINT64_MAX - 1: between inputs only, and a part
- * may have several. Default 0.
+ * Sets where inputs may be divided. Default: SWATH_DIVISION_RECORDS.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT for SWATH_DIVISION_WIDTH, which needs a width: see
+ * `swath_job_options_set_width`.
  */
 SWATH_MUST_CHECK
 swath_status swath_job_options_set_division(swath_job_options *options,
-                                            uint64_t width);
+                                            swath_division division);
+
+/**
+ * Divides inputs at multiples of `width` bytes from their start, which each input must consist of: for
+ * records of one length. It takes the place of the division that was set before.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if `width` is 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_job_options_set_width(swath_job_options *options,
+                                         uint64_t width);
 
 /**
  * Sets the form of the output. Default: SWATH_FORM_FILE.
@@ -2818,8 +2873,10 @@ typedef struct swath_job swath_job;
 typedef struct swath_part swath_part;
 
 /**
- * An extent of an input. For text, the part consists of the records that begin in it: see
- * `swath_record_options_set_starting_in`. Fields may be added at the end.
+ * An extent of an input. What of it the part has, `swath_part_division` says: with
+ * SWATH_DIVISION_RECORDS the records that begin in it, see `swath_record_options_set_starting_in`;
+ * otherwise exactly these bytes, see `swath_read_options_set_offset` and `_set_len`. Fields may be
+ * added at the end.
  */
 typedef struct {
     /**
@@ -2843,8 +2900,9 @@ typedef struct swath_segment swath_segment;
 
 /**
  * Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
- * job. Only inputs of length 0 are opened, and nothing is made at the target. A job may have no inputs. `options`
- * may be NULL for defaults. Free it with `swath_job_free`.
+ * job. Only inputs of length 0 are opened and, with SWATH_DIVISION_LINES, those that are cut; nothing
+ * is made at the target. A job may have no inputs. `options` may be NULL for defaults. Free it with
+ * `swath_job_free`.
  *
  * SWATH_STATUS_INVALID_ARGUMENT if an input is not a regular file; SWATH_STATUS_IO and others if
  * the target is not a file that may be replaced, or its folder does not exist.
@@ -2891,6 +2949,12 @@ const char *swath_job_folder(const swath_job *job);
  * Returns the number of parts; 0 if `job` is NULL.
  */
 size_t swath_job_part_count(const swath_job *job);
+
+/**
+ * Returns where the inputs were divided, and so what a part has; SWATH_DIVISION_RECORDS if `job` is
+ * NULL.
+ */
+swath_division swath_job_division(const swath_job *job);
 
 /**
  * Makes a handle for part `index`, from 0. Free it with `swath_part_free`.
@@ -2947,6 +3011,12 @@ void swath_job_free(swath_job *job);
  * Returns the number of pieces; 0 for a job without inputs, or if `part` is NULL.
  */
 size_t swath_part_piece_count(const swath_part *part);
+
+/**
+ * Returns where the inputs were divided, and so what of its pieces the part has;
+ * SWATH_DIVISION_RECORDS if `part` is NULL.
+ */
+swath_division swath_part_division(const swath_part *part);
 
 /**
  * Returns piece `index` of a part, from 0, which belongs to the part; NULL if it has no such piece.

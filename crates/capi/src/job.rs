@@ -49,8 +49,9 @@ fn path_text(path: &std::path::Path) -> Result<CString> {
 }
 
 /// Plans a job: looks at the `count` inputs, divides them into parts, and makes the folder of the
-/// job. Only inputs of length 0 are opened, and nothing is made at the target. A job may have no inputs. `options`
-/// may be NULL for defaults. Free it with `swath_job_free`.
+/// job. Only inputs of length 0 are opened and, with SWATH_DIVISION_LINES, those that are cut; nothing
+/// is made at the target. A job may have no inputs. `options` may be NULL for defaults. Free it with
+/// `swath_job_free`.
 ///
 /// SWATH_STATUS_INVALID_ARGUMENT if an input is not a regular file; SWATH_STATUS_IO and others if
 /// the target is not a file that may be replaced, or its folder does not exist.

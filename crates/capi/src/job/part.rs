@@ -30,7 +30,8 @@ unsafe impl Sync for Part {}
 
 /// An extent of an input. What of it the part has, `swath_part_division` says: with
 /// SWATH_DIVISION_RECORDS the records that begin in it, see `swath_record_options_set_starting_in`;
-/// otherwise exactly these bytes, see `swath_read_options_set_offset` and `_set_len`. Fields may be added at the end.
+/// otherwise exactly these bytes, see `swath_read_options_set_offset` and `_set_len`. Fields may be
+/// added at the end.
 #[repr(C)]
 #[derive(Debug)]
 pub struct PartPiece {

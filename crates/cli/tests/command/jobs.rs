@@ -219,7 +219,7 @@ fn parts_of_records_are_done_by_the_program_that_planned_them_and_by_no_command(
     bench.done("job abort j");
     plan("j");
     assert!(bench.done("job sweep --older-than 0s .").contains("j: removed"));
-    // Nothing can be said of it on the command line.
+    // The command does not offer it.
     let output = bench.run("job plan out in --division records");
     assert!(code(&output) == 2 && stderr(&output).contains("lines"), "{output:?}");
     // Without inputs there are no records.

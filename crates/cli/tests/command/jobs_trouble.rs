@@ -38,11 +38,6 @@ fn what_cannot_be_divided_is_refused_with_what_to_do() {
         ("d in", "Is a directory"),
         ("/dev/null in", "try: "),
         ("no/such/out in", "No such file or directory"),
-        ("/ in", "cannot create /: it is a folder, and the output needs a name of its own"),
-        (".. in", "cannot create ..: it is a folder"),
-        ("d/.. in", "try: name a file in it"),
-        (". in", "Is a directory"),
-        ("/ in --segments", "cannot create /: it is a folder"),
         ("out in --parts 1000001", "try: request fewer or larger parts"),
         ("out in --folder d", "choose a folder that does not exist"),
         ("d in --segments", "segments need a new folder"),
@@ -53,9 +48,6 @@ fn what_cannot_be_divided_is_refused_with_what_to_do() {
     for (line, wanted) in [
         ("job plan in", "tip: name the inputs after the output"),
         ("job plan out -", "tip: write standard input to a file first"),
-        ("job plan s3://b/out in", "`s3://` cannot be read"),
-        ("job plan out s3://b/in", "`s3://` cannot be read"),
-        ("job plan out file://other/in", "`other` is another machine"),
         ("job plan - in", "tip: name a file: a commit cannot write to standard output"),
         ("job status -", "tip: name the folder of the job"),
         ("job plan out in --width 0", "at least 1 byte"),
@@ -83,6 +75,32 @@ fn what_cannot_be_divided_is_refused_with_what_to_do() {
     bench.done("job run j 0-1 -- gzip -dc");
     bench.done("job commit j");
     assert_eq!(bench.read("out"), "text\n".repeat(2000).as_bytes());
+}
+
+#[test]
+fn a_target_without_a_name_and_a_uri_of_something_else_are_refused() {
+    let bench = Bench::new();
+    bench.file("in", "text\n");
+    for (line, wanted) in [
+        ("/ in", "cannot create /: it is a folder, and the output needs a name of its own"),
+        (".. in", "cannot create ..: it is a folder"),
+        ("../.. in", "try: name a file in it"),
+        (". in", "Is a directory"),
+        ("/ in --segments", "cannot create /: it is a folder"),
+    ] {
+        let said = bench.refused(&format!("job plan {line}"));
+        assert!(said.contains(wanted), "{line}: {said}");
+    }
+    for (line, wanted) in [
+        ("s3://b/out in", "`s3://` cannot be read"),
+        ("out s3://b/in", "`s3://` cannot be read"),
+        ("out file://other/in", "`other` is another machine"),
+    ] {
+        let output = bench.run(&format!("job plan {line}"));
+        assert_eq!(code(&output), 2, "{line}");
+        assert!(stderr(&output).contains(wanted), "{line}: {}", stderr(&output));
+    }
+    assert_eq!(bench.names(), ["in"]);
 }
 
 #[test]
@@ -119,7 +137,7 @@ fn a_plan_that_was_edited_is_refused_in_words_of_its_own() {
     for (from, to, wanted) in [
         ("\"lines\"", "\"words\"", "lacks a value, or has a wrong one"),
         ("\"durable\":true,", "", "lacks a value, or has a wrong one"),
-        ("{", "[", "it is not JSON at byte"),
+        ("\"version\"", "version", "it is not JSON at byte 2"),
         ("}", "", "it ends too early"),
         ("[0,0,2]", "[0,0,1]", "part 1 does not begin where the part before it ends"),
     ] {

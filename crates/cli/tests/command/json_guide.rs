@@ -172,7 +172,7 @@ fn prepared() -> Bench {
         "compress text text.zst",
         "manifest text -o sums",
         "study fib 8 segments --bytes 100 --mode segments",
-        "job plan new2 words --parts 3 --folder job2",
+        "job plan new2 words --parts 3 --division bytes --folder job2",
         "job plan new3 text --parts 2 --folder job3 --width 10",
         "job run job3 --all -- cat",
         "job plan job4 words --segments",
