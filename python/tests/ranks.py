@@ -255,6 +255,12 @@ def refusals(folder: Path) -> None:
         raises(kind, last, swath.mpi.append, COMM, path, data)
         raises(kind, last, swath.mpi.append, COMM, folder / "parts", data, segments=True)
 
+    told = raises(TypeError, last, swath.mpi.append, COMM, path, None if RANK == last else b"x")
+    assert str(told).startswith("None is neither bytes nor an iterable of bytes; try: pass"), told
+    pieces = [b"x", None] if RANK == last else [b"x"]
+    told = raises(TypeError, last, swath.mpi.append, COMM, path, pieces)
+    assert str(told).startswith("a piece of the data is None, not bytes; try: yield"), told
+
     def failing() -> Any:
         yield b"x"
         if RANK == last:

@@ -363,7 +363,7 @@ def test_items_of_every_kind(tmp_path: Path) -> None:
         (dask.bag.range(2000, 2).map(lambda n: b"%d" % n * (n % 40)), {}, None),
         ([dask.delayed(b"one"), dask.delayed("two"), dask.delayed(["three", b"four"])], {}, b"onetwothreefour"),
         (dask.delayed(bytearray(b"one")), {"end": "\n"}, b"one"),
-        (dask.delayed(None), {}, b""),
+        (dask.delayed(b""), {}, b""),
         (dask.delayed(5), {"function": lambda n: (str(it) for it in range(n))}, b"01234"),
     ]
     for collection, how, expected in made:
@@ -374,8 +374,14 @@ def test_items_of_every_kind(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="item 1 of a partition is a dict.*; try: map") as caught:
         READ.append(out, dask.bag.from_sequence(["a", {}], npartitions=1))
     assert "in part 0 of the job " in caught.value.__notes__[0]
-    with pytest.raises(TypeError, match="a partition is a int.*; try: "):
-        READ.append(out, dask.delayed(1))
+    for wrong, told in [(1, "an int"), (None, "None")]:
+        with pytest.raises(TypeError, match=f"^partition 0 is {told}, neither str.*; try: pass"):
+            READ.append(out, dask.delayed(wrong))
+        told = f"^the function returned {told} for partition 1, neither .*; try: return the text"
+        with pytest.raises(TypeError, match=told):
+            READ.append(out, ["one", dask.delayed(wrong)], lambda made: made)
+    with pytest.raises(TypeError, match="^item 0 of a partition is None, neither str nor bytes"):
+        READ.append(out, dask.bag.from_sequence([None]))
     assert out.read_bytes() == b"01234" and names(tmp_path) == ["out"]
 
 

@@ -108,6 +108,30 @@ def test_a_cluster_is_an_executor(client: Any, source: Path, tmp_path: Path) -> 
     assert names(tmp_path) == ["out"]
 
 
+def test_all_workers_of_a_cluster_do_parts(client: Any, source: Path, tmp_path: Path) -> None:
+    def pid(block: Any) -> bytes:
+        time.sleep(0.02)
+        return b"%d\n" % os.getpid()
+
+    job.run(client.get_executor(), job.plan(source, tmp_path / "out", parts=PARTS), pid, workers=3)
+    assert len({*(tmp_path / "out").read_text().split()}) == 2
+
+
+def test_a_part_that_fails_is_done_again_by_a_cluster(
+    client: Any, source: Path, tmp_path: Path
+) -> None:
+    mark = tmp_path / "in.mark"
+
+    def fails_once(block: Any) -> bytes:
+        if b"line 7 " in bytes(block) and not mark.exists():
+            mark.touch()
+            raise OSError("a passing fault")
+        return bytes(block).upper()
+
+    job.run(client.get_executor(), job.plan(source, tmp_path / "out", parts=PARTS), fails_once)
+    assert mark.exists() and (tmp_path / "out").read_bytes() == RIGHT
+
+
 def test_a_future_commits(client: Any, source: Path, tmp_path: Path) -> None:
     lines = swath.dask.read_text(source, parts=PARTS)
     made = swath.dask.append(tmp_path / "out", lines, upper, compute=False)

@@ -11,7 +11,8 @@ from typing import Any
 
 from swath import job
 from swath._dask_reading import imported
-from swath._errors import AlreadyExistsError, InvalidError, NotFoundError
+from swath._errors import AlreadyExistsError, InvalidError, NotFoundError, a_thing
+from swath._job_trouble import note_kept
 
 # About as many bytes of items are put together before they are written: as in a slice that is read.
 _BATCH = 64 << 10
@@ -31,7 +32,7 @@ class Writing:
         """Writes an attempt; returns its receipt, in a list as partitions of bags are."""
         try:
             with part.writer() as out:
-                self.write(out, self.text_of(part, partition))
+                self.write(out, self.text_of(part, partition), part)
         except Exception as error:
             error.add_note(f"in part {part.index} of the job {part.folder}")
             raise
@@ -45,9 +46,7 @@ class Writing:
             return partition.to_csv(index=self.index, header=header, lineterminator="\n")
         return partition
 
-    def write(self, out: job.SegmentWriter, text: Any) -> None:
-        if text is None:
-            return
+    def write(self, out: job.SegmentWriter, text: Any, part: job.Part) -> None:
         if isinstance(text, str):
             out.write(text.encode(self.encoding))
         elif _is_bytes(text):
@@ -55,10 +54,15 @@ class Writing:
         elif isinstance(text, Iterable) and not hasattr(text, "dtype"):
             for batch in self.batches(iter(text)):
                 out.write(batch)
+        elif self.function is not None:
+            raise TypeError(
+                f"the function returned {a_thing(text)} for partition {part.index}, neither str, bytes nor "
+                'an iterable of them; try: return the text of the partition, b"" for nothing'
+            )
         else:
             raise TypeError(
-                f"a partition is a {type(text).__qualname__}, neither str, bytes nor an iterable of "
-                "them; try: pass a function that makes them"
+                f"partition {part.index} is {a_thing(text)}, neither str, bytes nor an iterable of them; "
+                'try: pass a function that makes them, which returns b"" for nothing'
             )
 
     def batches(self, items: Iterator[Any]) -> Iterator[bytes]:
@@ -88,9 +92,8 @@ class Writing:
             return item.encode(self.encoding)
         if _is_bytes(item):
             return item
-        kind = type(item).__qualname__
         raise TypeError(
-            f"item {at} of a partition is a {kind}, neither str nor bytes; try: map a function such as "
+            f"item {at} of a partition is {a_thing(item)}, neither str nor bytes; try: map a function such as "
             "json.dumps, and pass end='\\n'"
         )
 
@@ -131,7 +134,7 @@ def _partitions(collection: Any, function: Any) -> tuple[list[Any], list[Any]]:
         made = collection.to_delayed().ravel().tolist()
         return [it.key for it in made], made
     raise TypeError(
-        f"a {type(collection).__qualname__} is not a collection of Dask; try: pass a bag, a dataframe, an "
+        f"{a_thing(collection)} is not a collection of Dask; try: pass a bag, a dataframe, an "
         "array or a list of delayed values"
     )
 
@@ -231,16 +234,24 @@ def _same(plan: job.Plan) -> job.Plan:
 def _write_part(writes: Writing, plan: job.Plan, at: int, partition: Any) -> list[job.Done]:
     try:
         return writes(plan.part(at), partition)
-    except InvalidError:
+    except Exception as error:
         # Dask runs a task again if its result was lost, also after the commit, which needs no receipts
         # then: it returns what it did before.
-        if plan.status().state == "committed":
+        if isinstance(error, InvalidError) and plan.status().state == "committed":
             return []
+        error.add_note(
+            f"the folder of the job stays: {plan.folder}; try: correct the cause, then compute it again, or "
+            "run `swath.job.open(folder).abort()`"
+        )
         raise
 
 
 def _commit(plan: job.Plan, done: list[list[job.Done]]) -> job.Committed:
-    return plan.commit(_flat(done))
+    try:
+        return plan.commit(_flat(done))
+    except Exception as error:
+        note_kept(error, plan)
+        raise
 
 
 def _end(plan: job.Plan, committed: job.Committed) -> job.Committed:

@@ -197,6 +197,14 @@ def named(source: _Any) -> str:
     return "<open file>" if is_open else "<memory>"
 
 
+def a_thing(thing: _Any) -> str:
+    """The kind of a value in messages: "None", "an int", "a dict"."""
+    if thing is None:
+        return "None"
+    kind = type(thing).__qualname__
+    return f"an {kind}" if kind.startswith((*"aeioAEIO", "nd")) else f"a {kind}"
+
+
 def unreadable(reason: str, path: str, what: str, hint: str) -> Error:
     """The exception for a fault of a file that only Python finds, worded as the library does."""
     text = f"cannot read {path}: {what}; try: {hint}"

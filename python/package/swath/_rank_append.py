@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import swath
 from swath import _ranks, job
+from swath._errors import a_thing
 
 if TYPE_CHECKING:
     from swath._swath import _Bytes, _Durability, _Path
@@ -84,13 +85,16 @@ def _each(data: Any) -> Iterator[memoryview]:
         view = memoryview(data)
     except TypeError:
         if not isinstance(data, Iterable):
-            raise
+            what = f"{a_thing(data)} is neither bytes nor an iterable of bytes"
+            raise TypeError(f'{what}; try: pass bytes, b"" for none') from None
     else:
         yield _bytes_of(view)
         return
     for piece in data:
         if isinstance(piece, str):
             raise TypeError("text has no bytes until it is encoded; try: pass text.encode()")
+        if piece is None:
+            raise TypeError('a piece of the data is None, not bytes; try: yield b"" for none')
         yield _bytes_of(memoryview(piece))
 
 

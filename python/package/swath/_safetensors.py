@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._errors import named, unreadable
+from swath._errors import a_thing, named, unreadable
 from swath._given import plain
 from swath._how import How, Leave
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
@@ -337,9 +337,8 @@ def save_safetensors(
     88
     """
     if not isinstance(tensors, Mapping):
-        kind = type(tensors).__qualname__
         raise TypeError(
-            f"a {kind} is not a mapping of names to tensors; try: pass "
+            f"{a_thing(tensors)} is not a mapping of names to tensors; try: pass "
             "{name: numpy.asarray(table[name]) for name in table.columns}"
         )
     rows = [(name, *_described(name, tensor)) for name, tensor in tensors.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from swath._errors import named, unreadable
+from swath._errors import a_thing, named, unreadable
 from swath._given import check_numbers, plain
 from swath._how import How, Leave
 from swath._swath import read_matrix, write_matrix
@@ -309,9 +309,8 @@ def write_mtx(
     if isinstance(matrix, Coo):
         shape, rows, columns, values = matrix
     elif not hasattr(matrix, "tocoo"):
-        kind = type(matrix).__qualname__
         raise TypeError(
-            f"a {kind} is not a sparse matrix; try: convert it with scipy.sparse.coo_array(matrix), "
+            f"{a_thing(matrix)} is not a sparse matrix; try: convert it with scipy.sparse.coo_array(matrix), "
             "which leaves out zeros, or call swath.write_csv"
         )
     else:

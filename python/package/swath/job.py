@@ -31,11 +31,12 @@ changed since the plan was made is an error. `run` does all of this on any execu
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import datetime
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from swath import _swath
+from swath import _job_trouble, _swath
 from swath._errors import ChangedError, Error
 from swath._job_reading import blocks_of, ends_of
 from swath._swath import Committed, Done, Piece, Plan, SegmentWriter, Status, Swept
@@ -44,7 +45,7 @@ from swath._swath import JobPart as Part
 if TYPE_CHECKING:
     from swath._swath import _Bytes, _Division, _Durability, _HardLinks, _Path, _Progress
 
-    _Function = Callable[[Any], _Bytes | None]
+    _Function = Callable[[Any], _Bytes]
 
 __all__ = [
     "Committed",
@@ -132,6 +133,7 @@ def plan(
     [(0, 8), (8, 8), (16, 8)]
     >>> plan.abort()
     """
+    _job_trouble.check_counts(parts=parts, part_size=part_size)
     return _swath.plan_job(
         inputs,
         target,
@@ -163,6 +165,7 @@ def divide(
     ...  for part in swath.job.divide("words.txt", parts=2) for piece in part.pieces]
     [14, 10]
     """
+    _job_trouble.check_counts(parts=parts, part_size=part_size)
     return _swath.divide_inputs(inputs, parts=parts, part_size=part_size, division=division)
 
 
@@ -237,8 +240,9 @@ def attempt(
     ----------
     part : Part
     function : callable
-        Receives a read-only memoryview of whole records, as in `scan_records`, and returns bytes, or None
-        for nothing. In a job without inputs it receives the index of the part, once.
+        Receives a read-only memoryview of whole records, as in `scan_records`, and returns bytes: ``b""`` for
+        nothing. None is an error, because a function that forgot to return gives it too. In a job without
+        inputs it receives the index of the part, once.
     delimiter : bytes or str of one byte, "csv", or int
         Where records end, as for `scan_records`. Only for parts of "records", "inputs" and "groups": with
         "lines" these are lines, with a width they have that width, and with "bytes" a block begins and ends
@@ -256,7 +260,7 @@ def attempt(
     24
     >>> plan.remove()
     """
-    where = ""
+    function, where = _job_trouble.returning(function, part), ""
     try:
         with part.writer() as out:
             if not part.pieces:
@@ -270,10 +274,9 @@ def attempt(
     return out.finish()
 
 
-def _write(out: SegmentWriter, made: list[_Bytes | None]) -> None:
+def _write(out: SegmentWriter, made: list[_Bytes]) -> None:
     for one in made:
-        if one is not None:
-            out.write(one)
+        out.write(one)
 
 
 class _Future(Protocol):
@@ -302,8 +305,9 @@ def run(
     Any object will do that has ``submit``, which returns futures with ``result`` and ``cancel``:
     ``concurrent.futures.ProcessPoolExecutor``, Dask's ``client.get_executor()``, mpi4py's
     ``MPIPoolExecutor``. When the output is durable, the folder of the job is removed. If a part fails for
-    good, the rest is cancelled, the job is aborted, and the target stays as it was. If only the commit
-    fails, what the parts wrote is kept, and the exception says where.
+    good, or the executor loses workers or its scheduler, the rest is cancelled, the job is aborted, and the
+    target stays as it was. If only the commit fails, what the parts wrote is kept, and the exception says
+    where.
 
     Parameters
     ----------
@@ -324,28 +328,41 @@ def run(
     ...     swath.job.run(pool, plan, lambda block: bytes(block).upper()).bytes
     24
     """
+    _job_trouble.check_runnable(executor, plan)
+    _job_trouble.check_counts(retries=retries)
     ends_of(plan.division, delimiter)
     how = {"delimiter": delimiter, "block_size": block_size, "workers": workers}
     waiting: dict[_Future, tuple[Part, int]] = {}
     done: list[Done] = []
     try:
         for part in plan.parts:
-            waiting[executor.submit(attempt, part, function, **how)] = part, retries
+            waiting[executor.submit(_attempt, part, function, how, retries)] = part, retries
         while waiting:
             for future in _finished(waiting):
                 part, left = waiting.pop(future)
                 try:
                     done.append(future.result())
                 except Exception as error:
-                    if left <= 0 or isinstance(error, ChangedError):
+                    _job_trouble.name_part(error, part)
+                    if left <= 0 or isinstance(error, (ChangedError, *_job_trouble.LOST)):
                         raise
-                    waiting[executor.submit(attempt, part, function, **how)] = part, left - 1
+                    again = executor.submit(_attempt, part, function, how, left - 1)
+                    waiting[again] = part, left - 1
     except BaseException as error:
         for future in waiting:
-            future.cancel()
+            # An executor that is lost cannot cancel.
+            with contextlib.suppress(Exception):
+                future.cancel()
+        _job_trouble.note_lost(error, plan)
         _given_up(plan, error)
         raise
     return _committed(plan, done, progress)
+
+
+def _attempt(part: Part, function: _Function, how: dict[str, Any], left: int) -> Done:
+    """An attempt without keywords, which an executor may take for its own: Dask has ``workers``. Dask does
+    equal calls once, too: so each attempt of a part has another ``left``."""
+    return attempt(part, function, **how)
 
 
 def _finished(waiting: dict[_Future, Any]) -> list[_Future]:
@@ -373,10 +390,7 @@ def _committed(plan: Plan, done: Iterable[Done], progress: _Progress = None) -> 
         _given_up(plan, error)
         raise
     except BaseException as error:
-        error.add_note(
-            f"what the parts wrote is in {plan.folder}; try: correct the cause, then run "
-            "`plan = swath.job.open(folder)` and `plan.commit(plan.done())`, or `plan.abort()`"
-        )
+        _job_trouble.note_kept(error, plan)
         raise
     plan.remove()
     return committed

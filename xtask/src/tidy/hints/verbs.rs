@@ -79,6 +79,7 @@ pub(super) const VERBS: &[&str] = &[
     "restore",
     "resume",
     "retry",
+    "return",
     "run",
     "save",
     "scan",
@@ -107,4 +108,5 @@ pub(super) const VERBS: &[&str] = &[
     "verify",
     "wait",
     "write",
+    "yield",
 ];
