@@ -97,8 +97,12 @@ impl Plan {
             let detail = match facts {
                 Some(it) if it.len >= *len => return Ok(()),
                 Some(it) => {
-                    format!("it had {} at the commit, and has {}", counted(*len, "byte"), it.len)
-                },
+                    format!(
+                        "it had {} at the commit, and has {}",
+                        counted(*len, "byte"),
+                        it.len
+                    )
+                }
                 None => String::from("the job has committed it, and it is not there any more"),
             };
             Err(Error::new(Operation::Commit, Reason::Changed, &path)

@@ -196,9 +196,13 @@ fn after_signal(name: Option<&str>) -> &'static str {
         Some("SIGSEGV" | "SIGBUS" | "SIGILL" | "SIGFPE" | "SIGABRT" | "SIGTRAP" | "SIGSYS") => {
             "run the command alone on what `swath job read` gives for this part: it has a fault"
         }
-        Some("SIGPIPE") => "let the programs of the command read to the end, then run the part again",
+        Some("SIGPIPE") => {
+            "let the programs of the command read to the end, then run the part again"
+        }
         Some("SIGXCPU") => "raise the limit of CPU time (`ulimit -t`), then run the part again",
-        Some("SIGXFSZ") => "raise the limit of file sizes (`ulimit -f`), then run the part again",
+        Some("SIGXFSZ") => {
+            "raise the limit of file sizes (`ulimit -f`), then run the part again"
+        }
         _ => "run the part again",
     }
 }
