@@ -20,6 +20,7 @@
 
 mod column;
 mod decode;
+pub mod draw;
 mod fault;
 mod join;
 mod kind;

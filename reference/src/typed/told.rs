@@ -37,7 +37,11 @@ pub(super) fn told(
 }
 
 fn whole(text: &[u8], bits: u32, signed: bool, options: &Options) -> Option<Value> {
-    let value = Number::parse(text, marks(options))?.to_whole()?;
+    let number = Number::parse(text, marks(options))?;
+    if number.has_minus() && !signed {
+        return None;
+    }
+    let value = number.to_whole()?;
     let (least, most) = if signed {
         (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1)
     } else {
