@@ -34,6 +34,7 @@ mod sniff;
 mod state;
 mod stream;
 mod table;
+#[allow(dead_code, unused_imports, reason = "some of it is for the fast loops")]
 mod values;
 
 use swath::Source;

@@ -34,9 +34,8 @@ impl Quoting {
     ) -> Field<'t> {
         let is_quoted = self.quote.is_some() && raw.first() == self.quote.as_ref();
         let inner = if is_quoted { &raw[1..] } else { raw };
-        let is_special = |byte: &u8| {
-            Some(*byte) == self.escape || (is_quoted && Some(*byte) == self.quote)
-        };
+        let is_special =
+            |byte: &u8| Some(*byte) == self.escape || (is_quoted && Some(*byte) == self.quote);
         let Some(special) = inner.iter().position(is_special) else {
             return Field { bytes: inner, is_quoted, raw };
         };

@@ -3,8 +3,8 @@
 //! `chrono` because Arrow's arrays depend on it anyway.
 
 use arrow_schema::TimeUnit;
-use chrono::format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse};
 use chrono::Timelike;
+use chrono::format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse};
 
 use super::time::{self, Moment};
 use super::types::ColumnType;
@@ -81,10 +81,9 @@ impl Format {
 fn is_date(item: &Item<'_>) -> bool {
     use Numeric::{Day, IsoWeek, Ordinal, Timestamp, WeekFromMon, WeekFromSun};
     match item {
-        Item::Numeric(found, _) => matches!(
-            found,
-            Day | IsoWeek | Ordinal | Timestamp | WeekFromMon | WeekFromSun
-        ),
+        Item::Numeric(found, _) => {
+            matches!(found, Day | IsoWeek | Ordinal | Timestamp | WeekFromMon | WeekFromSun)
+        }
         Item::Fixed(found) => matches!(found, Fixed::RFC2822 | Fixed::RFC3339),
         _ => false,
     }

@@ -181,8 +181,7 @@ mod tests {
 
     #[test]
     fn points_and_thousands_are_those_of_the_rules() {
-        let rules =
-            Rules { decimal: b',', thousands: Some(b'.'), ..Rules::default() };
+        let rules = Rules { decimal: b',', thousands: Some(b'.'), ..Rules::default() };
         let value = |token: &str| parse(token.as_bytes(), &rules, double);
         for (token, wanted) in [
             ("1,5", Some(1.5)),

@@ -46,11 +46,7 @@ impl Rules {
     /// Returns the boolean that a field is.
     pub(super) fn boolean(&self, field: Field<'_>) -> Option<bool> {
         let word = field.trimmed();
-        if self.trues.has(word) {
-            Some(true)
-        } else {
-            self.falses.has(word).then_some(false)
-        }
+        if self.trues.has(word) { Some(true) } else { self.falses.has(word).then_some(false) }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use arrow_array::ArrayRef;
 use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
 use arrow_array::types::Int32Type;
-use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
 
 use super::field::Field;

@@ -237,7 +237,10 @@ mod tests {
         assert_eq!(at("1677-09-21T00:12:43.145224191", Nanosecond), None);
         assert_eq!(at("2262-04-11T23:47:16.854775807", Nanosecond), Some(i64::MAX));
         assert_eq!(at("2262-04-11T23:47:16.854775808", Nanosecond), None);
-        assert_eq!(at("9999-12-31T23:59:59.999999", Microsecond), Some(253_402_300_799_999_999));
+        assert_eq!(
+            at("9999-12-31T23:59:59.999999", Microsecond),
+            Some(253_402_300_799_999_999)
+        );
         let moment = moment(b"2000-01-01 00:00:00.1200000Z").expect("one");
         assert_eq!((moment.nanos, moment.digits, moment.is_zoned), (120_000_000, 7, true));
     }
