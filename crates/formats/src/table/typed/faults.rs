@@ -1,0 +1,231 @@
+//! What is wrong with a table, as errors say it.
+
+use swath::ReadOptions;
+
+use super::plan::{Column, Plan};
+use super::record::{Line, Place, Records, Wrong};
+use super::rows::Fault;
+use super::values::{Builder, ColumnType, Misfit};
+use crate::error::{Error, FormatReason};
+use crate::input::Text;
+use crate::table::typed::options::Ragged;
+
+/// Characters of a field that a message shows.
+const SHOWN: usize = 40;
+/// Rows whose values are kept while a block is searched for its first fault.
+const KEPT: usize = 1000;
+
+/// A fault in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    /// Where the record begins.
+    pub(super) record: u64,
+    /// The byte in question.
+    pub(super) offset: u64,
+    reason: FormatReason,
+    detail: String,
+    hint: &'static str,
+}
+
+impl Problem {
+    /// Turns it into an error. To count the lines, everything before the record is read once more.
+    pub(super) fn into_error(self, input: &Text, is_decoded: bool) -> Error {
+        let detail = match is_decoded {
+            true => self.detail + " (bytes count in the text as UTF-8)",
+            false => self.detail,
+        };
+        let error = Error::reading(input.path(), self.reason, detail).at(self.offset);
+        let before = ReadOptions::new().with_len(self.record).count(input.source(), b'\n');
+        let error = match before {
+            Ok(newlines) => error.on_line(newlines.value + 1),
+            Err(_) => error,
+        };
+        error.hint(self.hint)
+    }
+}
+
+/// Returns the fault of a record that cannot be split; `record` is where it begins, and the position
+/// in `wrong` counts from `base`.
+pub(super) fn split(wrong: Wrong, record: u64, base: u64) -> Problem {
+    let offset = base + wrong.at() as u64;
+    Problem { record, ..self::wrong(wrong, offset) }
+}
+
+/// The same for the byte at `offset`, on the line of that byte.
+pub(super) fn wrong(wrong: Wrong, offset: u64) -> Problem {
+    let (detail, hint) = match wrong {
+        Wrong::OpenQuote(_) => {
+            ("a quote opens here and is never closed", "close it, or set another quote")
+        }
+        Wrong::OpenEscape(_) => {
+            ("nothing follows the escape at the end of the text", "remove it, or set another escape")
+        }
+        Wrong::AfterQuote(_) => (
+            "text after a closing quote",
+            "double the quotes inside a quoted field, or set another quote, or none",
+        ),
+        Wrong::LoneReturn(_) => {
+            (crate::text::LONE_RETURN, "end lines with newlines: tr '\\r' '\\n' <OLD >NEW")
+        }
+    };
+    Problem {
+        record: offset,
+        offset,
+        reason: FormatReason::Malformed,
+        detail: detail.to_owned(),
+        hint,
+    }
+}
+
+/// Returns the fault of a record with more or fewer fields than there are columns.
+pub(super) fn ragged(record: u64, found: usize, columns: usize, ragged: Ragged) -> Problem {
+    let fields = |count: usize| if count == 1 { "field" } else { "fields" };
+    let detail = format!("{found} {} where {columns} are expected", fields(found));
+    let hint = match ragged {
+        Ragged::Pad => "check the delimiter and quotes of this line, or set aside such lines with `ragged`",
+        _ => "check the delimiter and quotes of this line, or set `ragged` to pad or set aside such lines",
+    };
+    Problem { record, offset: record, reason: FormatReason::Malformed, detail, hint }
+}
+
+/// Returns the fault of a field.
+fn misfit(record: u64, offset: u64, column: &Column, raw: &[u8], misfit: Misfit) -> Problem {
+    let (name, told) = (&column.name, column.told.unwrap_or(ColumnType::Text));
+    let (reason, why) = match misfit {
+        Misfit::Form => (FormatReason::Malformed, format!("not a value of type {told}")),
+        Misfit::Range => (FormatReason::TooLarge, format!("out of the range of type {told}")),
+        Misfit::Inexact => {
+            (FormatReason::Malformed, format!("more digits after the second than {told} holds"))
+        }
+        Misfit::Encoding => (FormatReason::Malformed, "bytes that are not UTF-8".to_owned()),
+        Misfit::Room => (FormatReason::TooLarge, "a text that is too long for Arrow".to_owned()),
+    };
+    let hint = match misfit {
+        Misfit::Encoding => "pass the encoding of the file with `encoding`",
+        Misfit::Room => "leave out the column with `columns`",
+        Misfit::Form | Misfit::Range | Misfit::Inexact => {
+            "correct the value, or set another type for the column with `types`, or add the word to `null_values`"
+        }
+    };
+    let detail = format!("{why} in column `{name}`: `{}`", shown(raw));
+    Problem { record, offset, reason, detail, hint }
+}
+
+/// The first characters of a field.
+fn shown(raw: &[u8]) -> String {
+    let text = crate::error::shown(raw);
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text,
+    }
+}
+
+/// A search for the first fault in records.
+pub(super) struct Search<'p> {
+    plan: &'p Plan,
+    /// A column of each type that is told, to try values with.
+    builders: Vec<Builder>,
+}
+
+impl<'p> Search<'p> {
+    pub(super) fn new(plan: &'p Plan) -> Self {
+        Self { plan, builders: builders(plan) }
+    }
+
+    /// Returns the first fault of the whole records in `text`, which begin at `base` of the file.
+    pub(super) fn first(&mut self, text: &[u8], base: u64) -> Option<Problem> {
+        let records = Records { text, dialect: self.plan.shape.dialect };
+        let (mut at, mut rows) = (0, 0);
+        let mut places = Vec::new();
+        while at < text.len() {
+            places.clear();
+            let record = base + at as u64;
+            let next = match records.split(at, |place| places.push(place)) {
+                Err(wrong) => return Some(split(wrong, record, base)),
+                Ok((Line::Skipped, next)) => next,
+                Ok((Line::Data, next)) => {
+                    if let Some(problem) = self.record(text, base, at, &places) {
+                        return Some(problem);
+                    }
+                    next
+                }
+            };
+            (at, rows) = (next, rows + 1);
+            if rows % KEPT == 0 {
+                self.builders = builders(self.plan);
+            }
+        }
+        None
+    }
+
+    fn record(&mut self, text: &[u8], base: u64, at: usize, fields: &[Place]) -> Option<Problem> {
+        let plan = self.plan;
+        let (columns, found, record) = (plan.shape.columns, fields.len(), base + at as u64);
+        match plan.shape.ragged {
+            _ if found == columns => {}
+            Ragged::Pad if found < columns => {}
+            Ragged::SetAside => return None,
+            how => return Some(ragged(record, found, columns, how)),
+        }
+        let mut scratch = Vec::new();
+        for (column, builder) in plan.columns.iter().zip(&mut self.builders) {
+            let Some(place) = fields.get(column.index) else { continue };
+            let raw = &text[place.start..place.end];
+            let rules = &plan.rules[column.rules];
+            let field = rules.quoting.field(raw, &mut scratch);
+            let is_text = std::str::from_utf8(field.bytes).is_ok();
+            let pushed = match is_text {
+                true => builder.push(field, rules),
+                false => Err(Misfit::Encoding),
+            };
+            if let Err(why) = pushed {
+                return Some(misfit(record, base + place.start as u64, column, raw, why));
+            }
+        }
+        None
+    }
+}
+
+fn builders(plan: &Plan) -> Vec<Builder> {
+    let told = |column: &Column| column.told.unwrap_or(ColumnType::Text);
+    plan.columns.iter().map(|column| Builder::new(told(column), 0)).collect()
+}
+
+/// Returns the fault that splitting found.
+pub(super) fn of_rows(fault: Fault, record: u64, base: u64, plan: &Plan) -> Problem {
+    match fault {
+        Fault::Wrong(wrong) => split(wrong, record, base),
+        Fault::Ragged { at, found } => {
+            ragged(base + at as u64, found, plan.shape.columns, plan.shape.ragged)
+        }
+        Fault::TooLong => Problem {
+            record,
+            offset: record,
+            reason: FormatReason::TooLarge,
+            detail: "a record of 4 GiB or more".to_owned(),
+            hint: "look for a quote that is not closed",
+        },
+    }
+}
+
+/// Returns the fault of a name that is not UTF-8.
+pub(super) fn name(record: u64, offset: u64, raw: &[u8]) -> Problem {
+    Problem {
+        record,
+        offset,
+        reason: FormatReason::Malformed,
+        detail: format!("bytes that are not UTF-8 in a name: `{}`", shown(raw)),
+        hint: "pass the encoding of the file with `encoding`",
+    }
+}
+
+/// Returns the fault of a block whose texts Arrow cannot hold.
+pub(super) fn room(offset: u64) -> Problem {
+    Problem {
+        record: offset,
+        offset,
+        reason: FormatReason::TooLarge,
+        detail: "texts that are too long for Arrow".to_owned(),
+        hint: "set a smaller block size",
+    }
+}
