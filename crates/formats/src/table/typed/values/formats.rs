@@ -5,8 +5,9 @@
 use arrow_schema::TimeUnit;
 use chrono::Timelike;
 use chrono::format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse};
+use swath_simd::Moment;
 
-use super::time::{self, Moment};
+use super::time;
 use super::types::ColumnType;
 
 /// A form that dates or timestamps are written in.
@@ -60,7 +61,7 @@ impl Format {
         let mut parsed = Parsed::new();
         parse(&mut parsed, text, self.items.iter()).ok()?;
         if !self.has_time && !self.has_zone {
-            return Some(Moment::midnight(time::days(parsed.to_naive_date().ok()?)));
+            return Some(time::midnight(time::days(parsed.to_naive_date().ok()?)));
         }
         let local = match self.has_time {
             true => parsed.to_naive_datetime_with_offset(0).ok()?,
@@ -126,7 +127,7 @@ mod tests {
 
     fn read(format: &str, text: &str) -> Option<i64> {
         let format = Format::new(format).expect("directives");
-        format.moment(text.as_bytes())?.exactly(TimeUnit::Microsecond).ok()
+        time::exactly(format.moment(text.as_bytes())?, TimeUnit::Microsecond).ok()
     }
 
     #[test]
