@@ -55,4 +55,4 @@ pub use separators::{Ends, Lines, Marks, WordLines, WordPlaces};
 pub use sum::{sum, sum_at, sum_cells};
 pub use times::{Moment, parse_dates, parse_moments};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};
-pub use unpadded::{Unpadded, unpadded};
+pub use unpadded::{Unpadded, unpadded, unpadded_at};
