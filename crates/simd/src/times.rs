@@ -87,6 +87,18 @@ pub fn parse_moments(tokens: Tokens<'_>, mut take: impl FnMut(usize, Moment) -> 
     count
 }
 
+/// Parses one date or timestamp, as [`parse_moments`] does; `None` for other forms, and if there are
+/// fewer than eight bytes from a fraction on.
+///
+/// # Panics
+///
+/// If the offsets are not inside the text, or `start` is past `end`.
+#[must_use]
+#[inline]
+pub fn parse_moment(text: &[u8], start: usize, end: usize) -> Option<Moment> {
+    moment(text, start, end)
+}
+
 /// Two digits, each less `0`, at these bits.
 #[inline(always)]
 fn two(digits: u64, bit: u32) -> u64 {

@@ -112,7 +112,8 @@ mod tests {
     #[test]
     fn numbers_are_counted_up_to_the_first_that_is_padded() {
         let plain = [
-            "0", "10", "-1", "0.5", "-0.5", ".5", "9", "100", "-0e5", "5", "-10", "1", "0", "3e-5",
+            "0", "10", "-1", "0.5", "-0.5", ".5", "9", "100", "-0e5", "5", "-10", "1", "0",
+            "3e-5",
         ];
         for len in 0..=plain.len() {
             assert_eq!(count(&plain[..len], Unpadded::Any), len);

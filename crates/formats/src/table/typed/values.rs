@@ -19,6 +19,7 @@ mod fill;
 mod formats;
 mod gather;
 mod kinds;
+mod layout;
 mod loops;
 mod misfit;
 mod moments;

@@ -36,19 +36,18 @@ impl Parse for ParseBools {
         let places = tokens.starts.iter().zip(tokens.ends).zip(out);
         let mut count = 0;
         for ((&start, &end), slot) in places {
-            let word = tokens.text.get(start as usize..end as usize).unwrap_or_default();
-            *slot = match (rules.trues.has(word), rules.falses.has(word)) {
-                (true, _) => true,
-                (false, true) => false,
-                (false, false) => return count,
-            };
+            let (start, end) = (start as usize, end as usize);
+            *slot = rules.trues.has_at(tokens.text, start, end);
+            if !*slot && !rules.falses.has_at(tokens.text, start, end) {
+                return count;
+            }
             count += 1;
         }
         count
     }
 
     fn one(&self, field: Field<'_>, rules: &Rules) -> Result<bool, Misfit> {
-        rules.boolean(field).ok_or(Misfit::Form)
+        rules.boolean(field).ok_or_else(|| Misfit::of(field.bytes))
     }
 }
 

@@ -5,8 +5,9 @@
 use arrow_schema::TimeUnit;
 use chrono::Timelike;
 use chrono::format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse};
-use swath_simd::Moment;
+use swath_simd::{Moment, Tokens};
 
+use super::layout::Layout;
 use super::time;
 use super::types::ColumnType;
 
@@ -14,6 +15,8 @@ use super::types::ColumnType;
 #[derive(Clone, Debug)]
 pub(in crate::table) struct Format {
     items: Vec<Item<'static>>,
+    /// If all parts have a fixed width.
+    layout: Option<Layout>,
     has_time: bool,
     has_zone: bool,
 }
@@ -33,7 +36,8 @@ impl Format {
         if !has(&is_date) {
             return Err(format!("`{text}` has no date"));
         }
-        Ok(Self { items, has_time, has_zone })
+        let layout = Layout::new(&items);
+        Ok(Self { items, layout, has_time, has_zone })
     }
 
     /// Returns the type of a column in this form.
@@ -53,6 +57,23 @@ impl Format {
             ColumnType::Zoned(_) => self.has_zone,
             _ => false,
         }
+    }
+
+    /// Calls `take` with the moment of each token; returns how many tokens precede the first that
+    /// does not have the layout, or that `take` refuses by `false`.
+    pub(super) fn plain(
+        &self,
+        tokens: Tokens<'_>,
+        mut take: impl FnMut(usize, Moment) -> bool,
+    ) -> usize {
+        let Some(layout) = &self.layout else { return 0 };
+        let places = tokens.starts.iter().zip(tokens.ends);
+        let mut is_taken = |(index, (&start, &end)): (usize, (&u32, &u32))| {
+            let token = tokens.text.get(start as usize..end as usize);
+            token.and_then(|token| layout.moment(token)).is_some_and(|found| take(index, found))
+        };
+        let count = places.len();
+        places.enumerate().position(|place| !is_taken(place)).unwrap_or(count)
     }
 
     /// Returns the moment that a token is, at midnight if there is no time.
@@ -75,7 +96,7 @@ impl Format {
         };
         let local = local.and_utc();
         let (seconds, nanos) = (local.timestamp() - offset, local.timestamp_subsec_nanos());
-        Some(Moment { seconds, nanos, digits: 9, is_zoned: self.has_zone })
+        Some(Moment { seconds, nanos, digits: 0, is_zoned: self.has_zone })
     }
 }
 

@@ -1,5 +1,7 @@
 //! The tokens of some fields: those that are there, without blanks and quotes.
 
+use std::ops::Range;
+
 use swath_simd::Tokens;
 
 use super::field::{RawFields, is_blank, trim};
@@ -10,6 +12,8 @@ use super::rules::{ByteSet, Rules};
 pub(super) const BATCH: usize = 64;
 /// Bytes before the first rewritten token, since vector loads end where tokens do.
 const CONTEXT: usize = 64;
+/// Bytes that are copied for a short token.
+const CHUNK: usize = 32;
 
 /// Tokens in the order of their rows.
 pub(super) struct Gathered {
@@ -20,12 +24,6 @@ pub(super) struct Gathered {
     /// The tokens in their usual form, if that is not how they are written.
     rewritten: Option<Vec<u8>>,
     special: ByteSet,
-}
-
-/// What a field is, as far as can be said without removing bytes from it.
-enum Bare {
-    Missing,
-    Token(usize, usize),
 }
 
 impl Gathered {
@@ -95,51 +93,66 @@ impl Gathered {
             };
             if !is_plain {
                 is_odd |= !raw.is_empty();
-                match bare(raw, rules) {
-                    Bare::Missing => continue,
-                    Bare::Token(from, to) => (start, end) = (start + from, start + to),
+                let (from, to) = bare(raw, rules);
+                (start, end) = (start + from, start + to);
+                if rules.nulls.has_at(fields.text, start, end) {
+                    continue;
                 }
             }
             there |= 1 << row;
-            self.add(&fields.text[start..end], (start, end), row, rules);
+            let place = self.rewritten(fields.text, start..end, rules);
+            self.add(place, row);
         }
         (there, is_odd)
     }
 
-    fn add(&mut self, token: &[u8], place: (usize, usize), row: u8, rules: &Rules) {
-        let place = match &mut self.rewritten {
-            None => place,
-            Some(text) => rewrite(token, rules, text),
-        };
+    fn add(&mut self, place: Range<usize>, row: u8) {
         // Offsets in a text that 32 bits address.
-        let [start, end] = [place.0, place.1].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+        let [start, end] =
+            [place.start, place.end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
         let at = self.count;
         (self.starts[at], self.ends[at], self.rows[at]) = (start, end, row);
         self.count += 1;
     }
+
+    /// Appends the usual form of a token, and something that ends it, if tokens are rewritten.
+    /// Returns its place; one that has no usual form becomes empty, which no parser takes.
+    fn rewritten(&mut self, text: &[u8], token: Range<usize>, rules: &Rules) -> Range<usize> {
+        let Some(copies) = &mut self.rewritten else { return token };
+        let (start, len) = (copies.len(), token.len());
+        let chunk = text[token.start..].first_chunk::<CHUNK>().filter(|_| len < CHUNK);
+        let len = match chunk.filter(|_| rules.thousands.is_none()) {
+            Some(chunk) => {
+                copies.extend_from_slice(&with_point(chunk, rules.decimal));
+                len
+            }
+            None => {
+                copies.resize(start + len, 0);
+                usual_form(&text[token], rules, &mut copies[start..]).unwrap_or(0)
+            }
+        };
+        copies.truncate(start + len);
+        copies.push(b',');
+        start..start + len
+    }
 }
 
-/// Appends the usual form of a token, and something that ends it. Returns its place; one that has
-/// no usual form becomes empty, which no parser takes.
-fn rewrite(token: &[u8], rules: &Rules, text: &mut Vec<u8>) -> (usize, usize) {
-    let start = text.len();
-    text.resize(start + token.len(), 0);
-    let len = usual_form(token, rules, &mut text[start..]).unwrap_or(0);
-    text.truncate(start + len);
-    text.push(b',');
-    (start, start + len)
+/// Replaces the decimal point of a column by the usual one, and that by a byte which no number has.
+fn with_point(chunk: &[u8; CHUNK], decimal: u8) -> [u8; CHUNK] {
+    chunk.map(|byte| match byte {
+        _ if byte == decimal => b'.',
+        b'.' => 0,
+        _ => byte,
+    })
 }
 
-/// Cuts off the blanks or the quotes of a field.
-fn bare(raw: &[u8], rules: &Rules) -> Bare {
+/// Returns where a field begins and ends without its blanks or its quotes.
+fn bare(raw: &[u8], rules: &Rules) -> (usize, usize) {
     let is_quoted =
         rules.quoting.quote.is_some() && raw.first() == rules.quoting.quote.as_ref();
     let inner = if is_quoted { unquoted(raw, rules) } else { trim(raw) };
-    if rules.nulls.has(inner) {
-        return Bare::Missing;
-    }
     let start = inner.as_ptr().addr() - raw.as_ptr().addr();
-    Bare::Token(start, start + inner.len())
+    (start, start + inner.len())
 }
 
 /// Returns what is in quotes; all if the last byte is not a quote.

@@ -35,14 +35,19 @@ impl Parse for ParseDates {
     type Value = i32;
 
     fn is_plain(&self, rules: &Rules) -> bool {
-        rules.format.is_none() && !rules.has_odd_words()
+        !rules.has_odd_words()
     }
 
     fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i32]) -> usize {
-        if rules.format.is_some() || rules.has_odd_booleans() {
+        if rules.has_odd_booleans() {
             return 0;
         }
-        parse_dates(tokens, out)
+        match &rules.format {
+            None => parse_dates(tokens, out),
+            Some(format) => format.plain(tokens, |index, moment| {
+                time::day(moment).map(|day| out[index] = day).is_some()
+            }),
+        }
     }
 
     fn one(&self, field: Field<'_>, rules: &Rules) -> Result<i32, Misfit> {
@@ -54,7 +59,7 @@ impl Parse for ParseDates {
             None => time::date(token),
             Some(format) => format.moment(token).and_then(time::day),
         };
-        days.ok_or_else(|| time::refusal(token))
+        days.ok_or_else(|| Misfit::of(token))
     }
 }
 
@@ -123,20 +128,20 @@ impl Parse for ParseMoments {
     type Value = i64;
 
     fn is_plain(&self, rules: &Rules) -> bool {
-        rules.format.is_none() && !rules.has_odd_words()
+        !rules.has_odd_words()
     }
 
     fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i64]) -> usize {
-        if rules.format.is_some() || rules.has_odd_booleans() {
+        if rules.has_odd_booleans() {
             return 0;
         }
-        parse_moments(tokens, |index, moment| match self.value(moment, rules) {
-            Ok(value) => {
-                out[index] = value;
-                true
-            }
-            Err(_) => false,
-        })
+        let take = |index: usize, moment| {
+            self.value(moment, rules).map(|value| out[index] = value).is_ok()
+        };
+        match &rules.format {
+            None => parse_moments(tokens, take),
+            Some(format) => format.plain(tokens, take),
+        }
     }
 
     fn one(&self, field: Field<'_>, rules: &Rules) -> Result<i64, Misfit> {
@@ -148,7 +153,7 @@ impl Parse for ParseMoments {
             Some(format) => format.moment(token),
             None => time::date_or_moment(token),
         };
-        self.value(moment.ok_or_else(|| time::refusal(token))?, rules)
+        self.value(moment.ok_or_else(|| Misfit::of(token))?, rules)
     }
 }
 

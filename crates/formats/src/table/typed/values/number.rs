@@ -56,29 +56,19 @@ pub(super) fn parse<T>(
     parse: impl FnOnce(&[u8]) -> Option<T>,
 ) -> Option<T> {
     with_point(token, rules, |token| {
-        let is_minus_zero = form == NumberForm::Whole && is_minus_zero(token);
-        if !rules.is_told && (is_minus_zero || !is_strict(token)) {
-            return None;
-        }
-        // Also of a type that has no minus.
-        parse(if is_minus_zero { &token[1..] } else { token })
+        let is_minus_zero = form == NumberForm::Whole && token == b"-0";
+        (rules.is_told || (is_strict(token) && !is_minus_zero)).then_some(())?;
+        parse(token)
     })
-}
-
-fn is_minus_zero(token: &[u8]) -> bool {
-    matches!(token, [b'-', b'0', zeros @ ..] if zeros.iter().all(|&byte| byte == b'0'))
 }
 
 /// Says why [`parse`] refused a token as a number of this type.
 #[cold]
 pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
     let reason = |token: &[u8]| Some(parse::refusal(token, type_name).0);
-    if std::str::from_utf8(token).is_err() {
-        return Misfit::Encoding;
-    }
     match with_point(token, rules, reason) {
         Some(FormatReason::TooLarge) => Misfit::Range,
-        _ => Misfit::Form,
+        _ => Misfit::of(token),
     }
 }
 

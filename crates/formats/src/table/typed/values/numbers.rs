@@ -49,7 +49,8 @@ impl<T: ArrowPrimitiveType<Native: Value>> Parse for ParseNumbers<T> {
 
     fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [T::Native]) -> usize {
         if rules.is_told {
-            return T::Native::parse_many(tokens, out);
+            let count = T::Native::parse_many(tokens, out);
+            return without_minus_zero::<T>(tokens, &out[..count]);
         }
         if rules.has_odd_booleans() {
             return 0;
@@ -73,6 +74,22 @@ impl<T: ArrowPrimitiveType<Native: Value>> Parse for ParseNumbers<T> {
         number::parse(token, rules, form, T::Native::parse)
             .ok_or_else(|| number::refusal(token, rules, T::Native::NAME))
     }
+}
+
+/// Returns how many values precede the first that was `-0`, which unsigned types refuse.
+fn without_minus_zero<T: ArrowPrimitiveType>(
+    tokens: Tokens<'_>,
+    values: &[T::Native],
+) -> usize {
+    let zero = T::Native::default();
+    if !T::DATA_TYPE.is_unsigned_integer() || !values.contains(&zero) {
+        return values.len();
+    }
+    let is_wrong = |(value, &start): (&T::Native, &u32)| {
+        *value == zero && tokens.text.get(start as usize) == Some(&b'-')
+    };
+    let wrong = values.iter().zip(tokens.starts).position(is_wrong);
+    wrong.unwrap_or(values.len())
 }
 
 impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {

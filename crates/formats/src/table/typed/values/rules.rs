@@ -105,6 +105,8 @@ impl ByteSet {
 #[derive(Clone, Debug)]
 pub(in crate::table) struct Words {
     words: Vec<Vec<u8>>,
+    /// The short ones, as [`key`] gives them.
+    keys: Vec<u64>,
     firsts: ByteSet,
     has_empty: bool,
     has_values: bool,
@@ -120,7 +122,8 @@ impl Words {
         words.iter().filter_map(|word| word.first()).for_each(|&first| firsts.insert(first));
         let has_empty = words.iter().any(Vec::is_empty);
         let has_values = words.iter().any(|word| is_like_a_value(word));
-        Self { words, firsts, has_empty, has_values }
+        let keys = words.iter().filter_map(|word| key_of(word)).collect();
+        Self { words, keys, firsts, has_empty, has_values }
     }
 
     /// Whether a word is in the set.
@@ -131,6 +134,15 @@ impl Words {
             Some(&first) => {
                 self.firsts.has(first) && self.words.iter().any(|each| each == word)
             }
+        }
+    }
+
+    /// As [`has`](Self::has), for a word between two offsets of a text.
+    #[inline]
+    pub(super) fn has_at(&self, text: &[u8], start: usize, end: usize) -> bool {
+        match key(text, start, end) {
+            Some(key) => self.keys.contains(&key),
+            None => self.has(&text[start..end]),
         }
     }
 
@@ -149,6 +161,26 @@ impl Words {
     pub(super) fn has_values(&self) -> bool {
         self.has_values
     }
+}
+
+/// The most bytes of a word that fit a word of the machine together with their number.
+const SHORT: usize = 7;
+
+/// Returns the bytes between two offsets and their number, if they are few, and more follow.
+#[inline]
+fn key(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    let len = end - start;
+    if len > SHORT {
+        return None;
+    }
+    let bytes = u64::from_le_bytes(*text[start..].first_chunk()?);
+    Some(bytes & ((1 << (8 * len)) - 1) | (len as u64) << (8 * SHORT))
+}
+
+fn key_of(word: &[u8]) -> Option<u64> {
+    let mut padded = [0; 2 * SHORT + 1];
+    padded.get_mut(..word.len())?.copy_from_slice(word);
+    key(&padded, 0, word.len())
 }
 
 fn is_like_a_value(word: &[u8]) -> bool {

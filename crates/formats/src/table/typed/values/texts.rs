@@ -13,12 +13,13 @@
 //! This is Arrow's `LargeUtf8`. Views (`Utf8View`) would take more memory for short texts, and
 //! without unsafe code each view is checked on its own, which takes longer than all the rest.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 
-use super::field::{Field, RawFields};
+use super::field::{Field, RawFields, is_blank};
 use super::fill::Fill;
 use super::misfit::{Misfit, MisfitAt};
 use super::rules::{ByteSet, Rules};
@@ -86,11 +87,13 @@ impl Texts {
             let is_there = match fields.text.get(start..end).map(<[u8]>::first) {
                 None => false,
                 Some(None) => !rules.nulls.has_empty(),
-                Some(Some(&first)) if !special.has(first) => {
+                Some(Some(&first)) if special.has(first) => {
+                    self.push_special(fields.text, start..end, rules, scratch)
+                }
+                Some(Some(_)) => {
                     self.copy(fields.text, start, end);
                     true
                 }
-                Some(_) => self.push_special(&fields.text[start..end], rules, scratch),
             };
             self.end_value();
             there |= u64::from(is_there) << bit;
@@ -100,8 +103,22 @@ impl Texts {
 
     /// Appends the bytes of a field that may be quoted, escaped, or missing. Returns whether it
     /// is there.
-    fn push_special(&mut self, raw: &[u8], rules: &Rules, scratch: &mut Vec<u8>) -> bool {
-        let field = rules.quoting.field(raw, scratch);
+    fn push_special(
+        &mut self,
+        text: &[u8],
+        raw: Range<usize>,
+        rules: &Rules,
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        match simple(text, raw.clone(), rules) {
+            Simple::Missing => return false,
+            Simple::Text(inner) => {
+                self.copy(text, inner.start, inner.end);
+                return true;
+            }
+            Simple::Not => {}
+        }
+        let field = rules.quoting.field(&text[raw], scratch);
         let is_there = field.is_quoted || !rules.is_missing(field);
         if is_there {
             self.copy(field.bytes, 0, field.bytes.len());
@@ -136,6 +153,61 @@ impl Texts {
         let end = self.offsets.last().copied().unwrap_or(0);
         self.end = usize::try_from(end).unwrap_or(0);
     }
+}
+
+/// What a field is in most cases.
+enum Simple {
+    Missing,
+    Text(Range<usize>),
+    /// It may have escapes, doubled quotes, or blanks around a word for a missing value.
+    Not,
+}
+
+/// Returns what a field is that begins with a quote, or as a word for a missing value does.
+#[inline]
+fn simple(text: &[u8], raw: Range<usize>, rules: &Rules) -> Simple {
+    let (first, last) = (text[raw.start], text[raw.end - 1]);
+    if rules.quoting.escape.is_some() || is_blank(first) || is_blank(last) {
+        return Simple::Not;
+    }
+    if Some(first) != rules.quoting.quote {
+        let is_missing = rules.nulls.has_at(text, raw.start, raw.end);
+        return if is_missing { Simple::Missing } else { Simple::Text(raw) };
+    }
+    let inner = raw.start + 1..raw.end - 1;
+    let is_whole = first == last && inner.start <= inner.end;
+    if is_whole && !has_byte(text, inner.clone(), first) {
+        Simple::Text(inner)
+    } else {
+        Simple::Not
+    }
+}
+
+/// Whether a byte occurs in a range of a text.
+#[inline]
+fn has_byte(text: &[u8], range: Range<usize>, byte: u8) -> bool {
+    let len = range.len();
+    match text[range.start..].first_chunk::<CHUNK>() {
+        Some(chunk) if len <= CHUNK => first_byte(chunk, byte) < len,
+        _ => swath_simd::find(&text[range], byte).is_some(),
+    }
+}
+
+/// Where a byte occurs first in a chunk; its length if nowhere.
+#[inline]
+fn first_byte(chunk: &[u8; CHUNK], byte: u8) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const LOW: u64 = 0x7f * ONES;
+    let (words, _) = chunk.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let other = u64::from_le_bytes(*word) ^ (ONES * u64::from(byte));
+        // The top bit of each byte that is zero.
+        let zeros = !(((other & LOW) + LOW) | other | LOW);
+        if zeros != 0 {
+            return index * 8 + zeros.trailing_zeros() as usize / 8;
+        }
+    }
+    CHUNK
 }
 
 impl Fill for Texts {

@@ -37,19 +37,20 @@ pub(super) fn exactly(moment: Moment, unit: TimeUnit) -> Result<i64, Misfit> {
         TimeUnit::Second => (1, 1_000_000_000),
         TimeUnit::Millisecond => (1000, 1_000_000),
         TimeUnit::Microsecond => (1_000_000, 1000),
-        TimeUnit::Nanosecond => (1_000_000_000, 1),
+        TimeUnit::Nanosecond => return nanoseconds(moment),
     };
     if moment.nanos % nanos != 0 {
         return Err(Misfit::Inexact);
     }
-    let value = i128::from(moment.seconds) * per_second + i128::from(moment.nanos / nanos);
-    i64::try_from(value).map_err(|_| Misfit::Range)
+    let seconds = moment.seconds.checked_mul(per_second).ok_or(Misfit::Range)?;
+    seconds.checked_add(i64::from(moment.nanos / nanos)).ok_or(Misfit::Range)
 }
 
-/// Says why a token is neither a date nor a timestamp.
-#[cold]
-pub(super) fn refusal(token: &[u8]) -> Misfit {
-    if std::str::from_utf8(token).is_err() { Misfit::Encoding } else { Misfit::Form }
+/// Nanoseconds from 1677 to 2262. The whole seconds alone may be out of range.
+#[inline]
+fn nanoseconds(moment: Moment) -> Result<i64, Misfit> {
+    let value = i128::from(moment.seconds) * 1_000_000_000 + i128::from(moment.nanos);
+    i64::try_from(value).map_err(|_| Misfit::Range)
 }
 
 /// Parses a date, which is its midnight, or a timestamp.
