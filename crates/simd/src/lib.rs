@@ -35,7 +35,9 @@ mod masks;
 pub mod portable;
 mod separators;
 mod sum;
+mod times;
 mod tokens;
+mod unpadded;
 
 pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
 pub use cells::Cells;
@@ -51,4 +53,6 @@ pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level, limit_level};
 pub use separators::{Ends, Lines, Marks, WordLines, WordPlaces};
 pub use sum::{sum, sum_at, sum_cells};
+pub use times::{Moment, parse_dates, parse_moment, parse_moments};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};
+pub use unpadded::{Unpadded, unpadded, unpadded_at};
