@@ -125,7 +125,7 @@ impl Plan {
             |&at: &usize| Field::new(self.columns[at].shown(), kinds[at].data_type(), true);
         let mut fields: Vec<Field> = self.order.iter().map(field).collect();
         if let Some(name) = &self.file_column {
-            fields.push(Field::new(name, ColumnType::Text.data_type(), false));
+            fields.push(Field::new(name, ColumnType::Dictionary.data_type(), false));
         }
         Arc::new(Schema::new(fields))
     }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::StringViewBuilder;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
-use arrow_buffer::ScalarBuffer;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions, StringArray,
+    new_null_array,
+};
 use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
@@ -18,6 +19,7 @@ use super::pass::Pass;
 use super::plan::Plan;
 use super::report::{LISTED, RecordLine, SetAside, TableReport};
 use super::rules;
+use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 
 /// The files of a table, opened, and what was decided about them.
@@ -198,13 +200,11 @@ fn alike(file: &File, head: &Head, first: &File, names: &Head) -> Result<()> {
 
 /// A column that has the same text in each row.
 fn repeated(text: &str, rows: usize) -> ArrayRef {
-    let mut one = StringViewBuilder::new();
-    one.append_value(text);
-    let one = one.finish();
-    let views = ScalarBuffer::from(vec![one.views()[0]; rows]);
-    let buffers = one.data_buffers().to_vec();
-    match StringViewArray::try_new(views, buffers, None) {
+    let keys = Int32Array::from(vec![0; rows]);
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![text]));
+    // The keys are those of the one text.
+    match DictionaryArray::try_new(keys, texts) {
         Ok(all) => Arc::new(all),
-        Err(_) => Arc::new(StringViewArray::from_iter_values(std::iter::repeat_n(text, rows))),
+        Err(_) => new_null_array(&ColumnType::Dictionary.data_type(), rows),
     }
 }
