@@ -38,19 +38,45 @@ fn decimal(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
     if end < REACH || end - from > 32 {
         return scalar::decimal(&text[start..end]);
     }
-    let window = Window::load(text, end);
-    let odd = window.odd(end - from);
     let negative = first == b'-';
-    if odd == 0 {
-        // A sign alone is not a number.
-        let digits = window.digits(end - from).filter(|_| end > from)?;
-        return Some(Decimal { digits, exponent: 0, negative, integer: true });
-    }
-    if odd & (odd - 1) == 0 && window.is_point(odd) {
-        return with_point(text, from, end, window, odd, negative);
+    if Window::load(text, end).is_mantissa(end - from) {
+        return mantissa(text, from, end, negative);
     }
     // An exponent, most likely.
-    scalar::decimal(&text[start..end])
+    let short = without_power(&text[from..end]).filter(|&(before, _)| from + before >= REACH);
+    let Some((before, power)) = short else { return scalar::decimal(&text[start..end]) };
+    if !Window::load(text, from + before).is_mantissa(before) {
+        return None;
+    }
+    let found = mantissa(text, from, from + before, negative)?;
+    Some(Decimal { exponent: found.exponent + power, integer: false, ..found })
+}
+
+/// How long a token without sign is up to its exponent, and what that is; `None` if it is long.
+#[inline]
+fn without_power(token: &[u8]) -> Option<(usize, i32)> {
+    // The most common first: a sign and two digits.
+    for back in [4, 5, 3, 2] {
+        let Some(at) = token.len().checked_sub(back) else { continue };
+        if token[at] | 0x20 == b'e' {
+            return Some((at, scalar::exponent(&token[at + 1..])?));
+        }
+    }
+    None
+}
+
+/// Digits, with a point among them or not, as [`Window::is_mantissa`] has found.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn mantissa(text: &[u8], from: usize, end: usize, negative: bool) -> Option<Decimal> {
+    let window = Window::load(text, end);
+    let odd = window.odd(end - from);
+    if odd != 0 {
+        return with_point(text, from, end, window, odd, negative);
+    }
+    // A sign alone is not a number.
+    let digits = window.digits(end - from).filter(|_| end > from)?;
+    Some(Decimal { digits, exponent: 0, negative, integer: true })
 }
 
 /// Digits and one point among them: the lowest bit of `odd` is its position in the window.
@@ -97,6 +123,14 @@ impl Window {
         let nine = _mm256_set1_epi8(9);
         let is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(self.0, nine), self.0);
         _mm256_movemask_epi8(_mm256_andnot_si256(is_digit, last(count))).cast_unsigned()
+    }
+
+    /// Whether the last `count` bytes are digits with at most one point.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    fn is_mantissa(self, count: usize) -> bool {
+        let odd = self.odd(count);
+        odd & odd.wrapping_sub(1) == 0 && (odd == 0 || self.is_point(odd))
     }
 
     /// Whether there is a point at `bit`.

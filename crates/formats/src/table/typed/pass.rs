@@ -110,6 +110,8 @@ struct Turn {
     open: u64,
     /// Where the record begins that is open after the last byte; otherwise the end of the block.
     until: u64,
+    /// Whether no wanted record begins in the block or after it.
+    is_after: bool,
 }
 
 /// What is known about the place that has been reached, in the order of the file.
@@ -166,7 +168,7 @@ impl<'p> Pass<'p> {
     ) -> std::result::Result<(), Ended> {
         let turn = |looked: Looked| {
             let mut reached = reached.lock().unwrap_or_else(PoisonError::into_inner);
-            self.turn(&looked, &mut reached)
+            Ok(self.turn(&looked, &mut reached))
         };
         let map = |block: Block<'_>, turn: Turn| self.map(block, turn, each);
         self.records(self.data)
@@ -189,14 +191,10 @@ impl<'p> Pass<'p> {
         Looked { offset: block.offset, len: block.bytes.len() as u64, ends, bytes }
     }
 
-    fn turn(
-        &self,
-        looked: &Looked,
-        reached: &mut Reached,
-    ) -> std::result::Result<Turn, Ended> {
+    fn turn(&self, looked: &Looked, reached: &mut Reached) -> Turn {
         let (begins, open) = (reached.state, reached.open);
         if open >= self.wanted.end() {
-            return Err(Ended::Enough);
+            return Turn { begins, open, until: open, is_after: true };
         }
         let found = possible(self.dialect).iter().position(|&state| state == begins);
         let end = looked.ends[found.unwrap_or(0)];
@@ -214,7 +212,7 @@ impl<'p> Pass<'p> {
         if let Some(quote) = end.quote {
             reached.quote = looked.offset + quote as u64;
         }
-        Ok(Turn { begins, open, until })
+        Turn { begins, open, until, is_after: false }
     }
 
     fn map(
@@ -223,6 +221,9 @@ impl<'p> Pass<'p> {
         turn: Turn,
         each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
     ) -> std::result::Result<(), Ended> {
+        if turn.is_after {
+            return Err(Ended::Enough);
+        }
         let end = block.offset + block.bytes.len() as u64;
         if end <= self.wanted.offset() || turn.until <= turn.open {
             return Ok(());

@@ -2,20 +2,24 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::StringViewBuilder;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
-use arrow_buffer::ScalarBuffer;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions, StringArray,
+    new_null_array,
+};
 use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
 use super::faults::Problem;
 use super::file::File;
 use super::guesses::Guesses;
-use super::head::{self, Decided, Head, Opening};
+use super::head::{Decided, Head, Opening};
+use super::limit;
 use super::options::BatchOptions;
 use super::pass::Pass;
 use super::plan::Plan;
 use super::report::{LISTED, RecordLine, SetAside, TableReport};
+use super::rules;
+use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 
 /// The files of a table, opened, and what was decided about them.
@@ -35,11 +39,10 @@ impl Table {
         let (mut files, mut heads) = (Vec::new(), Vec::<Head>::new());
         for source in sources {
             let file = File::open(source, options)?;
-            head::check(&file.text, options)?;
-            let decided = heads.first().map(|first| Decided {
-                between: first.dialect.between,
-                lines: first.lines,
-            });
+            rules::check(file.path(), options)?;
+            let decided = heads
+                .first()
+                .map(|first| Decided { between: first.dialect.between, lines: first.lines });
             let opening = Opening {
                 input: &file.text,
                 options,
@@ -81,7 +84,7 @@ impl Table {
             };
             self.wanted.push(wanted);
             if let Some(rows) = left {
-                let (end, found) = super::limit::end(self, index, rows)?;
+                let (end, found) = limit::end(self.pass(index), &self.plan.shape, rows)?;
                 self.wanted[index] = Extent::between(wanted.offset(), end.max(wanted.offset()));
                 left = Some(rows - found);
             }
@@ -122,9 +125,15 @@ impl Table {
             arrays.push(repeated(&self.files[file].path().to_string_lossy(), rows));
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(|error| {
-            Error::reading(self.files[file].path(), FormatReason::TooLarge, error.to_string())
-        })
+        RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(
+            |error| {
+                Error::reading(
+                    self.files[file].path(),
+                    FormatReason::TooLarge,
+                    error.to_string(),
+                )
+            },
+        )
     }
 
     /// Returns what is known before the first record is read.
@@ -191,13 +200,11 @@ fn alike(file: &File, head: &Head, first: &File, names: &Head) -> Result<()> {
 
 /// A column that has the same text in each row.
 fn repeated(text: &str, rows: usize) -> ArrayRef {
-    let mut one = StringViewBuilder::new();
-    one.append_value(text);
-    let one = one.finish();
-    let views = ScalarBuffer::from(vec![one.views()[0]; rows]);
-    let buffers = one.data_buffers().to_vec();
-    match StringViewArray::try_new(views, buffers, None) {
+    let keys = Int32Array::from(vec![0; rows]);
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![text]));
+    // The keys are those of the one text.
+    match DictionaryArray::try_new(keys, texts) {
         Ok(all) => Arc::new(all),
-        Err(_) => Arc::new(StringViewArray::from_iter_values(std::iter::repeat_n(text, rows))),
+        Err(_) => new_null_array(&ColumnType::Dictionary.data_type(), rows),
     }
 }
