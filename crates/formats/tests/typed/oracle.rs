@@ -186,7 +186,7 @@ fn value(array: &dyn Array, row: usize) -> Value {
             Value::Date(array.as_primitive::<types::Date32Type>().value(row).into())
         }
         DataType::Timestamp(unit, zone) => moment(array, row, *unit, zone.is_some()),
-        DataType::Utf8View => Value::Text(array.as_string_view().value(row).to_owned()),
+        DataType::LargeUtf8 => Value::Text(array.as_string::<i64>().value(row).to_owned()),
         DataType::Dictionary(..) => {
             let array = array.as_dictionary::<types::Int32Type>();
             let key = usize::try_from(array.keys().value(row)).expect("not negative");

@@ -31,18 +31,19 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
     };
     let decimal = Some(options.decimal);
     let escape = options.escape.filter(|&escape| Some(escape) != options.quote);
-    let marks = [delimiter, options.quote, escape, options.comment, decimal, options.thousands];
+    let marks = [delimiter, options.quote, escape, options.comment, decimal];
+    // Numbers with the delimiter between their groups are in quotes.
+    let of_numbers = [options.quote, escape, options.comment, decimal, options.thousands];
+    let twice = twice(marks).or(twice(of_numbers));
+    let is_wrong = |byte: &u8| matches!(byte, b'\n' | b'\r') || !byte.is_ascii();
+    let wrong = marks.into_iter().chain(of_numbers).flatten().find(is_wrong);
     let invalid = |detail: String| Err(Error::reading(path, FormatReason::Invalid, detail));
-    for (at, mark) in marks.iter().enumerate() {
-        let Some(byte) = *mark else { continue };
-        let is_wrong = matches!(byte, b'\n' | b'\r') || !byte.is_ascii();
-        if is_wrong || (at > 0 && marks[..at].contains(mark)) {
-            let shown = byte.escape_ascii();
-            return invalid(format!(
-                "`{shown}` cannot be what two of delimiter, quote, escape, comment, decimal point and \
-                 separator of thousands are, nor be part of a line end or of a character"
-            ));
-        }
+    if let Some(byte) = twice.or(wrong) {
+        let shown = byte.escape_ascii();
+        return invalid(format!(
+            "`{shown}` cannot be what two of delimiter, quote, escape, comment, decimal point and \
+             separator of thousands are, nor be part of a line end or of a character"
+        ));
     }
     if [decimal, options.thousands].iter().flatten().any(|byte| is_numeric(*byte)) {
         return invalid(
@@ -51,6 +52,12 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// Returns a byte that is there twice.
+fn twice(marks: [Option<u8>; 5]) -> Option<u8> {
+    let is_there = |at: usize| marks[at].filter(|_| marks[..at].contains(&marks[at]));
+    (0..marks.len()).find_map(is_there)
 }
 
 fn is_numeric(byte: u8) -> bool {

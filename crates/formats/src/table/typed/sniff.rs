@@ -1,5 +1,7 @@
 //! What the first records show: the delimiter, and whether the first one has names.
 
+use std::cmp::Reverse;
+
 use super::dialect::{Between, Dialect, trim};
 use super::options::{BatchOptions, Ragged};
 use super::prefix::{Prefix, may_end_later};
@@ -82,7 +84,8 @@ impl Sample {
         let mut counts: Vec<usize> = self.records().map(<[Place]>::len).collect();
         counts.sort_unstable();
         let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0]));
-        let (often, count) = runs.max()?;
+        // Of several numbers that are as frequent, the smallest.
+        let (often, count) = runs.max_by_key(|&(often, count)| (often, Reverse(count)))?;
         (count >= 2).then_some((often, counts.len() + usize::from(self.has_fault)))
     }
 
@@ -191,7 +194,7 @@ pub(super) fn between(
     options: &BatchOptions,
 ) -> Result<Between> {
     let others =
-        [plain.quote, plain.escape, plain.comment, Some(options.decimal), options.thousands];
+        [plain.quote, plain.escape, plain.comment, Some(options.decimal)];
     let mut best: Option<(u8, usize, usize)> = None;
     for byte in CANDIDATES.into_iter().filter(|&byte| !others.contains(&Some(byte))) {
         let sample = Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain })?;
