@@ -17,6 +17,8 @@ use crate::integers::leading_digits;
 
 /// Days from 0001-01-01 to 1970-01-01.
 const EPOCH: i32 = 719_162;
+/// Bytes of `YYYY-MM-DDTHH:MM:SS`.
+const DATE_AND_TIME: usize = 19;
 /// The days before each month, and its own, of a year with 365.
 const MONTHS: [(u16, u8); 12] = [
     (0, 31),
@@ -135,7 +137,7 @@ fn days(century: u64, year: u64, month: u64, day: u64) -> Option<i32> {
     // All have two digits.
     let small = |number: u64| i32::try_from(number).unwrap_or(0);
     let (century, year, day) = (small(century), small(year), small(day));
-    let &(before, len) = MONTHS.get((month as usize).wrapping_sub(1))?;
+    let &(before, len) = MONTHS.get(usize::try_from(month).ok()?.wrapping_sub(1))?;
     let is_leap = if year == 0 { century % 4 == 0 } else { year % 4 == 0 };
     let len = i32::from(len) + i32::from(is_leap && month == 2);
     if day == 0 || day > len || century | year == 0 {
@@ -170,28 +172,36 @@ fn moment(text: &[u8], start: usize, end: usize) -> Option<Moment> {
     let Some((&between, rest)) = rest.split_first() else {
         return Some(Moment { seconds, nanos: 0, digits: 0, is_zoned: false });
     };
-    let (time, mut rest) = rest.split_first_chunk::<8>()?;
+    let (time, rest) = rest.split_first_chunk::<8>()?;
     seconds += clock(time)?;
     if between != b'T' && between != b' ' {
         return None;
     }
-    let mut is_zoned = false;
-    if let Some((zone, before)) = rest.split_last().filter(|&(&last, _)| last != b'.') {
-        if *zone == b'Z' {
-            (rest, is_zoned) = (before, true);
-        } else if let Some((before, zone)) = rest.split_last_chunk::<6>() {
-            if let Some(east) = offset(zone) {
-                seconds -= east;
-                (rest, is_zoned) = (before, true);
-            }
-        }
-    }
+    let (rest, east) = without_zone(rest);
+    seconds -= east.unwrap_or(0);
     let (nanos, digits) = match rest {
         [] => (0, 0),
-        [b'.', digits @ ..] => fraction(text, end - (token.len() - 20), digits.len())?,
+        [b'.', digits @ ..] => fraction(text, start + DATE_AND_TIME + 1, digits.len())?,
         _ => return None,
     };
-    Some(Moment { seconds, nanos, digits, is_zoned })
+    Some(Moment { seconds, nanos, digits, is_zoned: east.is_some() })
+}
+
+/// Cuts off a zone, and returns its seconds east of Greenwich.
+#[inline]
+fn without_zone(text: &[u8]) -> (&[u8], Option<i64>) {
+    match text.split_last() {
+        None => (text, None),
+        Some((b'Z', before)) => (before, Some(0)),
+        // Of the fraction, most likely: six bytes before the end there is no sign.
+        Some(_) => match text.split_last_chunk::<6>() {
+            Some((before, zone @ [b'+' | b'-', ..])) => match offset(zone) {
+                Some(east) => (before, Some(east)),
+                None => (text, None),
+            },
+            _ => (text, None),
+        },
+    }
 }
 
 /// Returns the seconds of `±HH:MM`.

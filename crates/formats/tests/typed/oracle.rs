@@ -111,8 +111,7 @@ fn table(report: &TableReport, batches: &[RecordBatch]) -> Table {
         Some(other) => panic!("{other:?}"),
         None => Between::Nothing,
     };
-    let encodings =
-        [Encoding::Utf8, Encoding::Latin1, Encoding::Utf16Le, Encoding::Utf16Be];
+    let encodings = [Encoding::Utf8, Encoding::Latin1, Encoding::Utf16Le, Encoding::Utf16Be];
     let encoding = encodings.into_iter().find(|&one| encoding(one) == report.encoding);
     let renamed = |one: &table::Renamed| Renamed {
         column: one.index,
@@ -181,7 +180,9 @@ fn value(array: &dyn Array, row: usize) -> Value {
         DataType::Float32 => {
             Value::float(array.as_primitive::<types::Float32Type>().value(row).into())
         }
-        DataType::Float64 => Value::float(array.as_primitive::<types::Float64Type>().value(row)),
+        DataType::Float64 => {
+            Value::float(array.as_primitive::<types::Float64Type>().value(row))
+        }
         DataType::Date32 => {
             Value::Date(array.as_primitive::<types::Date32Type>().value(row).into())
         }

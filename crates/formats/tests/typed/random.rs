@@ -72,7 +72,8 @@ fn report(
     let text: String = text.chars().take(3000).collect();
     let (found, wanted) = (shown(found), shown(wanted));
     let differ = found.lines().zip(wanted.lines()).position(|(one, other)| one != other);
-    let cut = |text: &str| text.lines().take(differ.unwrap_or(0) + 3).collect::<Vec<_>>().join("\n");
+    let cut =
+        |text: &str| text.lines().take(differ.unwrap_or(0) + 3).collect::<Vec<_>>().join("\n");
     format!(
         "seed {seed} {how:?} {options:?}\n{text}\nfound\n{}\nwanted\n{}\n",
         cut(&found),

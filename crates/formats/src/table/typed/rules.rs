@@ -29,35 +29,31 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
         Some(Delimiter::Blanks) => Some(b' '),
         None => None,
     };
-    let decimal = Some(options.decimal);
     let escape = options.escape.filter(|&escape| Some(escape) != options.quote);
-    let marks = [delimiter, options.quote, escape, options.comment, decimal];
-    // Numbers with the delimiter between their groups are in quotes.
-    let of_numbers = [options.quote, escape, options.comment, decimal, options.thousands];
-    let twice = twice(marks).or(twice(of_numbers));
-    let is_wrong = |byte: &u8| matches!(byte, b'\n' | b'\r') || !byte.is_ascii();
-    let wrong = marks.into_iter().chain(of_numbers).flatten().find(is_wrong);
+    let marks = [delimiter, options.quote, escape, options.comment, Some(options.decimal)];
+    let marks: Vec<u8> = marks.into_iter().flatten().collect();
     let invalid = |detail: String| Err(Error::reading(path, FormatReason::Invalid, detail));
-    if let Some(byte) = twice.or(wrong) {
+    for byte in marks.iter().copied().chain(options.thousands) {
         let shown = byte.escape_ascii();
-        return invalid(format!(
-            "`{shown}` cannot be what two of delimiter, quote, escape, comment, decimal point and \
-             separator of thousands are, nor be part of a line end or of a character"
-        ));
+        if !byte.is_ascii() || matches!(byte, b'\n' | b'\r') {
+            return invalid(format!(
+                "the byte `{shown}` has another meaning, or is part of a character"
+            ));
+        }
+        if marks.iter().filter(|&&other| other == byte).count() > 1 {
+            return invalid(format!(
+                "`{shown}` is two of delimiter, quote, escape, comment and decimal point"
+            ));
+        }
     }
-    if [decimal, options.thousands].iter().flatten().any(|byte| is_numeric(*byte)) {
-        return invalid(
-            "the decimal point and the separator of thousands must not be part of a number"
-                .to_owned(),
-        );
+    let in_numbers = [Some(options.decimal), options.thousands];
+    if in_numbers.iter().flatten().any(|&byte| is_numeric(byte))
+        || in_numbers[0] == in_numbers[1]
+    {
+        let detail = "the decimal point and the separator of thousands must differ, and not be part of a number";
+        return invalid(detail.to_owned());
     }
     Ok(())
-}
-
-/// Returns a byte that is there twice.
-fn twice(marks: [Option<u8>; 5]) -> Option<u8> {
-    let is_there = |at: usize| marks[at].filter(|_| marks[..at].contains(&marks[at]));
-    (0..marks.len()).find_map(is_there)
 }
 
 fn is_numeric(byte: u8) -> bool {

@@ -81,7 +81,8 @@ fn is_whole(token: &[u8]) -> bool {
 fn is_strict(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     let has_zeros = matches!(digits, [b'0', b'0'..=b'9', ..]);
-    !has_zeros && !(token.first() == Some(&b'+') && is_whole(token))
+    let has_plus = token.first() == Some(&b'+') && is_whole(token);
+    !has_zeros && !has_plus
 }
 
 /// Calls `parse` with the usual form of a token.

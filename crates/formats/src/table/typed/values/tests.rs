@@ -165,6 +165,16 @@ const ODD_MOMENTS: &[&str] = &[
     "2024-02-29T12:30:01z",
     "2024-02-29T12:30:01 Z",
 ];
+const FORMATTED: &[&str] = &[
+    "29.02.2024",
+    "31.12.9999",
+    "01.01.0001",
+    "30.02.2024",
+    "1.1.1970",
+    "01.01.1970 23:59",
+    "31.12.1969 00:00",
+    "01.01.0000",
+];
 const BOOLS: &[&str] = &["true", "false", "True", "FALSE", "TRUE", "False"];
 const TEXTS: &[&str] = &[
     "x",
@@ -192,6 +202,7 @@ const POOLS: &[&[&str]] = &[
     FINE_MOMENTS,
     ZONED,
     ODD_MOMENTS,
+    FORMATTED,
     BOOLS,
     TEXTS,
     NULLS,
@@ -272,7 +283,9 @@ fn draw(next: &mut impl FnMut() -> u64) -> Drawn {
 
 fn rules(next: &mut impl FnMut() -> u64) -> Rules {
     let mut rules = Rules { is_told: next().is_multiple_of(2), ..Rules::default() };
-    match next() % 12 {
+    match next() % 14 {
+        12 => rules.format = Some(Format::new("%d.%m.%Y").expect("a date")),
+        13 => rules.format = Some(Format::new("%d.%m.%Y %H:%M").expect("a date")),
         0 => rules.decimal = b',',
         1 => (rules.decimal, rules.thousands) = (b',', Some(b'.')),
         2 => rules.thousands = Some(b','),
@@ -360,7 +373,7 @@ fn the_type_of_a_column_holds_all_that_it_was_made_of() {
     for seed in 0..4 * rounds() {
         let mut next = swath_reference::splitmix(seed);
         let (drawn, rules) = (draw(&mut next), rules(&mut next));
-        let (fields, rules) = (drawn.fields(), Rules { is_told: false, ..rules });
+        let (fields, rules) = (drawn.fields(), Rules { is_told: false, format: None, ..rules });
         let mut kinds = Kinds::MISSING;
         for raw in (0..fields.len()).filter_map(|index| fields.raw(index)) {
             let mut scratch = Vec::new();
@@ -385,7 +398,7 @@ fn numbers_are_those_of_the_standard_library() {
                 0 => any(&mut next, DECIMAL),
                 1 => any(&mut next, WHOLE),
                 2 => format!("{:.17}", f64::from_bits(next() >> 2 | 0x3f << 56).fract()),
-                3 => format!("{}.5", (1 << 24 | next() % (1 << 24)) >> (next() % 2)),
+                3 => format!("{}.5", ((1 << 24) | (next() % (1 << 24))) >> (next() % 2)),
                 4 => format!(
                     "{:e}",
                     f32::from_bits(u32::try_from(next() % (255 << 23)).expect("32"))

@@ -39,7 +39,7 @@ pub(super) fn exactly(moment: Moment, unit: TimeUnit) -> Result<i64, Misfit> {
         TimeUnit::Microsecond => (1_000_000, 1000),
         TimeUnit::Nanosecond => return nanoseconds(moment),
     };
-    if moment.nanos % nanos != 0 {
+    if !moment.nanos.is_multiple_of(nanos) {
         return Err(Misfit::Inexact);
     }
     let seconds = moment.seconds.checked_mul(per_second).ok_or(Misfit::Range)?;
