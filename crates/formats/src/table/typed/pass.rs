@@ -294,7 +294,8 @@ impl<'p> Pass<'p> {
         reached: Reached,
         each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
     ) -> Result<()> {
-        if reached.state == State::Start || reached.open >= self.wanted.end() {
+        let is_wanted = (self.wanted.offset()..self.wanted.end()).contains(&reached.open);
+        if reached.state == State::Start || !is_wanted {
             return Ok(());
         }
         if reached.state == State::Quoted {
