@@ -110,6 +110,13 @@ impl Plan {
         Some(&mut self.columns[at])
     }
 
+    /// Makes types that were found those that values must have from now on.
+    pub(super) fn keep(&mut self, kinds: &[ColumnType]) {
+        for (column, &kind) in self.columns.iter_mut().zip(kinds) {
+            column.told = Some(kind);
+        }
+    }
+
     /// Returns the type of a column whose values can be this.
     pub(super) fn kind(&self, column: &Column, seen: Kinds) -> ColumnType {
         match (column.told, seen.column_type()) {

@@ -15,6 +15,7 @@ use swath::{Extent, Source};
 use super::options::BatchOptions;
 use super::parse::{Block, Parser};
 use super::pass::{Pass, Piece};
+use super::pipe::Pipe;
 use super::read;
 use super::report::TableReport;
 use super::settle::{Keep, settled};
@@ -34,6 +35,8 @@ const BLOCK_SIZE: u64 = 1 << 20;
 /// After an error it ends.
 pub struct BatchStream {
     table: Table,
+    /// What follows the text of the file, if that is the first part of a pipe.
+    pipe: Option<Pipe>,
     kinds: Vec<ColumnType>,
     schema: SchemaRef,
     report: TableReport,
@@ -56,7 +59,11 @@ impl std::fmt::Debug for BatchStream {
 
 impl BatchStream {
     pub(super) fn open(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
-        let table = Table::open(sources, options)?;
+        let (sources, mut pipe) = Pipe::among(sources, options)?;
+        let mut table = Table::open(sources, options)?;
+        if let Some(pipe) = &mut pipe {
+            pipe.cut(&mut table)?;
+        }
         let kinds = match table.plan.columns.iter().all(|column| column.told.is_some()) {
             true => table.guesses.types(&table.plan),
             false => settled(&table, Keep::Types)?.0,
@@ -69,8 +76,12 @@ impl BatchStream {
         let (record, next) = (table.heads[0].data, table.wanted[0].offset());
         let ready = VecDeque::new();
         let has_ended = false;
+        if pipe.is_some() {
+            table.plan.keep(&kinds);
+        }
         Ok(Self {
             table,
+            pipe,
             kinds,
             schema,
             report,
@@ -100,6 +111,10 @@ impl BatchStream {
     fn round(&mut self) -> Result<bool> {
         let whole = self.table.wanted[self.file];
         if self.next >= whole.end() {
+            if let Some(pipe) = &mut self.pipe {
+                (self.record, self.next) = (0, 0);
+                return pipe.next(&mut self.table, self.report.rows);
+            }
             if self.file + 1 == self.table.files.len() {
                 return Ok(false);
             }
