@@ -46,6 +46,8 @@ pub mod npy;
 mod options;
 mod schema;
 mod select;
+#[cfg(feature = "arrow")]
+mod typed_write;
 mod value;
 mod write;
 
@@ -55,5 +57,10 @@ pub use infer::read_columns;
 pub use options::{Delimiter, HeaderLine, Missing, TableOptions};
 pub use schema::{TableSchema, schema};
 pub use select::ColumnKey;
+#[cfg(feature = "arrow")]
+pub use typed_write::{
+    BatchForm, BatchItem, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting,
+    write_batches,
+};
 pub use value::{Decimals, Value};
 pub use write::{TableWriteOptions, write, write_columns};

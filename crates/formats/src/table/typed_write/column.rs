@@ -33,7 +33,11 @@ pub(super) fn is_writable(kind: &DataType, style: &Style) -> bool {
 }
 
 /// Returns what gives the text of a column; `None` if its type has no text.
-pub(super) fn source<'a>(array: &'a dyn Array, style: &'a Style, name: &str) -> Option<Boxed<'a>> {
+pub(super) fn source<'a>(
+    array: &'a dyn Array,
+    style: &'a Style,
+    name: &str,
+) -> Option<Boxed<'a>> {
     let lead = match style.syntax {
         Syntax::Json => key(name),
         Syntax::Separated(_) => Vec::new(),
@@ -138,10 +142,16 @@ impl<'a> Maker<'a, '_> {
     fn number(self, array: &'a dyn Array) -> Option<Boxed<'a>> {
         Some(match array.data_type() {
             DataType::Int8 => self.whole::<Int8Type>(array, |out, it| push_i64(out, it.into())),
-            DataType::Int16 => self.whole::<Int16Type>(array, |out, it| push_i64(out, it.into())),
-            DataType::Int32 => self.whole::<Int32Type>(array, |out, it| push_i64(out, it.into())),
+            DataType::Int16 => {
+                self.whole::<Int16Type>(array, |out, it| push_i64(out, it.into()))
+            }
+            DataType::Int32 => {
+                self.whole::<Int32Type>(array, |out, it| push_i64(out, it.into()))
+            }
             DataType::Int64 => self.whole::<Int64Type>(array, push_i64),
-            DataType::UInt8 => self.whole::<UInt8Type>(array, |out, it| push_u64(out, it.into())),
+            DataType::UInt8 => {
+                self.whole::<UInt8Type>(array, |out, it| push_u64(out, it.into()))
+            }
             DataType::UInt16 => {
                 self.whole::<UInt16Type>(array, |out, it| push_u64(out, it.into()))
             }
@@ -255,7 +265,8 @@ impl<'a> Maker<'a, '_> {
     }
 
     fn dictionary(self, array: &'a dyn Array, kind: &DataType) -> Option<Boxed<'a>> {
-        let (dictionary, missing) = (array.as_any_dictionary(), self.around(Look::Text).missing);
+        let (dictionary, missing) =
+            (array.as_any_dictionary(), self.around(Look::Text).missing);
         let values = dictionary.values();
         let inner = self.source(values)?;
         if values.is_empty() {
@@ -279,7 +290,12 @@ impl<'a> Maker<'a, '_> {
         })
     }
 
-    fn picked(self, array: &'a dyn Array, keys: Vec<usize>, texts: impl Texts + 'a) -> Boxed<'a> {
+    fn picked(
+        self,
+        array: &'a dyn Array,
+        keys: Vec<usize>,
+        texts: impl Texts + 'a,
+    ) -> Boxed<'a> {
         self.texts(array, Picked { keys, texts })
     }
 

@@ -107,12 +107,7 @@ pub(super) struct Frame {
 }
 
 /// Appends `rows` rows: the fields of each, separated.
-pub(super) fn push_rows(
-    out: &mut Vec<u8>,
-    columns: &[Fields<'_>],
-    rows: usize,
-    frame: Frame,
-) {
+pub(super) fn push_rows(out: &mut Vec<u8>, columns: &[Fields<'_>], rows: usize, frame: Frame) {
     let around = frame.open.len() + frame.close.len() + columns.len();
     let bytes = columns.iter().map(Fields::bytes).sum::<usize>() + rows * around;
     let mut at = out.len();

@@ -12,10 +12,7 @@ use super::source::{Around, Filled, Source, Unwritable};
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Otherwise {
     /// An error.
-    Refused {
-        detail: &'static str,
-        hint: &'static str,
-    },
+    Refused { detail: &'static str, hint: &'static str },
     /// It is written as missing, and counted.
     Missing,
 }

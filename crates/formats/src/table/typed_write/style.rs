@@ -80,6 +80,14 @@ impl Style {
         }
     }
 
+    /// Whether fields may be quoted.
+    pub(super) fn may_quote(&self) -> bool {
+        match &self.syntax {
+            Syntax::Separated(quotes) => quotes.quoting != Quoting::Never,
+            Syntax::Json => true,
+        }
+    }
+
     /// Whether a text must be quoted to be read back as this text.
     pub(super) fn needs_quotes(&self, text: &[u8]) -> bool {
         let Syntax::Separated(quotes) = &self.syntax else { return true };
@@ -147,7 +155,8 @@ mod tests {
     #[test]
     fn texts_are_quoted_only_where_a_reader_would_see_something_else() {
         let style = style(b',', Width::Several);
-        for text in ["a", "a b", " a ", "it's", "a;b|c", "0", "é", "NAN", "n/a", "sep=12", "--"] {
+        for text in ["a", "a b", " a ", "it's", "a;b|c", "0", "é", "NAN", "n/a", "sep=12", "--"]
+        {
             assert!(!style.needs_quotes(text.as_bytes()), "{text:?}");
         }
         for text in [

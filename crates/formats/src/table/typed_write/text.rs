@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use arrow_array::types::ByteArrayType;
-use arrow_array::{Array as _, GenericByteArray, StringViewArray};
+use arrow_array::{GenericByteArray, StringViewArray};
 use arrow_buffer::{ArrowNativeType as _, NullBuffer};
 
 use super::fields::{Fields, Span, push_short, some_missing};
@@ -171,8 +171,9 @@ impl<T> Column<'_, T> {
     /// Finds the rows that need quotes or escapes. What a missing row holds does not matter.
     fn care(&self, text: &[u8], spans: &[Span], rows: Range<usize>) -> Care {
         let mut care = Care::default();
-        let is_valid =
-            |row: usize| self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(rows.start + row));
+        let is_valid = |row: usize| {
+            self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(rows.start + row))
+        };
         let mut bits = Vec::new();
         if self.style.special.find(text, &mut bits) {
             // Spans are ascending: each text is looked at only up to its first special byte.

@@ -122,8 +122,7 @@ impl Clock {
     /// if its year has not four digits.
     #[inline(always)]
     pub(super) fn push<const PER_SECOND: i64>(self, out: &mut Vec<u8>, count: i64) -> bool {
-        let (seconds, fraction) =
-            (count.div_euclid(PER_SECOND), count.rem_euclid(PER_SECOND));
+        let (seconds, fraction) = (count.div_euclid(PER_SECOND), count.rem_euclid(PER_SECOND));
         let Some(date) = date(seconds.div_euclid(DAY)) else { return false };
         let mut text = [0; ROOM];
         text[..10].copy_from_slice(&date);
@@ -234,6 +233,9 @@ mod tests {
         let clock = Clock { decimals: 3, is_zoned: false };
         let at = |count| text(|out| clock.push_time::<1000>(out, count));
         assert_eq!(at(86_399_999).as_deref(), Some("23:59:59.999"));
-        assert_eq!((at(0).as_deref(), at(-1), at(86_400_000)), (Some("00:00:00.000"), None, None));
+        assert_eq!(
+            (at(0).as_deref(), at(-1), at(86_400_000)),
+            (Some("00:00:00.000"), None, None)
+        );
     }
 }
