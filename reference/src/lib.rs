@@ -28,6 +28,7 @@ pub mod records;
 pub mod safetensors;
 pub mod table;
 pub mod typed;
+pub mod typed_write;
 pub mod vectors;
 
 use std::fmt::Display;
