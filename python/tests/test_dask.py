@@ -374,10 +374,10 @@ def test_items_of_every_kind(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="item 1 of a partition is a dict.*; try: map") as caught:
         READ.append(out, dask.bag.from_sequence(["a", {}], npartitions=1))
     assert "in part 0 of the job " in caught.value.__notes__[0]
-    for wrong, told in [(1, "an int"), (None, "None")]:
-        with pytest.raises(TypeError, match=f"^partition 0 is {told}, neither str.*; try: pass"):
+    for wrong, what in [(1, "an int"), (None, "None")]:
+        with pytest.raises(TypeError, match=f"^partition 0 is {what}, neither str.*; try: pass"):
             READ.append(out, dask.delayed(wrong))
-        told = f"^the function returned {told} for partition 1, neither .*; try: return the text"
+        told = f"^the function returned {what} for partition 1, neither .*; try: return the text"
         with pytest.raises(TypeError, match=told):
             READ.append(out, ["one", dask.delayed(wrong)], lambda made: made)
     with pytest.raises(TypeError, match="^item 0 of a partition is None, neither str nor bytes"):

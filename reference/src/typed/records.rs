@@ -112,7 +112,7 @@ impl<'t> Place<'t> {
         }
     }
 
-    /// Passes over a record, or a line that is none, of which only the end matters: where quotes begin and
+    /// Passes over a record, or a line that is not one, of which only the end matters: where quotes begin and
     /// end, and escapes.
     pub(super) fn pass(&mut self, dialect: &Dialect) {
         if self.peek().is_some() && self.peek() == dialect.comment {

@@ -197,6 +197,7 @@ pub(super) const HUNG: &[&str] = &[
 /// Public functions other than verbs: they ask the machine, look at bytes in memory, or name a file of
 /// Swath's own, and nothing can be chosen about them.
 pub(super) const PLAIN: &[&str] = &[
+    "counted",
     "escaped",
     "format_prices",
     "has_banner",
