@@ -11,7 +11,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use swath::job::JobOptions;
+use swath::job::{Division, JobOptions};
 use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::table::{Column, Columns};
 use tempfile::TempDir;
@@ -205,7 +205,10 @@ impl Stage {
     /// A job with three parts; with what they wrote, if it is to be committed.
     fn plan_job(&self, folder: &Path, is_done: bool) {
         let input = self.inputs.path().join("letters");
-        let options = JobOptions::new().with_parts(3).with_folder(folder.join("job"));
+        let options = JobOptions::new()
+            .with_parts(3)
+            .with_division(Division::Lines)
+            .with_folder(folder.join("job"));
         let plan = options.plan([input], folder.join("out")).expect("room");
         for part in plan.parts().filter(|_| is_done) {
             let mut out = part.writer().expect("room");
