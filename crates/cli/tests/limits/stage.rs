@@ -207,7 +207,7 @@ impl Stage {
         let input = self.inputs.path().join("letters");
         let options = JobOptions::new()
             .with_parts(3)
-            .with_division(Division::Lines)
+            .with_division(Division::Bytes)
             .with_folder(folder.join("job"));
         let plan = options.plan([input], folder.join("out")).expect("room");
         for part in plan.parts().filter(|_| is_done) {
