@@ -361,6 +361,12 @@ static void outputs(void) {
     FAILS(swath_ordered_options_set_direct(ordering, (swath_direct_writes)2),
           SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ordered_options_set_window(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_output_options *defaults = NULL;
+    OK(swath_output_options_new(&defaults));
+    CHECK(strcmp(swath_output_options_text(defaults), swath_output_options_text(NULL)) == 0);
+    OK(swath_output_options_set_durability(defaults, SWATH_DURABILITY_NONE));
+    CHECK(strcmp(swath_output_options_text(defaults), swath_output_options_text(NULL)) != 0);
+    swath_output_options_free(defaults);
     swath_cancel_token_free(token);
     swath_append_options_free(appending);
     swath_ordered_options_free(ordering);

@@ -158,6 +158,9 @@ static void null_is_told(void) {
     CHECK(swath_block_len(NULL) == 0 && swath_block_index(NULL) == 0);
     CHECK(swath_block_offset(NULL) == 0);
     OK(swath_record_options_new(&records));
+    CHECK(strcmp(swath_record_options_text(records), swath_record_options_text(NULL)) == 0);
+    OK(swath_record_options_set_delimiter(records, ';'));
+    CHECK(strcmp(swath_record_options_text(records), swath_record_options_text(NULL)) != 0);
     swath_record_options_free(records);
     swath_record_options_free(NULL);
 }
