@@ -6,4 +6,5 @@ mod dialects;
 mod oracle;
 mod random;
 mod shown;
+mod sources;
 mod vectors;
