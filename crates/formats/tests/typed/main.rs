@@ -5,5 +5,6 @@
 mod dialects;
 mod oracle;
 mod random;
+mod samples;
 mod shown;
 mod vectors;

@@ -7,7 +7,7 @@ use crate::oracle::{self, How};
 
 /// Tables that are drawn. `SWATH_TABLES` says how many for runs that take longer, and `SWATH_SEED` says
 /// which one is drawn alone.
-const TABLES: u64 = 3000;
+const TABLES: u64 = 10_000;
 
 /// How a table is read: workers, bytes of a block. Small blocks are for small tables.
 const SMALL: [(usize, u64); 8] =
