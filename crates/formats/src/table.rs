@@ -58,6 +58,10 @@ pub use options::{Delimiter, HeaderLine, Missing, TableOptions};
 pub use schema::{TableSchema, schema};
 pub use select::ColumnKey;
 #[cfg(feature = "arrow")]
-pub use typed::ColumnType;
+pub use typed::{
+    BatchOptions, BatchStream, Batches, ColumnReport, ColumnType, Dictionary, Encoding, Ragged,
+    RecordLine, Renamed, SetAside, TableReport, read_batches, read_batches_of, stream_batches,
+    stream_batches_of,
+};
 pub use value::{Decimals, Value};
 pub use write::{TableWriteOptions, write, write_columns};

@@ -25,6 +25,7 @@ mod cells;
 mod columns;
 mod count;
 mod crc;
+mod cuts;
 mod decimals;
 pub mod digits;
 pub mod fields;
@@ -44,6 +45,7 @@ pub use cells::Cells;
 pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
 pub use crc::crc32c_combine;
+pub use cuts::{CutMarks, Cuts, Quoting, Searched};
 pub use decimals::{
     Decimal, Tokens, append_digits, decimal, nearest_double, parse_doubles, parse_doubles_at,
     parse_integers, parse_integers_at,

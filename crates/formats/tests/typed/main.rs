@@ -1,0 +1,11 @@
+//! Tables of any types as record batches: every text at every block size and number of workers.
+
+#![cfg(feature = "arrow")]
+
+mod dialects;
+mod oracle;
+mod random;
+mod samples;
+mod shown;
+mod sources;
+mod vectors;
