@@ -248,8 +248,42 @@ impl Drawn {
     }
 }
 
+/// Fields of one column: mostly of one pool.
+fn draw(next: &mut impl FnMut() -> u64, nulls: &[&str]) -> Drawn {
+    if next().is_multiple_of(3) { draw_clean(next, nulls) } else { draw_odd(next) }
+}
+
+/// Fields of one pool, and words for missing values.
+fn draw_clean(next: &mut impl FnMut() -> u64, nulls: &[&str]) -> Drawn {
+    const CLEAN: &[&[&str]] = &[
+        &["0", "1", "-1", "7", "42", "-12", "127", "100"],
+        &["0.5", "-1.5", "1e5", "-1", "0", "1.25", "1234567.125"],
+        DATES,
+        &[
+            "1970-01-01",
+            "2024-02-29T12:30:01",
+            "2024-02-29 23:59:59.123456",
+            "1969-12-31T23:59:59.5",
+        ],
+        &["2024-02-29T12:30:01Z", "2024-02-29 12:30:01.5+01:30", "1970-01-01T00:00:00-23:59"],
+        &["01.01.1970", "29.02.2024", "31.12.1999"],
+        BOOLS,
+        TEXTS,
+    ];
+    let pool = CLEAN[below(next, CLEAN.len())];
+    let (missing, quoted) = (1 + below(next, 10), 1 + below(next, 4));
+    let mut drawn = Drawn::default();
+    for _ in 0..below(next, 300) {
+        let is_missing = below(next, 10 * missing) == 0;
+        let field = any(next, if is_missing { nulls } else { pool });
+        let is_quoted = quoted == 1 && below(next, 20) == 0;
+        drawn.push(if is_quoted { format!("\"{field}\"") } else { field }.as_bytes());
+    }
+    drawn
+}
+
 /// Fields of mostly one pool, with a few of all others, quotes, blanks and bytes that are wrong.
-fn draw(next: &mut impl FnMut() -> u64) -> Drawn {
+fn draw_odd(next: &mut impl FnMut() -> u64) -> Drawn {
     let mut drawn = Drawn::default();
     let main = POOLS[below(next, POOLS.len())];
     let (odd, empty, quoted) = (below(next, 3) * below(next, 40), next() % 4, next() % 3);
@@ -281,25 +315,32 @@ fn draw(next: &mut impl FnMut() -> u64) -> Drawn {
     drawn
 }
 
-fn rules(next: &mut impl FnMut() -> u64) -> Rules {
+/// Rules, and the words for missing values.
+fn rules(next: &mut impl FnMut() -> u64) -> (Rules, &'static [&'static str]) {
     let mut rules = Rules { is_told: next().is_multiple_of(2), ..Rules::default() };
+    let mut nulls: &[&str] = &["", "NA", "null"];
     match next() % 14 {
-        12 => rules.format = Some(Format::new("%d.%m.%Y").expect("a date")),
-        13 => rules.format = Some(Format::new("%d.%m.%Y %H:%M").expect("a date")),
         0 => rules.decimal = b',',
         1 => (rules.decimal, rules.thousands) = (b',', Some(b'.')),
         2 => rules.thousands = Some(b','),
-        3 => rules.nulls = Words::new(["-1", "0", "1970-01-01", "false", ""]),
-        4 => rules.nulls = Words::new(["x", "NA"]),
+        3 => nulls = &["-1", "0", "1970-01-01", "false", ""],
+        4 => nulls = &["x", "NA"],
         5 => {
-            (rules.trues, rules.falses) =
-                (Words::new(["1", "true"]), Words::new(["0", "1970-01-01"]))
+            rules.trues = Words::new(["1", "true"]);
+            rules.falses = Words::new(["0", "1970-01-01"]);
         }
         6 => rules.quoting.escape = Some(b'\\'),
         7 => rules.quoting.quote = None,
+        8 => rules.format = Some(Format::new("%d.%m.%Y").expect("a date")),
+        9 => rules.format = Some(Format::new("%d.%m.%Y %H:%M").expect("a date")),
+        10 => nulls = &["true", "2024-02-29T12:30:01Z", "0.5", ""],
         _ => {}
     }
-    rules
+    rules.nulls = Words::new(nulls);
+    if nulls.len() == 2 {
+        nulls = &["x", "NA", ""];
+    }
+    (rules, nulls)
 }
 
 /// What the fields give one by one.
@@ -355,7 +396,8 @@ fn whole_columns_are_what_their_fields_give_one_by_one() {
     let mut fit = 0;
     for seed in 0..rounds() {
         let mut next = swath_reference::splitmix(seed);
-        let (drawn, rules) = (draw(&mut next), rules(&mut next));
+        let (rules, nulls) = rules(&mut next);
+        let drawn = draw(&mut next, nulls);
         for column_type in ColumnType::all() {
             let wanted = one_by_one(column_type, drawn.fields(), &rules);
             let found = in_pieces(column_type, drawn.fields(), &rules, &mut next);
@@ -372,7 +414,8 @@ fn whole_columns_are_what_their_fields_give_one_by_one() {
 fn the_type_of_a_column_holds_all_that_it_was_made_of() {
     for seed in 0..4 * rounds() {
         let mut next = swath_reference::splitmix(seed);
-        let (drawn, rules) = (draw(&mut next), rules(&mut next));
+        let (rules, nulls) = rules(&mut next);
+        let drawn = draw(&mut next, nulls);
         let (fields, rules) = (drawn.fields(), Rules { is_told: false, format: None, ..rules });
         let mut kinds = Kinds::MISSING;
         for raw in (0..fields.len()).filter_map(|index| fields.raw(index)) {
@@ -507,4 +550,53 @@ fn half_a_character_is_a_misfit_even_if_the_next_field_has_the_rest() {
     assert_eq!(builder.len(), 2);
     let texts = builder.finish();
     assert_eq!(texts.as_string::<i64>().iter().collect::<Vec<_>>(), [Some("x"), Some("é")]);
+}
+
+#[test]
+fn seven_digits_of_which_the_last_is_zero_make_nanoseconds_unless_the_unit_is_given() {
+    let mut drawn = Drawn::default();
+    drawn.push(b"1970-01-01T00:00:00.1234560");
+    let micros = || Builder::new("timestamp[us]".parse().expect("a type"), 1);
+    let found = micros().push_all(drawn.fields(), &Rules::default());
+    assert_eq!(found, Err(MisfitAt { index: 0, misfit: Misfit::Inexact }));
+    let told = Rules { is_told: true, ..Rules::default() };
+    assert_eq!(micros().push_all(drawn.fields(), &told), Ok(()));
+}
+
+#[test]
+fn a_word_and_a_zero_byte_are_another_word() {
+    let rules = Rules::default();
+    for (word, longer) in [("NA", "NA\0"), ("", "\0"), ("null", "null\0\0")] {
+        let mut drawn = Drawn::default();
+        drawn.push(word.as_bytes());
+        drawn.push(longer.as_bytes());
+        drawn.push(b"more text");
+        let mut builder = Builder::new(ColumnType::Text, 2);
+        builder.push_all(drawn.fields(), &rules).expect("texts");
+        let texts = builder.finish();
+        let wanted = [None, Some(longer), Some("more text")];
+        assert_eq!(texts.as_string::<i64>().iter().collect::<Vec<_>>(), wanted);
+    }
+    let mut drawn = Drawn::default();
+    drawn.push(b"true");
+    drawn.push(b"true\0");
+    drawn.push(b"more text");
+    let found = Builder::new(ColumnType::Bool, 2).push_all(drawn.fields(), &rules);
+    assert_eq!(found, Err(MisfitAt { index: 1, misfit: Misfit::Form }));
+}
+
+#[test]
+fn a_word_for_a_missing_value_may_be_written_with_escapes_and_doubled_quotes() {
+    let mut drawn = Drawn::default();
+    for raw in [&br#""N\A""#[..], b"7", br#""a""b""#, b"NA"] {
+        drawn.push(raw);
+    }
+    let nulls = Words::new(["NA", "a\"b"]);
+    let quoting = Quoting { quote: Some(b'"'), escape: Some(b'\\') };
+    let rules = Rules { nulls, quoting, ..Rules::default() };
+    let mut builder = Builder::new(ColumnType::I64, 4);
+    builder.push_all(drawn.fields(), &rules).expect("one number");
+    let numbers = builder.finish();
+    let wanted = [None, Some(7), None, None];
+    assert_eq!(numbers.as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), wanted);
 }
