@@ -7,4 +7,5 @@ mod oracle;
 mod random;
 mod samples;
 mod shown;
+mod sources;
 mod vectors;
