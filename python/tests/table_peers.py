@@ -9,14 +9,8 @@ import datetime
 import io
 import json
 import math
-import os
-import subprocess
 import warnings
 from typing import Any
-
-#: A program that reads tables as JSON, ``[{"hex": …, "options": {…}}]``, from its standard input, and
-#: writes the answers of `vectors/README.md`, each with ``ok`` or ``error`` before it and NUL after it.
-PROGRAM = os.environ.get("SWATH_TABLE_ANSWERS")
 
 #: Peers call the same type by other names.
 WORDS = {
@@ -25,8 +19,9 @@ WORDS = {
     "String": "text", "Date": "date", "Time": "time",
     "Datetime(time_unit='us', time_zone=None)": "timestamp[us]",
     "Datetime(time_unit='us', time_zone='UTC')": "timestamp[us, UTC]",
-    "double": "f64", "string": "text", "date32[day]": "date", "time32[s]": "time",
-    "timestamp[s, tz=UTC]": "timestamp[s, UTC]", "timestamp[ns, tz=UTC]": "timestamp[ns, UTC]",
+    "double": "f64", "string": "text", "large_string": "text", "date32[day]": "date", "time32[s]": "time",
+    "timestamp[s, tz=UTC]": "timestamp[s, UTC]", "timestamp[us, tz=UTC]": "timestamp[us, UTC]",
+    "timestamp[ns, tz=UTC]": "timestamp[ns, UTC]",
     "BIGINT": "i64", "UBIGINT": "u64", "HUGEINT": "i128", "DOUBLE": "f64", "BOOLEAN": "bool",
     "VARCHAR": "text", "DATE": "date", "TIME": "time", "TIMESTAMP": "timestamp[us]",
     "TIMESTAMP WITH TIME ZONE": "timestamp[us, UTC]",
@@ -156,15 +151,17 @@ def by_duckdb(data: bytes, **how: Any) -> list[Column]:
             ]
 
 
-PEERS = {"pandas": by_pandas, "polars": by_polars, "pyarrow": by_pyarrow, "duckdb": by_duckdb}
+READERS: dict[str, Any] = {
+    "pandas": by_pandas, "polars": by_polars, "pyarrow": by_pyarrow, "duckdb": by_duckdb,
+}
 
 
-def verdict(peer: str, data: bytes, has_names: bool, how: dict[str, Any]) -> str:
-    """What a peer makes of a table: its columns, or ``error``."""
+def verdict(reader: Any, data: bytes, has_names: bool, how: dict[str, Any]) -> str:
+    """What a reader makes of a table: its columns, or ``error``."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return shown(PEERS[peer](data, **how), has_names)
+            return shown(reader(data, **how), has_names)
         # Each of them has its own; some are not even of the class Exception.
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
@@ -172,61 +169,19 @@ def verdict(peer: str, data: bytes, has_names: bool, how: dict[str, Any]) -> str
             return "error"
 
 
-def ours(tables: list[tuple[bytes, dict[str, Any]]]) -> list[list[Column] | None]:
-    """What we make of tables with these options: columns, or ``None`` for an error."""
-    assert PROGRAM is not None
-    rows = [{"hex": data.hex(), "options": options} for data, options in tables]
-    done = subprocess.run([PROGRAM], input=json.dumps(rows).encode(), stdout=subprocess.PIPE, check=True)
-    return [columns_of(answer) for answer in done.stdout.decode().split("\0\n")[:-1]]
+def has_typed_tables() -> bool:
+    """Whether our package reads tables of any types."""
+    import inspect
+
+    import swath
+
+    return "ragged" in inspect.signature(swath.read_csv).parameters
 
 
-def columns_of(answer: str) -> list[Column] | None:
-    """The columns of an answer."""
-    state, *lines = answer.rstrip("\n").split("\n")
-    if state == "error":
-        return None
-    decoder = json.JSONDecoder()
-    heads = []
-    for line in lines:
-        if line.startswith("column "):
-            name, end = decoder.raw_decode(line[len("column "):])
-            heads.append((name, line[len("column ") + end + 1 :].split(" nulls ")[0]))
-    after = 1 + max(at for at, line in enumerate(lines) if line.startswith("column "))
-    rows = [list(values_of(line, decoder)) for line in lines[after:]]
-    return [
-        (name, kind, [parsed(row[at], kind) for row in rows]) for at, (name, kind) in enumerate(heads)
-    ]
+def ours(data: bytes, **options: Any) -> list[Column]:
+    """What we read."""
+    import pyarrow as pa
+    import swath
 
-
-def values_of(line: str, decoder: json.JSONDecoder) -> Any:
-    """The values of a line: JSON strings, and words."""
-    at = 0
-    while at < len(line):
-        if line[at] == '"':
-            value, at = decoder.raw_decode(line, at)
-            yield ("text", value)
-        else:
-            end = line.find(" ", at)
-            end = len(line) if end < 0 else end
-            yield ("word", line[at:end])
-            at = end
-        at += 1
-
-
-def parsed(value: tuple[str, str], kind: str) -> Any:
-    """A value of an answer, as Python has it."""
-    how, text = value
-    if how == "text":
-        return text
-    if text == "-":
-        return None
-    if kind == "bool":
-        return text == "true"
-    if kind.startswith("f"):
-        return float(text)
-    if kind == "date":
-        return datetime.date.fromisoformat(text)
-    if kind.startswith("timestamp"):
-        whole, fraction = text.rstrip("Z").split(".")
-        return Written((whole + "." + fraction).rstrip("0").rstrip("."))
-    return int(text)
+    # Bytes would be a path.
+    return of_arrow(pa.table(swath.read_csv(memoryview(data), **options)))

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use swath::{Block, Extent, ReadOptions};
 
 use super::dialect::Dialect;
-use super::faults::{self, Origin};
+use super::faults::{self, Origin, Problem};
 use super::record::{Records, Wrong};
 use super::state::{Lines, State, ends, possible};
 use crate::error::{Error, Result};
@@ -327,7 +327,21 @@ impl<'p> Pass<'p> {
             }
             (at, state, look) = (at + len as u64, lines.end(), LOOK);
         }
-        Ok(faults::wrong(Wrong::OpenQuote(0), quote).into_error(self.input, self.origin))
+        Ok(self.before(record, quote)?.into_error(self.input, self.origin))
+    }
+
+    /// Returns the fault of the record at `record` in which the quote at `quote` is not closed: it may
+    /// have another one before that quote. A record that is very long is not searched.
+    fn before(&self, record: u64, quote: u64) -> Result<Problem> {
+        const LONGEST: u64 = 64 << 20;
+        if quote - record <= LONGEST {
+            let text = self.text(record, quote + 1)?;
+            let records = Records { text: &text, dialect: self.dialect };
+            if let Err(wrong) = records.split(0, |_| {}) {
+                return Ok(faults::split(wrong, record, record));
+            }
+        }
+        Ok(faults::wrong(Wrong::OpenQuote(0), quote))
     }
 }
 

@@ -7,7 +7,7 @@ use super::options::{BatchOptions, Ragged};
 use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records};
 use super::rules;
-use super::values::{ColumnType, Field, Kinds, Rules, State, is_number};
+use super::values::{ColumnType, Field, Kinds, Rules, State, is_number, is_timestamp};
 use crate::error::Result;
 
 /// The most records of a sample after the first one.
@@ -139,8 +139,13 @@ impl<'t> Judge<'t> {
 
     /// Whether a field is a text, and not a word for a missing value.
     fn is_name(&self, place: Place) -> bool {
-        let state = self.with(place, |field| Kinds::of(field, &self.rules).state());
-        state == State::Of(ColumnType::Text) && !self.is_number(place)
+        self.with(place, |field| {
+            let state = Kinds::of(field, &self.rules).state();
+            // Some numbers and timestamps have no type that holds them.
+            state == State::Of(ColumnType::Text)
+                && !is_number(field, &self.rules)
+                && !is_timestamp(field)
+        })
     }
 
     /// Whether a field is a word for a missing value in quotes, such as `""`.

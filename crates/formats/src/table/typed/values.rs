@@ -38,6 +38,7 @@ pub(in crate::table) use kinds::{Kinds, State};
 pub(in crate::table) use misfit::{Misfit, MisfitAt};
 pub(in crate::table) use number::is_number;
 pub(in crate::table) use rules::{Rules, Words};
+pub(in crate::table) use time::is_timestamp;
 pub use types::ColumnType;
 
 #[cfg(test)]

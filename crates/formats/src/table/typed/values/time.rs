@@ -13,6 +13,7 @@ use arrow_schema::TimeUnit;
 use chrono::{Datelike, NaiveDate};
 use swath_simd::Moment;
 
+use super::field::Field;
 use super::misfit::Misfit;
 
 /// Days from the first day of year 1, as day 1, to 1970.
@@ -73,6 +74,11 @@ pub(super) fn date(text: &[u8]) -> Option<i32> {
 /// Returns the days since 1970.
 pub(super) fn days(date: NaiveDate) -> i32 {
     date.num_days_from_ce() - EPOCH
+}
+
+/// Whether a field is a timestamp, even one that no type holds.
+pub(in crate::table) fn is_timestamp(field: Field<'_>) -> bool {
+    moment(field.trimmed()).is_some()
 }
 
 /// Parses a timestamp: a date, a time, and possibly a zone.
