@@ -50,6 +50,17 @@ pub(crate) fn refused(path: &Path, head: &[u8]) -> Option<Error> {
     Some(Error::reading(path, FormatReason::UnknownFormat, detail).at(0).hint(hint))
 }
 
+/// The same for a reader that takes UTF-16 too.
+#[cfg(feature = "arrow")]
+pub(crate) fn refused_unless_utf_16(path: &Path, head: &[u8]) -> Option<Error> {
+    let is_utf_16 = |sign: &[u8]| sign == b"\xff\xfe" || sign == b"\xfe\xff";
+    let found = ENCODINGS.iter().find(|(sign, ..)| head.starts_with(sign));
+    match found {
+        Some((sign, ..)) if is_utf_16(sign) => None,
+        _ => refused(path, head),
+    }
+}
+
 /// Returns the error for a file that is not `wanted`, and says what it is if its first bytes show that.
 pub(crate) fn not(path: &Path, wanted: &str, head: &[u8]) -> Error {
     let unknown = |detail| Error::reading(path, FormatReason::UnknownFormat, detail).at(0);

@@ -49,6 +49,12 @@ fn part(source: Source, read: &ReadOptions) -> Result<Opened> {
     Opened::of_memory(Bytes::Read(bytes), input.name())
 }
 
+/// Bytes in memory as a source.
+#[cfg(feature = "arrow")]
+pub(crate) fn memory(bytes: Vec<u8>, name: &Path) -> Result<Source> {
+    Ok(Opened::of_memory(Bytes::Decompressed(bytes), name)?.source())
+}
+
 /// Refuses options that select a part of a source: the format decides which bytes it reads.
 pub(crate) fn check_whole(input: &Input, read: &ReadOptions) -> Result<()> {
     if read.is_whole() {
@@ -85,6 +91,9 @@ impl Opened {
     }
 }
 
+/// Returns the error for a file with these first bytes, if a reader does not take it.
+type Refused = fn(&Path, &[u8]) -> Option<Error>;
+
 /// Text that is read more than once.
 pub(crate) struct Text(Opened);
 
@@ -92,17 +101,28 @@ impl Text {
     /// Opens a source, or the part of it that `read` selects, and, if it is compressed, decompresses
     /// it as `read` says.
     pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Self> {
+        Self::open_unless(source, read, foreign::refused)
+    }
+
+    /// The same for a reader that takes UTF-16 too.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn open_encoded(source: Source, read: &ReadOptions) -> Result<Self> {
+        Self::open_unless(source, read, foreign::refused_unless_utf_16)
+    }
+
+    /// Opens a source unless `refused` returns an error for its first bytes.
+    fn open_unless(source: Source, read: &ReadOptions, refused: Refused) -> Result<Self> {
         let opened = if read.is_whole() { open(source, read)? } else { part(source, read)? };
         let read = &read.clone().without_extent();
         let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
         let head = first.read(&opened.input)?.buffer;
-        if let Some(error) = foreign::refused(opened.path(), &head) {
+        if let Some(error) = refused(opened.path(), &head) {
             return Err(error);
         }
         if !is_compressed(&head) {
             return Ok(Self(opened));
         }
-        let bytes = decompressed(&opened, read)?;
+        let bytes = decompressed(&opened, read, refused)?;
         Opened::of_memory(Bytes::Decompressed(bytes), opened.path()).map(Self)
     }
 
@@ -120,11 +140,17 @@ impl Text {
     pub(crate) fn source(&self) -> Source {
         self.0.source()
     }
+
+    /// Another text under the same name.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn replaced(&self, bytes: Vec<u8>) -> Result<Self> {
+        Opened::of_memory(Bytes::Decompressed(bytes), self.path()).map(Self)
+    }
 }
 
 /// Whether this is how a compressed file begins and no text does. The letters of bzip2 alone are
 /// not enough.
-fn is_compressed(head: &[u8]) -> bool {
+pub(crate) fn is_compressed(head: &[u8]) -> bool {
     match Format::detect(head) {
         Some(Format::Bzip2) => {
             matches!(head.get(4..10), Some(b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90"))
@@ -180,7 +206,7 @@ impl ReadAt for Memory {
     }
 }
 
-fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
+fn decompressed(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result<Vec<u8>> {
     let (path, memory) = (packed.path(), Growing::default());
     let options = DecompressOptions::new().with_read(read.clone());
     let output = Output::stream(memory.clone(), path);
@@ -209,7 +235,7 @@ fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
         (None, false) => {
             let bytes = std::mem::take(&mut text.bytes);
             let head = &bytes[..bytes.len().min(HEAD)];
-            return match foreign::refused(path, head) {
+            return match refused(path, head) {
                 Some(error) => Err(error),
                 None if is_compressed(head) => Err(compressed_twice(path)),
                 None => Ok(bytes),

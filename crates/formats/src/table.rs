@@ -47,6 +47,8 @@ mod options;
 mod schema;
 mod select;
 #[cfg(feature = "arrow")]
+mod typed;
+#[cfg(feature = "arrow")]
 mod typed_write;
 mod value;
 mod write;
@@ -57,6 +59,12 @@ pub use infer::read_columns;
 pub use options::{Delimiter, HeaderLine, Missing, TableOptions};
 pub use schema::{TableSchema, schema};
 pub use select::ColumnKey;
+#[cfg(feature = "arrow")]
+pub use typed::{
+    BatchOptions, BatchStream, Batches, ColumnReport, ColumnType, Dictionary, Encoding, Ragged,
+    RecordLine, Renamed, SetAside, TableReport, read_batches, read_batches_of, stream_batches,
+    stream_batches_of,
+};
 #[cfg(feature = "arrow")]
 pub use typed_write::{
     BatchForm, BatchItem, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting,

@@ -1,0 +1,80 @@
+//! How records and fields of one table are written.
+
+use super::values::Quoting;
+use crate::table::options::Delimiter;
+
+/// What separates the fields of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    /// This byte.
+    Byte(u8),
+    /// Runs of blanks, also around a record.
+    Blanks,
+    /// Nothing: there is one column.
+    Nothing,
+}
+
+impl From<Delimiter> for Between {
+    fn from(delimiter: Delimiter) -> Self {
+        match delimiter {
+            Delimiter::Byte(byte) => Self::Byte(byte),
+            Delimiter::Blanks => Self::Blanks,
+        }
+    }
+}
+
+/// How the text of a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub(super) between: Between,
+    pub(super) quote: Option<u8>,
+    /// Differs from the quote.
+    pub(super) escape: Option<u8>,
+    pub(super) comment: Option<u8>,
+}
+
+impl Dialect {
+    /// Whether a byte ends a field that is not the last of its record.
+    pub(super) fn separates(&self, byte: u8) -> bool {
+        match self.between {
+            Between::Byte(delimiter) => byte == delimiter,
+            Between::Blanks => matches!(byte, b' ' | b'\t'),
+            Between::Nothing => false,
+        }
+    }
+
+    /// Whether a byte is a blank that may follow a closing quote.
+    pub(super) fn is_blank(&self, byte: u8) -> bool {
+        matches!(byte, b' ' | b'\t') && !self.separates(byte)
+    }
+
+    /// Whether newlines may be part of a field.
+    pub(super) fn has_long_lines(&self) -> bool {
+        self.quote.is_some() || self.escape.is_some()
+    }
+
+    /// How fields are quoted.
+    pub(super) fn quoting(&self) -> Quoting {
+        Quoting { quote: self.quote, escape: self.escape }
+    }
+
+    /// Returns the delimiter for the report.
+    pub(super) fn delimiter(&self) -> Option<Delimiter> {
+        match self.between {
+            Between::Byte(byte) => Some(Delimiter::Byte(byte)),
+            Between::Blanks => Some(Delimiter::Blanks),
+            Between::Nothing => None,
+        }
+    }
+}
+
+/// Cuts off blanks.
+pub(super) fn trim(mut bytes: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] = bytes {
+        bytes = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] = bytes {
+        bytes = rest;
+    }
+    bytes
+}

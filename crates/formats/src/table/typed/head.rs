@@ -1,0 +1,291 @@
+//! The start of a table: what separates its fields, and the names of its columns.
+
+use std::collections::HashSet;
+
+use super::dialect::{Between, Dialect};
+use super::faults::{self, Origin, Problem};
+use super::options::{BatchOptions, Header, Ragged};
+use super::pass::Pass;
+use super::prefix::{LONG, Prefix, may_end_later};
+use super::record::{Line, Place, Records};
+use super::report::Renamed;
+use super::sniff::{self, Sample};
+use crate::error::{Error, FormatReason, Result};
+use crate::input::Text;
+
+/// The start of a table.
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    pub(super) dialect: Dialect,
+    /// How many records name the columns.
+    pub(super) lines: usize,
+    /// The name of each column, which no other one has.
+    pub(super) names: Vec<String>,
+    pub(super) renamed: Vec<Renamed>,
+    /// Where the first record after the names begins.
+    pub(super) data: u64,
+}
+
+/// What an earlier file of the same table decided.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decided {
+    pub(super) between: Between,
+    pub(super) lines: usize,
+}
+
+/// The text of a file, and what the options say about it.
+pub(super) struct Opening<'o> {
+    pub(super) input: &'o Text,
+    pub(super) options: &'o BatchOptions,
+    /// Where the text begins, after a byte order mark.
+    pub(super) begin: u64,
+    pub(super) origin: Origin,
+    pub(super) decided: Option<Decided>,
+}
+
+impl Opening<'_> {
+    /// Finds out what the start of the table says.
+    pub(super) fn head(&self) -> Result<Head> {
+        let mut prefix = Prefix::new(self.input, self.begin)?;
+        self.skip(&mut prefix)?;
+        let dialect = self.dialect(&mut prefix)?;
+        let lines = self.lines(&mut prefix, dialect)?;
+        let mut header = Vec::new();
+        let mut at = 0;
+        let mut columns = None;
+        for _ in 0..lines {
+            let record = self.next(&mut prefix, dialect, at)?;
+            let columns = *columns.get_or_insert(record.fields.len());
+            header.push(self.parts(&prefix, &record, dialect, columns)?);
+            at = record.next;
+        }
+        let data = prefix.base + at as u64;
+        let columns = match columns {
+            Some(columns) => columns,
+            None => self.next(&mut prefix, dialect, at)?.fields.len(),
+        };
+        let (names, renamed) = distinct(joined(header, columns));
+        let renamed = if lines == 0 { Vec::new() } else { renamed };
+        Ok(Head { dialect, lines, names, renamed, data })
+    }
+
+    /// Skips the lines that the options say.
+    fn skip(&self, prefix: &mut Prefix<'_>) -> Result<()> {
+        let mut left = self.options.skip_rows;
+        let mut at = 0;
+        while left > 0 {
+            match swath_simd::find(&prefix.bytes[at..], b'\n') {
+                Some(len) => (at, left) = (at + len + 1, left - 1),
+                None if prefix.is_all() => (at, left) = (prefix.bytes.len(), 0),
+                None => {
+                    prefix.cut(at);
+                    at = 0;
+                    prefix.grow()?;
+                }
+            }
+        }
+        prefix.cut(at);
+        Ok(())
+    }
+
+    fn dialect(&self, prefix: &mut Prefix<'_>) -> Result<Dialect> {
+        let BatchOptions { quote, comment, .. } = *self.options;
+        let escape = self.options.escape.filter(|&escape| Some(escape) != quote);
+        let plain = Dialect { between: Between::Nothing, quote, escape, comment };
+        let told = self.options.delimiter.map(Between::from);
+        let between = match (told, self.decided) {
+            (Some(told), _) => told,
+            (None, decided) => match (excels(&prefix.bytes), decided) {
+                (Some((byte, len)), decided) => {
+                    prefix.cut(len);
+                    decided.map_or(Between::Byte(byte), |decided| decided.between)
+                }
+                (None, Some(decided)) => decided.between,
+                (None, None) => sniff::between(prefix, plain, self.options)?,
+            },
+        };
+        Ok(Dialect { between, ..plain })
+    }
+
+    /// Returns how many records name the columns.
+    fn lines(&self, prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<usize> {
+        match (self.options.header, self.decided) {
+            (Header::Lines(lines), _) => Ok(lines),
+            (Header::Auto, Some(decided)) => Ok(decided.lines),
+            (Header::Auto, None) => {
+                let sample = Sample::take(prefix, dialect)?;
+                Ok(usize::from(sample.has_names(&prefix.bytes, self.options)))
+            }
+        }
+    }
+
+    /// Finds the record that begins at `at` or after lines without data.
+    fn next(&self, prefix: &mut Prefix<'_>, dialect: Dialect, at: usize) -> Result<Found> {
+        let mut at = at;
+        loop {
+            let mut fields = Vec::new();
+            let records = Records { text: &prefix.bytes, dialect };
+            let is_over = at >= prefix.bytes.len();
+            let split = match is_over {
+                true => Ok((Line::Skipped, at)),
+                false => records.split(at, |place| fields.push(place)),
+            };
+            let is_known =
+                prefix.is_all() || split.is_ok_and(|(_, next)| next < prefix.bytes.len());
+            match split {
+                Ok((Line::Data, next)) if is_known => return Ok(Found { at, fields, next }),
+                Ok((Line::Skipped, next)) if is_known && !is_over => at = next,
+                Ok(_) if is_known => return Err(self.empty(prefix)),
+                Err(wrong) if is_known || !may_end_later(wrong, prefix.bytes.len()) => {
+                    let problem = faults::split(wrong, prefix.base + at as u64, prefix.base);
+                    return Err(problem.into_error(self.input, self.origin));
+                }
+                _ => {
+                    if prefix.bytes.len() >= LONG {
+                        self.check_end(prefix.base + at as u64, dialect)?;
+                    }
+                    prefix.grow()?;
+                }
+            }
+        }
+    }
+
+    /// Whether the record that begins at `from` has an end; an error if a quote in it has not.
+    fn check_end(&self, from: u64, dialect: Dialect) -> Result<()> {
+        let pass = Pass {
+            input: self.input,
+            read: &self.options.read,
+            block_size: 0,
+            dialect,
+            origin: self.origin,
+            data: from,
+            wanted: swath::Extent::between(from, from + 1),
+        };
+        pass.each(&|_| Ok(()))
+    }
+
+    /// Returns the texts of a record of the header.
+    fn parts(
+        &self,
+        prefix: &Prefix<'_>,
+        record: &Found,
+        dialect: Dialect,
+        columns: usize,
+    ) -> Result<Vec<String>> {
+        let (found, at) = (record.fields.len(), prefix.base + record.at as u64);
+        let is_padded = self.options.ragged == Ragged::Pad && found < columns;
+        if found != columns && !is_padded {
+            let problem = faults::ragged(at, found, columns, Ragged::Refuse);
+            return Err(problem.into_error(self.input, self.origin));
+        }
+        let quoting = dialect.quoting();
+        let mut scratch = Vec::new();
+        let mut parts = Vec::with_capacity(columns);
+        for place in &record.fields {
+            let raw = &prefix.bytes[place.start..place.end];
+            let field = quoting.field(raw, &mut scratch);
+            match std::str::from_utf8(field.bytes) {
+                Ok(name) => parts.push(name.trim_matches([' ', '\t']).to_owned()),
+                Err(_) => {
+                    let problem: Problem =
+                        faults::name(at, prefix.base + place.start as u64, raw);
+                    return Err(problem.into_error(self.input, self.origin));
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    fn empty(&self, prefix: &Prefix<'_>) -> Error {
+        let detail = match self.options.header {
+            Header::Lines(2..) => "it has fewer records than lines of names",
+            _ => "it has no records",
+        };
+        let error = Error::reading(self.input.path(), FormatReason::Malformed, detail);
+        error.at(prefix.base + prefix.bytes.len() as u64)
+    }
+}
+
+/// A record of the prefix, and where the next one begins.
+struct Found {
+    at: usize,
+    fields: Vec<Place>,
+    next: usize,
+}
+
+/// Excel's `sep=;`: the byte, and the length of the line.
+fn excels(text: &[u8]) -> Option<(u8, usize)> {
+    let (byte, rest) = text.strip_prefix(b"sep=")?.split_first()?;
+    let len = match rest {
+        [] => 5,
+        [b'\n', ..] => 6,
+        [b'\r', b'\n', ..] => 7,
+        [b'\r'] => 6,
+        _ => return None,
+    };
+    let is_delimiter = byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n');
+    is_delimiter.then_some((*byte, len))
+}
+
+/// Joins the parts of each name.
+fn joined(header: Vec<Vec<String>>, columns: usize) -> Vec<String> {
+    let mut lines = header.into_iter();
+    let mut names = lines.next().unwrap_or_default();
+    names.resize(columns, String::new());
+    for parts in lines {
+        for (name, part) in names.iter_mut().zip(parts) {
+            if !name.is_empty() && !part.is_empty() {
+                name.push('_');
+            }
+            name.push_str(&part);
+        }
+    }
+    names
+}
+
+/// Gives each column a name that no other one has. A name stays with the first column that has it.
+fn distinct(names: Vec<String>) -> (Vec<String>, Vec<Renamed>) {
+    let mut taken: HashSet<String> = names.iter().cloned().collect();
+    let mut seen: HashSet<&str> = HashSet::with_capacity(names.len());
+    let mut renamed = Vec::new();
+    let mut own: Vec<Option<String>> = Vec::with_capacity(names.len());
+    for (index, name) in names.iter().enumerate() {
+        if !name.is_empty() && seen.insert(name) {
+            own.push(None);
+            continue;
+        }
+        let base = if name.is_empty() { format!("column_{}", index + 1) } else { name.clone() };
+        let numbered = (2_u64..).map(|number| format!("{base}_{number}"));
+        let is_free = |name: &String| !taken.contains(name);
+        let to = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base);
+        taken.insert(to.clone());
+        renamed.push(Renamed { index, from: name.clone(), to: to.clone() });
+        own.push(Some(to));
+    }
+    drop(seen);
+    let names = names.into_iter().zip(own).map(|(name, own)| own.unwrap_or(name)).collect();
+    (names, renamed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_has_a_name_that_no_other_one_has() {
+        let own = |names: &[&str]| distinct(names.iter().map(|&it| it.to_owned()).collect()).0;
+        assert_eq!(own(&["a", "b"]), ["a", "b"]);
+        assert_eq!(own(&["a", "a", "a_2", ""]), ["a", "a_3", "a_2", "column_4"]);
+        assert_eq!(own(&["", "column_1"]), ["column_1_2", "column_1"]);
+    }
+
+    #[test]
+    fn the_line_of_excel_is_exactly_that() {
+        assert_eq!(excels(b"sep=;\na"), Some((b';', 6)));
+        assert_eq!(excels(b"sep=\t\r\na"), Some((b'\t', 7)));
+        assert_eq!(excels(b"sep=,"), Some((b',', 5)));
+        for other in [&b"sep=\n"[..], b"sep=;;\n", b"SEP=;\n", b"sep=\"\n", b"a\nsep=;\n"] {
+            assert_eq!(excels(other), None);
+        }
+    }
+}

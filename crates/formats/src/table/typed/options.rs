@@ -1,0 +1,329 @@
+//! How a typed table is written in its file, and what to make of it.
+
+use swath::{Extent, ReadOptions};
+
+use super::values::ColumnType;
+use crate::setters::setters;
+use crate::table::options::{Delimiter, HeaderLine};
+use crate::table::select::ColumnKey;
+
+/// How the bytes of a text become characters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// As a byte order mark at the start says; UTF-8 without one.
+    #[default]
+    Auto,
+    /// UTF-8.
+    Utf8,
+    /// Latin-1, that is windows-1252: every byte is a character.
+    Latin1,
+    /// UTF-16, the low byte of each unit first.
+    Utf16Le,
+    /// UTF-16, the high byte of each unit first.
+    Utf16Be,
+}
+
+impl Encoding {
+    /// All choices, with the names that users write.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("auto", Self::Auto),
+        ("utf-8", Self::Utf8),
+        ("latin-1", Self::Latin1),
+        ("utf-16le", Self::Utf16Le),
+        ("utf-16be", Self::Utf16Be),
+    ];
+}
+
+/// What happens to a record with more or fewer fields than the table has columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Ragged {
+    /// It is an error.
+    #[default]
+    Refuse,
+    /// Fields that it lacks are missing values; further fields are an error.
+    Pad,
+    /// It is left out, and the report has its line.
+    SetAside,
+}
+
+impl Ragged {
+    /// All choices, with the names that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("error", Self::Refuse), ("pad", Self::Pad), ("set-aside", Self::SetAside)];
+}
+
+/// Which columns of text become dictionaries, which hold each different text once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dictionary {
+    /// Those whose type is given: [`ColumnType::Dictionary`].
+    #[default]
+    Told,
+    /// All.
+    All,
+}
+
+/// The lines that name the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Header {
+    Auto,
+    /// This many, from 0.
+    Lines(usize),
+}
+
+/// How to read a table of any types as record batches. Every setter returns the options; none can
+/// fail. What contradicts itself is an error of the verb.
+///
+/// ```
+/// use swath_formats::table::{BatchOptions, ColumnType};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("people.csv");
+/// std::fs::write(&path, "name;born;zip\nAnn;1980-02-29;01234\nBob;;99999\n")?;
+/// let options = BatchOptions::new().with_delimiter(b';').with_columns(["born", "zip"]);
+/// let table = options.with_types([("zip", ColumnType::U32)]).read_batches(&path)?;
+/// let types: Vec<_> = table.report().columns.iter().map(|column| column.kind).collect();
+/// assert_eq!(types, [ColumnType::Date, ColumnType::U32]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct BatchOptions {
+    pub(super) delimiter: Option<Delimiter>,
+    pub(super) header: Header,
+    pub(super) comment: Option<u8>,
+    pub(super) quote: Option<u8>,
+    pub(super) escape: Option<u8>,
+    pub(super) columns: Option<Vec<ColumnKey>>,
+    pub(super) types: Vec<(ColumnKey, ColumnType)>,
+    pub(super) formats: Vec<(ColumnKey, String)>,
+    pub(super) rename: Vec<(ColumnKey, String)>,
+    pub(super) skip_rows: u64,
+    pub(super) rows: Option<u64>,
+    pub(super) nulls: Vec<Vec<u8>>,
+    pub(super) trues: Vec<Vec<u8>>,
+    pub(super) falses: Vec<Vec<u8>>,
+    pub(super) decimal: u8,
+    pub(super) thousands: Option<u8>,
+    pub(super) encoding: Encoding,
+    pub(super) ragged: Ragged,
+    pub(super) dictionary: Dictionary,
+    pub(super) file_column: Option<String>,
+    pub(super) read: ReadOptions,
+    pub(super) starting_in: Option<Extent>,
+    pub(super) block_size: u64,
+}
+
+impl Default for BatchOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn words<W: AsRef<[u8]>>(words: impl IntoIterator<Item = W>) -> Vec<Vec<u8>> {
+    words.into_iter().map(|word| word.as_ref().to_vec()).collect()
+}
+
+fn keyed<K: Into<ColumnKey>, V>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(ColumnKey, V)> {
+    pairs.into_iter().map(|(key, value)| (key.into(), value)).collect()
+}
+
+impl BatchOptions {
+    /// Defaults: the delimiter that fits the first lines best, `"`, no escape, no comments, an
+    /// automatic header, all columns and rows, types as the values are.
+    pub fn new() -> Self {
+        Self {
+            delimiter: None,
+            header: Header::Auto,
+            comment: None,
+            quote: Some(b'"'),
+            escape: None,
+            columns: None,
+            types: Vec::new(),
+            formats: Vec::new(),
+            rename: Vec::new(),
+            skip_rows: 0,
+            rows: None,
+            nulls: words(["", "NA", "N/A", "null", "NULL"]),
+            trues: words(["true", "True", "TRUE"]),
+            falses: words(["false", "False", "FALSE"]),
+            decimal: b'.',
+            thousands: None,
+            encoding: Encoding::Auto,
+            ragged: Ragged::Refuse,
+            dictionary: Dictionary::Told,
+            file_column: None,
+            read: ReadOptions::new(),
+            starting_in: None,
+            block_size: 0,
+        }
+    }
+
+    /// What separates fields: a byte, or [`Delimiter::Blanks`]. Default: of tab, `,`, `;` and `|`
+    /// the one with the most consistent number of fields in the first lines.
+    #[must_use]
+    pub fn with_delimiter(mut self, delimiter: impl Into<Delimiter>) -> Self {
+        self.delimiter = Some(delimiter.into());
+        self
+    }
+
+    /// Whether the first line names the columns. Default: [`HeaderLine::Auto`]: it does if none of
+    /// its fields is a value other than text, or if the column below one of its texts has another
+    /// type than text. If all columns are of text, it does if its fields are distinct.
+    #[must_use]
+    pub fn with_header(mut self, header: HeaderLine) -> Self {
+        self.header = match header {
+            HeaderLine::Auto => Header::Auto,
+            HeaderLine::Present => Header::Lines(1),
+            HeaderLine::Absent => Header::Lines(0),
+        };
+        self
+    }
+
+    /// The first `lines` lines name the columns: the parts of a name, one from each line, are
+    /// joined with `_`, and empty parts are left out.
+    #[must_use]
+    pub fn with_header_lines(mut self, lines: usize) -> Self {
+        self.header = Header::Lines(lines);
+        self
+    }
+
+    setters! {
+        /// The byte that begins a line to skip. Default: none.
+        with_comment(comment: Option<u8>);
+
+        /// The byte that may enclose fields; between quotes, a doubled one stands for itself, and
+        /// delimiters and newlines are text. Default: `"`.
+        with_quote(quote: Option<u8>);
+
+        /// The byte after which any byte is text, inside quotes and outside. Default: none.
+        with_escape(escape: Option<u8>);
+    }
+
+    /// Reads only these columns, in this order, each given by its name in the header, before it is
+    /// renamed, or by its index from 0. Other columns are not parsed and not checked. Default: all.
+    #[must_use]
+    pub fn with_columns<K: Into<ColumnKey>>(
+        mut self,
+        columns: impl IntoIterator<Item = K>,
+    ) -> Self {
+        self.columns = Some(columns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The types of some columns; a value of another type is an error. Default: the type that holds
+    /// all values of the column in the file.
+    #[must_use]
+    pub fn with_types<K: Into<ColumnKey>>(
+        mut self,
+        types: impl IntoIterator<Item = (K, ColumnType)>,
+    ) -> Self {
+        self.types = keyed(types);
+        self
+    }
+
+    /// How dates and timestamps of some columns are written, in the notation of strftime. The type
+    /// of such a column is the one in [`with_types`](Self::with_types); otherwise it is a date if
+    /// the format has no time, and a timestamp in microseconds if it has.
+    #[must_use]
+    pub fn with_formats<K: Into<ColumnKey>, F: Into<String>>(
+        mut self,
+        formats: impl IntoIterator<Item = (K, F)>,
+    ) -> Self {
+        self.formats = keyed(formats.into_iter().map(|(key, format)| (key, format.into())));
+        self
+    }
+
+    /// New names for some columns.
+    #[must_use]
+    pub fn with_rename<K: Into<ColumnKey>, N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = (K, N)>,
+    ) -> Self {
+        self.rename = keyed(names.into_iter().map(|(key, name)| (key, name.into())));
+        self
+    }
+
+    setters! {
+        /// Lines of the file to skip before anything else, empty ones and comments included.
+        /// Default: 0.
+        with_skip_rows(skip_rows: u64);
+
+        /// Reads at most this many rows; what follows them is not checked. Default: all.
+        with_rows(rows: u64);
+    }
+
+    /// Fields that mean a missing value. Default: the empty field, `NA`, `N/A`, `null`, `NULL`.
+    #[must_use]
+    pub fn with_null_values<W: AsRef<[u8]>>(
+        mut self,
+        nulls: impl IntoIterator<Item = W>,
+    ) -> Self {
+        self.nulls = words(nulls);
+        self
+    }
+
+    /// Fields that mean true. Default: `true`, `True`, `TRUE`.
+    #[must_use]
+    pub fn with_true_values<W: AsRef<[u8]>>(
+        mut self,
+        trues: impl IntoIterator<Item = W>,
+    ) -> Self {
+        self.trues = words(trues);
+        self
+    }
+
+    /// Fields that mean false. Default: `false`, `False`, `FALSE`.
+    #[must_use]
+    pub fn with_false_values<W: AsRef<[u8]>>(
+        mut self,
+        falses: impl IntoIterator<Item = W>,
+    ) -> Self {
+        self.falses = words(falses);
+        self
+    }
+
+    setters! {
+        /// The decimal point. Default: `.`.
+        with_decimal(decimal: u8);
+
+        /// The byte between groups of three digits before the decimal point. Default: none.
+        with_thousands(thousands: Option<u8>);
+
+        /// How bytes become characters. Default: [`Encoding::Auto`].
+        with_encoding(encoding: Encoding);
+
+        /// What happens to records with more or fewer fields than there are columns. Default:
+        /// [`Ragged::Refuse`].
+        with_ragged(ragged: Ragged);
+
+        /// Which columns of text become dictionaries. Default: those whose type is given.
+        with_dictionary(dictionary: Dictionary);
+    }
+
+    /// Adds a last column with this name, a dictionary, which has the name of each row's file.
+    /// Default: none.
+    #[must_use]
+    pub fn with_file_column(mut self, name: impl Into<String>) -> Self {
+        self.file_column = Some(name.into());
+        self
+    }
+
+    setters! {
+        /// How files are read: workers, page cache, progress, cancellation. Parts of a file are
+        /// selected with [`with_starting_in`](Self::with_starting_in).
+        with_read(read: ReadOptions);
+
+        /// Reads only the rows that begin in this extent of each text; the last one is read to its
+        /// end. If extents together cover a text, each row begins in exactly one of them. The
+        /// header is read anyway, and quotes are counted from the start. Default: all rows.
+        with_starting_in(starting_in: Extent);
+
+        /// Bytes of text that become one batch; the rows and their types do not depend on it.
+        /// Default 0: 1 MiB.
+        with_block_size(block_size: u64);
+    }
+}

@@ -1,0 +1,270 @@
+//! Parses the records of a block into columns.
+//!
+//! ```text
+//! rows      some hundred records, split         (rows.rs)
+//! columns   one after the other: all fields of one, by the builder of its type
+//! misfit    the type becomes wider, and the column of this block is parsed again
+//! ```
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use arrow_array::{Array, ArrayRef};
+
+use super::faults::{self, Problem};
+use super::guesses::Guesses;
+use super::pass::Piece;
+use super::plan::{Column, Plan};
+use super::rows::{Places, Rows};
+use super::search::Search;
+use super::values::{Builder, ColumnType, Kinds, RawFields, Rules};
+
+/// Values that are looked at after the first one that contradicts a type.
+const LOOK: usize = 1000;
+
+/// A column of some records.
+#[derive(Clone, Debug)]
+pub(super) struct Parsed {
+    pub(super) kind: ColumnType,
+    pub(super) values: ArrayRef,
+}
+
+/// The records of a block.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) rows: usize,
+    /// The columns that were requested, in that order.
+    pub(super) columns: Vec<Parsed>,
+    /// Where records begin that were set aside.
+    pub(super) aside: Vec<u64>,
+}
+
+/// Parses blocks.
+pub(super) struct Parser<'p> {
+    plan: &'p Plan,
+    guesses: &'p Guesses,
+    /// Memory that no worker uses now.
+    idle: Mutex<Vec<(Rows, Places)>>,
+    /// Rows of the last block, as many as the next one is likely to have.
+    rows: AtomicUsize,
+}
+
+/// The columns of a block that are not parsed yet.
+struct Job<'j> {
+    /// Indices of the requested columns among those of the plan.
+    which: &'j [usize],
+    /// What the values of each of them can be.
+    kinds: Vec<Kinds>,
+    /// Those to parse, by their places in `which`.
+    todo: Vec<usize>,
+}
+
+/// Why a block could not be parsed.
+enum Stopped {
+    /// Splitting found this.
+    Problem(Problem),
+    /// There is a fault in a field; it may not be the first.
+    Field,
+}
+
+/// The columns that are parsed in one run.
+struct Run {
+    rows: Rows,
+    places: Places,
+    builders: Vec<Option<Builder>>,
+    count: usize,
+    aside: Vec<u64>,
+}
+
+impl<'p> Parser<'p> {
+    pub(super) fn new(plan: &'p Plan, guesses: &'p Guesses) -> Self {
+        Self { plan, guesses, idle: Mutex::default(), rows: AtomicUsize::new(0) }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(Rows, Places)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Parses columns of the plan; what contradicts their types makes these wider.
+    pub(super) fn block(&self, piece: &Piece<'_>, which: &[usize]) -> Result<Block, Problem> {
+        let kinds = self.guesses.of(which);
+        let mut job = Job { which, kinds, todo: (0..which.len()).collect() };
+        let mut parsed: Vec<Option<Parsed>> = Vec::new();
+        parsed.resize_with(which.len(), || None);
+        loop {
+            let run =
+                self.run(piece, &mut job).map_err(|stopped| self.first(piece, stopped))?;
+            let mut again = Vec::new();
+            for (&slot, builder) in job.todo.iter().zip(run.builders) {
+                match builder {
+                    Some(builder) => {
+                        let kind = self.kind(&job, slot);
+                        parsed[slot] = Some(Parsed { kind, values: builder.finish() });
+                    }
+                    None => again.push(slot),
+                }
+            }
+            self.idle().push((run.rows, run.places));
+            if again.is_empty() {
+                // Relaxed: a hint.
+                self.rows.store(run.count, Ordering::Relaxed);
+                self.guesses.add(which, &job.kinds);
+                let columns = parsed.into_iter().flatten().collect();
+                return Ok(Block { rows: run.count, columns, aside: run.aside });
+            }
+            job.todo = again;
+        }
+    }
+
+    /// Returns the first fault of a block that has one.
+    fn first(&self, piece: &Piece<'_>, stopped: Stopped) -> Problem {
+        let mut search = Search::new(self.plan);
+        let first = piece.parts().find_map(|part| search.first(part.bytes, part.offset));
+        match (first, stopped) {
+            (Some(first), _) => first,
+            (None, Stopped::Problem(problem)) => problem,
+            (None, Stopped::Field) => {
+                faults::room(piece.parts().next().map_or(0, |part| part.offset))
+            }
+        }
+    }
+
+    fn column(&self, job: &Job<'_>, slot: usize) -> &Column {
+        &self.plan.columns[job.which[slot]]
+    }
+
+    fn kind(&self, job: &Job<'_>, slot: usize) -> ColumnType {
+        self.plan.kind(self.column(job, slot), job.kinds[slot])
+    }
+
+    fn run(&self, piece: &Piece<'_>, job: &mut Job<'_>) -> Result<Run, Stopped> {
+        let capacity = self.rows.load(Ordering::Relaxed);
+        let builder = |&slot: &usize| Some(Builder::new(self.kind(job, slot), capacity));
+        let (rows, places) = self.idle().pop().unwrap_or_default();
+        let mut run = Run {
+            rows,
+            places,
+            builders: job.todo.iter().map(builder).collect(),
+            count: 0,
+            aside: Vec::new(),
+        };
+        for part in piece.parts() {
+            let text = part.bytes;
+            let mut at = 0;
+            while at < part.bytes.len() {
+                at = run.rows.fill(part.bytes, at, &self.plan.shape).map_err(|fault| {
+                    Stopped::Problem(faults::of_rows(
+                        fault,
+                        part.offset + at as u64,
+                        part.offset,
+                        &self.plan.shape,
+                    ))
+                })?;
+                run.count += run.rows.count();
+                run.aside.extend(run.rows.aside.iter().map(|&at| part.offset + at as u64));
+                self.take(text, &mut run, job)?;
+            }
+        }
+        Ok(run)
+    }
+
+    /// Takes the rows at hand, column by column.
+    fn take(&self, text: &[u8], run: &mut Run, job: &mut Job<'_>) -> Result<(), Stopped> {
+        let Run { rows, places, builders, .. } = run;
+        for (at, builder) in builders.iter_mut().enumerate() {
+            let Some(column) = builder else { continue };
+            let slot = job.todo[at];
+            let fields = rows.column(text, self.column(job, slot).index, places);
+            if !self.push(fields, column, job, slot)? {
+                *builder = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends fields to a column; `false` if the column has to be parsed again.
+    fn push(
+        &self,
+        fields: RawFields<'_>,
+        builder: &mut Builder,
+        job: &mut Job<'_>,
+        slot: usize,
+    ) -> Result<bool, Stopped> {
+        let column = self.column(job, slot);
+        let rules = &self.plan.rules[column.rules];
+        let mut rest = fields;
+        let seen = job.kinds[slot];
+        let is_open = match seen.column_type() {
+            // It is text unless other values follow.
+            found if found.is_text() => !seen.is_text(),
+            // Words for missing values are texts in quotes, unless other values follow.
+            ColumnType::Null => has_quotes(fields, rules),
+            _ => false,
+        };
+        if column.told.is_none() && is_open {
+            job.kinds[slot] |= look(fields, rules, usize::MAX);
+            if self.kind(job, slot) != self.plan.kind(column, seen) {
+                return Ok(false);
+            }
+        }
+        loop {
+            let Err(misfit) = builder.push_all(rest, rules) else { return Ok(true) };
+            let kind = self.kind(job, slot);
+            if column.told.is_some() || kind.is_text() {
+                return Err(Stopped::Field);
+            }
+            rest = RawFields {
+                starts: &rest.starts[misfit.index..],
+                ends: &rest.ends[misfit.index..],
+                ..rest
+            };
+            let before = job.kinds[slot];
+            job.kinds[slot] |= look(rest, rules, LOOK);
+            if self.kind(job, slot) == kind {
+                // It was refused, but looks as if it fitted: only text certainly holds it.
+                job.kinds[slot] = before | Kinds::TEXT;
+            }
+            // A text may have been taken for a word that means a missing value.
+            if kind != ColumnType::Null || self.kind(job, slot).is_text() {
+                return Ok(false);
+            }
+            // Only missing values came before.
+            let missing = builder.len();
+            *builder = Builder::new(self.kind(job, slot), 0);
+            for _ in 0..missing {
+                builder.push_missing();
+            }
+        }
+    }
+}
+
+/// Whether a field begins with a quote.
+fn has_quotes(fields: RawFields<'_>, rules: &Rules) -> bool {
+    let Some(quote) = rules.quoting.quote else { return false };
+    let begins = |(&start, &end): (&u32, &u32)| {
+        start < end && fields.text.get(start as usize) == Some(&quote)
+    };
+    fields.starts.iter().zip(fields.ends).any(begins)
+}
+
+/// Returns what the first of some fields can be.
+fn look(fields: RawFields<'_>, rules: &Rules, most: usize) -> Kinds {
+    let mut scratch = Vec::new();
+    let mut kinds = Kinds::MISSING;
+    for (&start, &end) in fields.starts.iter().zip(fields.ends).take(most) {
+        if let Some(raw) = fields.text.get(start as usize..end as usize) {
+            kinds |= Kinds::of(rules.quoting.field(raw, &mut scratch), rules);
+        }
+    }
+    kinds
+}
+
+impl Parsed {
+    /// Returns the number of missing values.
+    pub(super) fn nulls(&self) -> usize {
+        match self.kind {
+            ColumnType::Null => self.values.len(),
+            _ => self.values.null_count(),
+        }
+    }
+}

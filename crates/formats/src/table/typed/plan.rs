@@ -1,0 +1,204 @@
+//! Everything that is decided before the first record is read.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_schema::{Field, Schema, SchemaRef};
+
+use super::head::Head;
+use super::options::{BatchOptions, Dictionary};
+use super::rows::Shape;
+use super::rules;
+use super::values::{ColumnType, Format, Kinds, Rules};
+use crate::error::{Error, FormatReason, Result};
+use crate::table::select::{ColumnKey, find};
+
+/// A column that is read.
+#[derive(Clone, Debug)]
+pub(super) struct Column {
+    /// Its index in the file.
+    pub(super) index: usize,
+    /// Its name in the file.
+    pub(super) name: String,
+    /// Its name in the batches, if that is another one.
+    pub(super) renamed: Option<String>,
+    pub(super) told: Option<ColumnType>,
+    /// Which of the plan's rules.
+    pub(super) rules: usize,
+}
+
+impl Column {
+    /// Returns its name in the batches.
+    pub(super) fn shown(&self) -> &str {
+        self.renamed.as_ref().unwrap_or(&self.name)
+    }
+}
+
+/// Everything that is decided before the first record is read.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) shape: Shape,
+    /// The columns that are read, in the order of the file.
+    pub(super) columns: Vec<Column>,
+    /// For each column of the batches, its index among these.
+    pub(super) order: Vec<usize>,
+    pub(super) rules: Vec<Rules>,
+    /// The type of texts that are found.
+    pub(super) texts: ColumnType,
+    pub(super) file_column: Option<String>,
+}
+
+impl Plan {
+    pub(super) fn new(path: &Path, options: &BatchOptions, head: &Head) -> Result<Self> {
+        let lookup = Lookup::new(&head.names, options);
+        let invalid = |detail: String| Error::reading(path, FormatReason::Invalid, detail);
+        let (columns, order) = columns(options, head, &lookup).map_err(invalid)?;
+        let mut plan = Self {
+            shape: Shape {
+                dialect: head.dialect,
+                columns: head.names.len(),
+                ragged: options.ragged,
+            },
+            columns,
+            order,
+            rules: vec![rules::rules(options, head.dialect)],
+            texts: match options.dictionary {
+                Dictionary::Told => ColumnType::Text,
+                Dictionary::All => ColumnType::Dictionary,
+            },
+            file_column: options.file_column.clone(),
+        };
+        plan.tell(options, &lookup).map_err(invalid)?;
+        Ok(plan)
+    }
+
+    /// Adds the types and formats that the options say.
+    fn tell(
+        &mut self,
+        options: &BatchOptions,
+        lookup: &Lookup<'_>,
+    ) -> std::result::Result<(), String> {
+        let told = Rules { is_told: true, ..self.rules[0].clone() };
+        self.rules.push(told.clone());
+        for (key, kind) in &options.types {
+            let Some(column) = self.column(lookup.find(key)?) else { continue };
+            if column.told.is_some_and(|told| told != *kind) {
+                return Err(format!("column `{}` is given two types", column.name));
+            }
+            (column.told, column.rules) = (Some(*kind), 1);
+        }
+        for (key, text) in &options.formats {
+            let format = Format::new(text)?;
+            let number = self.rules.len();
+            let Some(column) = self.column(lookup.find(key)?) else { continue };
+            let kind = *column.told.get_or_insert(format.column_type());
+            if !format.suits(kind) {
+                return Err(format!(
+                    "the format `{text}` does not suit a column of type {kind}"
+                ));
+            }
+            column.rules = number;
+            self.rules.push(Rules { format: Some(format), ..told.clone() });
+        }
+        Ok(())
+    }
+
+    /// The column at this index of the file, if it is read.
+    fn column(&mut self, index: usize) -> Option<&mut Column> {
+        let at = self.columns.binary_search_by_key(&index, |column| column.index).ok()?;
+        Some(&mut self.columns[at])
+    }
+
+    /// Makes types that were found those that values must have from now on.
+    pub(super) fn keep(&mut self, kinds: &[ColumnType]) {
+        for (column, &kind) in self.columns.iter_mut().zip(kinds) {
+            column.told = Some(kind);
+        }
+    }
+
+    /// Returns the type of a column whose values can be this.
+    pub(super) fn kind(&self, column: &Column, seen: Kinds) -> ColumnType {
+        match (column.told, seen.column_type()) {
+            (Some(told), _) => told,
+            (None, ColumnType::Text) => self.texts,
+            (None, found) => found,
+        }
+    }
+
+    /// Returns the schema of batches with columns of these types.
+    pub(super) fn schema(&self, kinds: &[ColumnType]) -> SchemaRef {
+        let field =
+            |&at: &usize| Field::new(self.columns[at].shown(), kinds[at].data_type(), true);
+        let mut fields: Vec<Field> = self.order.iter().map(field).collect();
+        if let Some(name) = &self.file_column {
+            fields.push(Field::new(name, ColumnType::Dictionary.data_type(), false));
+        }
+        Arc::new(Schema::new(fields))
+    }
+}
+
+/// The columns that are read, in the order of the file, and their order in the batches.
+fn columns(
+    options: &BatchOptions,
+    head: &Head,
+    lookup: &Lookup<'_>,
+) -> std::result::Result<(Vec<Column>, Vec<usize>), String> {
+    let count = head.names.len();
+    let wanted: Vec<usize> = match &options.columns {
+        None => (0..count).collect(),
+        Some(keys) if keys.is_empty() => return Err("no columns are selected".to_owned()),
+        Some(keys) => {
+            keys.iter().map(|key| lookup.find(key)).collect::<std::result::Result<_, _>>()?
+        }
+    };
+    let mut sorted = wanted.clone();
+    sorted.sort_unstable();
+    if let Some(twice) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("column index {} is selected twice", twice[0]));
+    }
+    let mut shown: HashMap<usize, &str> = HashMap::new();
+    for (key, name) in &options.rename {
+        shown.insert(lookup.find(key)?, name);
+    }
+    let column = |&index: &usize| {
+        let renamed = shown.get(&index).map(|&name| name.to_owned());
+        Column { index, name: head.names[index].clone(), renamed, told: None, rules: 0 }
+    };
+    let order =
+        wanted.iter().map(|index| sorted.partition_point(|other| other < index)).collect();
+    Ok((sorted.iter().map(column).collect(), order))
+}
+
+/// Finds columns by name or index.
+struct Lookup<'n> {
+    names: &'n [String],
+    /// Empty if few are searched.
+    indices: HashMap<&'n str, usize>,
+}
+
+/// From this many keys on, a table of all names is worth it.
+const MANY: usize = 8;
+
+impl<'n> Lookup<'n> {
+    fn new(names: &'n [String], options: &BatchOptions) -> Self {
+        let keys = options.columns.as_ref().map_or(0, Vec::len)
+            + options.types.len()
+            + options.formats.len()
+            + options.rename.len();
+        let mut indices = HashMap::new();
+        if keys >= MANY {
+            indices.extend(names.iter().map(String::as_str).zip(0..));
+        }
+        Self { names, indices }
+    }
+
+    fn find(&self, key: &ColumnKey) -> std::result::Result<usize, String> {
+        if let ColumnKey::Name(name) = key
+            && let Some(&index) = self.indices.get(name.as_str())
+        {
+            return Ok(index);
+        }
+        find(key, Some(self.names), self.names.len())
+    }
+}

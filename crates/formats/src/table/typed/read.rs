@@ -1,0 +1,73 @@
+//! Reads tables as record batches.
+//!
+//! ```text
+//! table     files are opened; the first one decides the delimiter and whether there are names
+//! settled   blocks of whole records, parsed until each column has one type
+//! deciding  the records that decided the types, for the report
+//! ```
+
+use arrow_array::ArrayRef;
+use swath::Source;
+
+use super::batches::Batches;
+use super::options::BatchOptions;
+use super::report::{ColumnReport, RecordLine, TableReport};
+use super::settle::{Keep, Part, settled};
+use super::table::Table;
+use super::values::ColumnType;
+use crate::error::Result;
+
+pub(super) fn read(sources: Vec<Source>, options: &BatchOptions) -> Result<Batches> {
+    let table = Table::open(sources, options)?;
+    let (kinds, parts) = settled(&table, Keep::Values)?;
+    finish(&table, kinds, parts)
+}
+
+fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Batches> {
+    let schema = table.plan.schema(&kinds);
+    let mut nulls = vec![0; kinds.len()];
+    let (mut batches, mut rows) = (Vec::new(), 0);
+    let mut aside: Vec<(usize, u64)> = Vec::new();
+    for part in parts {
+        for (nulls, column) in nulls.iter_mut().zip(&part.columns) {
+            *nulls += column.nulls() as u64;
+        }
+        aside.extend(part.aside.iter().map(|&offset| (part.file, offset)));
+        if part.rows == 0 {
+            continue;
+        }
+        rows += part.rows as u64;
+        let columns: Vec<ArrayRef> =
+            part.columns.into_iter().map(|column| column.values).collect();
+        batches.push(table.batch(&schema, &columns, part.file, part.rows)?);
+    }
+    let deciding = table.deciding()?;
+    let report = TableReport {
+        columns: columns(table, &kinds, &deciding, &nulls),
+        rows,
+        set_aside: table.set_aside(&aside)?,
+        ..table.report()
+    };
+    Ok(Batches { schema, batches, report })
+}
+
+/// Returns the report of all columns, in the order of the batches.
+pub(super) fn columns(
+    table: &Table,
+    kinds: &[ColumnType],
+    deciding: &[Option<RecordLine>],
+    nulls: &[u64],
+) -> Vec<ColumnReport> {
+    let column = |&at: &usize| {
+        let column = &table.plan.columns[at];
+        ColumnReport {
+            name: column.shown().to_owned(),
+            index: column.index,
+            kind: kinds[at],
+            is_told: column.told.is_some(),
+            nulls: nulls[at],
+            deciding: deciding[at],
+        }
+    };
+    table.plan.order.iter().map(column).collect()
+}

@@ -1,0 +1,297 @@
+//! Splits one record into its fields, byte by byte: exact for every dialect, and what the fast way
+//! falls back on.
+//!
+//! ```text
+//! text      a,"b,""c"" ",d\r\n
+//! starts    0 2          13
+//! ends       1          12 14       quotes are part of a field here, a carriage return is not
+//! ```
+
+use super::dialect::{Between, Dialect};
+
+/// What is wrong with a record, at which byte of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    /// A quote opens here and is not closed.
+    OpenQuote(usize),
+    /// An escape with nothing after it.
+    OpenEscape(usize),
+    /// Text after the closing quote of the field that begins here.
+    AfterQuote(usize),
+    /// A carriage return that does not end a line.
+    LoneReturn(usize),
+}
+
+impl Wrong {
+    /// Returns the byte.
+    pub(super) fn at(self) -> usize {
+        match self {
+            Self::OpenQuote(at)
+            | Self::OpenEscape(at)
+            | Self::AfterQuote(at)
+            | Self::LoneReturn(at) => at,
+        }
+    }
+}
+
+/// Where a field of a record begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// What a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// A line without data: empty, or a comment.
+    Skipped,
+    /// A record, whose fields were passed to the closure.
+    Data,
+}
+
+/// A text that begins with a record.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Records<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) dialect: Dialect,
+}
+
+/// What follows a field.
+enum Next {
+    Field(usize),
+    Record(usize),
+}
+
+impl<'t> Records<'t> {
+    /// Splits the record that begins at `at`, which is before the end, and returns what it is and
+    /// where the next one begins.
+    pub(super) fn split(
+        &self,
+        at: usize,
+        mut field: impl FnMut(Place),
+    ) -> Result<(Line, usize), Wrong> {
+        if let Some(next) = self.skipped(at)? {
+            return Ok((Line::Skipped, next));
+        }
+        let mut start = match self.dialect.between {
+            Between::Blanks => self.after_blanks(at),
+            Between::Byte(_) | Between::Nothing => at,
+        };
+        loop {
+            let (end, next) = self.field(start)?;
+            field(Place { start, end });
+            match next {
+                Next::Field(next) => start = next,
+                Next::Record(next) => return Ok((Line::Data, next)),
+            }
+        }
+    }
+
+    /// If the line at `at` is empty or a comment, returns where the next one begins.
+    fn skipped(&self, at: usize) -> Result<Option<usize>, Wrong> {
+        if self.dialect.comment.is_some() && self.text.get(at) == self.dialect.comment.as_ref()
+        {
+            return self.comment(at).map(Some);
+        }
+        let start = match self.dialect.between {
+            Between::Blanks => self.after_blanks(at),
+            Between::Byte(_) | Between::Nothing => at,
+        };
+        let is_lone = self.text[start..] == *b"\r";
+        let end = if is_lone { Some((start, start + 1)) } else { self.line_end(start) };
+        Ok(end.map(|(_, next)| next))
+    }
+
+    fn comment(&self, at: usize) -> Result<usize, Wrong> {
+        let rest = &self.text[at..];
+        let line = &rest[..swath_simd::find(rest, b'\n').unwrap_or(rest.len())];
+        let next = (at + line.len() + 1).min(self.text.len());
+        let inner = if next > at + line.len() { line.strip_suffix(b"\r") } else { None };
+        match swath_simd::find(inner.unwrap_or(line), b'\r') {
+            Some(lone) => Err(Wrong::LoneReturn(at + lone)),
+            None => Ok(next),
+        }
+    }
+
+    /// Returns where the record that begins at `at` ends, whatever its fields are; `None` if a quote
+    /// in it is not closed.
+    pub(super) fn end(&self, at: usize) -> Option<usize> {
+        match self.skipped(at) {
+            Ok(None) => {}
+            Ok(Some(next)) => return Some(next),
+            Err(_) => {
+                let rest = &self.text[at..];
+                return Some(
+                    at + swath_simd::find(rest, b'\n').map_or(rest.len(), |len| len + 1),
+                );
+            }
+        }
+        let mut at = at;
+        let mut is_start = true;
+        loop {
+            match self.text.get(at) {
+                None => return Some(self.text.len()),
+                Some(b'\n') => return Some(at + 1),
+                Some(&byte) if Some(byte) == self.dialect.escape => {
+                    (at, is_start) = ((at + 2).min(self.text.len()), false);
+                }
+                Some(&byte) if is_start && Some(byte) == self.dialect.quote => {
+                    (at, is_start) = (self.closed(at)?, false);
+                }
+                Some(&byte) => (at, is_start) = (at + 1, self.dialect.separates(byte)),
+            }
+        }
+    }
+
+    /// Returns the end of the field that begins at `start`, and what follows it.
+    fn field(&self, start: usize) -> Result<(usize, Next), Wrong> {
+        let (text, dialect) = (self.text, self.dialect);
+        let mut at = start;
+        if dialect.quote.is_some() && text.get(at) == dialect.quote.as_ref() {
+            at = self.closed(at).ok_or(Wrong::OpenQuote(at))?;
+            while text.get(at).is_some_and(|&byte| dialect.is_blank(byte)) {
+                at += 1;
+            }
+            let is_end = match text.get(at) {
+                None | Some(b'\r' | b'\n') => true,
+                Some(&byte) => dialect.separates(byte),
+            };
+            if !is_end {
+                return Err(Wrong::AfterQuote(start));
+            }
+        }
+        loop {
+            match text.get(at) {
+                None => return Ok((at, Next::Record(at))),
+                Some(b'\n') => return Ok((at, Next::Record(at + 1))),
+                Some(&byte) if dialect.separates(byte) => return Ok(self.separated(at)),
+                Some(b'\r') => {
+                    let (end, next) = self.line_end(at).ok_or(Wrong::LoneReturn(at))?;
+                    return Ok((end, Next::Record(next)));
+                }
+                Some(&byte) if Some(byte) == dialect.escape => {
+                    at += 2;
+                    if at > text.len() {
+                        return Err(Wrong::OpenEscape(at - 2));
+                    }
+                }
+                Some(_) => at += 1,
+            }
+        }
+    }
+
+    /// What follows the separator at `at`.
+    fn separated(&self, at: usize) -> (usize, Next) {
+        if self.dialect.between != Between::Blanks {
+            return (at, Next::Field(at + 1));
+        }
+        let next = self.after_blanks(at);
+        match self.line_end(next) {
+            Some((_, next)) => (at, Next::Record(next)),
+            None => (at, Next::Field(next)),
+        }
+    }
+
+    fn after_blanks(&self, at: usize) -> usize {
+        let blanks = self.text[at..].iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
+        at + blanks.count()
+    }
+
+    /// If a line ends at `at`, returns where its text ends and where the next line begins.
+    fn line_end(&self, at: usize) -> Option<(usize, usize)> {
+        match &self.text[at..] {
+            [] => Some((at, at)),
+            [b'\n', ..] => Some((at, at + 1)),
+            [b'\r', b'\n', ..] => Some((at, at + 2)),
+            _ => None,
+        }
+    }
+
+    /// Returns the position after the quote that closes the one at `at`.
+    fn closed(&self, at: usize) -> Option<usize> {
+        let (quote, escape) = (self.dialect.quote, self.dialect.escape);
+        let mut at = at + 1;
+        loop {
+            let byte = *self.text.get(at)?;
+            if Some(byte) == escape {
+                at += 2;
+            } else if Some(byte) != quote {
+                at += 1;
+            } else if self.text.get(at + 1).copied() == quote {
+                at += 2;
+            } else {
+                return Some(at + 1);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: Dialect = Dialect {
+        between: Between::Byte(b','),
+        quote: Some(b'"'),
+        escape: None,
+        comment: None,
+    };
+
+    fn fields(text: &str, dialect: Dialect) -> Result<Vec<Vec<String>>, Wrong> {
+        let records = Records { text: text.as_bytes(), dialect };
+        let (mut at, mut rows) = (0, Vec::new());
+        while at < text.len() {
+            let mut row = Vec::new();
+            let (line, next) = records.split(at, |place| {
+                row.push(text[place.start..place.end].to_owned());
+            })?;
+            assert_eq!(records.end(at), Some(next), "{text:?}");
+            at = next;
+            if line == Line::Data {
+                rows.push(row);
+            }
+        }
+        Ok(rows)
+    }
+
+    #[test]
+    fn fields_end_where_the_dialect_says() {
+        let split = |text| fields(text, PLAIN).expect("nothing is wrong");
+        assert_eq!(split("a,b\nc,d"), [["a", "b"], ["c", "d"]]);
+        assert_eq!(
+            split("\r\n,\n\na,\"b\n,\"\" \" \r\n\r"),
+            [["", ""], ["a", "\"b\n,\"\" \" "]]
+        );
+        assert_eq!(split("5\" x,y\"\n"), [["5\" x", "y\""]]);
+        let escaped = Dialect { escape: Some(b'\\'), comment: Some(b'#'), ..PLAIN };
+        assert_eq!(
+            fields("#\"\na\\,b,\"\\\"\"\nc\\\nd,\\\n", escaped),
+            Ok(vec![
+                vec!["a\\,b".into(), "\"\\\"\"".into()],
+                vec!["c\\\nd".into(), "\\\n".into()]
+            ])
+        );
+        let words = Dialect { between: Between::Blanks, ..PLAIN };
+        assert_eq!(
+            fields("  a\t b \n \t\n\"c d\" e\r\n", words),
+            Ok(vec![vec!["a".into(), "b".into()], vec!["\"c d\"".into(), "e".into()]])
+        );
+        let whole = Dialect { between: Between::Nothing, ..PLAIN };
+        assert_eq!(fields("a,b\n", whole), Ok(vec![vec!["a,b".into()]]));
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_byte() {
+        for (text, wrong) in [
+            ("a,\"b\n", Wrong::OpenQuote(2)),
+            ("a,\"b\"c\n", Wrong::AfterQuote(2)),
+            ("a,\"b\" \tc\n", Wrong::AfterQuote(2)),
+            ("a\rb\n", Wrong::LoneReturn(1)),
+            ("a,\"b\"\r\r\n", Wrong::LoneReturn(5)),
+            ("a\r", Wrong::LoneReturn(1)),
+        ] {
+            assert_eq!(fields(text, PLAIN), Err(wrong), "{text:?}");
+        }
+    }
+}

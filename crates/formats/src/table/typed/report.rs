@@ -1,0 +1,88 @@
+//! What was found in a table.
+
+use super::options::Encoding;
+use super::values::ColumnType;
+use crate::table::options::Delimiter;
+
+/// Lines that are listed of records that were left out.
+pub(super) const LISTED: usize = 1000;
+
+/// What was found in a table and done with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TableReport {
+    /// What separates fields; `None` in a table of one column for which no delimiter was given.
+    pub delimiter: Option<Delimiter>,
+    /// How many lines name the columns.
+    pub header_lines: usize,
+    /// The encoding of the first file; never [`Encoding::Auto`].
+    pub encoding: Encoding,
+    /// Rows in all batches; of a stream, those in the batches so far.
+    pub rows: u64,
+    /// The columns that are read, in the order of the batches, without that of the file names.
+    pub columns: Vec<ColumnReport>,
+    /// Names that the header does not have, or has twice.
+    pub renamed: Vec<Renamed>,
+    /// Records that were left out.
+    pub set_aside: SetAside,
+}
+
+/// One column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColumnReport {
+    /// Its name in the batches.
+    pub name: String,
+    /// Its index in the file, from 0.
+    pub index: usize,
+    /// Its type.
+    pub kind: ColumnType,
+    /// Whether the options say the type.
+    pub is_told: bool,
+    /// Number of missing values; of a stream, those in the batches so far.
+    pub nulls: u64,
+    /// The first record whose value made the type what it is; `None` if the type is given, or there
+    /// is no value.
+    pub deciding: Option<RecordLine>,
+}
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct RecordLine {
+    /// Index of the file, from 0 in the order given.
+    pub source: usize,
+    /// The line in that file in which the record begins, from 1.
+    pub line: u64,
+}
+
+/// A column whose name in the header is empty, or that of a column before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Renamed {
+    /// Its index in the file, from 0.
+    pub index: usize,
+    /// The name in the header.
+    pub from: String,
+    /// The name that it got instead.
+    pub to: String,
+}
+
+/// Records that were left out, as [`Ragged::SetAside`](super::Ragged::SetAside) says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SetAside {
+    /// How many there are.
+    pub count: u64,
+    /// Where the first 1,000 of them are.
+    pub lines: Vec<RecordLine>,
+}
+
+impl SetAside {
+    /// Adds records that follow.
+    pub(super) fn add(&mut self, more: Self) {
+        self.count += more.count;
+        let room = LISTED.saturating_sub(self.lines.len());
+        self.lines.extend(more.lines.into_iter().take(room));
+    }
+}

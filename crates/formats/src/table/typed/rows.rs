@@ -1,0 +1,266 @@
+//! Splits whole records of a text into rows of fields.
+//!
+//! ```text
+//! text      a,b¶¶c¶d,e,f¶          three columns, short records padded
+//! starts    0     5  7             where rows begin
+//! ends       1 3 2   6 …  8 10 12  where fields end, row by row; one that is not there ends
+//!                                  before it begins
+//! ```
+
+use swath_simd::{CutMarks, Cuts};
+
+use super::dialect::{Between, Dialect};
+use super::options::Ragged;
+use super::record::{Line, Place, Records, Wrong};
+use super::values::RawFields;
+
+/// What is wrong with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    Wrong(Wrong),
+    /// The record that begins at `at` has this many fields.
+    Ragged {
+        at: usize,
+        found: usize,
+    },
+    /// The text is too long for positions of 32 bits.
+    TooLong,
+}
+
+/// How records become rows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) dialect: Dialect,
+    /// Columns of the file.
+    pub(super) columns: usize,
+    pub(super) ragged: Ragged,
+}
+
+/// The fields of some rows; its memory is used again and again.
+#[derive(Debug, Default)]
+pub(super) struct Rows {
+    columns: usize,
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+    /// Where fields begin, unless each begins after the end of the one before and a delimiter.
+    begins: Vec<u32>,
+    /// Where records begin that were set aside.
+    pub(super) aside: Vec<usize>,
+    cuts: Cuts,
+}
+
+/// Bytes of text whose fields are found before the first of them is parsed, so that the text stays
+/// in the cache of the core.
+const PIECE: usize = 128 << 10;
+/// The most fields of them that are found byte by byte.
+const FIELDS: usize = 64 << 10;
+
+impl Rows {
+    /// Returns how many there are.
+    pub(super) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Returns where a row begins.
+    pub(super) fn start(&self, row: usize) -> usize {
+        self.starts[row] as usize
+    }
+
+    /// Splits the next records of `text` from `at` on, which are whole, and returns where the ones
+    /// after them begin.
+    pub(super) fn fill(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        self.columns = shape.columns;
+        self.starts.clear();
+        self.ends.clear();
+        self.begins.clear();
+        self.aside.clear();
+        if u32::try_from(text.len()).is_err() {
+            return Err(Fault::TooLong);
+        }
+        let end = text.len().min(at.saturating_add(PIECE));
+        let mut at = at;
+        while at < end && self.ends.len() < FIELDS {
+            at = match shape.dialect.between {
+                Between::Blanks => self.add(text, at, shape)?,
+                Between::Byte(_) | Between::Nothing => self.add_many(text, at, end, shape)?,
+            };
+        }
+        Ok(at)
+    }
+
+    /// Adds records that begin from `at` on and before `end`, at least one, and returns where the
+    /// next one begins.
+    fn add_many(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        let mut cuts = std::mem::take(&mut self.cuts);
+        let searched = cuts.find(text, at, end, shape.marks());
+        let found = self.take(text, at, &mut cuts, searched.has_returns, shape);
+        self.cuts = cuts;
+        let next = found?;
+        // A record that is longer than what was searched, or that the search does not pass.
+        if next == at || searched.is_stopped { self.add(text, next, shape) } else { Ok(next) }
+    }
+
+    /// Takes the records that were found, and returns where the one after them begins.
+    fn take(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        cuts: &mut Cuts,
+        has_returns: bool,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        let columns = shape.columns;
+        let (mut start, mut first) = (at, 0);
+        let newlines = cuts.newlines.as_slice();
+        let mut line = 0;
+        while let Some(&newline) = newlines.get(line) {
+            let ends = cuts.ends.as_mut_slice();
+            let is_row = ends.get(first + columns - 1) == Some(&newline)
+                && !is_odd(text, start, newline as usize, shape);
+            if !is_row {
+                break;
+            }
+            if has_returns && text[newline as usize - usize::from(newline > 0)] == b'\r' {
+                ends[first + columns - 1] = newline - 1;
+            }
+            self.starts.push(short(start));
+            (start, first, line) = (newline as usize + 1, first + columns, line + 1);
+        }
+        self.ends.extend_from_slice(&cuts.ends.as_slice()[..first]);
+        while let Some(&newline) = newlines.get(line) {
+            let ends = &cuts.ends.as_slice()[first..];
+            let is_row = ends.get(columns - 1) == Some(&newline)
+                && !is_odd(text, start, newline as usize, shape);
+            let next = if is_row {
+                self.starts.push(short(start));
+                self.ends.extend_from_slice(&ends[..columns]);
+                if let Some(last) = self.ends.last_mut()
+                    && has_returns
+                    && text[newline as usize - 1] == b'\r'
+                {
+                    *last -= 1;
+                }
+                newline as usize + 1
+            } else {
+                self.add(text, start, shape)?
+            };
+            first += ends.iter().take_while(|&&end| (end as usize) < next).count();
+            line += newlines[line..].iter().take_while(|&&end| (end as usize) < next).count();
+            start = next;
+            if self.ends.len() >= FIELDS && !is_row {
+                return Ok(start);
+            }
+        }
+        Ok(start)
+    }
+
+    /// Adds the record that begins at `at`, and returns where the next one begins.
+    fn add(&mut self, text: &[u8], at: usize, shape: &Shape) -> Result<usize, Fault> {
+        let records = Records { text, dialect: shape.dialect };
+        let (before, has_begins) = (self.ends.len(), shape.dialect.between == Between::Blanks);
+        let mut found = 0;
+        let split = records.split(at, |Place { start, end }| {
+            found += 1;
+            if found <= shape.columns {
+                self.ends.push(short(end));
+                if has_begins {
+                    self.begins.push(short(start));
+                }
+            }
+        });
+        let (line, next) = split.map_err(Fault::Wrong)?;
+        if line == Line::Skipped {
+            return Ok(next);
+        }
+        if found == shape.columns {
+            self.starts.push(short(at));
+            return Ok(next);
+        }
+        match shape.ragged {
+            Ragged::Pad if found < shape.columns => {
+                let last = self.ends.last().copied().unwrap_or(0);
+                self.ends.resize(before + shape.columns, last);
+                if has_begins {
+                    self.begins.resize(before + shape.columns, last + 1);
+                }
+                self.starts.push(short(at));
+            }
+            Ragged::SetAside => {
+                self.ends.truncate(before);
+                self.begins.truncate(if has_begins { before } else { 0 });
+                self.aside.push(at);
+            }
+            Ragged::Refuse | Ragged::Pad => return Err(Fault::Ragged { at, found }),
+        }
+        Ok(next)
+    }
+
+    /// Returns the fields of one column in some rows.
+    pub(super) fn column<'t>(
+        &self,
+        text: &'t [u8],
+        column: usize,
+        fields: &'t mut Places,
+    ) -> RawFields<'t> {
+        fields.starts.clear();
+        fields.ends.clear();
+        let columns = self.columns;
+        let every = |all: &[u32], from: usize, to: &mut Vec<u32>| {
+            to.extend(all.chunks_exact(columns).map(|row| row[from]));
+        };
+        every(&self.ends, column, &mut fields.ends);
+        if !self.begins.is_empty() {
+            every(&self.begins, column, &mut fields.starts);
+        } else if column == 0 {
+            fields.starts.extend_from_slice(&self.starts);
+        } else {
+            let before = self.ends.chunks_exact(columns).map(|row| row[column - 1]);
+            // An end is a position in a text, so it is below the maximum.
+            fields.starts.extend(before.map(|end| end.wrapping_add(1)));
+        }
+        RawFields { text, starts: &fields.starts, ends: &fields.ends }
+    }
+}
+
+/// Scratch memory for the fields of one column.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+/// Whether a line is not a row although it may have as many fields as one.
+fn is_odd(text: &[u8], start: usize, newline: usize, shape: &Shape) -> bool {
+    let line = &text[start..newline];
+    let is_empty = shape.columns == 1 && matches!(line, [] | [b'\r']);
+    is_empty
+        || (shape.dialect.comment.is_some() && line.first() == shape.dialect.comment.as_ref())
+}
+
+impl Shape {
+    /// The bytes that mean something.
+    fn marks(&self) -> CutMarks {
+        let Dialect { between, quote, escape, .. } = self.dialect;
+        let delimiter = match between {
+            Between::Byte(delimiter) => Some(delimiter),
+            Between::Blanks | Between::Nothing => None,
+        };
+        CutMarks { delimiter, quote, escape }
+    }
+}
+
+/// A position in a text that was found to be short enough.
+fn short(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

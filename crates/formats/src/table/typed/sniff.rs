@@ -1,0 +1,199 @@
+//! What the first records show: the delimiter, and whether the first one has names.
+
+use std::cmp::Reverse;
+
+use super::dialect::{Between, Dialect, trim};
+use super::options::{BatchOptions, Ragged};
+use super::prefix::{Prefix, may_end_later};
+use super::record::{Line, Place, Records};
+use super::rules;
+use super::values::{ColumnType, Field, Kinds, Rules, State, is_number};
+use crate::error::Result;
+
+/// The most records of a sample after the first one.
+const RECORDS: usize = 1000;
+/// They begin within this many bytes after the end of the first one.
+const BYTES: usize = 1 << 20;
+/// What is tried as a delimiter, in this order.
+const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
+
+/// The first records of a text, up to the first fault.
+pub(super) struct Sample {
+    dialect: Dialect,
+    /// All fields, record by record.
+    fields: Vec<Place>,
+    /// How many fields there are up to the end of each record.
+    ends: Vec<usize>,
+    has_fault: bool,
+}
+
+impl Sample {
+    /// Takes the sample, for which more of the text may have to be read.
+    pub(super) fn take(prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Self> {
+        loop {
+            let (sample, is_known) = Self::of(&prefix.bytes, prefix.is_enough(), dialect);
+            if is_known {
+                return Ok(sample);
+            }
+            prefix.grow()?;
+        }
+    }
+
+    /// The sample of these bytes, and whether it is that of the whole text.
+    fn of(text: &[u8], is_all: bool, dialect: Dialect) -> (Self, bool) {
+        let records = Records { text, dialect };
+        let mut sample =
+            Self { dialect, fields: Vec::new(), ends: Vec::new(), has_fault: false };
+        let (mut at, mut limit) = (0, usize::MAX);
+        while at < text.len() {
+            if at >= limit {
+                return (sample, true);
+            }
+            let split = records.split(at, |place| sample.fields.push(place));
+            match split {
+                Err(wrong) => {
+                    sample.has_fault = true;
+                    sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
+                    return (sample, is_all || !may_end_later(wrong, text.len()));
+                }
+                Ok((_, next)) if next == text.len() && !is_all => return (sample, false),
+                Ok((Line::Skipped, next)) => at = next,
+                Ok((Line::Data, next)) => {
+                    if sample.ends.is_empty() {
+                        limit = next.saturating_add(BYTES);
+                    }
+                    sample.ends.push(sample.fields.len());
+                    if sample.ends.len() > RECORDS {
+                        return (sample, true);
+                    }
+                    at = next;
+                }
+            }
+        }
+        (sample, is_all)
+    }
+
+    fn records(&self) -> impl Iterator<Item = &[Place]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(&start, &end)| &self.fields[start..end])
+    }
+
+    /// How many records have the most frequent number of fields, and how many there are; a fault
+    /// counts as one that has not. `None` if that number is 1, or there is no record.
+    fn consistency(&self) -> Option<(usize, usize)> {
+        let mut counts: Vec<usize> = self.records().map(<[Place]>::len).collect();
+        counts.sort_unstable();
+        // Of several that are as frequent, the smallest.
+        let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), Reverse(run[0])));
+        let (often, Reverse(count)) = runs.max()?;
+        (count >= 2).then_some((often, counts.len() + usize::from(self.has_fault)))
+    }
+
+    /// Whether all records have the same number of fields, at least two, all of them numbers.
+    fn is_of_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
+        let judge = Judge::new(text, options, self.dialect);
+        let Some(first) = self.records().next().map(<[Place]>::len) else { return false };
+        let is_right = |record: &[Place]| {
+            record.len() == first && record.iter().all(|&place| judge.is_number(place))
+        };
+        !self.has_fault && first >= 2 && self.records().all(is_right)
+    }
+
+    /// Whether the first record has names.
+    pub(super) fn has_names(&self, text: &[u8], options: &BatchOptions) -> bool {
+        let judge = Judge::new(text, options, self.dialect);
+        let Some(first) = self.records().next() else { return false };
+        let names: Vec<bool> = first.iter().map(|&place| judge.is_name(place)).collect();
+        // `""` may stand over row names; alone, it is a value.
+        let may_be =
+            |(&place, &is_name): (&Place, &bool)| is_name || judge.is_quoted_null(place);
+        let all = names.contains(&true) && first.iter().zip(&names).all(may_be);
+        let narrow = judge.narrow(self, first.len(), options.ragged);
+        if !narrow.contains(&true) {
+            return all && judge.are_distinct(first);
+        }
+        all || names.iter().zip(&narrow).any(|(&is_name, &is_narrow)| is_name && is_narrow)
+    }
+}
+
+/// Says what fields are.
+struct Judge<'t> {
+    text: &'t [u8],
+    rules: Rules,
+}
+
+impl<'t> Judge<'t> {
+    fn new(text: &'t [u8], options: &BatchOptions, dialect: Dialect) -> Self {
+        Self { text, rules: rules::rules(options, dialect) }
+    }
+
+    fn with<R>(&self, place: Place, look: impl FnOnce(Field<'_>) -> R) -> R {
+        let mut scratch = Vec::new();
+        look(self.rules.quoting.field(&self.text[place.start..place.end], &mut scratch))
+    }
+
+    /// Whether a field is a number of any form, and not missing.
+    fn is_number(&self, place: Place) -> bool {
+        self.with(place, |field| is_number(field, &self.rules))
+    }
+
+    /// Whether a field is a text, and not a word for a missing value.
+    fn is_name(&self, place: Place) -> bool {
+        let state = self.with(place, |field| Kinds::of(field, &self.rules).state());
+        state == State::Of(ColumnType::Text) && !self.is_number(place)
+    }
+
+    /// Whether a field is a word for a missing value in quotes, such as `""`.
+    fn is_quoted_null(&self, place: Place) -> bool {
+        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Quoted
+    }
+
+    /// Which columns after the first record have a type that is narrower than text.
+    fn narrow(&self, sample: &Sample, columns: usize, ragged: Ragged) -> Vec<bool> {
+        let mut kinds = vec![Kinds::MISSING; columns];
+        let is_padded = |count: usize| ragged == Ragged::Pad && count < columns;
+        for record in sample.records().skip(1) {
+            if record.len() == columns || is_padded(record.len()) {
+                for (&place, kinds) in record.iter().zip(&mut kinds) {
+                    if !kinds.is_text() {
+                        *kinds |= self.with(place, |field| Kinds::of(field, &self.rules));
+                    }
+                }
+            }
+        }
+        let is_narrow =
+            |kinds: &Kinds| !matches!(kinds.column_type(), ColumnType::Null | ColumnType::Text);
+        kinds.iter().map(is_narrow).collect()
+    }
+
+    fn are_distinct(&self, record: &[Place]) -> bool {
+        let text = |&place: &Place| self.with(place, |field| trim(field.bytes).to_vec());
+        let mut texts: Vec<Vec<u8>> = record.iter().map(text).collect();
+        texts.sort_unstable();
+        texts.windows(2).all(|pair| pair[0] != pair[1])
+    }
+}
+
+/// Finds what separates the fields of a text.
+pub(super) fn between(
+    prefix: &mut Prefix<'_>,
+    plain: Dialect,
+    options: &BatchOptions,
+) -> Result<Between> {
+    let others = [plain.quote, plain.escape, plain.comment, Some(options.decimal)];
+    let mut best: Option<(u8, usize, usize)> = None;
+    for byte in CANDIDATES.into_iter().filter(|&byte| !others.contains(&Some(byte))) {
+        let sample = Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain })?;
+        let Some((agree, all)) = sample.consistency() else { continue };
+        // Only a larger fraction wins, so the first of several as large.
+        if best.is_none_or(|(_, most, of)| agree * of > most * all) {
+            best = Some((byte, agree, all));
+        }
+    }
+    if let Some((byte, ..)) = best {
+        return Ok(Between::Byte(byte));
+    }
+    let sample = Sample::take(prefix, Dialect { between: Between::Blanks, ..plain })?;
+    let are_blanks = sample.is_of_numbers(&prefix.bytes, options);
+    Ok(if are_blanks { Between::Blanks } else { Between::Nothing })
+}

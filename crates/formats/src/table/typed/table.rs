@@ -1,0 +1,216 @@
+//! The files of a table, opened, and what was decided about them.
+
+use std::sync::Arc;
+
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions, StringArray,
+    new_null_array,
+};
+use arrow_schema::SchemaRef;
+use swath::{Extent, ReadOptions, Source};
+
+use super::faults::Problem;
+use super::file::File;
+use super::guesses::Guesses;
+use super::head::{Decided, Head, Opening};
+use super::limit;
+use super::options::BatchOptions;
+use super::pass::Pass;
+use super::plan::Plan;
+use super::report::{LISTED, RecordLine, SetAside, TableReport};
+use super::rules;
+use super::values::ColumnType;
+use crate::error::{Error, FormatReason, Result};
+
+/// The files of a table, opened, and what was decided about them.
+pub(super) struct Table {
+    pub(super) options: BatchOptions,
+    pub(super) files: Vec<File>,
+    /// Of each file.
+    pub(super) heads: Vec<Head>,
+    pub(super) plan: Plan,
+    pub(super) guesses: Guesses,
+    /// The records of each file that are read.
+    pub(super) wanted: Vec<Extent>,
+}
+
+impl Table {
+    pub(super) fn open(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
+        let (mut files, mut heads) = (Vec::new(), Vec::<Head>::new());
+        for source in sources {
+            let file = File::open(source, options)?;
+            rules::check(file.path(), options)?;
+            let decided = heads
+                .first()
+                .map(|first| Decided { between: first.dialect.between, lines: first.lines });
+            let opening = Opening {
+                input: &file.text,
+                options,
+                begin: file.begin,
+                origin: file.origin(),
+                decided,
+            };
+            let head = opening.head()?;
+            if let Some(first) = heads.first() {
+                alike(&file, &head, &files[0], first)?;
+            }
+            files.push(file);
+            heads.push(head);
+        }
+        let (Some(file), Some(head)) = (files.first(), heads.first()) else {
+            let detail = "no file is given";
+            return Err(Error::reading("".as_ref(), FormatReason::Invalid, detail));
+        };
+        let plan = Plan::new(file.path(), options, head)?;
+        let guesses = Guesses::new(&plan);
+        let options = options.clone();
+        let mut table = Self { options, files, heads, plan, guesses, wanted: Vec::new() };
+        table.choose()?;
+        Ok(table)
+    }
+
+    /// Finds the records that are read.
+    fn choose(&mut self) -> Result<()> {
+        let mut left = self.options.rows;
+        for index in 0..self.files.len() {
+            let (data, len) = (self.heads[index].data, self.files[index].text.len());
+            let all = Extent::between(data, len.max(data));
+            let wanted = match self.options.starting_in {
+                Some(part) => {
+                    let from = part.offset().clamp(data, all.end());
+                    Extent::between(from, part.end().clamp(from, all.end()))
+                }
+                None => all,
+            };
+            self.wanted.push(wanted);
+            left = self.limit(index, left)?;
+        }
+        Ok(())
+    }
+
+    /// Selects as many rows of a file, and returns how many more there may be.
+    pub(super) fn limit(&mut self, file: usize, rows: Option<u64>) -> Result<Option<u64>> {
+        let Some(rows) = rows else { return Ok(None) };
+        let (end, found) = limit::end(self.pass(file), &self.plan.shape, rows)?;
+        let from = self.wanted[file].offset();
+        self.wanted[file] = Extent::between(from, end.max(from));
+        Ok(Some(rows - found))
+    }
+
+    /// Returns a pass over the wanted records of a file.
+    pub(super) fn pass(&self, file: usize) -> Pass<'_> {
+        Pass {
+            input: &self.files[file].text,
+            read: &self.options.read,
+            block_size: self.options.block_size,
+            dialect: self.heads[file].dialect,
+            origin: self.files[file].origin(),
+            data: self.heads[file].data,
+            wanted: self.wanted[file],
+        }
+    }
+
+    /// Returns the error for a fault in a file.
+    pub(super) fn error(&self, file: usize, problem: Problem) -> Error {
+        let file = &self.files[file];
+        problem.into_error(&file.text, file.origin())
+    }
+
+    /// Returns the columns of the plan as a batch.
+    pub(super) fn batch(
+        &self,
+        schema: &SchemaRef,
+        columns: &[ArrayRef],
+        file: usize,
+        rows: usize,
+    ) -> Result<RecordBatch> {
+        let mut arrays: Vec<ArrayRef> =
+            self.plan.order.iter().map(|&at| Arc::clone(&columns[at])).collect();
+        if self.plan.file_column.is_some() {
+            arrays.push(repeated(&self.files[file].path().to_string_lossy(), rows));
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(
+            |error| {
+                Error::reading(
+                    self.files[file].path(),
+                    FormatReason::TooLarge,
+                    error.to_string(),
+                )
+            },
+        )
+    }
+
+    /// Returns what is known before the first record is read.
+    pub(super) fn report(&self) -> TableReport {
+        TableReport {
+            delimiter: self.heads[0].dialect.delimiter(),
+            header_lines: self.heads[0].lines,
+            encoding: self.files[0].encoding,
+            rows: 0,
+            columns: Vec::new(),
+            renamed: self.heads[0].renamed.clone(),
+            set_aside: SetAside::default(),
+        }
+    }
+
+    /// Returns where records are that were set aside, by their files and offsets, in order.
+    pub(super) fn set_aside(&self, aside: &[(usize, u64)]) -> Result<SetAside> {
+        let listed = &aside[..aside.len().min(LISTED)];
+        Ok(SetAside { count: aside.len() as u64, lines: self.lines(listed)? })
+    }
+
+    /// Returns the lines of records, given by their files and offsets in order.
+    pub(super) fn lines(&self, records: &[(usize, u64)]) -> Result<Vec<RecordLine>> {
+        let mut lines = Vec::with_capacity(records.len());
+        let first = |file: usize| self.files[file].before.lines + 1;
+        let (mut source, mut from, mut line) = (0, 0, first(0));
+        for &(file, offset) in records {
+            if file != source {
+                (source, from, line) = (file, 0, first(file));
+            }
+            if offset > from {
+                let between = ReadOptions::new().with_offset(from).with_len(offset - from);
+                line += between.count(self.files[file].text.source(), b'\n')?.value;
+                from = offset;
+            }
+            lines.push(RecordLine { source, line });
+        }
+        Ok(lines)
+    }
+}
+
+/// Refuses a file whose names are not those of the first one.
+fn alike(file: &File, head: &Head, first: &File, names: &Head) -> Result<()> {
+    if head.names == names.names {
+        return Ok(());
+    }
+    let differs = head.names.iter().zip(&names.names).position(|(one, other)| one != other);
+    let detail = match differs {
+        Some(at) => format!(
+            "column index {at} is `{}`, but in {} it is `{}`",
+            head.names[at],
+            first.path().display(),
+            names.names[at]
+        ),
+        None => format!(
+            "it has {} columns, but {} has {}",
+            head.names.len(),
+            first.path().display(),
+            names.names.len()
+        ),
+    };
+    let error = Error::reading(file.path(), FormatReason::Malformed, detail);
+    Err(error.hint("read files with other columns by another call"))
+}
+
+/// A column that has the same text in each row.
+fn repeated(text: &str, rows: usize) -> ArrayRef {
+    let keys = Int32Array::from(vec![0; rows]);
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![text]));
+    // The keys are those of the one text.
+    match DictionaryArray::try_new(keys, texts) {
+        Ok(all) => Arc::new(all),
+        Err(_) => new_null_array(&ColumnType::Dictionary.data_type(), rows),
+    }
+}

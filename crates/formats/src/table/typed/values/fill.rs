@@ -1,0 +1,65 @@
+//! What the columns of every type have in common.
+
+use arrow_array::ArrayRef;
+use arrow_buffer::NullBuffer;
+
+use super::field::{Field, RawFields};
+use super::misfit::{Misfit, MisfitAt};
+use super::rules::Rules;
+use super::validity::Validity;
+
+/// Values of one type, whose validity is kept beside them.
+pub(super) trait Fill: Send {
+    /// Whether a quoted word for a missing value is a value.
+    fn is_text(&self) -> bool {
+        false
+    }
+
+    /// Appends a field that is not missing.
+    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit>;
+
+    /// Appends a missing value.
+    fn push_missing(&mut self);
+
+    /// Appends fields and their validity.
+    fn push_all(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        validity: &mut Validity,
+    ) -> Result<(), MisfitAt> {
+        let mut scratch = Vec::new();
+        for index in 0..fields.len() {
+            let pushed = match fields.raw(index) {
+                None => Ok(None),
+                Some(raw) => {
+                    push_or_missing(self, rules.quoting.field(raw, &mut scratch), rules)
+                }
+            };
+            match pushed {
+                Ok(Some(())) => validity.push(true),
+                Ok(None) => {
+                    self.push_missing();
+                    validity.push(false);
+                }
+                Err(misfit) => return Err(MisfitAt { index, misfit }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the column.
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef;
+}
+
+/// Appends a field, unless it is missing.
+pub(super) fn push_or_missing<F: Fill + ?Sized>(
+    values: &mut F,
+    field: Field<'_>,
+    rules: &Rules,
+) -> Result<Option<()>, Misfit> {
+    if rules.is_missing(field) && !(field.is_quoted && values.is_text()) {
+        return Ok(None);
+    }
+    values.push(field, rules).map(Some)
+}

@@ -1,0 +1,193 @@
+//! Dates and timestamps in other forms, by the directives of `strftime` as `chrono` reads them.
+//!
+//! `chrono` because Arrow's arrays depend on it anyway.
+
+use arrow_schema::TimeUnit;
+use chrono::Timelike;
+use chrono::format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse};
+use swath_simd::{Moment, Tokens};
+
+use super::layout::Layout;
+use super::time;
+use super::types::ColumnType;
+
+/// A form that dates or timestamps are written in.
+#[derive(Clone, Debug)]
+pub(in crate::table) struct Format {
+    items: Vec<Item<'static>>,
+    /// If all parts have a fixed width.
+    layout: Option<Layout>,
+    has_time: bool,
+    has_zone: bool,
+}
+
+impl Format {
+    /// Reads directives such as `%d.%m.%Y`.
+    ///
+    /// # Errors
+    ///
+    /// Says what is wrong with them.
+    pub(in crate::table) fn new(text: &str) -> Result<Self, String> {
+        let items = StrftimeItems::new(text)
+            .parse_to_owned()
+            .map_err(|_| format!("`{text}` has a directive that does not exist"))?;
+        let has = |is_one: &dyn Fn(&Item<'static>) -> bool| items.iter().any(is_one);
+        let (has_time, has_zone) = (has(&is_time), has(&is_zone));
+        if !has(&is_date) {
+            return Err(format!("`{text}` has no date"));
+        }
+        let layout = Layout::new(&items);
+        Ok(Self { items, layout, has_time, has_zone })
+    }
+
+    /// Returns the type of a column in this form.
+    pub(in crate::table) fn column_type(&self) -> ColumnType {
+        match (self.has_zone, self.has_time) {
+            (true, _) => ColumnType::Zoned(TimeUnit::Microsecond),
+            (false, true) => ColumnType::Timestamp(TimeUnit::Microsecond),
+            (false, false) => ColumnType::Date,
+        }
+    }
+
+    /// Whether fields in this form can be values of `wanted`.
+    pub(in crate::table) fn suits(&self, wanted: ColumnType) -> bool {
+        match wanted {
+            ColumnType::Date => !self.has_time && !self.has_zone,
+            ColumnType::Timestamp(_) => !self.has_zone,
+            ColumnType::Zoned(_) => self.has_zone,
+            _ => false,
+        }
+    }
+
+    /// Calls `take` with the moment of each token; returns how many tokens precede the first that
+    /// does not have the layout, or that `take` refuses by `false`.
+    pub(super) fn plain(
+        &self,
+        tokens: Tokens<'_>,
+        mut take: impl FnMut(usize, Moment) -> bool,
+    ) -> usize {
+        let Some(layout) = &self.layout else { return 0 };
+        let places = tokens.starts.iter().zip(tokens.ends);
+        let mut is_taken = |(index, (&start, &end)): (usize, (&u32, &u32))| {
+            let token = tokens.text.get(start as usize..end as usize);
+            token.and_then(|token| layout.moment(token)).is_some_and(|found| take(index, found))
+        };
+        let count = places.len();
+        places.enumerate().position(|place| !is_taken(place)).unwrap_or(count)
+    }
+
+    /// Returns the moment that a token is, at midnight if there is no time.
+    pub(super) fn moment(&self, token: &[u8]) -> Option<Moment> {
+        let text = std::str::from_utf8(token).ok()?;
+        let mut parsed = Parsed::new();
+        parse(&mut parsed, text, self.items.iter()).ok()?;
+        if !self.has_time && !self.has_zone {
+            return Some(time::midnight(time::days(parsed.to_naive_date().ok()?)));
+        }
+        let local = match self.has_time {
+            true => parsed.to_naive_datetime_with_offset(0).ok()?,
+            false => parsed.to_naive_date().ok()?.and_hms_opt(0, 0, 0)?,
+        };
+        // A leap second, which Arrow does not have.
+        (local.nanosecond() < 1_000_000_000).then_some(())?;
+        let offset = match self.has_zone {
+            true => i64::from(parsed.to_fixed_offset().ok()?.local_minus_utc()),
+            false => 0,
+        };
+        let local = local.and_utc();
+        let (seconds, nanos) = (local.timestamp() - offset, local.timestamp_subsec_nanos());
+        Some(Moment { seconds, nanos, digits: 0, is_zoned: self.has_zone })
+    }
+}
+
+fn is_date(item: &Item<'_>) -> bool {
+    use Numeric::{Day, IsoWeek, Ordinal, Timestamp, WeekFromMon, WeekFromSun};
+    match item {
+        Item::Numeric(found, _) => {
+            matches!(found, Day | IsoWeek | Ordinal | Timestamp | WeekFromMon | WeekFromSun)
+        }
+        Item::Fixed(found) => matches!(found, Fixed::RFC2822 | Fixed::RFC3339),
+        _ => false,
+    }
+}
+
+fn is_time(item: &Item<'_>) -> bool {
+    use Numeric::{Hour, Hour12, Minute, Nanosecond, Second, Timestamp};
+    match item {
+        Item::Numeric(found, _) => {
+            matches!(found, Hour | Hour12 | Minute | Nanosecond | Second | Timestamp)
+        }
+        Item::Fixed(found) => matches!(found, Fixed::RFC2822 | Fixed::RFC3339),
+        _ => false,
+    }
+}
+
+fn is_zone(item: &Item<'_>) -> bool {
+    use Fixed::{
+        RFC2822, RFC3339, TimezoneOffset, TimezoneOffsetColon, TimezoneOffsetColonZ,
+        TimezoneOffsetDoubleColon, TimezoneOffsetTripleColon, TimezoneOffsetZ,
+    };
+    matches!(
+        item,
+        Item::Fixed(
+            RFC2822
+                | RFC3339
+                | TimezoneOffset
+                | TimezoneOffsetColon
+                | TimezoneOffsetColonZ
+                | TimezoneOffsetDoubleColon
+                | TimezoneOffsetTripleColon
+                | TimezoneOffsetZ
+        )
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(format: &str, text: &str) -> Option<i64> {
+        let format = Format::new(format).expect("directives");
+        time::exactly(format.moment(text.as_bytes())?, TimeUnit::Microsecond).ok()
+    }
+
+    #[test]
+    fn fields_are_read_by_their_format() {
+        const DAY: i64 = 86_400_000_000;
+        for (format, text, wanted) in [
+            ("%d.%m.%Y", "02.01.1970", Some(DAY)),
+            ("%m/%d/%y", "01/02/70", Some(DAY)),
+            ("%d %b %Y", "2 Jan 1970", Some(DAY)),
+            ("%Y-%j", "1970-002", Some(DAY)),
+            ("%G-W%V-%u", "1970-W01-5", Some(DAY)),
+            ("%d.%m.%Y", "30.02.1970", None),
+            ("%d.%m.%Y", "02.01.1970 ", None),
+            ("%d.%m.%Y", "x", None),
+            ("%d.%m.%Y %H:%M", "02.01.1970 00:01", Some(DAY + 60_000_000)),
+            ("%Y%m%d%H%M%S", "19700102000000", Some(DAY)),
+            ("%d/%m/%Y %I:%M %p", "02/01/1970 12:01 AM", Some(DAY + 60_000_000)),
+            ("%Y-%m-%dT%H:%M:%S%.f", "1970-01-01T00:00:00.5", Some(500_000)),
+            ("%Y-%m-%dT%H:%M:%S%.f", "1970-01-01T00:00:00.0000005", None),
+            ("%Y-%m-%dT%H:%M:%S", "1970-01-01T23:59:60", None),
+            ("%Y-%m-%d %H:%M %z", "1970-01-01 00:00 -0100", Some(3_600_000_000)),
+            ("%+", "1970-01-01T00:00:00+01:00", Some(-3_600_000_000)),
+            ("%s", "1", Some(1_000_000)),
+        ] {
+            assert_eq!(read(format, text), wanted, "{format} of {text}");
+        }
+    }
+
+    #[test]
+    fn a_format_says_which_type_it_gives() {
+        let of = |text: &str| Format::new(text).map(|format| format.column_type().to_string());
+        assert_eq!(of("%d.%m.%Y"), Ok("date".into()));
+        assert_eq!(of("%F %T"), Ok("timestamp[us]".into()));
+        assert_eq!(of("%s"), Ok("timestamp[us]".into()));
+        assert_eq!(of("%F %T%z"), Ok("timestamp[us, UTC]".into()));
+        assert!(of("%H:%M").is_err_and(|why| why.contains("no date")));
+        assert!(of("%F %!").is_err_and(|why| why.contains("does not exist")));
+        let format = Format::new("%F").expect("a date");
+        assert!(format.suits(ColumnType::Timestamp(TimeUnit::Second)));
+        assert!(!format.suits(ColumnType::Zoned(TimeUnit::Second)));
+    }
+}

@@ -1,0 +1,31 @@
+//! Why a field is not a value of a column.
+
+/// Why a field is not a value of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) enum Misfit {
+    /// It has not the form of the type.
+    Form,
+    /// It is a number, or a point in time, out of the type's range.
+    Range,
+    /// It has more digits after the second than the unit.
+    Inexact,
+    /// It is text, but not UTF-8.
+    Encoding,
+    /// Arrow's limits leave no room for it.
+    Room,
+}
+
+impl Misfit {
+    /// Says why bytes are not a value, if it is not for their range.
+    #[cold]
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        if std::str::from_utf8(bytes).is_err() { Self::Encoding } else { Self::Form }
+    }
+}
+
+/// The first field that is not a value of a column, by its index among those given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) struct MisfitAt {
+    pub(in crate::table) index: usize,
+    pub(in crate::table) misfit: Misfit,
+}

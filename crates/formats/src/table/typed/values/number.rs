@@ -1,0 +1,230 @@
+//! Numbers, in the strict form that makes a column one of numbers, and in the form that a column
+//! whose type is told accepts in addition.
+
+use super::field::Field;
+use super::misfit::Misfit;
+use super::rules::Rules;
+use crate::error::FormatReason;
+use crate::number::parse::{self, double, signed, unsigned};
+
+/// Bytes of a number that are copied to the stack.
+const SHORT: usize = 64;
+
+/// What the text of a number is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Number {
+    /// A whole number that an `i64` holds.
+    Signed(i64),
+    /// A larger one that a `u64` holds.
+    Unsigned(u64),
+    /// A whole number that neither holds.
+    Long,
+    /// One with a point or exponent, a negative zero, an infinity or NaN.
+    Decimal,
+}
+
+impl Number {
+    /// Returns what a token is; `None` if it makes a column text.
+    pub(super) fn of(token: &[u8], rules: &Rules) -> Option<Self> {
+        with_point(token, rules, |token| {
+            is_strict(token).then_some(())?;
+            match (signed(token), unsigned(token)) {
+                _ if token == b"-0" => Some(Self::Decimal),
+                (Some(value), _) => Some(Self::Signed(value)),
+                (None, Some(value)) => Some(Self::Unsigned(value)),
+                (None, None) => {
+                    double(token)?;
+                    Some(if is_whole(token) { Self::Long } else { Self::Decimal })
+                }
+            }
+        })
+    }
+}
+
+/// Which numbers a column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NumberForm {
+    Whole,
+    Any,
+}
+
+/// Parses a token with `parse`, which gets the usual form of it: with a point and without
+/// separators between thousands. Also checks, unless the type is told, that the form is strict.
+pub(super) fn parse<T>(
+    token: &[u8],
+    rules: &Rules,
+    form: NumberForm,
+    parse: impl FnOnce(&[u8]) -> Option<T>,
+) -> Option<T> {
+    with_point(token, rules, |token| {
+        let is_minus_zero = form == NumberForm::Whole && token == b"-0";
+        (rules.is_told || (is_strict(token) && !is_minus_zero)).then_some(())?;
+        parse(token)
+    })
+}
+
+/// Whether a field is a number of any form, even one that no type holds, and not missing.
+pub(in crate::table) fn is_number(field: Field<'_>, rules: &Rules) -> bool {
+    // The standard library accepts the same forms.
+    let is_one = |token: &[u8]| std::str::from_utf8(token).ok()?.parse::<f64>().ok();
+    !rules.is_missing(field) && with_point(field.trimmed(), rules, is_one).is_some()
+}
+
+/// Says why [`parse`] refused a token as a number of this type.
+#[cold]
+pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
+    let reason = |token: &[u8]| Some(parse::refusal(token, type_name).0);
+    match with_point(token, rules, reason) {
+        Some(FormatReason::TooLarge) => Misfit::Range,
+        _ => Misfit::of(token),
+    }
+}
+
+fn is_whole(token: &[u8]) -> bool {
+    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+    digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a token has no zeros before its whole part, and no plus before a whole number.
+fn is_strict(token: &[u8]) -> bool {
+    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+    let has_zeros = matches!(digits, [b'0', b'0'..=b'9', ..]);
+    let has_plus = token.first() == Some(&b'+') && is_whole(token);
+    !has_zeros && !has_plus
+}
+
+/// Calls `parse` with the usual form of a token.
+fn with_point<T>(
+    token: &[u8],
+    rules: &Rules,
+    parse: impl FnOnce(&[u8]) -> Option<T>,
+) -> Option<T> {
+    if rules.has_usual_numbers() {
+        return parse(token);
+    }
+    let (mut short, mut long) = ([0; SHORT], Vec::new());
+    let copy = if token.len() <= SHORT {
+        &mut short[..token.len()]
+    } else {
+        long.resize(token.len(), 0);
+        &mut long[..]
+    };
+    let len = usual_form(token, rules, copy)?;
+    parse(&copy[..len])
+}
+
+/// Writes the usual form of a token and returns its length; `None` if it has a point that is none
+/// here, or groups of thousands that do not have three digits.
+pub(super) fn usual_form(token: &[u8], rules: &Rules, copy: &mut [u8]) -> Option<usize> {
+    let mut len = 0;
+    // Digits since the start or a separator; whether there was a separator; whether the whole
+    // part goes on.
+    let (mut digits, mut is_grouped, mut is_whole) = (0, false, true);
+    for &byte in token {
+        if is_whole && Some(byte) == rules.thousands {
+            let fits = if is_grouped { digits == 3 } else { (1..=3).contains(&digits) };
+            fits.then_some(())?;
+            (digits, is_grouped) = (0, true);
+            continue;
+        }
+        let is_digit = byte.is_ascii_digit();
+        let is_sign = len == 0 && matches!(byte, b'+' | b'-');
+        if is_whole && !is_digit && !is_sign {
+            (!is_grouped || digits == 3).then_some(())?;
+            is_whole = false;
+        }
+        digits += usize::from(is_digit);
+        if byte == b'.' && rules.decimal != b'.' {
+            return None;
+        }
+        *copy.get_mut(len)? = if byte == rules.decimal { b'.' } else { byte };
+        len += 1;
+    }
+    (!is_whole || !is_grouped || digits == 3).then_some(len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(token: &str) -> Option<Number> {
+        Number::of(token.as_bytes(), &Rules::default())
+    }
+
+    #[test]
+    fn only_the_strict_form_makes_a_column_of_numbers() {
+        use Number::{Decimal, Long, Signed, Unsigned};
+        for (token, wanted) in [
+            ("0", Some(Signed(0))),
+            ("-1", Some(Signed(-1))),
+            ("9223372036854775807", Some(Signed(i64::MAX))),
+            ("9223372036854775808", Some(Unsigned(1 << 63))),
+            ("-9223372036854775808", Some(Signed(i64::MIN))),
+            ("-9223372036854775809", Some(Long)),
+            ("18446744073709551615", Some(Unsigned(u64::MAX))),
+            ("18446744073709551616", Some(Long)),
+            ("-0", Some(Decimal)),
+            ("-0.0", Some(Decimal)),
+            ("0.5", Some(Decimal)),
+            (".5", Some(Decimal)),
+            ("5.", Some(Decimal)),
+            ("+5.", Some(Decimal)),
+            ("+1e5", Some(Decimal)),
+            ("0e5", Some(Decimal)),
+            ("nan", Some(Decimal)),
+            ("-INF", Some(Decimal)),
+            ("+Infinity", Some(Decimal)),
+            ("1e-400", Some(Decimal)),
+            ("1e400", None),
+            ("00", None),
+            ("007", None),
+            ("-00", None),
+            ("+0", None),
+            ("+7", None),
+            ("00.5", None),
+            ("-01e5", None),
+            ("+00.5", None),
+            ("", None),
+            ("-", None),
+            (".", None),
+            ("1 ", None),
+            ("1,5", None),
+            ("0x1", None),
+        ] {
+            assert_eq!(of(token), wanted, "{token}");
+        }
+        assert_eq!(of(&"9".repeat(308)), Some(Long));
+        assert_eq!(of(&"9".repeat(309)), None);
+    }
+
+    #[test]
+    fn points_and_thousands_are_those_of_the_rules() {
+        let rules = Rules { decimal: b',', thousands: Some(b'.'), ..Rules::default() };
+        let value = |token: &str| parse(token.as_bytes(), &rules, NumberForm::Any, double);
+        for (token, wanted) in [
+            ("1,5", Some(1.5)),
+            ("-1.234,5", Some(-1234.5)),
+            ("1.234.567", Some(1_234_567.0)),
+            ("123.456e1", Some(1_234_560.0)),
+            ("1234", Some(1234.0)),
+            ("1234,5678", Some(1234.5678)),
+            ("1234.567", None),
+            ("1.23", None),
+            ("1.2345", None),
+            (".123", None),
+            ("1..123", None),
+            ("1.234.", None),
+            ("1.234.,5", None),
+            ("1,234.567", None),
+            ("0.123", None),
+            (",5", Some(0.5)),
+            ("5,", Some(5.0)),
+        ] {
+            assert_eq!(value(token), wanted, "{token}");
+        }
+        let long = format!("1,{}", "0".repeat(100));
+        assert_eq!(value(&long), Some(1.0));
+        let told = Rules { is_told: true, ..rules };
+        assert_eq!(parse(b"+0.123,5", &told, NumberForm::Any, double), Some(123.5));
+    }
+}

@@ -1,0 +1,9 @@
+//! Tables of any types as record batches: every text at every block size and number of workers.
+
+#![cfg(feature = "arrow")]
+
+mod dialects;
+mod oracle;
+mod random;
+mod shown;
+mod vectors;
