@@ -238,7 +238,7 @@ fn check_names(names: &[String], style: &Style) -> Checked<()> {
     match names.iter().find(is_cut).filter(|_| !style.may_quote()) {
         None => Ok(()),
         Some(name) => {
-            let detail = format!("the name {name:?} needs quotes, and there are to be none");
+            let detail = format!("the name {name:?} needs quotes, which are not allowed");
             Err((detail, "choose another name or delimiter, or allow quotes"))
         }
     }

@@ -206,7 +206,7 @@ impl<T> Column<'_, T> {
             None => Ok(()),
             Some(row) => Err(Unwritable {
                 row: rows.start + row,
-                detail: "the text would need quotes to be read back, and there are to be none",
+                detail: "the text would need quotes to be read back, which are not allowed",
                 hint: "choose another delimiter, or allow quotes",
             }),
         }
