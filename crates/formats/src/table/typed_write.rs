@@ -73,7 +73,7 @@ const ARROW_BLOCK: u64 = 16 << 20;
 /// )?;
 /// let written = write_batches(&path, &batch.schema(), [batch])?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "town,n\nBonn,3\n\"Rome, Italy\",\n,5\n");
-/// assert_eq!((written.rows, written.bytes_out), (3, 34));
+/// assert_eq!((written.rows, written.bytes_out), (3, 32));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

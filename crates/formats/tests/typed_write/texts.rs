@@ -176,7 +176,7 @@ fn batches_may_be_given_in_every_way() {
     assert_eq!(read(), "a,b\n1,x\n");
     write_batches(&path, &schema, vec![batch.clone(), batch.clone()]).expect("batches");
     assert_eq!(read(), "a,b\n1,x\n1,x\n");
-    write_batches(&path, &schema, &vec![batch.clone(); 2]).expect("references");
+    write_batches(&path, &schema, [&batch, &batch]).expect("references");
     let stream = (0..1000).map(|_| Ok::<_, swath_formats::Error>(batch.clone()));
     let written = write_batches(&path, &schema, stream).expect("a stream");
     assert_eq!((written.rows, read().lines().count()), (1000, 1001));
