@@ -94,6 +94,12 @@ impl Draw {
         (self.next)() % limit
     }
 
+    /// One of a few.
+    pub(super) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        let at = self.below(from.len() as u64);
+        from[usize::try_from(at).expect("few")]
+    }
+
     fn bits(&mut self) -> u64 {
         (self.next)()
     }
@@ -121,16 +127,15 @@ impl Draw {
     }
 
     fn text(&mut self) -> String {
-        let at = usize::try_from(self.below(TEXTS.len() as u64)).expect("few");
-        TEXTS[at].to_owned()
+        self.pick(TEXTS).to_owned()
     }
 
     fn double(&mut self) -> f64 {
         match self.below(8) {
             0 => f64::from_bits(self.bits()),
-            1 => [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0][self.below(4) as usize],
-            2 => (self.signed() % 1000) as f64,
-            _ => (self.signed() % 100_000) as f64 / 100.0,
+            1 => self.pick(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0]),
+            2 => f64::from(i32::try_from(self.signed() % 1000).expect("small")),
+            _ => f64::from(i32::try_from(self.signed() % 100_000).expect("small")) / 100.0,
         }
     }
 
@@ -157,7 +162,10 @@ fn cells<T>(values: &[Option<T>], cell: impl Fn(&T) -> Cell) -> Vec<Cell> {
 macro_rules! integers {
     ($draw:ident, $rows:ident, $($array:ident of $type:ty),+) => {
         [$({
-            let values = $draw.some($rows, |draw| draw.signed() as $type);
+            let values = $draw.some($rows, |draw| {
+                let bytes = draw.signed().to_le_bytes();
+                <$type>::from_le_bytes(*bytes.first_chunk().expect("at most eight"))
+            });
             let cells = cells(&values, |value| Cell::Whole((*value).into()));
             (Arc::new($array::from(values)) as ArrayRef, cells)
         }),+]
@@ -198,10 +206,14 @@ fn numbers(draw: &mut Draw, rows: usize) -> Vec<Column> {
     let values = draw.some(rows, Draw::double);
     let doubles = cells(&values, |value| Cell::Double(*value));
     columns.push((Arc::new(Float64Array::from(values)), doubles));
-    let values = draw.some(rows, |draw| draw.double() as f32);
+    let values = draw.some(rows, |draw| -> f32 {
+        // Rounded to the nearest single.
+        draw.double().to_string().parse().expect("a number")
+    });
     let singles = cells(&values, |value| Cell::Single(*value));
     columns.push((Arc::new(Float32Array::from(values)), singles));
-    let values = draw.some(rows, |draw| (draw.signed() % 100) as f32 / 4.0);
+    let values = draw
+        .some(rows, |draw| f32::from(i8::try_from(draw.signed() % 100).expect("small")) / 4.0);
     let halves = cells(&values, |value| Cell::Single(*value));
     let values = values.into_iter().map(|it| it.map(Half::from_f32));
     columns.push((Arc::new(values.collect::<Float16Array>()), halves));
@@ -227,7 +239,10 @@ fn times(draw: &mut Draw, rows: usize) -> Vec<Column> {
     columns.extend(timestamps::<TimestampNanosecondType>(draw, rows, 9));
     let time = |decimals| move |count: &i64| Cell::Time { count: *count, decimals };
     let narrow = |values: &[Option<i64>]| -> Vec<Option<i32>> {
-        values.iter().map(|it| it.map(|count| count as i32)).collect()
+        values
+            .iter()
+            .map(|it| it.map(|count| i32::try_from(count).expect("a day has fewer")))
+            .collect()
     };
     for decimals in [0, 3, 6, 9] {
         let day = 86_400 * 10_u64.pow(decimals);
@@ -254,17 +269,17 @@ fn texts(draw: &mut Draw, rows: usize) -> Vec<Column> {
     let values = draw.some(rows, Draw::text);
     let views: StringViewArray = values.iter().map(Option::as_deref).collect();
     columns.push((Arc::new(views), cells(&values, text)));
-    let values = draw.some(rows, |draw| ["a", "two words", "plain"][draw.below(3) as usize]);
+    let values = draw.some(rows, |draw| draw.pick(&["a", "two words", "plain"]));
     let plain = cells(&values, |text| Cell::Text((*text).to_owned()));
     columns.push((Arc::new(StringArray::from(values)), plain));
     let values = draw.some(rows, Draw::text);
     let words: DictionaryArray<UInt16Type> = values.iter().map(Option::as_deref).collect();
     columns.push((Arc::new(words), cells(&values, text)));
     columns.push(dictionary_with_missing_values(draw, rows));
-    let values = draw.some(rows, |draw| draw.below(3));
-    let numbers = cells(&values, |key| Cell::Whole([7, -8, 9][*key as usize]));
-    let keys: PrimitiveArray<Int8Type> =
-        values.iter().map(|it| it.map(|key| key as i8)).collect();
+    let values = draw.some(rows, |draw| draw.pick(&[0_i8, 1, 2]));
+    let numbers =
+        cells(&values, |key| Cell::Whole([7, -8, 9][usize::from(key.unsigned_abs())]));
+    let keys: PrimitiveArray<Int8Type> = values.into_iter().collect();
     let words = DictionaryArray::new(keys, Arc::new(Int64Array::from(vec![7, -8, 9])));
     columns.push((Arc::new(words), numbers));
     columns
@@ -275,8 +290,8 @@ fn dictionary_with_missing_values(draw: &mut Draw, rows: usize) -> Column {
     let mut values: Vec<Option<String>> = (0..5000).map(|at| Some(format!("v{at},"))).collect();
     values[1] = None;
     values[2] = Some("NA".to_owned());
-    let keys = draw.some(rows, |draw| draw.below(4) as i32);
-    let cell = |key: &i32| match &values[*key as usize] {
+    let keys = draw.some(rows, |draw| draw.pick(&[0, 1, 2, 3]));
+    let cell = |key: &i32| match &values[usize::try_from(*key).expect("few")] {
         Some(text) => Cell::Text(text.clone()),
         None => Cell::Missing,
     };
@@ -310,7 +325,7 @@ impl Table {
         let mut batches = Vec::new();
         let mut first = 0;
         while first < count {
-            let len = [0, 1, 3, 100, 10_000][draw.below(5) as usize].min(count - first);
+            let len = draw.pick(&[0, 1, 3, 100, 10_000]).min(count - first);
             batches.push(whole.slice(first, len));
             first += len;
         }

@@ -90,7 +90,7 @@ fn structs(draw: &mut Draw, list: &Column, rows: usize) -> Column {
     let mut nulls = Vec::new();
     let mut cells = Vec::new();
     for row in 0..rows {
-        let value = [f64::NAN, 0.5, f64::INFINITY][draw.below(3) as usize];
+        let value = draw.pick(&[f64::NAN, 0.5, f64::INFINITY]);
         let is_valid = draw.below(100) >= draw.missing;
         doubles.push(value);
         nulls.push(is_valid);

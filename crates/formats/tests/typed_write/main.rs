@@ -7,6 +7,7 @@
     reason = "numbers are drawn by lot: any will do"
 )]
 
+mod back;
 mod compressed;
 mod drawn;
 mod faults;

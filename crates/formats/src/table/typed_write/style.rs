@@ -38,7 +38,7 @@ pub(super) enum Syntax {
 pub(super) struct Quotes {
     pub(super) quoting: Quoting,
     /// First bytes of texts that may have to be quoted because of what they are as a whole.
-    suspects: [bool; 256],
+    suspects: Box<[bool; 256]>,
     /// Words that are missing values unless they are quoted.
     words: Vec<Vec<u8>>,
     /// Whether times of day contain the delimiter.
@@ -113,7 +113,7 @@ impl Quotes {
     fn new(delimiter: u8, quoting: Quoting, missing: &[u8]) -> Self {
         let words: Vec<Vec<u8>> =
             USUAL_WORDS.iter().chain([&missing]).map(|word| word.to_vec()).collect();
-        let mut suspects = [false; 256];
+        let mut suspects = Box::new([false; 256]);
         let firsts = words.iter().filter_map(|word| word.first());
         for byte in firsts.chain(b" \tsS").chain(MARK.first()) {
             suspects[usize::from(*byte)] = true;
