@@ -216,7 +216,12 @@ impl Watch {
         self.raised.clone()
     }
 
-    /// Runs `call` without the lock; raises the exception of a callback.
+    /// Whether workers call into Python.
+    pub(crate) fn has_callback(&self) -> bool {
+        self.callback.is_some()
+    }
+
+    /// Runs `call` without the lock; raises the exception of a callback. A bar ends.
     pub(crate) fn run<T, E>(
         &self,
         py: Python<'_>,
@@ -227,14 +232,31 @@ impl Watch {
         T: Send,
         E: Into<Failure> + Send,
     {
+        let ended = self.step(py, takes, call);
+        self.close(py)?;
+        ended
+    }
+
+    /// The same for one of several steps: a bar goes on.
+    pub(crate) fn step<T, E>(
+        &self,
+        py: Python<'_>,
+        takes: Takes,
+        call: impl FnOnce() -> Result<T, E> + Send,
+    ) -> PyResult<T>
+    where
+        T: Send,
+        E: Into<Failure> + Send,
+    {
         let ended = work::run(py, takes, &self.token, call);
-        let raised = self.raised.take();
-        if let Some(close) = &self.close {
-            close.call0(py)?;
-        }
-        match raised {
+        match self.raised.take() {
             Some(error) => Err(error),
             None => ended,
         }
+    }
+
+    /// Ends a bar.
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.close.as_ref().map_or(Ok(()), |close| close.call0(py).map(drop))
     }
 }

@@ -104,7 +104,7 @@ FORMS = {
     "pandas": in_pandas,
     "polars": lambda columns: polars.DataFrame(arrow(columns)),
     "pyarrow": arrow,
-    "Table": lambda columns: swath._swath.import_table(arrow(columns)),
+    "Table": lambda columns: swath._swath.take_table(arrow(columns)).table(),
     "series": lambda columns: {
         name: polars.Series(name, arrow({name: one})[name]) for name, one in columns.items()
     },
@@ -294,7 +294,7 @@ def test_matrices_of_all_kinds_come_back(tmp_path, data):
 
 def frames():
     table = pyarrow.table({"a": [1, None, 3]})
-    return [table, polars.DataFrame(table), table.to_pandas(), swath._swath.import_table(table)]
+    return [table, polars.DataFrame(table), table.to_pandas(), swath._swath.take_table(table).table()]
 
 
 @pytest.mark.parametrize("which", range(4))

@@ -172,10 +172,23 @@ def _bytes_of(path: str, extent: tuple[int, int], delimiter: Any, workers: int) 
     data = swath.read(
         path, starting_in=extent, delimiter=delimiter, workers=workers, readonly=True
     )
-    if extent[0] == 0 and bytes(data[:6]).startswith(_COMPRESSED):
-        hint = "unpack it with `swath decompress`, or use Dask's own reader"
-        raise unreadable("UnknownFormat", path, "it is compressed, and has no lines", hint)
+    if extent[0] == 0:
+        _refuse(path, bytes(data[:6]), "lines")
     return data
+
+
+def refuse_compressed(paths: list[str]) -> None:
+    """Fails for a compressed file, in which parts would count bytes of its text."""
+    for path in paths:
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                _refuse(path, file.read(6), "parts")
+
+
+def _refuse(path: str, head: bytes, what: str) -> None:
+    if head.startswith(_COMPRESSED):
+        hint = "unpack it with `swath decompress`, or use Dask's own reader"
+        raise unreadable("UnknownFormat", path, f"it is compressed, and has no {what}", hint)
 
 
 @dataclass(frozen=True)
