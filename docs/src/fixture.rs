@@ -5,6 +5,7 @@
 //! | `data.bin` | 2,000,000 bytes: lines of letters |
 //! | `disk1/data.bin`, `disk2/data.bin` | copies of it; `data.manifest` has its checksums |
 //! | `data.csv`, `points.csv`, `table.csv` | numbers under the names `id,x,y,score` |
+//! | `people.csv`, `german.csv` | names, postal codes and dates, the latter in another form |
 //! | `data.f8` | 8,000 doubles |
 //! | `text`, `in.log`, `log.txt`, `in.csv` | lines of words and numbers, some with `error` |
 //! | `options.txt` | 1,000 option contracts |
@@ -49,6 +50,9 @@ fn fill(folder: &Path) -> Result<()> {
     for name in ["data.csv", "points.csv", "table.csv"] {
         fs::write(folder.join(name), table())?;
     }
+    let people = "name,zip,born\nAnn,01067,1980-02-29\n\"Bob, Jr.\",80331,\n";
+    fs::write(folder.join("people.csv"), people)?;
+    fs::write(folder.join("german.csv"), "name;zip;born\nAnn;01067;29.02.1980\nBob;80331\n")?;
     let doubles = (0..8_000_u32).flat_map(|index| f64::from(index).to_le_bytes());
     fs::write(folder.join("data.f8"), doubles.collect::<Vec<u8>>())?;
     for name in ["text", "in.log", "log.txt", "in.csv"] {

@@ -49,6 +49,12 @@ fn part(source: Source, read: &ReadOptions) -> Result<Opened> {
     Opened::of_memory(Bytes::Read(bytes), input.name())
 }
 
+/// Bytes in memory as a source.
+#[cfg(feature = "arrow")]
+pub(crate) fn memory(bytes: Vec<u8>, name: &Path) -> Result<Source> {
+    Ok(Opened::of_memory(Bytes::Decompressed(bytes), name)?.source())
+}
+
 /// Refuses options that select a part of a source: the format decides which bytes it reads.
 pub(crate) fn check_whole(input: &Input, read: &ReadOptions) -> Result<()> {
     if read.is_whole() {
@@ -144,7 +150,7 @@ impl Text {
 
 /// Whether this is how a compressed file begins and no text does. The letters of bzip2 alone are
 /// not enough.
-fn is_compressed(head: &[u8]) -> bool {
+pub(crate) fn is_compressed(head: &[u8]) -> bool {
     match Format::detect(head) {
         Some(Format::Bzip2) => {
             matches!(head.get(4..10), Some(b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90"))

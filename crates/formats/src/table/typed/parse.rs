@@ -6,13 +6,17 @@
 //! misfit    the type becomes wider, and the column of this block is parsed again
 //! ```
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use arrow_array::{Array, ArrayRef};
 
-use super::faults::{self, Problem, Search};
+use super::faults::{self, Problem};
 use super::guesses::Guesses;
-use super::pass::{Part, Piece};
+use super::pass::Piece;
 use super::plan::{Column, Plan};
-use super::rows::{Checked, Places, Rows};
+use super::rows::{Places, Rows};
+use super::search::Search;
 use super::values::{Builder, ColumnType, Kinds, RawFields, Rules};
 
 /// Values that are looked at after the first one that contradicts a type.
@@ -37,8 +41,12 @@ pub(super) struct Block {
 
 /// Parses blocks.
 pub(super) struct Parser<'p> {
-    pub(super) plan: &'p Plan,
-    pub(super) guesses: &'p Guesses,
+    plan: &'p Plan,
+    guesses: &'p Guesses,
+    /// Memory that no worker uses now.
+    idle: Mutex<Vec<(Rows, Places)>>,
+    /// Rows of the last block, as many as the next one is likely to have.
+    rows: AtomicUsize,
 }
 
 /// The columns of a block that are not parsed yet.
@@ -60,8 +68,7 @@ enum Stopped {
 }
 
 /// The columns that are parsed in one run.
-struct Run<'r> {
-    texts: &'r [(Part<'r>, Checked<'r>)],
+struct Run {
     rows: Rows,
     places: Places,
     builders: Vec<Option<Builder>>,
@@ -69,16 +76,24 @@ struct Run<'r> {
     aside: Vec<u64>,
 }
 
-impl Parser<'_> {
+impl<'p> Parser<'p> {
+    pub(super) fn new(plan: &'p Plan, guesses: &'p Guesses) -> Self {
+        Self { plan, guesses, idle: Mutex::default(), rows: AtomicUsize::new(0) }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(Rows, Places)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Parses columns of the plan; what contradicts their types makes these wider.
     pub(super) fn block(&self, piece: &Piece<'_>, which: &[usize]) -> Result<Block, Problem> {
-        let texts: Vec<_> = piece.parts().map(|part| (part, Checked::new(part.bytes))).collect();
         let kinds = self.guesses.of(which);
         let mut job = Job { which, kinds, todo: (0..which.len()).collect() };
         let mut parsed: Vec<Option<Parsed>> = Vec::new();
         parsed.resize_with(which.len(), || None);
         loop {
-            let run = self.run(&texts, &mut job).map_err(|stopped| self.first(piece, stopped))?;
+            let run =
+                self.run(piece, &mut job).map_err(|stopped| self.first(piece, stopped))?;
             let mut again = Vec::new();
             for (&slot, builder) in job.todo.iter().zip(run.builders) {
                 match builder {
@@ -89,7 +104,10 @@ impl Parser<'_> {
                     None => again.push(slot),
                 }
             }
+            self.idle().push((run.rows, run.places));
             if again.is_empty() {
+                // Relaxed: a hint.
+                self.rows.store(run.count, Ordering::Relaxed);
                 self.guesses.add(which, &job.kinds);
                 let columns = parsed.into_iter().flatten().collect();
                 return Ok(Block { rows: run.count, columns, aside: run.aside });
@@ -119,21 +137,19 @@ impl Parser<'_> {
         self.plan.kind(self.column(job, slot), job.kinds[slot])
     }
 
-    fn run<'r>(
-        &self,
-        texts: &'r [(Part<'r>, Checked<'r>)],
-        job: &mut Job<'_>,
-    ) -> Result<Run<'r>, Stopped> {
-        let builder = |&slot: &usize| Some(Builder::new(self.kind(job, slot), 0));
+    fn run(&self, piece: &Piece<'_>, job: &mut Job<'_>) -> Result<Run, Stopped> {
+        let capacity = self.rows.load(Ordering::Relaxed);
+        let builder = |&slot: &usize| Some(Builder::new(self.kind(job, slot), capacity));
+        let (rows, places) = self.idle().pop().unwrap_or_default();
         let mut run = Run {
-            texts,
-            rows: Rows::default(),
-            places: Places::default(),
+            rows,
+            places,
             builders: job.todo.iter().map(builder).collect(),
             count: 0,
             aside: Vec::new(),
         };
-        for &(part, text) in run.texts {
+        for part in piece.parts() {
+            let text = part.bytes;
             let mut at = 0;
             while at < part.bytes.len() {
                 at = run.rows.fill(part.bytes, at, &self.plan.shape).map_err(|fault| {
@@ -141,7 +157,7 @@ impl Parser<'_> {
                         fault,
                         part.offset + at as u64,
                         part.offset,
-                        self.plan,
+                        &self.plan.shape,
                     ))
                 })?;
                 run.count += run.rows.count();
@@ -153,7 +169,7 @@ impl Parser<'_> {
     }
 
     /// Takes the rows at hand, column by column.
-    fn take(&self, text: Checked<'_>, run: &mut Run<'_>, job: &mut Job<'_>) -> Result<(), Stopped> {
+    fn take(&self, text: &[u8], run: &mut Run, job: &mut Job<'_>) -> Result<(), Stopped> {
         let Run { rows, places, builders, .. } = run;
         for (at, builder) in builders.iter_mut().enumerate() {
             let Some(column) = builder else { continue };

@@ -53,7 +53,7 @@ pub(super) fn settled(table: &Table, keep: Keep) -> Result<(Vec<ColumnType>, Vec
 /// Parses a file under the types known so far.
 fn first(table: &Table, file: usize, keep: Keep, parts: &mut Vec<Part>) -> Result<()> {
     let which: Vec<usize> = (0..table.plan.columns.len()).collect();
-    let parser = Parser { plan: &table.plan, guesses: &table.guesses };
+    let parser = Parser::new(&table.plan, &table.guesses);
     let done = Mutex::new(Vec::new());
     table.pass(file).each(&|piece: Piece<'_>| {
         let mut block =
@@ -98,7 +98,10 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
         let parts = &mut parts[first..after];
         let narrow = |part: &Part| -> Vec<usize> {
             let columns = part.columns.iter().zip(kinds).enumerate();
-            columns.filter(|(_, (column, kind))| column.kind != **kind).map(|(at, _)| at).collect()
+            columns
+                .filter(|(_, (column, kind))| column.kind != **kind)
+                .map(|(at, _)| at)
+                .collect()
         };
         let jobs: Vec<Vec<usize>> = parts.iter().map(narrow).collect();
         let Some(last) = jobs.iter().rposition(|job| !job.is_empty()) else { continue };
@@ -110,7 +113,7 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
         }
         let slots: Vec<Mutex<&mut Part>> = parts.iter_mut().map(Mutex::new).collect();
         let indices: Vec<u64> = slots.iter().map(|slot| lock(slot).index).collect();
-        let parser = Parser { plan: &table.plan, guesses: &table.guesses };
+        let parser = Parser::new(&table.plan, &table.guesses);
         table.pass(file).each(&|piece: Piece<'_>| {
             if piece.index > last {
                 return Err(Ended::Enough);
@@ -119,8 +122,9 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
             if jobs[at].is_empty() {
                 return Ok(());
             }
-            let block =
-                parser.block(&piece, &jobs[at]).map_err(|problem| table.error(file, problem))?;
+            let block = parser
+                .block(&piece, &jobs[at])
+                .map_err(|problem| table.error(file, problem))?;
             let mut part = lock(&slots[at]);
             if block.rows != part.rows {
                 return Err(changed(table, file).into());
@@ -151,4 +155,3 @@ fn changed(table: &Table, file: usize) -> Error {
     let error = Error::reading(path, FormatReason::Invalid, "it changed while it was read");
     error.hint("read it again when no other program writes to it")
 }
-

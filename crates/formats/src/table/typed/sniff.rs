@@ -1,11 +1,13 @@
 //! What the first records show: the delimiter, and whether the first one has names.
 
+use std::cmp::Reverse;
+
 use super::dialect::{Between, Dialect, trim};
-use super::head::{Prefix, may_end_later};
 use super::options::{BatchOptions, Ragged};
-use super::plan;
+use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records};
-use super::values::{Builder, ColumnType, Field, Kinds, Rules};
+use super::rules;
+use super::values::{ColumnType, Field, Kinds, Rules, State, is_number};
 use crate::error::Result;
 
 /// The most records of a sample after the first one.
@@ -29,7 +31,7 @@ impl Sample {
     /// Takes the sample, for which more of the text may have to be read.
     pub(super) fn take(prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Self> {
         loop {
-            let (sample, is_known) = Self::of(prefix.bytes(), prefix.is_enough(), dialect);
+            let (sample, is_known) = Self::of(&prefix.bytes, prefix.is_enough(), dialect);
             if is_known {
                 return Ok(sample);
             }
@@ -40,7 +42,8 @@ impl Sample {
     /// The sample of these bytes, and whether it is that of the whole text.
     fn of(text: &[u8], is_all: bool, dialect: Dialect) -> (Self, bool) {
         let records = Records { text, dialect };
-        let mut sample = Self { dialect, fields: Vec::new(), ends: Vec::new(), has_fault: false };
+        let mut sample =
+            Self { dialect, fields: Vec::new(), ends: Vec::new(), has_fault: false };
         let (mut at, mut limit) = (0, usize::MAX);
         while at < text.len() {
             if at >= limit {
@@ -80,8 +83,9 @@ impl Sample {
     fn consistency(&self) -> Option<(usize, usize)> {
         let mut counts: Vec<usize> = self.records().map(<[Place]>::len).collect();
         counts.sort_unstable();
-        let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0]));
-        let (often, count) = runs.max()?;
+        // Of several that are as frequent, the smallest.
+        let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), Reverse(run[0])));
+        let (often, Reverse(count)) = runs.max()?;
         (count >= 2).then_some((often, counts.len() + usize::from(self.has_fault)))
     }
 
@@ -100,7 +104,10 @@ impl Sample {
         let judge = Judge::new(text, options, self.dialect);
         let Some(first) = self.records().next() else { return false };
         let names: Vec<bool> = first.iter().map(|&place| judge.is_name(place)).collect();
-        let all = names.iter().all(|&is_name| is_name);
+        // `""` may stand over row names; alone, it is a value.
+        let may_be =
+            |(&place, &is_name): (&Place, &bool)| is_name || judge.is_quoted_null(place);
+        let all = names.contains(&true) && first.iter().zip(&names).all(may_be);
         let narrow = judge.narrow(self, first.len(), options.ragged);
         if !narrow.contains(&true) {
             return all && judge.are_distinct(first);
@@ -113,14 +120,11 @@ impl Sample {
 struct Judge<'t> {
     text: &'t [u8],
     rules: Rules,
-    told: Rules,
 }
 
 impl<'t> Judge<'t> {
     fn new(text: &'t [u8], options: &BatchOptions, dialect: Dialect) -> Self {
-        let rules = plan::rules(options, dialect);
-        let told = Rules { is_told: true, ..rules.clone() };
-        Self { text, rules, told }
+        Self { text, rules: rules::rules(options, dialect) }
     }
 
     fn with<R>(&self, place: Place, look: impl FnOnce(Field<'_>) -> R) -> R {
@@ -130,20 +134,18 @@ impl<'t> Judge<'t> {
 
     /// Whether a field is a number of any form, and not missing.
     fn is_number(&self, place: Place) -> bool {
-        self.with(place, |field| {
-            let mut column = Builder::new(ColumnType::F64, 1);
-            let is_one = column.push(field, &self.told).is_ok() && column.nulls() == 0;
-            is_one || is_too_large(field, &self.rules)
-        })
+        self.with(place, |field| is_number(field, &self.rules))
     }
 
-    /// Whether a field is neither a value of another type than text nor missing.
+    /// Whether a field is a text that is no word for a missing value.
     fn is_name(&self, place: Place) -> bool {
-        let is_text = self.with(place, |field| match Kinds::of(field, &self.rules) {
-            Kinds::MISSING => field.is_quoted,
-            kinds => kinds.column_type() == ColumnType::Text && kinds.is_text(),
-        });
-        is_text && !self.is_number(place)
+        let state = self.with(place, |field| Kinds::of(field, &self.rules).state());
+        state == State::Of(ColumnType::Text) && !self.is_number(place)
+    }
+
+    /// Whether a field is a word for a missing value in quotes, such as `""`.
+    fn is_quoted_null(&self, place: Place) -> bool {
+        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Quoted
     }
 
     /// Which columns after the first record have a type that is narrower than text.
@@ -165,24 +167,11 @@ impl<'t> Judge<'t> {
     }
 
     fn are_distinct(&self, record: &[Place]) -> bool {
-        let text = |&place: &Place| {
-            self.with(place, |field| trim(field.bytes).to_vec())
-        };
+        let text = |&place: &Place| self.with(place, |field| trim(field.bytes).to_vec());
         let mut texts: Vec<Vec<u8>> = record.iter().map(text).collect();
         texts.sort_unstable();
         texts.windows(2).all(|pair| pair[0] != pair[1])
     }
-}
-
-/// Whether a field is a number that is too large for a double.
-fn is_too_large(field: Field<'_>, rules: &Rules) -> bool {
-    if rules.decimal != b'.' || rules.thousands.is_some() {
-        return false;
-    }
-    let bytes = if field.is_quoted { field.bytes } else { trim(field.bytes) };
-    let has_digit = bytes.iter().any(u8::is_ascii_digit);
-    let value = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<f64>().ok());
-    has_digit && value.is_some_and(f64::is_infinite)
 }
 
 /// Finds what separates the fields of a text.
@@ -191,7 +180,7 @@ pub(super) fn between(
     plain: Dialect,
     options: &BatchOptions,
 ) -> Result<Between> {
-    let others = [plain.quote, plain.escape, plain.comment, Some(options.decimal), options.thousands];
+    let others = [plain.quote, plain.escape, plain.comment, Some(options.decimal)];
     let mut best: Option<(u8, usize, usize)> = None;
     for byte in CANDIDATES.into_iter().filter(|&byte| !others.contains(&Some(byte))) {
         let sample = Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain })?;
@@ -205,6 +194,6 @@ pub(super) fn between(
         return Ok(Between::Byte(byte));
     }
     let sample = Sample::take(prefix, Dialect { between: Between::Blanks, ..plain })?;
-    let are_blanks = sample.is_of_numbers(prefix.bytes(), options);
+    let are_blanks = sample.is_of_numbers(&prefix.bytes, options);
     Ok(if are_blanks { Between::Blanks } else { Between::Nothing })
 }

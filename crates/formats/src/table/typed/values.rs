@@ -13,10 +13,14 @@
 
 mod bools;
 mod builder;
+mod dictionary;
 mod field;
 mod fill;
 mod formats;
+mod gather;
 mod kinds;
+mod layout;
+mod loops;
 mod misfit;
 mod moments;
 mod number;
@@ -32,5 +36,9 @@ pub(in crate::table) use field::{Field, Quoting, RawFields};
 pub(in crate::table) use formats::Format;
 pub(in crate::table) use kinds::{Kinds, State};
 pub(in crate::table) use misfit::{Misfit, MisfitAt};
+pub(in crate::table) use number::is_number;
 pub(in crate::table) use rules::{Rules, Words};
 pub use types::ColumnType;
+
+#[cfg(test)]
+mod tests;
