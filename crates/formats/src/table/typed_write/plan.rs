@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use arrow_schema::{DataType, Schema};
+use swath_simd::RowFrame;
 
 use super::column::is_writable;
-use super::fields::Frame;
 use super::options::{BatchForm, BatchWriteOptions, LineEnd, Packing, Quoting};
 use super::style::{Style, Width};
 use super::text::quote;
@@ -195,7 +195,7 @@ fn separated(
     check_word(word, delimiter)?;
     // Readers skip lines without a byte.
     let word = if word.is_empty() && width == Width::One { "NA" } else { word };
-    let frame = Frame { open: b"", separator: delimiter, close };
+    let frame = RowFrame { open: b"", separator: delimiter, close };
     Ok(Style::separated(frame, quoting, word.as_bytes(), decimals, width))
 }
 
@@ -205,7 +205,8 @@ fn check_word(word: &str, delimiter: u8) -> Checked<()> {
     let lower = bare.to_ascii_lowercase();
     let is_value = bare.starts_with(|sign: char| sign.is_ascii_digit())
         || ["true", "false", "nan", "inf", "infinity"].contains(&&lower[..]);
-    let is_cut = word.bytes().any(|byte| byte == delimiter || byte < 32 || byte == b'"');
+    let is_cut =
+        word.bytes().any(|byte| byte == delimiter || byte < 32 || b"\",;|".contains(&byte));
     if is_value || is_cut || word.trim() != word {
         let detail = format!("the word {word:?} for missing values could be read as a value");
         let detail = if is_value {

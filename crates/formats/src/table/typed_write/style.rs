@@ -1,8 +1,7 @@
 //! How values are written: the settings that every column of an output has in common.
 
-use swath_simd::Special;
+use swath_simd::{RowFrame, Special};
 
-use super::fields::Frame;
 use super::options::Quoting;
 use crate::table::value::Decimals;
 
@@ -16,7 +15,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Clone, Debug)]
 pub(super) struct Style {
     pub(super) syntax: Syntax,
-    pub(super) frame: Frame,
+    pub(super) frame: RowFrame,
     /// The word for missing values.
     pub(super) missing: Vec<u8>,
     pub(super) decimals: Decimals,
@@ -56,7 +55,7 @@ impl Style {
     pub(super) fn json(decimals: Decimals) -> Self {
         Self {
             syntax: Syntax::Json,
-            frame: Frame { open: b"{", separator: b',', close: b"}\n" },
+            frame: RowFrame { open: b"{", separator: b',', close: b"}\n" },
             missing: b"null".to_vec(),
             decimals,
             special: Special::new(b"\"\\"),
@@ -65,7 +64,7 @@ impl Style {
 
     /// `frame` has the delimiter and the end of lines.
     pub(super) fn separated(
-        frame: Frame,
+        frame: RowFrame,
         quoting: Quoting,
         missing: &[u8],
         decimals: Decimals,
@@ -139,7 +138,7 @@ impl Quotes {
         inner.is_empty()
             || self.words.iter().any(|word| word == inner)
             || text.starts_with(MARK)
-            || (text.len() == 5 && text[..4].eq_ignore_ascii_case(b"sep="))
+            || ((4..=5).contains(&text.len()) && text[..4].eq_ignore_ascii_case(b"sep="))
     }
 }
 
@@ -148,14 +147,15 @@ mod tests {
     use super::*;
 
     fn style(delimiter: u8, width: Width) -> Style {
-        let frame = Frame { open: b"", separator: delimiter, close: b"\n" };
+        let frame = RowFrame { open: b"", separator: delimiter, close: b"\n" };
         Style::separated(frame, Quoting::Minimal, b"-", Decimals::Shortest, width)
     }
 
     #[test]
     fn texts_are_quoted_only_where_a_reader_would_see_something_else() {
         let style = style(b',', Width::Several);
-        for text in ["a", "a b", " a ", "it's", "a;b|c", "0", "é", "NAN", "n/a", "sep=12", "--"]
+        for text in
+            ["a", "a b", " a ", "it's", "a;b|c", "0", "é", "NAN", "n/a", "sep=12", "sep", "--"]
         {
             assert!(!style.needs_quotes(text.as_bytes()), "{text:?}");
         }
@@ -177,6 +177,8 @@ mod tests {
             "\u{feff}a",
             "sep=;",
             "SEP=|",
+            // Followed by a delimiter, it would be one of these.
+            "sep=",
         ] {
             assert!(style.needs_quotes(text.as_bytes()), "{text:?}");
         }
