@@ -75,14 +75,16 @@ pub(crate) fn keyword<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     place: usize,
     name: &str,
 ) -> PyResult<T> {
-    let py = all.py();
-    all.get_borrowed_item(place)?.extract().map_err(|error: T::Error| {
-        let error = error.into();
-        // As for an argument of its own; without the note it is the same error.
-        let note = format!("while processing '{name}'");
-        let _ = error.value(py).call_method1("add_note", (note,));
-        error
-    })
+    let found = all.get_borrowed_item(place)?.extract();
+    found.map_err(|error: T::Error| noted(error.into(), all.py(), name))
+}
+
+/// An error in an argument that came with others, as one of an argument of its own.
+pub(crate) fn noted(error: PyErr, py: Python<'_>, name: &str) -> PyErr {
+    // Without the note it is the same error.
+    let note = format!("while processing '{name}'");
+    let _ = error.value(py).call_method1("add_note", (note,));
+    error
 }
 
 /// The options for `length` bytes from `offset`, or for all from there.

@@ -23,7 +23,7 @@ mod write;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::{Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods, PyTuple};
@@ -342,18 +342,6 @@ impl Table {
     fn picked(&self, columns: &[usize]) -> PyResult<Self> {
         let schema = Arc::new(self.schema.project(columns).map_err(arrow_error)?);
         let batches = self.batches.iter().map(|batch| batch.project(columns));
-        let batches = batches.collect::<Result<_, _>>().map_err(arrow_error)?;
-        Ok(Self { schema, batches, rows: self.rows, report: self.report.clone() })
-    }
-
-    /// The same columns with other names.
-    fn renamed(&self, names: &[String]) -> PyResult<Self> {
-        let fields = self.schema.fields().iter().zip(names);
-        let fields: Vec<_> =
-            fields.map(|(field, name)| field.as_ref().clone().with_name(name)).collect();
-        let schema = Arc::new(Schema::new(fields));
-        let batches = self.batches.iter().cloned();
-        let batches = batches.map(|batch| batch.with_schema(Arc::clone(&schema)));
         let batches = batches.collect::<Result<_, _>>().map_err(arrow_error)?;
         Ok(Self { schema, batches, rows: self.rows, report: self.report.clone() })
     }

@@ -118,7 +118,7 @@ def test_columns_of_numpy_are_refused_by_name(tmp_path):
     ]:
         with pytest.raises(TypeError, match=f"column 'odd' has dtype .*{kind}.*; try: "):
             swath.write_csv(path, {"n": [1], "odd": values})
-        if np.asarray(values).dtype.kind not in "OV":
+        if np.asarray(values).dtype.kind not in "OUV":
             with pytest.raises(TypeError, match=f"has dtype .*{kind}.*; try: "):
                 swath.write_csv(path, np.ma.asarray(values))
             with pytest.raises(TypeError, match="try: "):

@@ -41,13 +41,13 @@ def prioritised(source: Any, **how: Any) -> bytes:
         return b"".join(bytes(chunk) for _, chunks in reading for chunk in chunks)
 
 
-def tables(stream: swath.TableStream) -> dict[str, list[Any]]:
+def tables(stream: swath.TableStream) -> list[Any]:
     """All of a stream."""
     found: dict[str, list[Any]] = {name: [] for name in stream.names}
     for table in stream:
         for name in table:
             found[name] += table[name].tolist()
-    return found
+    return [*found.items()]
 
 
 READERS: dict[str, Callable[..., Any]] = {

@@ -202,8 +202,8 @@ class Frame(_Rows):
             keys = self.columns.keys if self.chosen_keys is not None else range(len(types))
             made: Table = self.numbers(piece, None, dtypes=[*zip(keys, types)])
             return made
-        how = {"columns": self.chosen_keys, "dtypes": types, "starting_in": piece.extent}
-        table: Table = swath.read_csv(piece.path, **how, **self.how)
+        how = {**self.how, "columns": self.chosen_keys, "dtypes": types}
+        table: Table = swath.read_csv(piece.path, **how, starting_in=piece.extent)
         return table
 
     def joined(self, found: list[Any]) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from swath._made import HINTS, check_numbers, made
+from swath._made import HINTS, made
 from swath._swath import Given, Table, take_table
 
 if TYPE_CHECKING:

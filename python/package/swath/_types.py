@@ -5,12 +5,15 @@ from __future__ import annotations
 import datetime
 from typing import Any
 
-TYPES = ("bool",)
-TYPES += tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
-TYPES += ("float32", "float64", "date")
-TYPES += tuple(f"timestamp[{unit}]" for unit in ("s", "ms", "us", "ns"))
-TYPES += tuple(f"timestamp[{unit}, UTC]" for unit in ("s", "ms", "us", "ns"))
-TYPES += ("text", "dictionary", "null")
+_UNITS = ("s", "ms", "us", "ns")
+TYPES = [
+    "bool",
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    *("float32", "float64", "date"),
+    *(f"timestamp[{unit}]" for unit in _UNITS),
+    *(f"timestamp[{unit}, UTC]" for unit in _UNITS),
+    *("text", "dictionary", "null"),
+]
 
 _OF_PYTHON = {
     bool: "bool",
@@ -39,8 +42,8 @@ _ALIASES = {
     "float": "float64",
     "double": "float64",
 }
-_ALIASES |= {f"datetime64[{unit}]": f"timestamp[{unit}]" for unit in ("s", "ms", "us", "ns")}
-for _unit in ("s", "ms", "us", "ns"):
+_ALIASES |= {f"datetime64[{unit}]": f"timestamp[{unit}]" for unit in _UNITS}
+for _unit in _UNITS:
     for _other in (f"timestamp[{_unit}, tz=UTC]", f"datetime64[{_unit}, UTC]"):
         _ALIASES[_other] = f"timestamp[{_unit}, UTC]"
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from swath._dialect import byte
 from swath._errors import Error
-from swath._given import Tables, as_columns, check_numbers, plain_or_texts, tables
+from swath._given import Tables, as_columns, plain_or_texts, tables
 from swath._how import Leave
+from swath._made import check_numbers
 from swath._swath import are_numeric, is_packed, write_columns, write_table, write_tables
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def write_csv(
         "digits": digits,
         "names": None if names is None else list(names),
     }
-    style = {
+    style: dict[str, Any] = {
         "quoting": quoting,
         "null": null,
         "line_end": {"\n": "lf", "\r\n": "crlf"}.get(line_end, line_end),
@@ -143,7 +144,7 @@ def write_jsonl(
     Examples
     --------
     >>> swath.write_jsonl("out.jsonl", {"id": [1, 2], "name": ["Ann", None]})
-    45
+    43
     >>> print(swath.read("out.jsonl").decode(), end="")
     {"id":1,"name":"Ann"}
     {"id":2,"name":null}
@@ -204,7 +205,7 @@ def _in_memory(found: Tables) -> list[Any]:
     return found.data if isinstance(found.data, list) else [found.data.table()]
 
 
-def _write(path: Any, form: str, found: Tables, leave: Leave, said: dict[str, Any]) -> int:
+def _write(path: Any, form: Any, found: Tables, leave: Leave, said: dict[str, Any]) -> int:
     if said["names"] is None:
         said = {**said, "names": found.names}
     try:

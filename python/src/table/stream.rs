@@ -12,10 +12,10 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use swath_formats::table::BatchStream;
 
-use super::typed::{Reading, Said};
+use super::typed::Reading;
 use super::{Table, export, report, types};
 use crate::callback::{admitted, attached};
 use crate::error::Failure;
@@ -254,7 +254,7 @@ pub(crate) fn stream_table(
     py: Python<'_>,
     sources: Vec<Input>,
     how: &Bound<'_, PyTuple>,
-    said: Said,
+    said: &Bound<'_, PyDict>,
 ) -> PyResult<TableStream> {
     let Reading { sources, options, watch } = Reading::new(py, sources, how, said)?;
     let batches = watch.step(py, Takes::Time, move || options.stream_batches_of(sources))?;

@@ -1,16 +1,18 @@
 //! Text as tables of any types, and the types that its columns have.
 
+use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyDict, PyTuple};
 use swath::{ReadOptions, Source};
 use swath_formats::table::{
-    BatchOptions, ColumnKey, ColumnType, Delimiter, Dictionary, Encoding, HeaderLine, Ragged,
+    BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, HeaderLine, Ragged,
 };
 
 use super::read::{Key, Separator};
 use super::types::{WORDS, word as name};
 use super::Table;
-use crate::how::{How, StartingIn, Watch, part};
+use crate::how::{How, StartingIn, Watch, noted, part};
 use crate::input::Input;
 use crate::words::word;
 use crate::work::Takes;
@@ -27,90 +29,97 @@ const RAGGED: &[(&str, Ragged)] =
     &[("error", Ragged::Refuse), ("pad", Ragged::Pad), ("set_aside", Ragged::SetAside)];
 
 /// How the text of a table is written, and what to read of it: the dict that `swath._dialect` makes.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(super) struct Said {
-    columns: Option<Vec<Key>>,
-    dtypes: Vec<(Key, String)>,
-    formats: Vec<(Key, String)>,
-    rename: Vec<(Key, String)>,
-    delimiter: Option<Separator>,
-    header: Header,
-    comment: Option<u8>,
-    quote: Option<u8>,
-    escape: Option<u8>,
-    skip_rows: u64,
-    rows: Option<u64>,
-    null_values: Option<Vec<String>>,
-    true_values: Option<Vec<String>>,
-    false_values: Option<Vec<String>>,
-    decimal: u8,
-    thousands: Option<u8>,
-    encoding: String,
-    ragged: String,
-    dictionary: bool,
-    file_column: Option<String>,
-    offset: u64,
-    length: Option<u64>,
-    starting_in: Option<StartingIn>,
-    block_size: u64,
-}
+struct Said<'a, 'py>(&'a Bound<'py, PyDict>);
 
-impl Said {
+impl<'py> Said<'_, 'py> {
+    /// One of its values; an error in it reads as if it had come alone.
+    fn get<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<T> {
+        let found = self.0.get_item(name)?.ok_or_else(|| missing(name))?;
+        match found.extract() {
+            Ok(value) => Ok(value),
+            Err(error) => Err(noted(error.into(), self.0.py(), name)),
+        }
+    }
+
+    /// Columns, each with a text.
+    fn keyed(&self, name: &str) -> PyResult<Vec<(ColumnKey, String)>> {
+        let pairs: Vec<(Key, String)> = self.get(name)?;
+        Ok(pairs.into_iter().map(|(key, text)| (key.into_inner(), text)).collect())
+    }
+
     /// The options of the library; `read` says how the bytes are read.
-    pub(super) fn options(self, read: ReadOptions) -> PyResult<BatchOptions> {
+    fn options(&self, read: ReadOptions) -> PyResult<BatchOptions> {
+        let read = part(read, self.get("offset")?, self.get("length")?);
         let options = BatchOptions::new()
-            .with_comment(self.comment)
-            .with_quote(self.quote)
-            .with_escape(self.escape)
-            .with_skip_rows(self.skip_rows)
-            .with_decimal(self.decimal)
-            .with_thousands(self.thousands)
-            .with_encoding(word("encoding", &self.encoding, Encoding::WORDS)?)
-            .with_ragged(word("ragged", &self.ragged, RAGGED)?)
-            .with_dictionary(if self.dictionary { Dictionary::All } else { Dictionary::Told })
-            .with_block_size(self.block_size)
-            .with_read(part(read, self.offset, self.length));
-        let options = match self.header {
+            .with_skip_rows(self.get("skip_rows")?)
+            .with_decimal(self.get("decimal")?)
+            .with_thousands(self.get("thousands")?)
+            .with_block_size(self.get("block_size")?)
+            .with_read(read);
+        self.choice(self.dialect(self.words(options)?)?)
+    }
+
+    /// Delimiters and lines.
+    fn dialect(&self, options: BatchOptions) -> PyResult<BatchOptions> {
+        let options = options
+            .with_comment(self.get("comment")?)
+            .with_quote(self.get("quote")?)
+            .with_escape(self.get("escape")?)
+            .with_encoding(word("encoding", &self.get::<String>("encoding")?, Encoding::WORDS)?)
+            .with_ragged(word("ragged", &self.get::<String>("ragged")?, RAGGED)?);
+        let options = match self.get("header")? {
             Header::Lines(lines) => options.with_header_lines(lines),
             Header::Word(text) => options.with_header(word("header", &text, AUTO)?),
         };
-        let options = match self.delimiter {
+        Ok(match self.get("delimiter")? {
             None => options,
             Some(Separator::Byte(byte)) => options.with_delimiter(byte),
             Some(Separator::Word(text)) => {
-                let blanks = word("delimiter", &text, &[("blanks", Delimiter::Blanks)])?;
-                options.with_delimiter(blanks)
+                let blanks = [("blanks", Delimiter::Blanks)];
+                options.with_delimiter(word("delimiter", &text, &blanks)?)
             }
-        };
-        let kinds = self.dtypes.into_iter();
-        let kinds = kinds.map(|(key, kind)| Ok((key.into_inner(), word("dtypes", &kind, WORDS)?)));
-        let kinds = kinds.collect::<PyResult<Vec<(ColumnKey, ColumnType)>>>()?;
-        let options = options
-            .with_types(kinds)
-            .with_formats(self.formats.into_iter().map(|(key, it)| (key.into_inner(), it)))
-            .with_rename(self.rename.into_iter().map(|(key, it)| (key.into_inner(), it)));
-        let words = [self.null_values, self.true_values, self.false_values];
-        let options = with_words(options, words);
-        let options = match self.columns {
-            Some(keys) => options.with_columns(keys.into_iter().map(Key::into_inner)),
-            None => options,
-        };
-        let options = self.rows.into_iter().fold(options, BatchOptions::with_rows);
-        let options = self.file_column.into_iter().fold(options, BatchOptions::with_file_column);
-        Ok(match self.starting_in {
-            Some(StartingIn(extent)) => options.with_starting_in(extent),
-            None => options,
         })
+    }
+
+    /// Fields with a meaning.
+    fn words(&self, options: BatchOptions) -> PyResult<BatchOptions> {
+        let words = |name: &str| self.get::<Option<Vec<String>>>(name).map(Option::into_iter);
+        let options = words("null_values")?.fold(options, BatchOptions::with_null_values);
+        let options = words("true_values")?.fold(options, BatchOptions::with_true_values);
+        Ok(words("false_values")?.fold(options, BatchOptions::with_false_values))
+    }
+
+    /// Columns and rows.
+    fn choice(&self, options: BatchOptions) -> PyResult<BatchOptions> {
+        let kinds = self.keyed("dtypes")?.into_iter();
+        let kinds = kinds.map(|(key, kind)| Ok((key, word("dtypes", &kind, WORDS)?)));
+        let texts = match self.get("dictionary")? {
+            true => Dictionary::All,
+            false => Dictionary::Told,
+        };
+        let mut options = options
+            .with_types(kinds.collect::<PyResult<Vec<_>>>()?)
+            .with_formats(self.keyed("formats")?)
+            .with_rename(self.keyed("rename")?)
+            .with_dictionary(texts);
+        if let Some(keys) = self.get::<Option<Vec<Key>>>("columns")? {
+            options = options.with_columns(keys.into_iter().map(Key::into_inner));
+        }
+        if let Some(rows) = self.get("rows")? {
+            options = options.with_rows(rows);
+        }
+        if let Some(name) = self.get::<Option<String>>("file_column")? {
+            options = options.with_file_column(name);
+        }
+        if let Some(StartingIn(extent)) = self.get("starting_in")? {
+            options = options.with_starting_in(extent);
+        }
+        Ok(options)
     }
 }
 
-/// Sets the lists of words that are given: of missing values, true and false.
-fn with_words(options: BatchOptions, words: [Option<Vec<String>>; 3]) -> BatchOptions {
-    let [nulls, trues, falses] = words;
-    let options = nulls.into_iter().fold(options, BatchOptions::with_null_values);
-    let options = trues.into_iter().fold(options, BatchOptions::with_true_values);
-    falses.into_iter().fold(options, BatchOptions::with_false_values)
+fn missing(name: &str) -> PyErr {
+    PyKeyError::new_err(name.to_owned())
 }
 
 /// Everything that reading takes, in the library's words.
@@ -125,13 +134,13 @@ impl Reading {
         py: Python<'_>,
         sources: Vec<Input>,
         how: &Bound<'_, PyTuple>,
-        said: Said,
+        said: &Bound<'_, PyDict>,
     ) -> PyResult<Self> {
         let how = How::of(how)?;
         let (read, watch) = how.options(py, sources.first().and_then(Input::path))?;
         let sources = sources.into_iter().map(|source| source.source(how.verify.as_ref()));
         let sources = sources.collect::<PyResult<_>>()?;
-        Ok(Self { sources, options: said.options(read)?, watch })
+        Ok(Self { sources, options: Said(said).options(read)?, watch })
     }
 }
 
@@ -141,7 +150,7 @@ pub(crate) fn read_batches(
     py: Python<'_>,
     sources: Vec<Input>,
     how: &Bound<'_, PyTuple>,
-    said: Said,
+    said: &Bound<'_, PyDict>,
 ) -> PyResult<Table> {
     let Reading { sources, options, watch } = Reading::new(py, sources, how, said)?;
     let read = watch.run(py, Takes::Time, move || options.read_batches_of(sources))?;
@@ -155,7 +164,7 @@ pub(crate) fn read_types(
     py: Python<'_>,
     sources: Vec<Input>,
     how: &Bound<'_, PyTuple>,
-    said: Said,
+    said: &Bound<'_, PyDict>,
 ) -> PyResult<Vec<&'static str>> {
     let Reading { sources, options, watch } = Reading::new(py, sources, how, said)?;
     watch.run(py, Takes::Time, move || {
