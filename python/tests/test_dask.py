@@ -232,8 +232,10 @@ def test_a_dataframe_has_columns_of_any_types(tables: list[Path], parts: int) ->
         path.write_text("id,name,day,x,flag,gaps,moment,colour\n" + "".join(rows))
     frame = READ.read_csv(tables, parts=parts, dtypes={"colour": "dictionary", "id": "int32"})
     expected = swath.read_csv(tables, dtypes={"id": "int32"}).to_pandas()
+    # Dask has a type of its own for text.
+    expected["name"] = expected["name"].astype(frame["name"].dtype)
     assert [str(it) for it in frame.dtypes] == [
-        "int32", "str", "datetime64[s]", "float64", "bool", "Int64", "datetime64[us, UTC]", "category",
+        "int32", "string", "datetime64[s]", "float64", "bool", "Int64", "datetime64[us, UTC]", "category",
     ]  # fmt: skip
     found = frame.compute().reset_index(drop=True)
     assert found["colour"].tolist() == expected["colour"].tolist()

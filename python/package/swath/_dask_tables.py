@@ -62,7 +62,12 @@ def columns_of(
     how = {**how, "header": report["header"] or False, "delimiter": report["delimiter"]}
     types = table.types
     if sample is None:
-        types = swath.csv_dtypes(inputs, columns=columns, dtypes=dtypes, **how)
+        # To its end, for the number of missing values.
+        with swath.stream_csv(inputs, columns=columns, dtypes=dtypes, **how) as stream:
+            types = stream.types
+            for _ in stream:
+                pass
+            report = stream.report
     told = _told(dtypes, None if columns is None else keys_of(columns))
     found = report["columns"]
     for at, one in enumerate(found):
