@@ -132,51 +132,73 @@ struct LookAtQuotes<'t> {
     marks: CutMarks,
 }
 
+/// What is known about the quotes of the chunks so far.
+struct Quotes {
+    quote: u8,
+    delimiter: u8,
+    /// All bits, if the next byte is inside quotes.
+    inside: u64,
+    /// Whether the byte before ended a field, and whether it is a quote.
+    ended: u64,
+    quoted: u64,
+    is_plain: bool,
+    is_inverse: bool,
+}
+
+impl Quotes {
+    /// Looks at a chunk, of which the bytes in `there` belong to the text.
+    #[inline(always)]
+    fn take(&mut self, masks: impl Masks, chunk: &[u8; CHUNK], there: u64) {
+        let quotes = masks.equal(chunk, self.quote) & there;
+        if quotes | self.quoted == 0 {
+            let last = chunk[CHUNK - 1];
+            self.ended = u64::from(last == self.delimiter || last == b'\n');
+            return;
+        }
+        let ends = masks.equal(chunk, self.delimiter) | masks.equal(chunk, b'\n');
+        let follows = ends | quotes | masks.equal(chunk, b'\r');
+        let here = running_parity(quotes) ^ self.inside;
+        let precedes = ends << 1 | self.ended | quotes << 1 | self.quoted;
+        // The quotes that open and those that close; and the other way round.
+        let (opens, closes) = (quotes & here, quotes & !here);
+        let (opened, closed) = (self.quoted & self.inside, self.quoted & !self.inside);
+        let loose = |closes: u64, closed: u64| (closes << 1 | closed) & there & !follows;
+        self.is_plain &= (opens & !precedes) | loose(closes, closed) == 0;
+        self.is_inverse &= (closes & !precedes) | loose(opens, opened) == 0;
+        self.inside = 0_u64.wrapping_sub(here >> 63);
+        (self.ended, self.quoted) = (ends >> 63, quotes >> 63);
+    }
+}
+
 impl Kernel for LookAtQuotes<'_> {
     type Output = Quoting;
 
     #[inline(always)]
     fn run<M: Masks>(self, masks: M) -> Quoting {
         let Self { text, marks } = self;
-        let mut found = Quoting { is_odd: false, is_plain: true, is_inverse: true };
-        let Some(quote) = marks.quote else { return found };
-        let delimiter = marks.delimiter.unwrap_or(b'\n');
-        // What is true at the first byte of a chunk: all bits if it is inside quotes; the byte
-        // before ended a field; the byte before is a quote.
-        let (mut inside, mut ended, mut quoted) = (0, 1, 0);
-        let mut take = |chunk: &[u8; CHUNK], there: u64| {
-            let quotes = masks.equal(chunk, quote) & there;
-            if quotes | quoted == 0 {
-                let last = chunk[CHUNK - 1];
-                ended = u64::from(last == delimiter || last == b'\n');
-                return;
-            }
-            let ends = masks.equal(chunk, delimiter) | masks.equal(chunk, b'\n');
-            let follows = ends | quotes | masks.equal(chunk, b'\r');
-            let here = running_parity(quotes) ^ inside;
-            let precedes = ends << 1 | ended | quotes << 1 | quoted;
-            // The quotes that open and those that close; and the other way round.
-            let (opens, closes) = (quotes & here, quotes & !here);
-            let (opened, closed) = (quoted & inside, quoted & !inside);
-            let is_right = |opens: u64, closes: u64, closed: u64| {
-                (opens & !precedes) | ((closes << 1 | closed) & there & !follows) == 0
-            };
-            found.is_plain &= is_right(opens, closes, closed);
-            found.is_inverse &= is_right(closes, opens, opened);
-            inside = 0_u64.wrapping_sub(here >> 63);
-            (ended, quoted) = (ends >> 63, quotes >> 63);
+        let Some(quote) = marks.quote else {
+            return Quoting { is_odd: false, is_plain: true, is_inverse: true };
+        };
+        let mut quotes = Quotes {
+            quote,
+            delimiter: marks.delimiter.unwrap_or(b'\n'),
+            inside: 0,
+            ended: 1,
+            quoted: 0,
+            is_plain: true,
+            is_inverse: true,
         };
         let (chunks, rest) = text.as_chunks::<CHUNK>();
         for chunk in chunks {
-            take(chunk, u64::MAX);
+            quotes.take(masks, chunk, u64::MAX);
         }
         if !rest.is_empty() {
             let mut chunk = [0; CHUNK];
             chunk[..rest.len()].copy_from_slice(rest);
-            take(&chunk, (1 << rest.len()) - 1);
+            quotes.take(masks, &chunk, (1 << rest.len()) - 1);
         }
-        found.is_odd = inside != 0;
-        found
+        let Quotes { inside, is_plain, is_inverse, .. } = quotes;
+        Quoting { is_odd: inside != 0, is_plain, is_inverse }
     }
 }
 

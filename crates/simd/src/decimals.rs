@@ -7,8 +7,8 @@
 //! number    pairs, fours, eights          multiplied and added in all lanes
 //! ```
 //!
-//! Eight tokens of at most 16 bytes, or of at most 32 (AVX-512); four of at most 16, or one of
-//! at most 32 (AVX2). The rest is parsed byte by byte, or eight at a time where all are digits.
+//! Eight tokens of at most 16 bytes, or of at most 32 (AVX-512); four of at most 16, or of at most
+//! 32 (AVX2). The rest is parsed byte by byte, or eight at a time where all are digits.
 //! Tokens with more than nineteen digits, or that are not plain numbers, are left to the caller,
 //! which gets the index of the first.
 //!
@@ -19,6 +19,8 @@
 mod eight;
 #[cfg(target_arch = "x86_64")]
 mod four;
+#[cfg(target_arch = "x86_64")]
+mod four_long;
 #[cfg(target_arch = "x86_64")]
 mod long;
 mod nearest;

@@ -262,6 +262,22 @@ fn check_spelling(seed: u64, spell: impl Fn(u64) -> String) {
     }
 }
 
+/// As C and numpy write exponents.
+fn two_digits(text: &str) -> String {
+    let at = text.find(['e', 'E']).expect("an exponent");
+    let (mantissa, power) = text.split_at(at);
+    let size: i32 = power[1..].parse().expect("a number");
+    let sign = if size < 0 { '-' } else { '+' };
+    format!("{mantissa}{}{sign}{:02}", &power[..1], size.abs())
+}
+
+/// A double of 2^-40 to 2^56 with nearly all bits of the fraction equal.
+fn beside_a_power_of_two(bits: u64) -> f64 {
+    let fraction = bits >> 8 & 3;
+    let fraction = if bits & 1 == 0 { fraction } else { (1 << 52) - 1 - fraction };
+    f64::from_bits((983 + (bits >> 16) % 96) << 52 | fraction)
+}
+
 #[test]
 fn columns_of_one_spelling_are_rounded_as_std_does() {
     let fraction = |bits: u64| f64::from_bits((bits >> 12) | (0x3ff << 52)) - 1.0;
@@ -278,5 +294,29 @@ fn columns_of_one_spelling_are_rounded_as_std_does() {
     check_spelling(9, |bits| format!("{}.5", ((1 << 53) | (bits >> 11)) >> (bits % 3)));
     check_spelling(10, |bits| format!("{}e{}", bits >> 1 | 1, bits % 280));
     check_spelling(11, |bits| format!("0.{:017}e-{}", bits >> 8, bits % 200));
+    check_spelling(13, |bits| two_digits(&format!("{:.18e}", fraction(bits) - 0.5)));
+    check_spelling(14, |bits| two_digits(&format!("{:.17E}", (fraction(bits) - 0.5) * 1e-12)));
+    check_spelling(15, |bits| format!("{}.{:07}", bits >> 29, bits % 10_000_000));
+    check_spelling(16, |bits| two_digits(&format!("{:.18e}", beside_a_power_of_two(bits))));
+    check_spelling(17, |bits| {
+        format!("{:.19}", beside_a_power_of_two(bits)).chars().take(20).collect()
+    });
+    check_spelling(18, |bits| format!("{}", beside_a_power_of_two(bits)));
+    // Between two doubles: with 19 digits, next to the middle.
+    check_spelling(19, |bits| {
+        let value = beside_a_power_of_two(bits);
+        let above = f64::from_bits(value.to_bits() + 1);
+        format!("{:.30}", value / 2.0 + above / 2.0)
+            .chars()
+            .take(18 + usize::try_from(bits % 3).unwrap_or(0))
+            .collect()
+    });
+    check_spelling(20, |bits| {
+        format!(
+            "{}{}",
+            ["", "-"][usize::try_from(bits % 2).unwrap_or(0)],
+            bits >> (1 + bits % 40)
+        )
+    });
     check_spelling(12, |bits| format!("{:.15}", (bits % 1000) as f64 / 8.0));
 }

@@ -5,5 +5,7 @@
 mod dialects;
 mod oracle;
 mod random;
+mod samples;
 mod shown;
+mod sources;
 mod vectors;

@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-use super::{Tokens, wide};
+use super::{Tokens, four_long, wide};
 
 /// Tokens of one step, and bytes of a window.
 const STEP: usize = 4;
@@ -47,7 +47,8 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        if let Some(values) = four(tokens, done).and_then(|four| four.doubles()) {
+        let short = four(tokens, done).and_then(|four| four.doubles());
+        if let Some(values) = short.or_else(|| four_long::doubles(tokens, done)) {
             // SAFETY: there is room for four doubles, aligned or not.
             unsafe { _mm256_storeu_pd(slots.as_mut_ptr(), values) };
         } else {

@@ -299,7 +299,11 @@ fn almost(dice: &mut Dice) -> String {
 }
 
 fn text(dice: &mut Dice, parts: &[&str]) -> String {
-    let count = if dice.one_in(15) { 20 } else { dice.below(8) };
+    let count = match dice.below(150) {
+        0 => 400,
+        1..=9 => 20,
+        _ => dice.below(8),
+    };
     (0..count).map(|_| *dice.pick(parts)).collect()
 }
 

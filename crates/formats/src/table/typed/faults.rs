@@ -53,9 +53,10 @@ impl Problem {
 }
 
 /// Returns the fault of a record that cannot be split; `record` is where it begins, and the position
-/// in `wrong` counts from `base`.
+/// in `wrong` counts from `base`. A quote that is not closed is on its own line.
 pub(super) fn split(wrong: Wrong, record: u64, base: u64) -> Problem {
     let offset = base + wrong.at() as u64;
+    let record = if matches!(wrong, Wrong::OpenQuote(_)) { offset } else { record };
     Problem { record, ..self::wrong(wrong, offset) }
 }
 

@@ -63,3 +63,12 @@ pub(super) fn push_or_missing<F: Fill + ?Sized>(
     }
     values.push(field, rules).map(Some)
 }
+
+/// Takes the values out of a column, and frees memory that was kept for more of them.
+pub(super) fn taken<T>(values: &mut Vec<T>) -> Vec<T> {
+    let mut values = std::mem::take(values);
+    if values.capacity() - values.len() > values.len() / 8 {
+        values.shrink_to_fit();
+    }
+    values
+}

@@ -12,7 +12,7 @@ use arrow_schema::TimeUnit;
 use swath_simd::{Moment, Tokens, parse_dates, parse_moments};
 
 use super::field::{Field, RawFields};
-use super::fill::Fill;
+use super::fill::{Fill, taken};
 use super::loops::{self, Parse};
 use super::misfit::{Misfit, MisfitAt};
 use super::rules::Rules;
@@ -83,7 +83,7 @@ impl Fill for Dates {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        let values = std::mem::take(&mut self.0);
+        let values = taken(&mut self.0);
         Arc::new(PrimitiveArray::<Date32Type>::new(values.into(), nulls))
     }
 }
@@ -177,7 +177,7 @@ impl Fill for Moments {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        let values = std::mem::take(&mut self.values);
+        let values = taken(&mut self.values);
         let values = PrimitiveArray::<Int64Type>::new(values.into(), nulls);
         let zone = self.parse.is_zoned.then_some("UTC");
         macro_rules! counted {

@@ -1,5 +1,5 @@
 //! Numbers, in the strict form that makes a column one of numbers, and in the form that a column
-//! whose type is told accepts in addition.
+//! whose type the caller gives accepts in addition.
 
 use super::field::Field;
 use super::misfit::Misfit;
@@ -49,7 +49,7 @@ pub(super) enum NumberForm {
 }
 
 /// Parses a token with `parse`, which gets the usual form of it: with a point and without
-/// separators between thousands. Also checks, unless the type is told, that the form is strict.
+/// separators between thousands. Also checks, unless the caller gave the type, that the form is strict.
 pub(super) fn parse<T>(
     token: &[u8],
     rules: &Rules,
@@ -113,8 +113,8 @@ fn with_point<T>(
     parse(&copy[..len])
 }
 
-/// Writes the usual form of a token and returns its length; `None` if it has a point that is none
-/// here, or groups of thousands that do not have three digits.
+/// Writes the usual form of a token and returns its length; `None` if it has a point where
+/// that means nothing, or groups of thousands that do not have three digits.
 pub(super) fn usual_form(token: &[u8], rules: &Rules, copy: &mut [u8]) -> Option<usize> {
     let mut len = 0;
     // Digits since the start or a separator; whether there was a separator; whether the whole

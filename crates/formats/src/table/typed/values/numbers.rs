@@ -8,7 +8,7 @@ use arrow_buffer::NullBuffer;
 use swath_simd::{Tokens, Unpadded, unpadded};
 
 use super::field::{Field, RawFields};
-use super::fill::Fill;
+use super::fill::{Fill, taken};
 use super::loops::{self, Parse};
 use super::misfit::{Misfit, MisfitAt};
 use super::number::{self, NumberForm};
@@ -112,6 +112,6 @@ impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        Arc::new(PrimitiveArray::<T>::new(std::mem::take(&mut self.0).into(), nulls))
+        Arc::new(PrimitiveArray::<T>::new(taken(&mut self.0).into(), nulls))
     }
 }

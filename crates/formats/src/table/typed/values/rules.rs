@@ -17,7 +17,7 @@ pub(in crate::table) struct Rules {
     pub(in crate::table) thousands: Option<u8>,
     /// How dates and timestamps are written, instead of the usual form.
     pub(in crate::table) format: Option<Format>,
-    /// Whether the type is told: then leading zeros and `+` may precede whole numbers.
+    /// Whether the caller gave the type: then leading zeros and `+` may precede whole numbers.
     pub(in crate::table) is_told: bool,
 }
 
@@ -66,8 +66,8 @@ impl Rules {
         self.nulls.has_values() || self.has_odd_booleans()
     }
 
-    /// Whether a boolean looks like a number or a date. If the type of the column is told, it is
-    /// that.
+    /// Whether a boolean looks like a number or a date. If the caller gave the type of the
+    /// column, it is that.
     pub(super) fn has_odd_booleans(&self) -> bool {
         !self.is_told && (self.trues.has_values() || self.falses.has_values())
     }

@@ -20,7 +20,7 @@ use arrow_array::{ArrayRef, LargeStringArray};
 use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 
 use super::field::{Field, RawFields, is_blank};
-use super::fill::Fill;
+use super::fill::{Fill, taken};
 use super::misfit::{Misfit, MisfitAt};
 use super::rules::{ByteSet, Rules};
 use super::validity::Validity;
@@ -248,12 +248,9 @@ impl Fill for Texts {
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        let mut values = std::mem::take(&mut self.values);
-        values.truncate(self.end);
-        if values.capacity() / 8 * 7 > self.end {
-            values.shrink_to_fit();
-        }
-        let offsets = OffsetBuffer::new(std::mem::take(&mut self.offsets).into());
-        Arc::new(LargeStringArray::new(offsets, Buffer::from_vec(values), nulls))
+        self.values.truncate(self.end);
+        let values = Buffer::from_vec(taken(&mut self.values));
+        let offsets = OffsetBuffer::new(taken(&mut self.offsets).into());
+        Arc::new(LargeStringArray::new(offsets, values, nulls))
     }
 }
