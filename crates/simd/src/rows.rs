@@ -10,6 +10,9 @@
 
 use std::ptr;
 
+use crate::level::{Level, detected};
+use crate::masks::{Kernel, Masks, run};
+
 /// Values of up to this many bytes are copied as this many.
 const SHORT: usize = 32;
 
@@ -81,34 +84,70 @@ pub struct RowFrame {
 ///
 /// If a column has another number of values, or one of them is not in its text.
 pub fn push_rows(out: &mut Vec<u8>, columns: &[Values<'_>], rows: usize, frame: RowFrame) {
-    let around = frame.open.len() + frame.close.len() + columns.len();
-    let mut bytes = rows.saturating_mul(around).saturating_add(SHORT);
-    for column in columns {
-        assert_eq!(column.spans.len(), rows, "each row has one value of each column");
-        bytes = bytes.saturating_add(column.checked());
+    run(detected(), Push { out, columns, rows, frame });
+}
+
+/// As [`push_rows`], with the kernel of one `level`, to compare them.
+///
+/// # Panics
+///
+/// As [`push_rows`], and if `level` is not [available](Level::available).
+pub fn push_rows_at(
+    level: Level,
+    out: &mut Vec<u8>,
+    columns: &[Values<'_>],
+    rows: usize,
+    frame: RowFrame,
+) {
+    run(level.detected(), Push { out, columns, rows, frame });
+}
+
+struct Push<'p, 't> {
+    out: &'p mut Vec<u8>,
+    columns: &'p [Values<'t>],
+    rows: usize,
+    frame: RowFrame,
+}
+
+impl Kernel for Push<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Masks>(self, _: M) {
+        let Self { out, columns, rows, frame } = self;
+        let around = frame.open.len() + frame.close.len() + columns.len();
+        let mut bytes = rows.saturating_mul(around).saturating_add(SHORT);
+        for column in columns {
+            bytes = bytes.saturating_add(column.checked(rows));
+        }
+        out.reserve(bytes);
+        let start = out.len();
+        // SAFETY: at most as many bytes as the vector holds.
+        let mut to = unsafe { out.as_mut_ptr().add(start) };
+        for row in 0..rows {
+            // SAFETY: `bytes` counts what stands around each row, and every value of it; so there
+            // is room for this row, and for `SHORT` bytes after it.
+            to = unsafe { push_row(to, columns, row, frame) };
+        }
+        // SAFETY: both are of the vector's memory.
+        let len = unsafe { to.offset_from_unsigned(out.as_ptr()) };
+        // SAFETY: everything before `to` has been written, and there is room for it.
+        unsafe { out.set_len(len) };
     }
-    out.reserve(bytes);
-    let start = out.len();
-    // SAFETY: at most as many bytes as the vector holds.
-    let mut to = unsafe { out.as_mut_ptr().add(start) };
-    for row in 0..rows {
-        // SAFETY: `bytes` counts what stands around each row, and every value of it; so there is
-        // room for this row, and for `SHORT` bytes after it.
-        to = unsafe { push_row(to, columns, row, frame) };
-    }
-    // SAFETY: both are of the vector's memory.
-    let len = unsafe { to.offset_from_unsigned(out.as_ptr()) };
-    // SAFETY: everything before `to` has been written, and there is room for it.
-    unsafe { out.set_len(len) };
 }
 
 impl Values<'_> {
     /// The bytes of all values, which are all in the text.
-    fn checked(&self) -> usize {
+    #[inline(always)]
+    fn checked(&self, rows: usize) -> usize {
+        assert_eq!(self.spans.len(), rows, "each row has one value of each column");
+        let most = self.text.len().checked_mul(rows);
+        assert!(most.is_some(), "the sum of the lengths does not overflow");
+        // Without a branch, so that the loop is vectorised.
         let (mut is_right, mut bytes) = (true, 0_usize);
         for span in self.spans {
-            is_right &= span.start <= span.end && span.end <= self.text.len();
-            bytes = bytes.saturating_add(span.end.wrapping_sub(span.start));
+            is_right &= (span.start <= span.end) & (span.end <= self.text.len());
+            bytes = bytes.wrapping_add(span.end.wrapping_sub(span.start));
         }
         assert!(is_right, "each value is in the text");
         bytes
@@ -197,17 +236,19 @@ mod tests {
                     (column(&["1", &long, "3"], gap), column(&[&long, "", &long], gap));
                 let columns = [&one, &two].map(|it| Values { text: &it.0, spans: &it.1 });
                 for (open, close) in [("", "\n"), ("{", "}\r\n")] {
-                    let mut out = b"before\n".to_vec();
                     let frame = RowFrame {
                         open: open.as_bytes(),
                         separator: b',',
                         close: close.as_bytes(),
                     };
-                    push_rows(&mut out, &columns, 3, frame);
                     let wanted = format!(
                         "before\n{open}1,{long}{close}{open}{long},{close}{open}3,{long}{close}"
                     );
-                    assert_eq!(String::from_utf8(out).expect("text"), wanted);
+                    for level in Level::ALL.into_iter().filter(|it| it.available()) {
+                        let mut out = b"before\n".to_vec();
+                        push_rows_at(level, &mut out, &columns, 3, frame);
+                        assert_eq!(String::from_utf8(out).expect("text"), wanted, "{level}");
+                    }
                 }
             }
         }

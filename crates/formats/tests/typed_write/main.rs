@@ -2,6 +2,7 @@
 
 #![cfg(feature = "arrow")]
 
+mod back;
 mod compressed;
 mod drawn;
 mod faults;

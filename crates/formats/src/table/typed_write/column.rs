@@ -191,9 +191,13 @@ impl<'a> Maker<'a, '_> {
                 has_all || value.is_finite()
             });
         }
-        self.short::<Float64Type>(array, Look::Bare, Otherwise::Missing, move |room, value| {
-            if has_all || value.is_finite() { put_f64_shortest(room, value) } else { 0 }
-        })
+        let (look, otherwise) = (Look::Bare, Otherwise::Missing);
+        match has_all {
+            true => self.short::<Float64Type>(array, look, otherwise, put_f64_shortest),
+            false => self.short::<Float64Type>(array, look, otherwise, |room, value| {
+                if value.is_finite() { put_f64_shortest(room, value) } else { 0 }
+            }),
+        }
     }
 
     fn singles<T: ArrowPrimitiveType>(
