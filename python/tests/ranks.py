@@ -108,6 +108,9 @@ def csv(folder: Path) -> None:
     ]:
         made(path, data)
         assert says in str(raises(swath.Error, 0, swath.mpi.read_csv, COMM, path))
+    made(path, gzip.compress(b"0 1\n" * 9000))
+    for read in (swath.mpi.read_edges, swath.mpi.read_mtx):
+        assert "compressed" in str(raises(swath.MalformedError, 0, read, COMM, path))
     raises(TypeError, 0, swath.mpi.read_csv, COMM, path, starting_in=(0, 1))
     made(path, b"x\n" + b"1\n" * 999 + b"word\n")
     error = raises(swath.MalformedError, SIZE - 1, swath.mpi.read_csv, COMM, path, dtypes={"x": "int64"})

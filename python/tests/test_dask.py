@@ -318,6 +318,18 @@ def test_tables_without_names(tables: list[Path]) -> None:
 # Matrices, and many files.
 
 
+def test_compressed_matrices_have_no_parts(tmp_path: Path) -> None:
+    import bz2
+    import gzip
+
+    for pack in (gzip.compress, bz2.compress):
+        path = tmp_path / "in.el"
+        path.write_bytes(pack(b"0 1\n" * 9000))
+        for read in (READ.read_edges, READ.read_mtx):
+            with pytest.raises(swath.MalformedError, match="it is compressed, and has no parts; try: "):
+                read(path)
+
+
 @pytest.mark.parametrize("kind", ["integer", "real", "pattern", "symmetric"])
 def test_blocks_of_rows_are_the_matrix(tmp_path: Path, kind: str) -> None:
     np = pytest.importorskip("numpy")

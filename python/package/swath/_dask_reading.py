@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import swath
 from swath import job
-from swath._errors import build, unreadable
+from swath._compressed import HEAD, refuse
+from swath._errors import build
 
 if TYPE_CHECKING:
     from swath._swath import Buffer
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 # memory to the system each time.
 STEP = 1 << 20
 SLICE = 64 << 10
-# How compressed files begin, which have no parts.
-_COMPRESSED = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00")
 
 
 def imported(name: str) -> Any:
@@ -173,22 +172,8 @@ def _bytes_of(path: str, extent: tuple[int, int], delimiter: Any, workers: int) 
         path, starting_in=extent, delimiter=delimiter, workers=workers, readonly=True
     )
     if extent[0] == 0:
-        _refuse(path, bytes(data[:6]), "lines")
+        refuse(path, bytes(data[:HEAD]), "lines")
     return data
-
-
-def refuse_compressed(paths: list[str]) -> None:
-    """Fails for a compressed file, in which parts would count bytes of its text."""
-    for path in paths:
-        if os.path.isfile(path):
-            with open(path, "rb") as file:
-                _refuse(path, file.read(6), "parts")
-
-
-def _refuse(path: str, head: bytes, what: str) -> None:
-    if head.startswith(_COMPRESSED):
-        hint = "unpack it with `swath decompress`, or use Dask's own reader"
-        raise unreadable("UnknownFormat", path, f"it is compressed, and has no {what}", hint)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from typing import Any
 
 import swath
 from swath import _ranks
-from swath._dask_reading import refuse_compressed
 from swath._errors import unreadable
 
 # Types of two parts that say the type of both.
@@ -17,13 +16,8 @@ _JOINED = {
 }
 
 
-def check(path: Any) -> None:
-    """Fails for a file whose bytes are not those of its text."""
-    refuse_compressed([os.fsdecode(path)])
-
-
 def check_encoding(path: Any, table: swath.Table) -> None:
-    """The same, once it was read."""
+    """Fails for a file whose bytes are not those of its text."""
     encoding = (table.report or {})["encoding"]
     if encoding != "utf-8":
         what = f"its encoding is {encoding}, and it has no parts"

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from swath._compressed import refuse_compressed
 from swath._dask_reading import (
     Bytes,
     Lines,
@@ -30,7 +31,6 @@ from swath._dask_reading import (
     bag_of,
     inputs_of,
     parts_of,
-    refuse_compressed,
 )
 from swath._dask_sparse import Edges, Matrix, sparse_of, vertices_of
 from swath._dask_tables import (
@@ -268,6 +268,7 @@ def read_mtx(
     array([1., 1., 1.])
     """
     [source] = inputs_of([path])
+    refuse_compressed([source])
     reads = Matrix(source, workers, values, expand, strict)
     return sparse_of("swath-read-mtx", reads, form, parts_of(source, parts, part_size), blocks)
 
@@ -295,6 +296,7 @@ def read_edges(
     (4, 4)
     """
     [source] = inputs_of([path])
+    refuse_compressed([source])
     found = parts_of(source, parts, part_size)
     if vertices is None:
         vertices = vertices_of(Edges(source, workers, values, _base(base), None), found)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import swath
 from swath import _rank_tables, _ranks
+from swath._compressed import refuse_compressed
 from swath._rank_append import append_file, append_segments
 from swath._rank_memory import Shared, shared_of
 from swath._rank_rows import Rows, read_rows
@@ -181,7 +182,7 @@ def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **h
         for word in ("offset", "length", "starting_in", "rows"):
             if word in how:
                 raise TypeError(f"{word} is chosen by the rank; try: read it with swath.read_csv")
-        _rank_tables.check(path)
+        refuse_compressed([path])
     with _ranks.together(comm):
         made = swath.read_csv(path, dtype, starting_in=share.extent, workers=workers, **how)
         if dtype is None:
