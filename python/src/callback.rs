@@ -32,13 +32,18 @@ impl Drop for Running {
 
 /// Calls `call` with the lock; `None` if the interpreter ends.
 pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> T) -> Option<T> {
+    admitted(|| Python::try_attach(call)).flatten()
+}
+
+/// Calls code of another library, which may take the lock by itself; `None` if the interpreter ends.
+pub(crate) fn admitted<T>(call: impl FnOnce() -> T) -> Option<T> {
     // Counts first, then checks; `end` does it the other way round: one of them sees the other.
     RUNNING.fetch_add(1, Ordering::SeqCst);
     let _running = Running;
-    if IS_OVER.load(Ordering::SeqCst) {
-        return None;
+    match IS_OVER.load(Ordering::SeqCst) {
+        true => None,
+        false => Some(call()),
     }
-    Python::try_attach(call)
 }
 
 /// Admits no more calls, and waits for the running ones.

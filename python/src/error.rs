@@ -52,6 +52,36 @@ impl Failure {
         }
     }
 
+    /// What failed, in words; also where the interpreter's lock is not at hand.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Library(error) => swath::machine::in_one_line(error, error.what_to_try()),
+            Self::Format(error) => swath::machine::in_one_line(error, error.what_to_try()),
+            Self::Python(error) => error.to_string(),
+            Self::Ended => "the interpreter ends".to_owned(),
+        }
+    }
+
+    /// Whether there was not enough memory.
+    pub(crate) fn is_of_memory(&self) -> bool {
+        let of_library =
+            |error: &swath::Error| matches!(error.reason(), swath::Reason::OutOfMemory);
+        match self {
+            Self::Library(error) => of_library(error),
+            Self::Format(error) => error.library().is_some_and(of_library),
+            Self::Python(_) | Self::Ended => false,
+        }
+    }
+
+    /// Whether the text, or how it is to be read, is at fault, not the file that it is in.
+    pub(crate) fn is_of_text(&self) -> bool {
+        match self {
+            Self::Format(error) => error.library().is_none(),
+            Self::Python(_) => true,
+            Self::Library(_) | Self::Ended => false,
+        }
+    }
+
     /// The exception for it.
     pub(crate) fn into_exception(self, py: Python<'_>) -> PyErr {
         let made = match self {

@@ -75,14 +75,16 @@ pub(crate) fn keyword<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
     place: usize,
     name: &str,
 ) -> PyResult<T> {
-    let py = all.py();
-    all.get_borrowed_item(place)?.extract().map_err(|error: T::Error| {
-        let error = error.into();
-        // As for an argument of its own; without the note it is the same error.
-        let note = format!("while processing '{name}'");
-        let _ = error.value(py).call_method1("add_note", (note,));
-        error
-    })
+    let found = all.get_borrowed_item(place)?.extract();
+    found.map_err(|error: T::Error| noted(error.into(), all.py(), name))
+}
+
+/// An error in an argument that came with others, as one of an argument of its own.
+pub(crate) fn noted(error: PyErr, py: Python<'_>, name: &str) -> PyErr {
+    // Without the note it is the same error.
+    let note = format!("while processing '{name}'");
+    let _ = error.value(py).call_method1("add_note", (note,));
+    error
 }
 
 /// The options for `length` bytes from `offset`, or for all from there.
@@ -216,7 +218,12 @@ impl Watch {
         self.raised.clone()
     }
 
-    /// Runs `call` without the lock; raises the exception of a callback.
+    /// Whether workers call into Python.
+    pub(crate) fn has_callback(&self) -> bool {
+        self.callback.is_some()
+    }
+
+    /// Runs `call` without the lock; raises the exception of a callback. A bar ends.
     pub(crate) fn run<T, E>(
         &self,
         py: Python<'_>,
@@ -227,14 +234,31 @@ impl Watch {
         T: Send,
         E: Into<Failure> + Send,
     {
+        let ended = self.step(py, takes, call);
+        self.close(py)?;
+        ended
+    }
+
+    /// The same for one of several steps: a bar goes on.
+    pub(crate) fn step<T, E>(
+        &self,
+        py: Python<'_>,
+        takes: Takes,
+        call: impl FnOnce() -> Result<T, E> + Send,
+    ) -> PyResult<T>
+    where
+        T: Send,
+        E: Into<Failure> + Send,
+    {
         let ended = work::run(py, takes, &self.token, call);
-        let raised = self.raised.take();
-        if let Some(close) = &self.close {
-            close.call0(py)?;
-        }
-        match raised {
+        match self.raised.take() {
             Some(error) => Err(error),
             None => ended,
         }
+    }
+
+    /// Ends a bar.
+    pub(crate) fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.close.as_ref().map_or(Ok(()), |close| close.call0(py).map(drop))
     }
 }

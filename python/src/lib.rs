@@ -5,14 +5,12 @@
 //! memory     bytes and numbers as buffers               output   keywords → options of a writer
 //! bytes      of the caller's, held                      work     without the lock, ended by Ctrl-C
 //! search     what `bytes` finds                         callback calls from threads of our own
-//! arrow      tables of others                           error    errors → exceptions of swath._errors
-//! read, …    a file for each group of verbs
+//! error      errors → exceptions of swath._errors       read, …  a file for each group of verbs
 //! ```
 //!
 //! Code that needs numpy, scipy or torch is Python, in `swath/`, and imports them when it is called.
 
 mod append;
-mod arrow;
 mod bytes;
 mod callback;
 mod draft;
@@ -54,8 +52,6 @@ mod _swath {
     #[pymodule_export]
     use crate::append::{Append, Place, append};
     #[pymodule_export]
-    use crate::arrow::import_table;
-    #[pymodule_export]
     use crate::draft::{Draft, DraftWriter, create_shared, open_shared};
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
@@ -85,8 +81,9 @@ mod _swath {
     use crate::rows::merge_rows;
     #[pymodule_export]
     use crate::table::{
-        Table, make_column, read_arrow, read_dtypes, read_table, restore_table, write_columns,
-        write_table,
+        Given, Table, TableStream, are_numeric, is_packed, make_column, make_texts, read_arrow,
+        read_batches, read_table, read_types, restore_table, stream_table, table_texts,
+        take_table, write_columns, write_table, write_tables,
     };
     #[pymodule_export]
     use crate::tensors::{Tensors, load_tensors, save_tensors, stream_tensors};

@@ -109,6 +109,14 @@ impl Buffer {
         )
     }
 
+    /// Numbers of a column of Arrow's, which are never written to.
+    pub(crate) fn of_arrow<T: Item>(numbers: arrow_buffer::Buffer) -> PyResult<Self> {
+        let bytes = numbers.as_slice();
+        let (place, len) = (NonNull::from(bytes).cast(), bytes.len() / size_of::<T>());
+        let owner = Box::new(Unlocked::new(numbers));
+        Self::new(place, &[len], size_of::<T>(), T::FORMAT, true, owner)
+    }
+
     /// Numbers of one dimension or more, the last one changing fastest.
     ///
     /// The memory of `values` must not move when `values` does: its slice is taken once.

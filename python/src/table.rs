@@ -1,55 +1,91 @@
-//! Numeric tables: CSV and TSV ↔ arrays and Arrow's columns.
+//! Tables of any types: record batches of Arrow, and what Python does with them.
+//!
+//! ```text
+//! typed, stream   text → batches          read     text → arrays of numbers
+//! columns         a column as one array   shown    the first rows as text
+//! export          batches → Arrow's C interface    pickle   batches ↔ bytes
+//! write, given    tables of ours and of others → text, Arrow files
+//! ```
 
+mod columns;
+mod export;
+mod given;
+mod make;
 mod pickle;
 mod read;
+mod report;
+mod shown;
+mod stream;
+mod typed;
+mod types;
 mod write;
 
-use swath_formats::table::arrow::ArrowOptions;
+use std::sync::Arc;
 
-use arrow_array::RecordBatchIterator;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods, PyTuple};
-use swath_formats::table::{Column, Columns, Values};
+use swath_formats::table::arrow::ArrowOptions;
+use swath_formats::table::{Batches, Columns};
 
 use crate::how::How;
 use crate::input::Input;
 use crate::memory::Buffer;
 use crate::work::Takes;
+pub(crate) use columns::table_texts;
+pub(crate) use given::{Given, take_table};
+pub(crate) use make::{make_column, make_texts};
 pub(crate) use pickle::restore_table;
-pub(crate) use read::{read_dtypes, read_table};
-pub(crate) use write::{make_column, write_columns, write_table};
+pub(crate) use read::read_table;
+pub(crate) use stream::{TableStream, stream_table};
+pub(crate) use typed::{read_batches, read_types};
+pub(crate) use write::{are_numeric, is_packed, write_columns, write_table, write_tables};
 
 /// Names that a message lists.
 const MOST_NAMES: usize = 20;
 
-/// A table of columns, each of 64-bit integers or doubles, with missing values.
+/// A table: columns of numbers, text, booleans, dates and timestamps, with missing values.
 ///
 /// It iterates over the names of its columns, its length is the number of rows, and ``table["name"]`` or
-/// ``table[0]`` is a column as a numpy array: not copied if nothing is missing; else with NaN in a column of
-/// doubles, and masked for integers. ``table[["a", "b"]]`` is a table of these columns and ``table[10:20]`` one
-/// of these rows; both use the same values. ``dict(table)`` has all columns. ``numpy.asarray(table)`` is an
-/// array of two dimensions, with NaN for missing values.
+/// ``table[0]`` is a column as a numpy array: numbers are not copied if nothing is missing and the table is one
+/// batch. Missing values are NaN, NaT, ``None`` in text, and masked for integers and booleans. Text is an array
+/// of objects, a date ``datetime64[D]``, a timestamp ``datetime64``, in UTC if it had a zone.
+/// ``table[["a", "b"]]`` is a table of these columns and ``table[10:20]`` one of these rows; both use the same
+/// values. ``dict(table)`` has all columns. ``numpy.asarray(table)`` is an array of two dimensions.
 ///
-/// pyarrow, polars and duckdb use it without a copy, through the Arrow PyCapsule interface:
+/// pyarrow, polars, pandas and duckdb use it without a copy, through the Arrow PyCapsule interface:
 /// ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``table.to_pandas()`` is a DataFrame. It pickles, with
-/// protocol 5 by way of its columns' Buffers.
+/// protocol 5 as a Buffer. ``table.report`` says how the text was read.
 ///
-/// >>> table = swath.read_csv("points.csv")
+/// >>> table = swath.read_csv("people.csv")
+/// >>> table
+/// <swath.Table: 3 rows, 3 columns>
+/// name      born        height
+/// text      date        float64
+/// Ann       1980-02-29  1.62
+/// Bob, Jr.  –           1.8
+/// Cid       2001-11-05  –
 /// >>> list(table), len(table)
-/// (['x', 'y'], 3)
-/// >>> table["y"].sum()
-/// np.float64(4.5)
+/// (['name', 'born', 'height'], 3)
+/// >>> table["height"].tolist()
+/// [1.62, 1.8, nan]
 #[pyclass(frozen, module = "swath", name = "Table")]
-pub(crate) struct Table(Columns);
+pub(crate) struct Table {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+    rows: usize,
+    /// As JSON, if it was read from text.
+    report: Option<Arc<str>>,
+}
 
 #[pymethods]
 impl Table {
     /// The names of the columns: from the header, or ``column_1`` and so on.
     #[getter]
     fn names(&self) -> Vec<String> {
-        self.0.labels()
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
     /// The same as ``names``.
@@ -61,13 +97,29 @@ impl Table {
     /// The number of rows and of columns.
     #[getter]
     fn shape(&self) -> (usize, usize) {
-        (self.0.rows, self.0.columns.len())
+        (self.rows, self.num_columns())
     }
 
-    /// The numpy dtype of each column.
+    /// The type of each column in one word, as ``dtypes=`` of `read_csv` takes it: "int64", "text" and so on.
+    #[getter]
+    fn types(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| types::word_of(field.data_type())).collect()
+    }
+
+    /// The numpy dtype of each column, as ``table[…]`` has it.
     #[getter]
     fn dtypes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("swath._tables")?.getattr("dtypes")?.call1((slf,))
+        slf.py().import("swath._columns")?.getattr("dtypes")?.call1((slf,))
+    }
+
+    /// How the text was read, as a dict: "delimiter", "header" (its lines), "encoding", "rows", "columns" (for
+    /// each its "name", "index", "type", whether it was "told", "nulls", and the "line" and "file" that decided
+    /// the type), "renamed" and "set_aside". ``None`` for a table that was not read from text.
+    ///
+    /// Of a part of a table it is that of the whole.
+    #[getter]
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.report.as_deref().map(|text| report::parsed(py, text)).transpose()
     }
 
     /// Returns a table of the first rows.
@@ -76,41 +128,39 @@ impl Table {
     /// (2, 2)
     #[pyo3(signature = (n=5))]
     fn head(&self, n: usize) -> Self {
-        Self(self.0.rows(0..n))
+        self.between(0, n.min(self.rows))
     }
 
-    /// Returns a pandas DataFrame: a copy. Integers with missing values become pandas' ``Int64``.
+    /// Returns a pandas DataFrame: a copy. Integers with missing values become pandas' ``Int64``, booleans its
+    /// ``boolean``; dates and timestamps its ``datetime64``, dictionaries its ``category``.
     ///
     /// >>> swath.read_csv("points.csv").to_pandas().shape                # doctest: +SKIP
     /// (3, 2)
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("swath._tables")?.getattr("to_pandas")?.call1((slf,))
+        slf.py().import("swath._columns")?.getattr("to_pandas")?.call1((slf,))
     }
 
     /// The number of rows.
     #[getter]
     fn num_rows(&self) -> usize {
-        self.0.rows
+        self.rows
     }
 
     /// The number of columns.
     #[getter]
     fn num_columns(&self) -> usize {
-        self.0.columns.len()
+        self.schema.fields().len()
     }
 
     /// Returns the values of a column, by number, as a read-only Buffer; missing ones are zero.
     ///
+    /// Dates are days since 1970, timestamps count their unit since then, booleans are bytes. A column of text
+    /// has no such values: use ``table[…]``.
+    ///
     /// >>> swath.read_csv("points.csv").values(1).nbytes
     /// 24
-    fn values(&self, column: usize) -> PyResult<Buffer> {
-        let column = self.column(column)?;
-        match column.values() {
-            Values::I64(_) => Buffer::of_bytes_as::<i64>(column.bytes().clone()),
-            Values::U64(_) => Buffer::of_bytes_as::<u64>(column.bytes().clone()),
-            Values::F64(_) => Buffer::of_bytes_as::<f64>(column.bytes().clone()),
-            _ => Err(PyTypeError::new_err("the column is not of numbers")),
-        }
+    fn values(&self, py: Python<'_>, column: usize) -> PyResult<Buffer> {
+        columns::values(&self.whole(py, column)?)
     }
 
     /// Returns a bit for each row of a column, from the lowest bit of the first byte: 1 if its value is
@@ -118,17 +168,16 @@ impl Table {
     ///
     /// >>> swath.read_csv("points.csv").validity(0) is None
     /// True
-    fn validity(&self, column: usize) -> PyResult<Option<Buffer>> {
-        let bits = self.column(column)?.validity().cloned();
-        bits.map(Buffer::of_bytes_as::<u8>).transpose()
+    fn validity(&self, py: Python<'_>, column: usize) -> PyResult<Option<Buffer>> {
+        columns::validity(&self.whole(py, column)?)
     }
 
     fn __len__(&self) -> usize {
-        self.0.rows
+        self.rows
     }
 
     fn __repr__(&self) -> String {
-        format!("<swath.Table: {} rows, {} columns>", self.0.rows, self.0.columns.len())
+        shown::shown(self)
     }
 
     /// Returns the names of the columns, so that ``dict(table)`` has all columns.
@@ -144,7 +193,8 @@ impl Table {
     }
 
     fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
-        name.extract::<&str>().is_ok_and(|name| self.names().iter().any(|it| it == name))
+        let fields = self.schema.fields();
+        name.extract::<&str>().is_ok_and(|name| fields.iter().any(|it| it.name() == name))
     }
 
     /// A column by name or number, as a numpy array; a table of columns by a list, of rows by a slice.
@@ -158,11 +208,11 @@ impl Table {
         }
         if let Ok(keys) = key.cast::<PyList>() {
             let numbers = keys.iter().map(|key| this.number_of(&key));
-            let picked = this.0.select(&numbers.collect::<PyResult<Vec<_>>>()?);
-            return Ok(Bound::new(py, Self(picked.expect("all are there")))?.into_any());
+            let picked = this.picked(&numbers.collect::<PyResult<Vec<_>>>()?)?;
+            return Ok(Bound::new(py, picked)?.into_any());
         }
         let index = this.number_of(key)?;
-        py.import("swath._tables")?.getattr("column")?.call1((slf, index))
+        py.import("swath._columns")?.getattr("column")?.call1((slf, index))
     }
 
     /// An array of two dimensions: a copy.
@@ -172,10 +222,10 @@ impl Table {
         dtype: Option<Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("swath._tables")?.getattr("matrix")?.call1((slf, dtype, copy))
+        slf.py().import("swath._columns")?.getattr("matrix")?.call1((slf, dtype, copy))
     }
 
-    /// For pickle: the columns as Buffers, which protocol 5 passes on without a copy.
+    /// For pickle: the batches as one Buffer, which protocol 5 passes on without a copy.
     fn __reduce_ex__<'py>(
         slf: &Bound<'py, Self>,
         _protocol: i32,
@@ -185,11 +235,10 @@ impl Table {
 
     /// The schema, as the Arrow PyCapsule interface has it.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let (_, schema) = self.0.to_c_data().map_err(arrow_error)?;
-        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+        export::schema(py, &self.schema)
     }
 
-    /// Schema and columns as one struct array.
+    /// Schema and columns as one struct array: a copy if there are several batches.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_array__<'py>(
         &self,
@@ -198,14 +247,10 @@ impl Table {
     ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
         // A caller that requests another schema converts the result itself: that is allowed.
         drop(requested_schema);
-        let (array, schema) = self.0.to_c_data().map_err(arrow_error)?;
-        Ok((
-            PyCapsule::new_with_value(py, schema, c"arrow_schema")?,
-            PyCapsule::new_with_value(py, array, c"arrow_array")?,
-        ))
+        export::array(py, &self.one_batch(py)?)
     }
 
-    /// A stream of one batch.
+    /// A stream of the batches.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -213,17 +258,26 @@ impl Table {
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
         drop(requested_schema);
-        let batch = self.0.to_record_batch().map_err(arrow_error)?;
-        let schema = batch.schema();
-        let batches = RecordBatchIterator::new([Ok(batch)], schema);
-        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
-        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+        export::batches(py, &self.schema, self.batches.clone())
     }
 }
 
 impl Table {
-    pub(crate) fn new(columns: Columns) -> Self {
-        Self(columns)
+    pub(crate) fn new(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        let rows = batches.iter().map(RecordBatch::num_rows).sum();
+        Self { schema, batches, rows, report: None }
+    }
+
+    /// Columns of numbers: the same memory.
+    pub(crate) fn of_columns(columns: &Columns) -> PyResult<Self> {
+        let batch = columns.to_record_batch().map_err(arrow_error)?;
+        Ok(Self::new(batch.schema(), vec![batch]))
+    }
+
+    fn of_text(read: Batches) -> Self {
+        let report = report::text(read.report());
+        let schema = Arc::clone(read.schema());
+        Self { report: Some(report), ..Self::new(schema, read.into_batches()) }
     }
 
     /// The number of a column, by name or number.
@@ -236,8 +290,8 @@ impl Table {
             return index
                 .ok_or_else(|| PyIndexError::new_err(format!("column {key} of {count}")));
         };
-        let names = self.names();
-        let mut found = names.iter().enumerate().filter(|(_, known)| *known == name);
+        let fields = self.schema.fields();
+        let mut found = fields.iter().enumerate().filter(|(_, known)| known.name() == name);
         match (found.next(), found.next()) {
             (Some((index, _)), None) => Ok(index),
             (Some((one, _)), Some((other, _))) => {
@@ -247,7 +301,8 @@ impl Table {
                 Err(PyKeyError::new_err(text))
             }
             (None, _) => {
-                let known = names.iter().take(MOST_NAMES).map(|name| format!("`{name}`"));
+                let known = fields.iter().take(MOST_NAMES);
+                let known = known.map(|known| format!("`{}`", known.name()));
                 let known = known.collect::<Vec<_>>().join(", ");
                 let more = if count > MOST_NAMES { ", …" } else { "" };
                 let text =
@@ -258,23 +313,50 @@ impl Table {
     }
 
     fn some_rows(&self, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
-        let rows = slice.indices(isize::try_from(self.0.rows)?)?;
+        let rows = slice.indices(isize::try_from(self.rows)?)?;
         if rows.step != 1 {
             let text = format!("a slice of rows has step 1, not {}", rows.step);
             return Err(PyValueError::new_err(text));
         }
-        Ok(Self(self.0.rows(rows.start.unsigned_abs()..rows.stop.unsigned_abs())))
+        let (start, stop) = (rows.start.unsigned_abs(), rows.stop.unsigned_abs());
+        Ok(self.between(start, stop.max(start)))
     }
 
-    fn column(&self, column: usize) -> PyResult<&Column> {
-        let count = self.0.columns.len();
-        let missing = || PyValueError::new_err(format!("column {column} of {count}"));
-        self.0.columns.get(column).ok_or_else(missing)
+    /// Some of the rows.
+    fn between(&self, start: usize, stop: usize) -> Self {
+        let mut batches = Vec::new();
+        let mut begin = 0;
+        for batch in &self.batches {
+            let end = begin + batch.num_rows();
+            let (from, to) = (start.clamp(begin, end), stop.clamp(begin, end));
+            if from < to {
+                batches.push(batch.slice(from - begin, to - from));
+            }
+            begin = end;
+        }
+        let report = self.report.clone();
+        Self { report, ..Self::new(Arc::clone(&self.schema), batches) }
+    }
+
+    /// Some of the columns.
+    fn picked(&self, columns: &[usize]) -> PyResult<Self> {
+        let schema = Arc::new(self.schema.project(columns).map_err(arrow_error)?);
+        let batches = self.batches.iter().map(|batch| batch.project(columns));
+        let batches = batches.collect::<Result<_, _>>().map_err(arrow_error)?;
+        Ok(Self { schema, batches, rows: self.rows, report: self.report.clone() })
     }
 }
 
 fn arrow_error(error: impl std::fmt::Display) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
+}
+
+fn no_column(column: usize, count: usize) -> PyErr {
+    PyValueError::new_err(format!("column {column} of {count}"))
+}
+
+fn not_numbers(what: &str) -> PyErr {
+    PyTypeError::new_err(format!("the column is of type {what}, not of numbers; try: use table[…]"))
 }
 
 /// Reads an Arrow file as a table.
@@ -315,5 +397,6 @@ pub(crate) fn read_arrow(
     let (read, watch) = how.options(py, source.path())?;
     let (source, options) =
         (source.source(how.verify.as_ref())?, ArrowOptions::new().with_read(read));
-    watch.run(py, Takes::Time, move || options.read(source)).map(Table)
+    let columns = watch.run(py, Takes::Time, move || options.read(source))?;
+    Table::of_columns(&columns)
 }

@@ -139,6 +139,6 @@ where
 }
 
 /// As the kernel counts: the first thread of a process, also after a fork.
-fn is_main_thread() -> bool {
+pub(crate) fn is_main_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
 }

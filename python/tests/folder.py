@@ -15,6 +15,8 @@ def fill(folder: Path) -> None:
     (folder / "data.f8").write_bytes(struct.pack("<1000d", *range(1000)))
     (folder / "words.txt").write_text("one two three\nfour five\n")
     (folder / "points.csv").write_text("x,y\n1,0.5\n2,1.5\n3,2.5\n")
+    people = 'name,born,height\nAnn,1980-02-29,1.62\n"Bob, Jr.",,1.8\nCid,2001-11-05,\n'
+    (folder / "people.csv").write_text(people)
     (folder / "edges.el").write_text("0 1\n1 2\n2 0\n")
     graph = "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 3\n3 1\n"
     (folder / "graph.mtx").write_text(graph)

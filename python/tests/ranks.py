@@ -6,6 +6,7 @@ A check that does not hold on one rank ends the program on all, with its traceba
 from __future__ import annotations
 
 import doctest
+import gzip
 import os
 import resource
 import signal
@@ -76,6 +77,11 @@ CSVS = [
     b"x,y\n" + b"".join(b"%d,%d\n" % (n, n * n) for n in range(500)) + b"7,0.25",
     b"1,,3\n4,5,6\n" * 50,
     b"x,y\n",
+    b'word,day\n' + b"".join(b'"w, %d\n",2024-01-0%d\n' % (n, n % 9 + 1) for n in range(300)),
+    # Types of the parts that are not those of the whole.
+    b"x,y\n" + b"1,\n" * 200 + b"007,2024-01-01\n" + b"2,2024-01-01 10:00\n",
+    b"x,y\n" + b"1,true\n" * 200 + b"word,3\n",
+    b"x\n" + b"9223372036854775808\n" * 200 + b"-1\n" * 200,
 ]
 
 
@@ -85,17 +91,29 @@ def csv(folder: Path) -> None:
         made(path, data)
         whole = swath.read_csv(path)
         mine = swath.mpi.read_csv(COMM, path)
-        assert mine.columns == whole.columns
+        assert mine.columns == whole.columns and mine.types == whole.types, (data[:20], mine.types)
         for name in whole.columns:
             column = np.asarray(whole[name])
             parts = COMM.allgather(np.asarray(mine[name]))
             assert {part.dtype for part in parts} == {column.dtype}, (data[:20], name)
             np.testing.assert_array_equal(np.concatenate(parts), column)
-        array = np.concatenate(COMM.allgather(swath.mpi.read_csv(COMM, path, "f8")))
-        np.testing.assert_array_equal(array, swath.read_csv(path, "f8"))
+        if {*whole.types} <= {"int64", "float64", "null"}:
+            array = np.concatenate(COMM.allgather(swath.mpi.read_csv(COMM, path, "f8")))
+            np.testing.assert_array_equal(array, swath.read_csv(path, "f8"))
+        told = swath.mpi.read_csv(COMM, path, dtypes=whole.types, file_column="file")
+        assert told.types[:-1] == whole.types and told.names == [*whole.names, "file"]
+    for data, says in [
+        (gzip.compress(CSVS[0]), "compressed, and has no parts"),
+        (CSVS[0].decode().encode("utf-16"), "utf-16le, and it has no parts"),
+    ]:
+        made(path, data)
+        assert says in str(raises(swath.Error, 0, swath.mpi.read_csv, COMM, path))
+    made(path, gzip.compress(b"0 1\n" * 9000))
+    for read in (swath.mpi.read_edges, swath.mpi.read_mtx):
+        assert "compressed" in str(raises(swath.MalformedError, 0, read, COMM, path))
     raises(TypeError, 0, swath.mpi.read_csv, COMM, path, starting_in=(0, 1))
     made(path, b"x\n" + b"1\n" * 999 + b"word\n")
-    error = raises(swath.MalformedError, SIZE - 1, swath.mpi.read_csv, COMM, path)
+    error = raises(swath.MalformedError, SIZE - 1, swath.mpi.read_csv, COMM, path, dtypes={"x": "int64"})
     assert "in.csv" in str(error), error
 
 

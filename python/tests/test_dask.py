@@ -219,6 +219,51 @@ def test_only_columns_that_are_used_are_parsed(tables: list[Path]) -> None:
         frame["text"].sum().compute()
 
 
+@pytest.mark.parametrize("parts", [1, 5])
+def test_a_dataframe_has_columns_of_any_types(tables: list[Path], parts: int) -> None:
+    import pandas
+
+    for number, path in enumerate(tables):
+        rows = (
+            f'{n},"name {n},\n of {number}",2024-01-{n % 28 + 1:02},{n / 8},{"true" if n % 3 else "false"},'
+            f'{"" if n % 7 == 3 else n},2024-01-01T00:00:{n % 60:02}Z,{"red" if n % 2 else "blue"}\n'
+            for n in range(number * 100, number * 100 + 90)
+        )
+        path.write_text("id,name,day,x,flag,gaps,moment,colour\n" + "".join(rows))
+    frame = READ.read_csv(tables, parts=parts, dtypes={"colour": "dictionary", "id": "int32"})
+    expected = swath.read_csv(tables, dtypes={"id": "int32"}).to_pandas()
+    # Dask has a type of its own for text.
+    expected["name"] = expected["name"].astype(frame["name"].dtype)
+    assert [str(it) for it in frame.dtypes] == [
+        "int32", "string", "datetime64[s]", "float64", "bool", "Int64", "datetime64[us, UTC]", "category",
+    ]  # fmt: skip
+    found = frame.compute().reset_index(drop=True)
+    assert found["colour"].tolist() == expected["colour"].tolist()
+    pandas.testing.assert_frame_equal(found.drop(columns="colour"), expected.drop(columns="colour"))
+    assert frame[["x", "id"]].compute()["id"].tolist() == expected["id"].tolist()
+    assert frame["name"].str.len().sum().compute() == expected["name"].str.len().sum()
+    whole = READ.read_csv(tables, parts=parts, sample=None)
+    assert whole.compute()["name"].tolist() == expected["name"].tolist()
+
+
+def test_text_without_parts_is_refused(tables: list[Path]) -> None:
+    import gzip
+
+    for data, says in [
+        (gzip.compress(b"a,b\n1,2\n"), "compressed, and has no parts"),
+        ("a,b\n1,2\n".encode("utf-16"), "utf-16le, and it has no parts"),
+    ]:
+        tables[1].write_bytes(data)
+        with pytest.raises(swath.Error, match=f"{says}; try: "):
+            READ.read_csv(tables[1])
+    tables[1].write_text("day;x\n31.12.2024;1,5\n01.01.2025;-\n")
+    frame = READ.read_csv(tables[1], decimal=",", formats={"day": "%d.%m.%Y"}, null_values=["-"], parts=2)
+    found = frame.compute()
+    assert found["x"].sum() == 1.5 and found["day"].dt.year.tolist() == [2024, 2025]
+    with pytest.raises(TypeError, match="decimal= is for a dataframe"):
+        READ.read_csv(tables[1], "f8", decimal=",")
+
+
 def test_an_array_has_the_numbers_of_all_files(tables: list[Path]) -> None:
     import numpy as np
 
@@ -271,6 +316,18 @@ def test_tables_without_names(tables: list[Path]) -> None:
 
 
 # Matrices, and many files.
+
+
+def test_compressed_matrices_have_no_parts(tmp_path: Path) -> None:
+    import bz2
+    import gzip
+
+    for pack in (gzip.compress, bz2.compress):
+        path = tmp_path / "in.el"
+        path.write_bytes(pack(b"0 1\n" * 9000))
+        for read in (READ.read_edges, READ.read_mtx):
+            with pytest.raises(swath.MalformedError, match="it is compressed, and has no parts; try: "):
+                read(path)
 
 
 @pytest.mark.parametrize("kind", ["integer", "real", "pattern", "symmetric"])

@@ -282,15 +282,10 @@ def test_a_dialect_is_read_as_promised(tmp_path, case):
         with pytest.raises(swath.MalformedError) as raised:
             swath.read_csv(path, "float64")
         assert "on line" in str(raised.value) and raised.value.filename == str(path)
-        with pytest.raises(swath.MalformedError):
-            swath.read_csv(path)
         return
     values, names = read_table(path, "float64", How())
     assert shown(np.asarray(values)) == case.ours
     assert (names is not None) == case.header
-    table = swath.read_csv(path)
-    rows = [] if case.ours == "none" else case.ours.split("; ")
-    assert table.num_rows == len(rows)
     told = swath.read_csv(path, "float64", delimiter=case.sep or "blanks")
     assert shown(told) == case.ours
 
@@ -331,7 +326,7 @@ def test_chosen_columns_are_those_of_pandas(tmp_path):
     np.testing.assert_array_equal(table["id"], frame["id"])
     np.testing.assert_array_equal(swath.read_csv(path, "int64", columns=[0]), [[1], [2], [3]])
     with pytest.raises(swath.MalformedError, match="column `name`.*`columns`"):
-        swath.read_csv(path)
+        swath.read_csv(path, float)
     with pytest.raises(ValueError, match="no column `x`: the file has `id`"):
         swath.read_csv(path, columns=["x"])
     with pytest.raises(TypeError, match="a sequence of names"):

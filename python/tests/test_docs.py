@@ -24,7 +24,7 @@ MODULES = {
     "swath.torch": swath.torch,
 }
 # Names whose examples make arrays.
-ARRAYS = re.compile(r"read_(array|npy|csv|mtx|edges)|write_csv|(load|stream)_safetensors|Table")
+ARRAYS = re.compile(r"read_(array|npy|csv|mtx|edges)|write_(csv|jsonl|arrow)|(load|stream)_safetensors|Table")
 # Classes that are built from Rust.
 METHODS_OF = (
     swath.Draft,
@@ -41,6 +41,7 @@ METHODS_OF = (
     swath.Prioritised,
     swath.Stream,
     swath.Table,
+    swath.TableStream,
 )
 
 

@@ -242,7 +242,7 @@ def test_mappings_are_columns(tmp_path):
         with pytest.raises(ValueError):
             swath.write_csv(path, wrong)
     with pytest.raises(TypeError):
-        swath.write_csv(path, np.array(["a"]))
+        swath.write_csv(path, np.array([b"a"]))
 
 
 def test_what_is_no_table(tmp_path):

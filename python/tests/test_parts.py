@@ -21,6 +21,7 @@ TABLES = [
     "1,2\n3,4\n",
     "x\n",
     "a\tb\n1\t\n\t2\n\t\n",
+    'word,day,flag\n"a\n,b",2024-02-29,true\n,,\nc,2024-03-01,false\n',
 ]
 MATRICES = [
     "%%MatrixMarket matrix coordinate real general\n% c\n\n3 4 3\n1 2 .5\n\n% c\n3 4 -1e3\n2 2 7",
@@ -50,12 +51,13 @@ def test_tables(tmp_path: Path, text: str) -> None:
     pytest.importorskip("numpy")
     path = tmp_path / "table.csv"
     path.write_bytes(text.encode())
-    whole = swath.read_csv(path)
-    dtypes = swath.csv_dtypes(path)
-    assert dtypes == [str(dtype) for dtype in whole.dtypes]
+    comment = "#" if "#" in text else None
+    whole = swath.read_csv(path, comment=comment)
+    dtypes = swath.csv_dtypes(path, comment=comment)
+    assert dtypes == whole.types
 
     def read(path: Path, **how: Any) -> list[Any]:
-        table = swath.read_csv(path, dtypes=dtypes, **how)
+        table = swath.read_csv(path, dtypes=dtypes, comment=comment, **how)
         assert (table.names, table.dtypes) == (whole.names, whole.dtypes)
         return list(zip(*(table[at].tolist() for at in range(table.num_columns)))) if len(table) else []
 
@@ -204,7 +206,7 @@ def test_types_of_columns(tmp_path: Path) -> None:
     assert read(dtypes={"t": "f8"}) == ["int64", "int64"]
     with pytest.raises(swath.InvalidError, match="no column `y`"):
         read(dtypes={"y": "f8"})
-    for wrong in [["f4", "f8"], {"x": "int32"}, "f8", 3, {1.5: "f8"}]:
+    for wrong in [["f2", "f8"], {"x": "int7"}, "f8", 3, {1.5: "f8"}]:
         with pytest.raises(TypeError, match="dtypes="):
             read(dtypes=wrong)
     with pytest.raises(ValueError, match="dtypes=.* has 3 types for 2 columns; try: "):
@@ -214,7 +216,7 @@ def test_types_of_columns(tmp_path: Path) -> None:
     path.write_text("x\n" + "1\n" * 50_000 + "2.5\n")
     assert swath.csv_dtypes(path, starting_in=(0, 1000)) == ["int64"]
     assert swath.csv_dtypes(path) == ["float64"]
-    with pytest.raises(swath.MalformedError, match="line 50002.*not an integer"):
+    with pytest.raises(swath.MalformedError, match="line 50002.*not a value of type"):
         swath.read_csv(path, dtypes=["int64"])
 
 

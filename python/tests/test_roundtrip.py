@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import swath
@@ -36,7 +36,8 @@ integer = st.sampled_from([0, -1, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63)])
     -(2**63), 2**63 - 1
 )
 double = st.sampled_from([-0.0, 5e-324, 1e308, 0.1, 1.0, 2.0**53]) | st.floats(width=64)
-word = st.text("abcxyz_ \u00e4,;|\"'#\t", min_size=1, max_size=6)
+# Blanks around a name are not part of it.
+word = st.text("abcxyz_ \u00e4,;|\"'#\t", min_size=1, max_size=6).map(lambda it: it.strip(" \t") or "w")
 # Names that look like data.
 DATA = ["1", "nan", "NA", "-2.5", "null"]
 number = st.sampled_from(DATA)
@@ -79,6 +80,11 @@ def comparable(kind, values):
     return kind, [bits(value) for value in values]
 
 
+def is_empty(columns):
+    """Whether it is one column without a value: quoted empty fields, which are texts."""
+    return len(columns) == 1 and all(value is None for _, values in columns.values() for value in values)
+
+
 def masked(kind, values):
     array = np.array([0 if value is None else value for value in values], "i8" if kind == "int" else "f8")
     return np.ma.MaskedArray(array, mask=[value is None for value in values])
@@ -104,7 +110,7 @@ FORMS = {
     "pandas": in_pandas,
     "polars": lambda columns: polars.DataFrame(arrow(columns)),
     "pyarrow": arrow,
-    "Table": lambda columns: swath._swath.import_table(arrow(columns)),
+    "Table": lambda columns: swath._swath.take_table(arrow(columns)).table(),
     "series": lambda columns: {
         name: polars.Series(name, arrow({name: one})[name]) for name, one in columns.items()
     },
@@ -142,8 +148,9 @@ def expected(columns, form):
 @given(columns=tables())
 def test_tables_of_all_kinds_come_back_from_csv(tmp_path, form, columns):
     path = tmp_path / "table.csv"
+    assume(not is_empty(columns))
     swath.write_csv(path, FORMS[form](columns))
-    again = swath.read_csv(path)
+    again = swath.read_csv(path, header=True, delimiter=",")
     found = {name: comparable(*one) for name, one in read_back(again).items()}
     assert found == expected(columns, form) and again.names == list(columns)
     # Another reader sees the same: pyarrow's is the strictest of them.
@@ -168,8 +175,9 @@ def test_tables_of_all_kinds_come_back_from_csv(tmp_path, form, columns):
 @given(columns=tables())
 def test_what_is_read_is_handed_on_as_it_is(tmp_path, columns):
     path = tmp_path / "table.csv"
+    assume(not is_empty(columns))
     swath.write_csv(path, arrow(columns))
-    table = swath.read_csv(path)
+    table = swath.read_csv(path, header=True, delimiter=",")
     wanted = expected(columns, "Table")
     for theirs in [pyarrow.table(table), polars.DataFrame(table).to_arrow()]:
         found = {
@@ -182,7 +190,7 @@ def test_what_is_read_is_handed_on_as_it_is(tmp_path, columns):
         found = [None if value is pandas.NA else value for value in frame[name].tolist()]
         assert comparable(kind, found) == (kind, ["nan" if v is None and kind == "float" else v for v in values])
     swath.write_csv(path, dict(table))
-    once_more = read_back(swath.read_csv(path))
+    once_more = read_back(swath.read_csv(path, header=True, delimiter=","))
     for name, (kind, values) in wanted.items():
         values = ["nan" if value is None and kind == "float" else value for value in values]
         if any(value is not None for value in values):
@@ -260,7 +268,9 @@ def test_arrays_come_back_from_csv(tmp_path, data):
     if np.dtype(kind).kind == "u" and np.any(wanted > 2**63 - 1):
         return
     swath.write_csv(path, np.ma.MaskedArray(array, np.reshape(mask, shape)))
-    table = swath.read_csv(path, header="absent")
+    if shape[1] == 1 and all(mask):
+        return
+    table = swath.read_csv(path, header="absent", delimiter=",")
     for index in range(shape[1]):
         gaps = [row * shape[1] + index for row in range(shape[0])]
         holes = [mask[gap] for gap in gaps]
@@ -294,7 +304,7 @@ def test_matrices_of_all_kinds_come_back(tmp_path, data):
 
 def frames():
     table = pyarrow.table({"a": [1, None, 3]})
-    return [table, polars.DataFrame(table), table.to_pandas(), swath._swath.import_table(table)]
+    return [table, polars.DataFrame(table), table.to_pandas(), swath._swath.take_table(table).table()]
 
 
 @pytest.mark.parametrize("which", range(4))

@@ -47,6 +47,7 @@ from swath._swath import (
     Prioritised,
     Stream,
     Table,
+    TableStream,
     __version__,
     append,
     create_shared,
@@ -60,7 +61,8 @@ from swath._swath import (
     scan_records,
     sum,
 )
-from swath._tables import csv_dtypes, read_csv, write_csv
+from swath._tables import csv_dtypes, read_csv, stream_csv
+from swath._writing import write_arrow, write_csv, write_jsonl
 
 if _typing.TYPE_CHECKING:
     from swath import asyncio as asyncio
@@ -111,6 +113,7 @@ __all__ = [
     "Prioritised",
     "Stream",
     "Table",
+    "TableStream",
     "TruncatedError",
     "__version__",
     "append",
@@ -131,9 +134,12 @@ __all__ = [
     "read_prioritised",
     "save_safetensors",
     "scan_records",
+    "stream_csv",
     "stream_safetensors",
     "sum",
+    "write_arrow",
     "write_csv",
+    "write_jsonl",
     "write_mtx",
     "write_npy",
 ]

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import swath
 from swath import job
-from swath._errors import build, unreadable
+from swath._compressed import HEAD, refuse
+from swath._errors import build
 
 if TYPE_CHECKING:
     from swath._swath import Buffer
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 # memory to the system each time.
 STEP = 1 << 20
 SLICE = 64 << 10
-# How compressed files begin, which have no parts.
-_COMPRESSED = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"BZh", b"\xfd7zXZ\x00")
 
 
 def imported(name: str) -> Any:
@@ -172,9 +171,8 @@ def _bytes_of(path: str, extent: tuple[int, int], delimiter: Any, workers: int) 
     data = swath.read(
         path, starting_in=extent, delimiter=delimiter, workers=workers, readonly=True
     )
-    if extent[0] == 0 and bytes(data[:6]).startswith(_COMPRESSED):
-        hint = "unpack it with `swath decompress`, or use Dask's own reader"
-        raise unreadable("UnknownFormat", path, "it is compressed, and has no lines", hint)
+    if extent[0] == 0:
+        refuse(path, bytes(data[:HEAD]), "lines")
     return data
 
 

@@ -8,22 +8,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import swath
 from swath import job
+from swath._columns import pandas_dtype
 from swath._dask_reading import Reads, imported, token_of
+from swath._dialect import keys_of, types_of
 from swath._errors import unreadable
-from swath._tables import _dtypes, _keys
+from swath._how import How
+from swath._swath import Table, read_table
+from swath._tables import numbers
 
 if TYPE_CHECKING:
     import numpy as np
+
+# Types whose values cannot be missing in pandas, and those whose can.
+NULLABLE = {f"{one}{bits}": f"{two}{bits}" for one, two in (("int", "Int"), ("uint", "UInt")) for bits in (8, 16, 32, 64)}
+NULLABLE["bool"] = "boolean"
+# Options of tables of numbers.
+_OF_NUMBERS = {"delimiter", "header", "comment", "quote", "null_values"}
+# Fields of a table of any types that mean a missing value.
+_NULLS = ["", "NA", "N/A", "null", "NULL"]
 
 
 class Columns(NamedTuple):
     """The columns of all files: those that were chosen, or all."""
 
     names: list[str]
-    # "int64", "float64" or "Int64".
-    dtypes: list[str]
+    # As `csv_dtypes` has them, or those of pandas that may be missing, such as "Int64".
+    types: list[str]
     # How `read_csv` finds each.
-    keys: list[str | int]
+    keys: list[Any]
     # Whether these are all columns of the files.
     are_all: bool
     # Whether the names are those of the files.
@@ -38,49 +50,73 @@ def columns_of(
     how: dict[str, Any],
     sample: int | None,
     dtypes: Any,
-) -> Columns:
-    """The columns, from the head of the first file, or from all files without ``sample``."""
+) -> tuple[Columns, dict[str, Any]]:
+    """The columns, from the head of the first file, or from all files without ``sample``; and how to read them."""
     extent = (0, 1 if sample is None else max(sample, 1))
-    table = swath.read_csv(inputs[0], columns=columns, starting_in=extent, **how)
-    names = table.names
-    kinds = [str(it.name) for it in table.dtypes]
-    for at, kind in enumerate(kinds):
-        if kind == "int64" and table.validity(at) is not None:
-            kinds[at] = "Int64"
+    table = swath.read_csv(inputs[0], columns=columns, dtypes=dtypes, starting_in=extent, **how)
+    report: dict[str, Any] = table.report or {}
+    if report["encoding"] != "utf-8":
+        what = f"its encoding is {report['encoding']}, and it has no parts"
+        hint = "convert it with `iconv -t UTF-8`"
+        raise unreadable("Unsupported", inputs[0], what, hint)
+    how = {**how, "header": report["header"] or False, "delimiter": report["delimiter"]}
+    types = table.types
     if sample is None:
-        found = [swath.csv_dtypes(path, columns=columns, **how) for path in inputs]
-        kinds = ["float64" if "float64" in of_one else "int64" for of_one in zip(*found)]
+        # To its end, for the number of missing values.
+        with swath.stream_csv(inputs, columns=columns, dtypes=dtypes, **how) as stream:
+            types = stream.types
+            for _ in stream:
+                pass
+            report = stream.report
+    told = _told(dtypes, None if columns is None else keys_of(columns))
+    found = report["columns"]
+    for at, one in enumerate(found):
+        if one["told"]:
+            mine = (one["name"], one["index"])
+            types[at] = next((kind for key, kind in told if key in mine), types[at])
+        elif types[at] == "null":
+            types[at] = "float64"
+        elif one["nulls"]:
+            types[at] = NULLABLE.get(types[at], types[at])
+    names, keys = table.names, [one["index"] for one in found]
+    made = Columns(names, types, keys, columns is None, bool(report["header"]), inputs[0])
+    return made, how
+
+
+def _told(dtypes: Any, chosen: list[str | int] | None) -> list[tuple[str | int, str]]:
+    """The types that the caller gave by pandas' names for values that may be missing."""
+    if dtypes is None:
+        return []
+    words = types_of(dtypes, chosen)
+    given = dtypes.items() if hasattr(dtypes, "items") else zip(chosen or range(len(dtypes)), dtypes)
+    nullable = {key for key, kind in given if str(kind) in NULLABLE.values()}
+    return [(key, NULLABLE[kind]) for key, kind in words if key in nullable and kind in NULLABLE]
+
+
+def columns_of_numbers(
+    inputs: list[str], columns: Sequence[str | int] | None, how: dict[str, Any]
+) -> Columns:
+    """The columns of an array, from the head of the first file."""
+    table = _numbers(inputs[0], None, columns, (0, 1), how)
+    names = table.names
     are_named = names != [f"column_{at + 1}" for at in range(len(names))]
     if columns is not None:
-        keys = _keys(columns)
+        keys = keys_of(columns)
     elif are_named and len({*names}) == len(names):
         keys = [*names]
     else:
         keys = [*range(len(names))]
-    for key, kind in _said(dtypes, columns):
-        for at, name in enumerate(names):
-            if key in (keys[at], name if are_named else None, at if columns is None else None):
-                kinds[at] = kind
-    return Columns(names, kinds, keys, columns is None, are_named, inputs[0])
+    return Columns(names, [], keys, columns is None, are_named, inputs[0])
 
 
-def _said(dtypes: Any, columns: Sequence[str | int] | None) -> list[tuple[str | int, str]]:
-    """The types that the caller gave, by name or index."""
-    if dtypes is None:
-        return []
-    chosen = None if columns is None else _keys(columns)
-    is_mapping = hasattr(dtypes, "items")
-    pairs = [*dtypes.items()] if is_mapping else [*enumerate(dtypes)]
-    # Only here: integers that may be missing.
-    nullable = {key for key, kind in pairs if str(kind) == "Int64"}
-    plain = [(key, "int64" if key in nullable else kind) for key, kind in pairs]
-    made = _dtypes(dict(plain) if is_mapping else [kind for _, kind in plain], chosen)
-    if is_mapping:
-        return [(key, "Int64" if key in nullable else kind) for key, kind in made]
-    given = [at for at, (_, kind) in enumerate(pairs) if kind is not None]
-    return [
-        (key, "Int64" if at in nullable else kind) for at, (key, kind) in zip(given, made)
-    ]
+def _numbers(
+    path: str, dtype: str | None, columns: Any, extent: Any, how: dict[str, Any], **more: Any
+) -> Any:
+    """A table of numbers, or an array: quotes before the extent do not matter, so nothing there is read."""
+    how = {**how}
+    workers = how.pop("workers", 0)
+    words = {"missing_words": how.pop("null_values"), "columns": columns, "starting_in": extent}
+    return read_table(path, dtype, How(workers), **numbers(**words, **how, **more))
 
 
 @dataclass(frozen=True)
@@ -90,21 +126,9 @@ class _Rows(Reads):
     columns: Columns
     how: dict[str, Any]
 
-    def read(self, piece: job.Piece, dtype: Any, dtypes: Any) -> Any:
-        """The rows of a piece, of a file that has the columns of the first one."""
-        columns = None if self.columns.are_all else self.columns.keys
-        if piece.path != self.columns.first:
-            how = {name: it for name, it in self.how.items() if name != "missing"}
-            head = swath.read_csv(piece.path, columns=columns, starting_in=(0, 0), **how)
-            self.check(piece.path, head.names)
-        return swath.read_csv(
-            piece.path,
-            dtype,
-            dtypes=dtypes,
-            columns=columns,
-            starting_in=piece.extent,
-            **self.how,
-        )
+    @property
+    def chosen_keys(self) -> list[Any] | None:
+        return None if self.columns.are_all else self.columns.keys
 
     def check(self, path: str, names: list[str]) -> None:
         """Fails if a file has other columns than the first one."""
@@ -128,26 +152,64 @@ class Frame(_Rows):
     def chosen(self, names: list[str]) -> Columns:
         """Some of the columns."""
         places = [at for name in names for at, it in enumerate(self.columns.names) if it == name]
-        dtypes = [self.columns.dtypes[at] for at in places]
+        types = [self.columns.types[at] for at in places]
         keys = [self.columns.keys[at] for at in places]
-        return self.columns._replace(names=names, dtypes=dtypes, keys=keys, are_all=False)
+        return self.columns._replace(names=names, types=types, keys=keys, are_all=False)
 
     def of(self, piece: job.Piece) -> Any:
-        names, dtypes = self.columns.names, self.columns.dtypes
-        if {*dtypes} == {"float64"}:
+        names, types = self.columns.names, self.columns.types
+        self.check_head(piece.path)
+        if {*types} == {"float64"} and self.is_numeric():
             # One block of memory, into which the text is parsed: pandas need not copy it.
             import pandas  # type: ignore[import-untyped, unused-ignore]
 
-            return pandas.DataFrame(self.read(piece, "float64", None), columns=names, copy=False)
-        table = self.read(piece, None, [it.lower() for it in dtypes])
-        for at, (name, dtype) in enumerate(zip(names, dtypes)):
-            if dtype == "int64" and table.validity(at) is not None:
-                what = f"column {name!r} has missing values, and is of integers"
-                hint = f'pass dtypes={{{name!r}: "Int64"}}, or "float64"'
+            values, _ = self.numbers(piece, "float64")
+            return pandas.DataFrame(_array(values), columns=names, copy=False)
+        table = self.read(piece)
+        for at, (name, kind) in enumerate(zip(names, types)):
+            if kind in NULLABLE and table.validity(at) is not None:
+                what = f"column {name!r} has missing values, and is of type {kind}"
+                hint = f'pass dtypes={{{name!r}: "{NULLABLE[kind]}"}}, or "float64"'
                 raise unreadable("Malformed", piece.path, what, hint)
         frame = table.to_pandas()
         frame.columns = names
-        return _typed(frame, dtypes)
+        return _typed(frame, types)
+
+    def check_head(self, path: str) -> None:
+        """Fails if a file has other columns than the first one."""
+        if path != self.columns.first:
+            head = swath.read_csv(path, columns=self.chosen_keys, starting_in=(0, 0), **self.how)
+            self.check(path, head.names)
+
+    def is_numeric(self) -> bool:
+        """Whether the reader of numbers understands all columns in the same way."""
+        how = self.how
+        others = (it for name, it in how.items() if name not in _OF_NUMBERS | {"workers"})
+        return (
+            {*self.columns.types} <= {"int64", "float64", "Int64"}
+            and all(it is None for it in others)
+            and how["delimiter"] is not None
+            and how["header"] in (False, 1)
+        )
+
+    def numbers(self, piece: job.Piece, dtype: str | None, **more: Any) -> Any:
+        """The rows of a piece, all of numbers."""
+        how = {name: it for name, it in self.how.items() if name in _OF_NUMBERS | {"workers"}}
+        how["header"] = bool(how["header"])
+        how["comment"] = None if how["comment"] == "auto" else how["comment"]
+        how["null_values"] = _NULLS if how["null_values"] is None else how["null_values"]
+        return _numbers(piece.path, dtype, self.chosen_keys, piece.extent, how, **more)
+
+    def read(self, piece: job.Piece) -> Table:
+        """The rows of a piece as a table."""
+        types = [{it: kind for kind, it in NULLABLE.items()}.get(it, it) for it in self.columns.types]
+        if self.is_numeric():
+            keys = self.columns.keys if self.chosen_keys is not None else range(len(types))
+            made: Table = self.numbers(piece, None, dtypes=[*zip(keys, types)])
+            return made
+        how = {**self.how, "columns": self.chosen_keys, "dtypes": types}
+        table: Table = swath.read_csv(piece.path, **how, starting_in=piece.extent)
+        return table
 
     def joined(self, found: list[Any]) -> Any:
         import pandas  # type: ignore[import-untyped, unused-ignore]
@@ -160,19 +222,26 @@ class Frame(_Rows):
         """A frame without rows."""
         import pandas
 
-        columns = {at: pandas.Series([], dtype=it) for at, it in enumerate(self.columns.dtypes)}
-        frame = pandas.DataFrame(columns)
+        types = [pandas_dtype(it) for it in self.columns.types]
+        frame = pandas.DataFrame({at: pandas.Series([], dtype=it) for at, it in enumerate(types)})
         frame.columns = self.columns.names
         return frame
 
 
-def _typed(frame: Any, dtypes: list[str]) -> Any:
-    """With integers that may be missing, also if none of this part are."""
-    if "Int64" not in dtypes:
+def _array(values: Any) -> np.ndarray[Any, Any]:
+    from swath._numpy import np
+
+    return np.asarray(values)
+
+
+def _typed(frame: Any, types: list[str]) -> Any:
+    """With values that may be missing, also if none of this part are."""
+    wanted = {at: it for at, it in enumerate(types) if it in NULLABLE.values()}
+    if not wanted:
         return frame
     names = frame.columns
     frame.columns = range(len(names))
-    frame = frame.astype({at: it for at, it in enumerate(dtypes) if it == "Int64"})
+    frame = frame.astype(wanted)
     frame.columns = names
     return frame
 
@@ -184,8 +253,15 @@ class Numbers(_Rows):
     dtype: Any
 
     def of(self, piece: job.Piece) -> np.ndarray[Any, Any]:
-        made: np.ndarray[Any, Any] = self.read(piece, self.dtype, None)
-        return made
+        from swath._numpy import np
+
+        if piece.path != self.columns.first:
+            how = {name: it for name, it in self.how.items() if name != "missing"}
+            head = _numbers(piece.path, None, self.chosen_keys, (0, 0), how)
+            self.check(piece.path, head.names)
+        dtype = np.dtype(self.dtype).name
+        values, _ = _numbers(piece.path, dtype, self.chosen_keys, piece.extent, self.how)
+        return _array(values)
 
     def joined(self, found: list[Any]) -> np.ndarray[Any, Any]:
         from swath._numpy import np
@@ -200,7 +276,13 @@ class Numbers(_Rows):
 def frame_of(label: str, reads: Frame, parts: list[job.Part]) -> Any:
     """A dataframe with a partition for each part."""
     token_of(parts[0])  # Dask's own tokens see parts as ours do.
-    return imported("dask.dataframe").from_map(reads, parts, meta=reads.empty(), label=label)
+    return imported("dask.dataframe").from_map(reads, parts, meta=_meta(reads), label=label)
+
+
+def _meta(reads: Frame) -> Any:
+    """What Dask knows of the frame: categories are those of each partition."""
+    clear = imported("dask.dataframe.utils").clear_known_categories
+    return clear(reads.empty()) if "dictionary" in reads.columns.types else reads.empty()
 
 
 def array_of(label: str, reads: Numbers, parts: list[job.Part]) -> Any:

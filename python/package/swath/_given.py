@@ -1,4 +1,4 @@
-"""Data to be written: arrays and columns as they are, or an error that names what would be lost.
+"""Data to be written: arrays and tables as they are, or an error that names what would be lost.
 
 numpy's own conversions drop masks and the names and types of tables; these do not.
 """
@@ -6,22 +6,13 @@ numpy's own conversions drop masks and the names and types of tables; these do n
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from swath._swath import Table, import_table, make_column
+from swath._made import HINTS, made
+from swath._swath import Given, Table, take_table
 
 if TYPE_CHECKING:
     import numpy as np
-
-# What to do with kinds of values that cannot be written.
-_HINTS = {
-    "O": "pass numbers of one type, in a numpy.ma.array if some are missing",
-    "M": "convert with astype('int64'), and put the unit into the name",
-    "m": "convert with astype('int64'), and put the unit into the name",
-    "c": "write the real and the imaginary parts as two columns",
-    "f": "convert with astype('float64') if that is accurate enough",
-    "V": "convert with astype('float64') if that is exact, or pass a column for each field",
-}
 
 
 def speaks_arrow(data: Any) -> bool:
@@ -57,7 +48,7 @@ def plain(what: str, data: Any) -> np.ndarray[Any, Any]:
         array = array.data
     if array.dtype.hasobject:
         raise TypeError(
-            f"{what} has dtype {array.dtype}: objects cannot be written; try: {_HINTS['O']}"
+            f"{what} has dtype {array.dtype}: objects cannot be written; try: {HINTS['O']}"
         )
     return array
 
@@ -79,10 +70,17 @@ def _array(data: Any) -> np.ndarray[Any, Any]:
         mask = np.array([np.ma.getmaskarray(one) for one in data])
         return np.ma.MaskedArray(_array(whole), mask)
     array: np.ndarray[Any, Any] = np.asarray(data)
+    if array.dtype.kind in "US":
+        items = np.array(data, dtype=object)
+        if not all(isinstance(one, (str, bytes)) for one in items.ravel()):
+            # numpy would make texts of numbers that stand beside texts.
+            return items
     if array.dtype.kind in "fc":
         items = np.array(data, dtype=object).ravel()
         integers = [int(one) for one in items if isinstance(one, (int, np.integer))]
         lost = [one for one in integers if int(float(one)) != one]
+        if len(integers) == len(items) > 0 and 0 <= min(integers) <= max(integers) < 2**64:
+            return np.array(data, np.uint64)
         if lost or len(integers) == len(items) > 0:
             wrong = lost[0] if lost else max(integers)
             raise OverflowError(
@@ -92,13 +90,20 @@ def _array(data: Any) -> np.ndarray[Any, Any]:
     return array
 
 
-def tables(data: Any) -> tuple[list[Table], list[str] | None] | None:
+class Tables(NamedTuple):
+    """Columns, and their names if they have any: tables side by side, or data that is read as it is written."""
+
+    data: list[Table] | Given
+    names: list[str] | None
+
+
+def tables(data: Any) -> Tables | None:
     """Columns with their names, if there are any; ``None`` for an array without a mask."""
     if isinstance(data, Table):
-        return [data], data.names
+        return Tables([data], data.names)
     if isinstance(data, Mapping):
         names = [str(name) for name in data]
-        return [_column(name, one) for name, one in zip(names, data.values())], names
+        return Tables([_column(name, one) for name, one in zip(names, data.values())], names)
     if _is_index(data):
         data = _column_of(data)
     if speaks_arrow(data):
@@ -111,7 +116,24 @@ def tables(data: Any) -> tuple[list[Table], list[str] | None] | None:
     return _of_masked(array)
 
 
-def _of_fields(array: np.ndarray[Any, Any]) -> tuple[list[Table], list[str]]:
+def plain_or_texts(data: Any) -> np.ndarray[Any, Any]:
+    """An array without a mask, of numbers or of anything that columns may hold."""
+    array = _array(data)
+    return array if array.dtype.hasobject else plain("the array", data)
+
+
+def as_columns(array: np.ndarray[Any, Any]) -> Tables:
+    """The columns of an array, which have no names."""
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2:
+        raise ValueError(f"a table has two dimensions, not {array.ndim}; try: reshape the array")
+    columns = range(array.shape[1])
+    found = [made("the array", f"column_{at + 1}", array[:, at], None) for at in columns]
+    return Tables(found, None)
+
+
+def _of_fields(array: np.ndarray[Any, Any]) -> Tables:
     """A structured array: a column for each field."""
     names = list(array.dtype.names or ())
     if array.ndim != 1:
@@ -119,7 +141,7 @@ def _of_fields(array: np.ndarray[Any, Any]) -> tuple[list[Table], list[str]]:
             f"an array with fields must have one dimension, not {array.ndim}; try: "
             "flatten it with array.ravel()"
         )
-    return [_column(name, array[name]) for name in names], names
+    return Tables([_column(name, array[name]) for name in names], names)
 
 
 def _series(data: Any) -> Any:
@@ -146,19 +168,32 @@ def _column_of(index: Any) -> Any:
     return index.to_series(index=range(len(index)))
 
 
-def _of_arrow(data: Any) -> tuple[list[Table], list[str] | None]:
+def _of_arrow(data: Any) -> Tables:
     if hasattr(type(data), "to_frame"):
         data = data.to_frame("" if data.name is None else str(data.name))
     if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(data).__mro__):
         data = _with_index(data)
-    table = _imported(data)
-    return [table], None if table.names == [""] else table.names
+    given = _taken(data)
+    return Tables(given, None if given.names == [""] else given.names)
 
 
-def _imported(data: Any, name: str | None = None) -> Table:
-    """Copies columns from Arrow; an error of their library gets the name of the column."""
+def _with_types(data: Any) -> Any:
+    """Columns of polars without a type, all missing: as texts, since it passes them on with a buffer too many."""
+    if type(data).__module__.partition(".")[0] != "polars":
+        return data
+    import polars
+
+    if isinstance(data, polars.DataFrame) and polars.Null in data.dtypes:
+        return data.with_columns(polars.col(polars.Null).cast(polars.String))
+    if isinstance(data, polars.Series) and data.dtype == polars.Null:
+        return data.cast(polars.String)
+    return data
+
+
+def _taken(data: Any, name: str | None = None) -> Given:
+    """Opens data of an Arrow library; an error of theirs gets the name of the column."""
     try:
-        return import_table(data, name)
+        return take_table(_with_types(data), name)
     except (ImportError, MemoryError):
         raise
     except Exception as error:
@@ -169,7 +204,7 @@ def _imported(data: Any, name: str | None = None) -> Table:
         text = " ".join(map(str, error.args)) or type(error).__name__
         kind = OverflowError if isinstance(error, OverflowError) else TypeError
         raise kind(
-            f"{column} cannot be converted to numbers: {text}; try: {_HINTS['O']}"
+            f"{column} cannot be converted to a type of Arrow: {text}; try: {HINTS['O']}"
         ) from error
 
 
@@ -180,7 +215,7 @@ def _at_fault(data: Any) -> str | None:
         return None
     for at, name in enumerate(map(str, data.columns)):
         try:
-            import_table(data.iloc[:, at] if "pandas" in origins else data[:, at], name)
+            take_table(data.iloc[:, at] if "pandas" in origins else data[:, at], name).table()
         except Exception:
             return name
     return None
@@ -200,14 +235,14 @@ def _with_index(frame: Any) -> Any:
     return frame.reset_index(drop=True)
 
 
-def _of_masked(array: np.ndarray[Any, Any]) -> tuple[list[Table], None] | None:
+def _of_masked(array: np.ndarray[Any, Any]) -> Tables | None:
     from swath._numpy import np
 
     if not isinstance(array, np.ma.MaskedArray) or array.ndim not in (1, 2):
         return None
     columns = array.reshape(-1, 1) if array.ndim == 1 else array
     found = [_column(str(at), columns[:, at]) for at in range(columns.shape[1])]
-    return (found, None) if found else None
+    return Tables(found, None) if found else None
 
 
 def _column(name: str, data: Any) -> Table:
@@ -222,12 +257,10 @@ def _column(name: str, data: Any) -> Table:
         array = _array(data)
         if array.ndim != 1:
             raise ValueError(f"column {name!r}: a column has one dimension, not {array.ndim}")
-        missing = None
+        mask = None
         if isinstance(array, np.ma.MaskedArray):
-            missing = np.ascontiguousarray(np.ma.getmaskarray(array)).view(np.uint8)
-            array = array.data
-        is_integer, values = _wide(f"column {name!r}", array, missing)
-        return make_column(name, is_integer, values, missing)
+            mask, array = np.ma.getmaskarray(array), array.data
+        return made(f"column {name!r}", name, array, mask)
     if hasattr(data, "reset_index"):
         values = data.reset_index(drop=True)
         if not data.index.equals(values.index):
@@ -236,28 +269,4 @@ def _column(name: str, data: Any) -> Table:
                 "try: drop it with series.reset_index(drop=True), or pass one DataFrame"
             )
         data = values
-    return _imported(data, name)
-
-
-def _wide(what: str, array: np.ndarray[Any, Any], missing: Any) -> tuple[bool, Any]:
-    from swath._numpy import np
-
-    check_numbers(what, array)
-    if array.dtype.kind == "f":
-        return False, np.ascontiguousarray(array, np.float64)
-    if array.dtype.kind == "u" and array.dtype.itemsize == 8:
-        there = array if missing is None else array[missing == 0]
-        if there.size and int(there.max()) > 2**63 - 1:
-            raise OverflowError(f"{what} has {there.max()}: a value above 2^63 - 1 does not fit")
-    return True, np.ascontiguousarray(array, np.int64)
-
-
-def check_numbers(what: str, array: np.ndarray[Any, Any]) -> None:
-    """Fails unless the values are numbers of up to 64 bits, which text and columns keep exactly."""
-    kind = array.dtype.kind
-    if kind in "biu" or (kind == "f" and array.dtype.itemsize <= 8):
-        return
-    hint = _HINTS.get(kind, "leave it out, or convert it to numbers")
-    raise TypeError(
-        f"{what} has dtype {array.dtype}, which cannot be written exactly; try: {hint}"
-    )
+    return _taken(data, name).table()

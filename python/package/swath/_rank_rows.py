@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swath import _ranks
+from swath._compressed import refuse_compressed
 from swath._how import How
 from swath._sparse import _MOST, _signed, _values
 from swath._swath import merge_rows, read_matrix
@@ -53,6 +54,7 @@ def read_rows(
     share = _ranks.Share(comm, path)
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
+        refuse_compressed([path])
         read = read_matrix(path, "csr", How(workers), starting_in=share.extent, **how)
         share.check()
         offsets, indices = np.asarray(read[3]), np.asarray(read[4])

@@ -6,7 +6,8 @@ import operator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from swath._errors import a_thing, named, unreadable
-from swath._given import check_numbers, plain
+from swath._given import plain
+from swath._made import check_numbers
 from swath._how import How, Leave
 from swath._swath import read_matrix, write_matrix
 

@@ -22,11 +22,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._dask_reading import Bytes, Lines, Records, Whole, bag_of, inputs_of, parts_of
+from swath._compressed import refuse_compressed
+from swath._dask_reading import (
+    Bytes,
+    Lines,
+    Records,
+    Whole,
+    bag_of,
+    inputs_of,
+    parts_of,
+)
 from swath._dask_sparse import Edges, Matrix, sparse_of, vertices_of
-from swath._dask_tables import Frame, Numbers, array_of, columns_of, frame_of
+from swath._dask_tables import (
+    Frame,
+    Numbers,
+    array_of,
+    columns_of,
+    columns_of_numbers,
+    frame_of,
+)
 from swath._dask_writing import Writing, appended
 from swath._sparse import _base
+from swath._tables import _nulls
 
 if TYPE_CHECKING:
     from swath._swath import _Durability, _HardLinks, _Path
@@ -131,35 +148,44 @@ def read_csv(
     dtype: Any = None,
     *,
     columns: Sequence[str | int] | None = None,
+    dtypes: Mapping[Any, Any] | Sequence[Any] | None = None,
     delimiter: str | bytes | None = None,
-    header: Literal["auto", "present", "absent"] = "auto",
-    comment: str | bytes | None = "#",
+    header: Literal["auto", "present", "absent"] | bool | int = "auto",
+    comment: str | bytes | None = "auto",
     quote: str | bytes | None = '"',
+    formats: Mapping[Any, str] | None = None,
+    null_values: Iterable[str] | None = None,
+    decimal: str | bytes | None = None,
+    thousands: str | bytes | None = None,
+    dictionary: bool = False,
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
-    dtypes: Mapping[Any, Any] | Sequence[Any] | None = None,
     sample: int | None = 1 << 20,
     parts: int = 0,
     part_size: int = 0,
     workers: int = 1,
 ) -> Any:
-    """Reads numeric CSV or TSV files: a dataframe, or an array with one type for all numbers.
+    """Reads CSV or TSV files: a dataframe of any types, or an array with one type for all numbers.
 
     Parameters
     ----------
     paths, parts, part_size, workers
-        As for `read_text`. Every file has the same columns.
+        As for `read_text`. Every file has the same columns, and UTF-8 text.
     dtype : numpy dtype, optional
         The result is then a Dask array of two dimensions, whose chunks have unknown lengths. Without it, a
-        Dask dataframe: 64-bit integers and doubles. Its divisions are unknown.
-    columns, delimiter, header, comment, quote, missing, missing_words
+        Dask dataframe. Its divisions are unknown.
+    columns, delimiter, header, comment, quote, formats, null_values, decimal, thousands, dictionary, missing,
+    missing_words
         As for `swath.read_csv`. A dataframe parses only the columns that are used.
     dtypes : mapping, or sequence with one dtype per column of the result, optional
-        "int64", "float64", or "Int64" for integers that may be missing. Other columns have the types of
-        the sample.
+        As for `swath.read_csv`; also "Int64" and so on, and "boolean", for values that may be missing. Other
+        columns have the types of the sample.
     sample : int, optional
         Bytes of the first file that decide the types, parsed on the client; None parses all files. If a
-        row does not fit, computing its partition is an error that names it, never a wrong number.
+        row does not fit, computing its partition is an error that names it, never a wrong value.
+
+    A partition of numbers reads its bytes only. One with other columns also reads what is before it in its file,
+    because a quoted field may have line ends, unless you pass ``quote=None``.
 
     Examples
     --------
@@ -175,23 +201,34 @@ def read_csv(
         "header": header,
         "comment": comment,
         "quote": quote,
-        "missing_words": missing_words,
+        "null_values": _nulls(null_values, missing_words),
     }
+    more = {
+        "formats": formats,
+        "decimal": decimal,
+        "thousands": thousands,
+        "dictionary": dictionary or None,
+    }
+    more = {name: it for name, it in more.items() if it is not None}
     inputs = inputs_of(paths)
-    found = columns_of(inputs, columns, how, sample if dtype is None else 1, dtypes)
-    how["workers"] = workers
+    refuse_compressed(inputs)
     many = parts_of(inputs, parts, part_size)
     if dtype is None:
         if missing is not None:
             text = "missing= is for an array; try: pass dtype=, or call fillna on the dataframe"
             raise TypeError(text)
-        return frame_of("swath-read-csv", Frame(found, how), many)
+        found, how = columns_of(inputs, columns, {**how, **more}, sample, dtypes)
+        return frame_of("swath-read-csv", Frame(found, {**how, "workers": workers}), many)
     if dtypes is not None:
         raise TypeError(
             "dtype= is the type of an array, and dtypes= are those of a dataframe; try: leave out one of "
             "them"
         )
-    return array_of("swath-read-csv", Numbers(found, {**how, "missing": missing}, dtype), many)
+    for name in more:
+        raise TypeError(f"{name}= is for a dataframe; try: leave out dtype=")
+    chosen = columns_of_numbers(inputs, columns, how)
+    how |= {"missing": missing, "workers": workers}
+    return array_of("swath-read-csv", Numbers(chosen, how, dtype), many)
 
 
 def read_mtx(
@@ -231,6 +268,7 @@ def read_mtx(
     array([1., 1., 1.])
     """
     [source] = inputs_of([path])
+    refuse_compressed([source])
     reads = Matrix(source, workers, values, expand, strict)
     return sparse_of("swath-read-mtx", reads, form, parts_of(source, parts, part_size), blocks)
 
@@ -258,6 +296,7 @@ def read_edges(
     (4, 4)
     """
     [source] = inputs_of([path])
+    refuse_compressed([source])
     found = parts_of(source, parts, part_size)
     if vertices is None:
         vertices = vertices_of(Edges(source, workers, values, _base(base), None), found)

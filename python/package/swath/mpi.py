@@ -24,7 +24,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import swath
-from swath import _ranks
+from swath import _rank_tables, _ranks
+from swath._compressed import refuse_compressed
 from swath._rank_append import append_file, append_segments
 from swath._rank_memory import Shared, shared_of
 from swath._rank_rows import Rows, read_rows
@@ -158,17 +159,19 @@ def read_records(
 
 
 def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **how: Any) -> Any:
-    """Reads this rank's rows of a numeric CSV file, with the same types on all ranks.
+    """Reads this rank's rows of a CSV file, with the same types on all ranks.
 
-    Without ``dtype`` or ``dtypes=``, the types are those of `csv_dtypes` for the whole file: a column that has
-    fractions on one rank is float64 on all. A rank whose part alone has other types parses it twice.
+    Without ``dtype`` or ``dtypes=`` for all columns, the types are those of `csv_dtypes` for the whole file: a
+    column that has fractions on one rank is float64 on all. A rank whose part alone has other types parses it
+    twice; where the types of the parts do not say that of the whole, one rank parses the file.
 
     Parameters
     ----------
     comm, path, workers
         As for `read_text`.
     dtype, how
-        As for `read_csv`, but for ``offset``, ``length`` and ``starting_in``.
+        As for `read_csv`, but for ``offset``, ``length``, ``starting_in`` and ``rows``. A rank also reads what is
+        before its part, because a quoted field may have line ends, unless ``quote=None`` or ``dtype`` is given.
 
     Returns
     -------
@@ -186,32 +189,24 @@ def read_csv(comm: Any, path: _Path, dtype: Any = None, *, workers: int = 0, **h
     share = _ranks.Share(comm, path)
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
-        for word in ("offset", "length", "starting_in"):
+        for word in ("offset", "length", "starting_in", "rows"):
             if word in how:
                 raise TypeError(f"{word} is chosen by the rank; try: read it with swath.read_csv")
+        refuse_compressed([path])
     with _ranks.together(comm):
         made = swath.read_csv(path, dtype, starting_in=share.extent, workers=workers, **how)
+        if dtype is None:
+            _rank_tables.check_encoding(path, made)
         share.check()
-    if dtype is not None or how.get("dtypes") is not None:
+    if dtype is not None:
         return made
-    wanted = _agreed(comm, made)
+    wanted = _rank_tables.agreed(comm, path, made, how)
     with _ranks.together(comm):
-        if wanted != _kinds(made):
+        if wanted != _rank_tables.kinds(made):
             how["dtypes"] = wanted
             made = swath.read_csv(path, starting_in=share.extent, workers=workers, **how)
             share.check()
     return made
-
-
-def _kinds(table: swath.Table) -> list[str]:
-    return [kind.name for kind in table.dtypes]
-
-
-def _agreed(comm: Any, table: swath.Table) -> list[str]:
-    """The types of the columns of the whole file: parts without rows do not count."""
-    found = comm.allgather((table.shape[0], _kinds(table)))
-    kinds = [kinds for rows, kinds in found if rows] or [found[0][1]]
-    return ["int64" if {*column} == {"int64"} else "float64" for column in zip(*kinds)]
 
 
 def read_shared(comm: Any, path: _Path, *, workers: int = 0) -> Shared:

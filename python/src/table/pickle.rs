@@ -1,70 +1,90 @@
-//! Tables in pickles: columns as buffers.
+//! Tables in pickles: all batches as one Buffer, in Arrow's stream format.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_buffer::Buffer as ArrowBuffer;
+use arrow_ipc::reader::StreamDecoder;
+use arrow_ipc::writer::StreamWriter;
+use arrow_schema::ArrowError;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use swath_formats::table::{Column, ColumnKind, Columns};
 
-use super::Table;
+use super::{Table, arrow_error};
 use crate::bytes::Borrowed;
 use crate::error::Failure;
-use crate::words::word;
+use crate::memory::Buffer;
 use crate::work::detached;
-
-/// Types of columns by the formats of their buffers.
-const FORMATS: &[(&str, ColumnKind)] =
-    &[("q", ColumnKind::I64), ("Q", ColumnKind::U64), ("d", ColumnKind::F64)];
 
 /// The function that restores a table, and its arguments.
 pub(super) fn reduced<'py>(
     table: &Bound<'py, Table>,
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
     let (py, this) = (table.py(), table.get());
-    let column = |index: usize| {
-        let kind = this.column(index)?.kind();
-        let format = FORMATS.iter().find(|(_, known)| *known == kind).map(|(name, _)| *name);
-        Ok((format, this.values(index)?, this.validity(index)?))
-    };
-    let columns = (0..this.num_columns()).map(column).collect::<PyResult<Vec<_>>>()?;
+    let bytes = py.detach(|| encoded(this)).map_err(arrow_error)?;
     let restore = py.import("swath._swath")?.getattr("restore_table")?;
-    let said = (this.0.names.clone(), columns).into_bound_py_any(py)?;
+    let said = (Buffer::of_values(bytes, None)?, this.report.as_deref()).into_bound_py_any(py)?;
     Ok((restore, said.cast_into::<PyTuple>()?))
 }
 
-/// A pickled column: the format of its values, these, and the bits of those that are there.
-type Pickled = (String, Borrowed, Option<Borrowed>);
+fn encoded(table: &Table) -> Result<Vec<u8>, ArrowError> {
+    let mut writer = StreamWriter::try_new(Vec::new(), &table.schema)?;
+    for batch in &table.batches {
+        let columns = batch.columns().iter().map(compact).collect();
+        let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let schema = Arc::clone(&table.schema);
+        writer.write(&RecordBatch::try_new_with_options(schema, columns, &rows)?)?;
+    }
+    writer.into_inner()
+}
+
+/// A column without the texts of rows that were left out, all of which would be sent.
+fn compact(column: &ArrayRef) -> ArrayRef {
+    let Some(texts) = column.as_string_view_opt() else { return Arc::clone(column) };
+    let all: usize = texts.data_buffers().iter().map(|buffer| buffer.len()).sum();
+    match texts.total_buffer_bytes_used() < all / 2 {
+        true => Arc::new(texts.gc()),
+        false => Arc::clone(column),
+    }
+}
 
 /// Restores a pickled table; its columns are copies.
 #[pyfunction]
-#[pyo3(signature = (names, columns))]
+#[pyo3(signature = (data, report=None))]
 pub(crate) fn restore_table(
     py: Python<'_>,
-    names: Option<Vec<String>>,
-    columns: Vec<Pickled>,
+    data: Borrowed,
+    report: Option<&str>,
 ) -> PyResult<Table> {
-    detached(py, || -> Result<Table, Failure> {
-        let columns = columns.iter().map(restored).collect::<Result<Vec<_>, _>>()?;
-        let table = Columns::new(names, columns);
-        table.map(Table).ok_or_else(|| wrong("columns of different lengths, or other names"))
+    detached(py, || {
+        // A pickle may come from outside: lengths and values are checked, and what the decoder does
+        // not expect is caught.
+        let bytes = data.copied::<u8>()?.to_vec();
+        let table = catch_unwind(AssertUnwindSafe(|| decoded(bytes)));
+        let wrong = |detail: String| {
+            let text = format!("the pickled table is damaged: {detail}");
+            Failure::Python(PyValueError::new_err(text))
+        };
+        match table {
+            Ok(Ok(table)) => Ok(Table { report: report.map(Into::into), ..table }),
+            Ok(Err(error)) => Err(wrong(error.to_string())),
+            Err(_) => Err(wrong("it is not a stream of batches".to_owned())),
+        }
     })
 }
 
-fn restored((format, values, validity): &Pickled) -> Result<Column, Failure> {
-    let column = match word("format", format, FORMATS).map_err(Failure::Python)? {
-        ColumnKind::I64 => Column::of_i64(values.copied()?),
-        ColumnKind::U64 => Column::of_u64(values.copied()?),
-        ColumnKind::F64 => Column::of_f64(values.copied()?),
-        _ => return Err(wrong("a column of an unknown type")),
-    };
-    let Some(bits) = validity else { return Ok(column) };
-    let bits = bits.copied::<u8>()?;
-    if bits.len() < (column.bytes().len() / 8).div_ceil(8) {
-        return Err(wrong("too few bits for the values of a column"));
+fn decoded(bytes: Vec<u8>) -> Result<Table, ArrowError> {
+    let mut rest = ArrowBuffer::from_vec(bytes);
+    let mut decoder = StreamDecoder::new();
+    let mut batches: Vec<RecordBatch> = Vec::new();
+    while !rest.is_empty() {
+        batches.extend(decoder.decode(&mut rest)?);
     }
-    Ok(column.without(|row| bits[row / 8] >> (row % 8) & 1 == 0)?)
-}
-
-fn wrong(detail: &str) -> Failure {
-    Failure::Python(PyValueError::new_err(format!("the pickled table has {detail}")))
+    decoder.finish()?;
+    let none = || ArrowError::IpcError("there is no schema".to_owned());
+    Ok(Table::new(decoder.schema().ok_or_else(none)?, batches))
 }

@@ -1,4 +1,4 @@
-//! Tables as columns or as arrays, and the types of columns.
+//! Text as arrays of numbers; columns of numbers too, for programs that know that there are only those.
 
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyTypeError;
@@ -30,7 +30,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    fn into_inner(self) -> ColumnKey {
+    pub(super) fn into_inner(self) -> ColumnKey {
         match self {
             Self::Index(index) => ColumnKey::Index(index),
             Self::Name(name) => ColumnKey::Name(name),
@@ -93,36 +93,7 @@ fn kinds(dtypes: Vec<(Key, String)>) -> PyResult<Vec<(ColumnKey, ColumnKind)>> {
     dtypes.into_iter().map(kind).collect()
 }
 
-/// The names of the types that columns would get, in their order. `swath.csv_dtypes` has its arguments.
-#[pyfunction]
-#[pyo3(signature = (source, how, *, columns=None, delimiter=None, header="auto", comment=Some(b'#'),
-    quote=Some(b'"'), missing_words=None, offset=0, length=None, starting_in=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
-pub(crate) fn read_dtypes(
-    py: Python<'_>,
-    source: Input,
-    how: &Bound<'_, PyTuple>,
-    columns: Option<Vec<Key>>,
-    delimiter: Option<Separator>,
-    header: &str,
-    comment: Option<u8>,
-    quote: Option<u8>,
-    missing_words: Option<Vec<String>>,
-    offset: u64,
-    length: Option<u64>,
-    starting_in: Option<StartingIn>,
-) -> PyResult<Vec<&'static str>> {
-    let how = How::of(how)?;
-    let (read, watch) = how.options(py, source.path())?;
-    let source = source.source(how.verify.as_ref())?;
-    let said = Said { columns, delimiter, header, comment, quote, missing_words, starting_in };
-    let options = said.options()?.with_read(part(read, offset, length));
-    let schema = watch.run(py, Takes::Time, move || options.schema(source))?;
-    let name = |kind: &ColumnKind| KINDS.iter().find(|(_, known)| known == kind);
-    Ok(schema.kinds.iter().filter_map(name).map(|(name, _)| *name).collect())
-}
-
-/// Reads a table: as columns, or, with `dtype`, as an array and its names. `swath.read_csv` makes
+/// Reads numbers: as an array and its names, or, without `dtype`, as columns. `swath.read_csv` makes
 /// arrays of it.
 #[pyfunction]
 #[pyo3(signature = (source, dtype, how, *, columns=None, delimiter=None, header="auto",
@@ -159,7 +130,7 @@ pub(crate) fn read_table<'py>(
     }
     let Some(dtype) = dtype else {
         let columns = watch.run(py, Takes::Time, move || options.read_columns(source))?;
-        return Ok(Bound::new(py, Table(columns))?.into_any());
+        return Ok(Bound::new(py, Table::of_columns(&columns)?)?.into_any());
     };
     macro_rules! read_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {

@@ -1,20 +1,35 @@
-//! Arrays and columns as text, and columns from Python.
+//! Tables as text and as Arrow files: numbers in the way that they have for themselves, all else as batches.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use arrow_array::{RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use swath::OutputOptions;
-use swath_formats::table::{Column, Columns, Decimals, TableWriteOptions, Value};
+use swath_formats::compressed::Format;
+use swath_formats::table::{
+    BatchForm, BatchWriteOptions, Columns, Decimals, HeaderLine, LineEnd, Quoting,
+    TableWriteOptions, Value,
+};
 
 use super::Table;
+use super::given::{Given, is_numeric, refused};
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::how::Watch;
 use crate::input::path;
 use crate::output::Leave;
-use crate::work::{Takes, detached};
+use crate::words::word;
+use crate::work::Takes;
+
+/// Whether the name of a file is that of a compressed one.
+#[pyfunction]
+pub(crate) fn is_packed(#[pyo3(from_py_with = path)] path: PathBuf) -> bool {
+    Format::of_name(&path).is_some()
+}
 
 /// Writes a table: `swath.write_csv` makes the arguments of arrays.
 #[pyfunction]
@@ -77,39 +92,10 @@ fn written<T: Value>(
     })
 }
 
-/// A table of one column of integers or doubles; values are missing where `missing` has a byte other
-/// than 0. `swath.write_csv` makes the arguments of arrays.
-#[pyfunction]
-#[pyo3(signature = (name, is_integer, values, missing=None))]
-pub(crate) fn make_column(
-    py: Python<'_>,
-    name: String,
-    is_integer: bool,
-    values: Borrowed,
-    missing: Option<Borrowed>,
-) -> PyResult<Table> {
-    detached(py, || -> Result<Table, Failure> {
-        let mut column = match is_integer {
-            true => Column::of_i64(values.copied()?),
-            false => Column::of_f64(values.copied()?),
-        };
-        let rows = column.bytes().len() / 8;
-        if let Some(missing) = &missing {
-            let missing = missing.copied::<u8>()?;
-            if missing.len() != rows {
-                let text = format!("{rows} values and a mask of {}", missing.len());
-                return Err(Failure::Python(PyValueError::new_err(text)));
-            }
-            column = column.without(|row| missing[row] != 0)?;
-        }
-        let columns = Columns::new(Some(vec![name]), vec![column]);
-        Ok(Table(columns.expect("one column has one length")))
-    })
-}
-
-/// Writes the columns of tables, side by side: `swath.write_csv` makes the arguments.
+/// Writes columns of numbers, side by side: `swath.write_csv` makes the arguments.
 #[pyfunction]
 #[pyo3(signature = (path, tables, leave, *, names=None, delimiter=b',', digits=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_columns(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
@@ -119,14 +105,118 @@ pub(crate) fn write_columns(
     delimiter: u8,
     digits: Option<usize>,
 ) -> PyResult<u64> {
-    let tables = tables.iter().map(|table| &table.get().0);
-    let rows = tables.clone().map(|table| table.rows).collect::<Vec<_>>();
-    let columns = tables.flat_map(|table| table.columns.iter().cloned()).collect();
-    let Some(columns) = Columns::new(None, columns) else {
-        let text = format!("columns of different lengths: {rows:?} rows");
-        return Err(PyValueError::new_err(text));
+    let gather = |table: &Bound<'_, Table>| {
+        let Table { schema, batches, .. } = table.get();
+        py.detach(|| Columns::from_record_batches(schema, batches)).map_err(refused)
     };
+    let tables = tables.iter().map(gather).collect::<PyResult<Vec<_>>>()?;
+    let rows = tables.iter().map(|table| table.rows).collect::<Vec<_>>();
+    let columns = tables.into_iter().flat_map(|table| table.columns).collect();
+    let columns = Columns::new(None, columns).ok_or_else(|| uneven(&rows))?;
     let (output, watch) = Leave::watched(leave)?;
     let writer = writer(names, delimiter, digits, output);
     watch.run(py, Takes::Time, || writer.write_columns(path, &columns))
+}
+
+fn uneven(rows: &[usize]) -> PyErr {
+    PyValueError::new_err(format!("columns of different lengths: {rows:?} rows"))
+}
+
+/// What is to be written: columns side by side, or a stream.
+#[derive(FromPyObject)]
+pub(crate) enum Data<'py> {
+    Given(Bound<'py, Given>),
+    Tables(Vec<Bound<'py, Table>>),
+}
+
+/// Batches of one schema.
+struct Taken {
+    schema: SchemaRef,
+    batches: Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>,
+}
+
+impl Data<'_> {
+    fn taken(self, py: Python<'_>) -> PyResult<Taken> {
+        match self {
+            Self::Given(given) => {
+                let given = given.get();
+                let batches = Box::new(given.batches()?);
+                Ok(Taken { schema: Arc::clone(given.schema()), batches })
+            }
+            Self::Tables(tables) => {
+                let tables: Vec<&Table> = tables.iter().map(Bound::get).collect();
+                let (schema, batches) = match &tables[..] {
+                    [one] => (Arc::clone(&one.schema), one.batches.clone()),
+                    many => beside(py, many)?,
+                };
+                Ok(Taken { schema, batches: Box::new(batches.into_iter().map(Ok)) })
+            }
+        }
+    }
+}
+
+/// The columns of several tables side by side.
+fn beside(py: Python<'_>, tables: &[&Table]) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+    let rows: Vec<usize> = tables.iter().map(|table| table.rows).collect();
+    if rows.windows(2).any(|pair| pair[0] != pair[1]) {
+        return Err(uneven(&rows));
+    }
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for table in tables {
+        fields.extend(table.schema.fields().iter().cloned());
+        columns.extend(table.one_batch(py)?.columns().iter().cloned());
+    }
+    let schema = Arc::new(Schema::new(fields));
+    let options = RecordBatchOptions::new().with_row_count(rows.first().copied());
+    let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options);
+    Ok((schema, vec![batch.map_err(super::arrow_error)?]))
+}
+
+/// Whether all columns of some tables are of numbers.
+#[pyfunction]
+pub(crate) fn are_numeric(tables: Vec<Bound<'_, Table>>) -> bool {
+    tables.iter().all(|table| is_numeric(&table.get().schema))
+}
+
+/// Writes a table of any types: `swath.write_csv`, `write_jsonl` and `write_arrow` make the arguments.
+#[pyfunction]
+#[pyo3(signature = (path, form, data, leave, *, names=None, delimiter=None, digits=None, quoting=None,
+    null=None, line_end=None, header=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn write_tables(
+    py: Python<'_>,
+    #[pyo3(from_py_with = path)] path: PathBuf,
+    form: &str,
+    data: Data<'_>,
+    leave: &Bound<'_, PyTuple>,
+    names: Option<Vec<String>>,
+    delimiter: Option<u8>,
+    digits: Option<usize>,
+    quoting: Option<&str>,
+    null: Option<String>,
+    line_end: Option<&str>,
+    header: Option<bool>,
+) -> PyResult<u64> {
+    let form = word("form", form, BatchForm::WORDS)?;
+    let form = match (form, BatchForm::of_name(&path)) {
+        (BatchForm::Arrow, Some(BatchForm::ArrowStream)) => BatchForm::ArrowStream,
+        _ => form,
+    };
+    let (output, watch) = Leave::watched(leave)?;
+    let quoting = quoting.map(|it| word("quoting", it, Quoting::WORDS)).transpose()?;
+    let line_end = line_end.map(|it| word("line_end", it, LineEnd::WORDS)).transpose()?;
+    let header = header.map(|has| if has { HeaderLine::Present } else { HeaderLine::Absent });
+    let mut options = BatchWriteOptions::new().with_form(form).with_output(output);
+    options = delimiter.into_iter().fold(options, BatchWriteOptions::with_delimiter);
+    options = quoting.into_iter().fold(options, BatchWriteOptions::with_quoting);
+    options = line_end.into_iter().fold(options, BatchWriteOptions::with_line_end);
+    options = header.into_iter().fold(options, BatchWriteOptions::with_header);
+    options = null.into_iter().fold(options, BatchWriteOptions::with_null_word);
+    options = names.into_iter().fold(options, BatchWriteOptions::with_names);
+    let digits = digits.map(Decimals::Fixed).into_iter();
+    options = digits.fold(options, BatchWriteOptions::with_decimals);
+    let Taken { schema, batches } = data.taken(py)?;
+    let written =
+        watch.run(py, Takes::Time, move || options.write_batches(path, &schema, batches))?;
+    Ok(written.bytes_out)
 }

@@ -1,0 +1,36 @@
+"""Compressed files, in which parts would count bytes of another text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from swath._errors import unreadable
+
+# Bytes at the beginning of a file that say so.
+HEAD = 10
+# gzip, zstd, xz.
+_BEGINS = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00")
+# Of bzip2 the first letters alone may be text.
+_BLOCKS = (b"1AY&SY", b"\x17\x72\x45\x38\x50\x90")
+
+
+def is_compressed(head: bytes) -> bool:
+    """Whether this is how a compressed file begins."""
+    return head.startswith(_BEGINS) or (head.startswith(b"BZh") and head[4:10] in _BLOCKS)
+
+
+def refuse(path: str, head: bytes, what: str = "parts") -> None:
+    """Fails if a file begins so."""
+    if is_compressed(head):
+        hint = "unpack it with `swath decompress`, or read it on one process"
+        raise unreadable("UnknownFormat", path, f"it is compressed, and has no {what}", hint)
+
+
+def refuse_compressed(paths: Iterable[Any]) -> None:
+    """Fails for a compressed file."""
+    for path in map(os.fsdecode, paths):
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                refuse(path, file.read(HEAD))

@@ -1,0 +1,244 @@
+"""How the text of a table is written, and what to read of it: checked, and in the words of the library."""
+
+from __future__ import annotations
+
+import codecs
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from swath._types import type_word
+
+# By the names that Python's codecs have.
+_ENCODINGS = {
+    "utf-8": "utf-8",
+    "utf-8-sig": "utf-8",
+    "iso8859-1": "latin-1",
+    "cp1252": "latin-1",
+    "utf-16-le": "utf-16le",
+    "utf-16-be": "utf-16be",
+}
+_WORDS = '"auto", "utf-8", "latin-1", "utf-16le", "utf-16be"'
+
+
+def said(
+    *,
+    columns: Any,
+    dtypes: Any,
+    delimiter: Any,
+    header: Any,
+    comment: Any,
+    quote: Any,
+    escape: Any,
+    skip_rows: Any,
+    rows: Any,
+    rename: Any,
+    formats: Any,
+    null_values: Any,
+    true_values: Any,
+    false_values: Any,
+    decimal: Any,
+    thousands: Any,
+    encoding: Any,
+    ragged: Any,
+    dictionary: Any,
+    file_column: Any,
+    offset: Any,
+    length: Any,
+    starting_in: Any,
+    block_size: Any = 0,
+) -> dict[str, Any]:
+    """Everything that a reader of tables of any types takes."""
+    keys = None if columns is None else keys_of(columns)
+    names = None if rename is None else _renamed(rename)
+    if file_column is not None and not isinstance(file_column, str):
+        raise TypeError(
+            f"file_column={file_column!r}: not the name of a column; try: pass a str"
+        )
+    return {
+        "columns": keys,
+        "dtypes": types_of(dtypes, keys),
+        "formats": _texts("formats", formats, 'pass formats={"column": "%d.%m.%Y"}'),
+        "rename": names or [],
+        "delimiter": delimiter if delimiter == "blanks" else byte("delimiter", delimiter),
+        "header": header_lines(header),
+        "comment": None if comment == "auto" else byte("comment", comment),
+        "quote": byte("quote", quote),
+        "escape": byte("escape", escape),
+        "skip_rows": _count("skip_rows", skip_rows),
+        "rows": None if rows is None else _count("rows", rows),
+        "null_values": _words("null_values", null_values),
+        "true_values": _words("true_values", true_values),
+        "false_values": _words("false_values", false_values),
+        "decimal": byte("decimal", decimal),
+        "thousands": byte("thousands", thousands),
+        "encoding": _encoding(encoding),
+        "ragged": ragged,
+        "dictionary": bool(dictionary),
+        "file_column": file_column,
+        "offset": offset,
+        "length": length,
+        "starting_in": starting_in,
+        "block_size": block_size,
+    }
+
+
+def header_lines(header: Any) -> int | str:
+    """The lines that name the columns, or "auto"."""
+    if isinstance(header, bool):
+        return int(header)
+    if header in ("present", "absent"):
+        return int(header == "present")
+    if header == "auto":
+        return "auto"
+    try:
+        lines = operator.index(header)
+    except TypeError:
+        raise TypeError(
+            f'header={header!r}: not one of "auto", True, False and a number of lines; try: pass '
+            "header=False for a table without names"
+        ) from None
+    if lines < 1:
+        # For pandas this is the first line.
+        raise ValueError(
+            f"header={header!r}: not a number of lines; try: pass True if the first line has the names, "
+            "False if there are no names"
+        )
+    return lines
+
+
+def keys_of(columns: Any) -> list[str | int]:
+    """Columns by name or index."""
+    if isinstance(columns, (str, bytes, int)) or not hasattr(columns, "__iter__"):
+        raise TypeError(
+            f"columns={columns!r}: not a sequence of names and indices; try: pass "
+            f"columns=[{columns!r}]"
+        )
+    return [key_of(one) for one in columns]
+
+
+def key_of(one: Any, where: str = "columns=[…]") -> str | int:
+    """A column by name or index."""
+    if isinstance(one, str):
+        return str(one)
+    try:
+        index = None if isinstance(one, bool) else operator.index(one)
+    except TypeError:
+        index = None
+    if index is None:
+        raise TypeError(
+            f"{where}: {one!r} is neither a name nor an index; try: pass a str, or an int from 0"
+        )
+    if index < 0:
+        raise ValueError(
+            f"{where}: {one!r}: indices count from 0, the first column; try: pass the name"
+        )
+    if index >= 2**63:
+        raise ValueError(f"{where}: {one!r}: no file has that many columns; try: pass the name")
+    return index
+
+
+def types_of(dtypes: Any, columns: list[str | int] | None) -> list[tuple[str | int, str]]:
+    """The types by the columns of the file, in the library's words."""
+    if dtypes is None:
+        return []
+    if isinstance(dtypes, Mapping):
+        pairs = [(key_of(one, "dtypes={…}"), dtype) for one, dtype in dtypes.items()]
+    elif isinstance(dtypes, (str, bytes)) or not isinstance(dtypes, Sequence):
+        raise TypeError(
+            f"dtypes={dtypes!r}: neither a mapping nor a sequence of dtypes; try: pass "
+            'dtypes={"column": "int64"}'
+        )
+    elif columns is None:
+        pairs = list(enumerate(dtypes))
+    else:
+        pairs = list(zip(columns, dtypes))
+    return [(key, type_word(dtype)) for key, dtype in pairs if dtype is not None]
+
+
+def check_types(dtypes: Any, count: int) -> None:
+    """Fails if a sequence of dtypes is not one for each of the columns."""
+    if isinstance(dtypes, Sequence) and len(dtypes) != count:
+        raise ValueError(
+            f"dtypes=[…] has {len(dtypes)} types for {count} columns; try: pass one for each "
+            "column of the result, or a dict"
+        )
+
+
+def _renamed(rename: Any) -> list[tuple[str | int, str]]:
+    if callable(rename):
+        raise TypeError(
+            "rename= takes new names by old ones, not a function; try: pass "
+            'rename={"old": "new"}'
+        )
+    return _texts("rename", rename, 'pass rename={"old": "new"}')
+
+
+def _texts(what: str, texts: Any, hint: str) -> list[tuple[str | int, str]]:
+    """Texts by columns."""
+    if texts is None:
+        return []
+    if not isinstance(texts, Mapping):
+        raise TypeError(f"{what}={texts!r}: not a mapping of columns to texts; try: {hint}")
+    for text in texts.values():
+        if not isinstance(text, str):
+            raise TypeError(f"{what}={{…}}: {text!r} is not a text; try: {hint}")
+    return [(key_of(one, f"{what}={{…}}"), text) for one, text in texts.items()]
+
+
+def _words(what: str, words: Any) -> list[str] | None:
+    """A list of fields; one text alone is not taken for its letters."""
+    if words is None:
+        return None
+    if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
+        raise TypeError(f"{what}={words!r}: not a list of texts; try: pass {what}=[{words!r}]")
+    found = [*words]
+    for word in found:
+        if not isinstance(word, str):
+            raise TypeError(
+                f"{what}=[…]: {word!r} is not a text; try: pass fields as they are in the file"
+            )
+    return found
+
+
+def _count(what: str, count: Any) -> int:
+    try:
+        found = -1 if isinstance(count, bool) else operator.index(count)
+    except TypeError:
+        found = -1
+    if not 0 <= found < 2**63:
+        raise (TypeError if found == -1 and not isinstance(count, int) else ValueError)(
+            f"{what}={count!r}: not a number of lines; try: pass an int from 0"
+        )
+    return found
+
+
+def _encoding(encoding: Any) -> str:
+    if encoding == "auto":
+        return "auto"
+    try:
+        name = codecs.lookup(encoding).name
+    except (LookupError, TypeError):
+        name = None
+    if name == "utf-16":
+        raise ValueError(
+            f'encoding={encoding!r}: which byte of a unit is first? try: pass "auto" for a file that begins '
+            'with a mark, or "utf-16le" or "utf-16be"'
+        )
+    if name not in _ENCODINGS:
+        raise ValueError(
+            f"encoding={encoding!r}: not one of {_WORDS}; try: convert the file with "
+            "`iconv -t UTF-8`"
+        )
+    return _ENCODINGS[name]
+
+
+def byte(name: str, text: str | bytes | None) -> int | None:
+    """One byte."""
+    if text is None:
+        return None
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"{name}={text!r}: not a str or bytes; try: pass one byte")
+    if len(encoded := text.encode() if isinstance(text, str) else text) != 1:
+        raise ValueError(f"{name}={text!r}: not one byte; try: pass a single ASCII character")
+    return encoded[0]

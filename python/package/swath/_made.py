@@ -1,0 +1,151 @@
+"""One array of numpy as a column: exactly, or an error that names it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from swath._swath import Table, make_column, make_texts
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    _Array = np.ndarray[Any, Any]
+
+# What to do with kinds of values that cannot be written.
+HINTS = {
+    "O": "pass values of one type; None may stand for missing ones",
+    "M": "convert with astype('M8[us]')",
+    "m": "convert with astype('int64'), and put the unit into the name",
+    "c": "write the real and the imaginary parts as two columns",
+    "f": "convert with astype('float64') if that is accurate enough",
+    "S": "decode it with numpy.char.decode",
+    "V": "convert with astype('float64') if that is exact, or pass a column for each field",
+}
+# Units of numpy's moments, and those that they are kept in.
+_UNITS = {"Y": "D", "M": "D", "W": "D", "D": "D", "h": "s", "m": "s"}
+_UNITS |= {unit: unit for unit in ("s", "ms", "us", "ns")}
+
+
+def check_numbers(what: str, array: _Array) -> None:
+    """Fails unless the values are numbers of up to 64 bits, which text and columns keep exactly."""
+    kind = array.dtype.kind
+    if kind in "biu" or (kind == "f" and array.dtype.itemsize <= 8):
+        return
+    raise _refused(what, array)
+
+
+def _refused(what: str, array: _Array) -> TypeError:
+    hint = HINTS.get(array.dtype.kind, "leave it out, or convert it to numbers")
+    return TypeError(
+        f"{what} has dtype {array.dtype}, which cannot be written exactly; try: {hint}"
+    )
+
+
+def made(what: str, name: str, array: _Array, mask: _Array | None) -> Table:
+    """A table of one column; ``what`` is how an error names it."""
+    kind = array.dtype.kind
+    if kind == "U":
+        texts = array.tolist()
+        if mask is not None:
+            texts = [None if gone else text for text, gone in zip(texts, mask.tolist())]
+        return make_texts(name, texts)
+    if kind == "O":
+        return _of_objects(what, name, array, mask)
+    if kind == "M":
+        return _of_moments(what, name, array, mask)
+    check_numbers(what, array)
+    word = "bool" if kind == "b" else array.dtype.name
+    if word == "float16":
+        word = "float32"
+    return _of_values(name, word, array.astype(word, copy=False), mask)
+
+
+def _of_values(name: str, word: str, array: _Array, mask: _Array | None) -> Table:
+    from swath._numpy import np
+
+    # In this machine's byte order, and contiguous.
+    values = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    missing = None if mask is None else np.ascontiguousarray(mask).view(np.uint8)
+    # Moments have no buffers of their own.
+    return make_column(name, word, values.view(np.uint8), missing)
+
+
+def _of_moments(
+    what: str, name: str, array: _Array, mask: _Array | None, zone: str = ""
+) -> Table:
+    from swath._numpy import np
+
+    unit = _UNITS.get(np.datetime_data(array.dtype)[0])
+    if unit is None:
+        raise _refused(what, array)
+    gone = np.isnat(array)
+    exact = array.astype(f"M8[{unit}]")
+    values = exact.view(np.int64)
+    is_kept = exact.astype(array.dtype) == array
+    if unit == "D":
+        is_kept &= np.abs(values) < 2**31
+    if not (is_kept | gone).all():
+        first = array[~(is_kept | gone)][0]
+        raise OverflowError(f"{what} has {first}, which is out of range; try: {HINTS['M']}")
+    gone = gone if mask is None else gone | mask
+    values = np.where(gone, 0, values)
+    if unit == "D":
+        return _of_values(name, "date", values.astype(np.int32), gone)
+    return _of_values(name, f"timestamp[{unit}{zone}]", values, gone)
+
+
+def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Table:
+    """Objects of one type of Python, and ``None``."""
+    from swath._numpy import np
+
+    items = array.tolist()
+    if mask is not None:
+        items = [None if gone else one for one, gone in zip(items, mask.tolist())]
+    items = [None if _is_missing(one) else one for one in items]
+    there = [one for one in items if one is not None]
+    gone = np.array([one is None for one in items], bool)
+    if not there:
+        return _of_values(name, "null", np.zeros(len(items), np.uint8), None)
+
+    def filled(values: list[Any], dtype: Any) -> _Array:
+        found = iter(values)
+        return np.array([values[0] if missing else next(found) for missing in gone], dtype)
+
+    is_all: Callable[[Any], bool] = lambda kind: all(isinstance(one, kind) for one in there)
+    if is_all(str):
+        return make_texts(name, items)
+    if is_all((bool, np.bool_)):
+        return _of_values(name, "bool", filled(there, bool), gone)
+    if any(isinstance(one, (bool, np.bool_)) for one in there):
+        raise _refused(what, array)
+    if is_all((int, np.integer)):
+        word = "int64" if max(there) < 2**63 else "uint64"
+        if min(there) < (-(2**63) if word == "int64" else 0) or max(there) >= 2**64:
+            raise OverflowError(
+                f"{what} has {min(there)} and {max(there)}: they do not fit into 64 bits; try: pass texts"
+            )
+        return _of_values(name, word, filled(there, word), gone)
+    if is_all((float, np.floating)):
+        return _of_values(name, "float64", filled(there, float), gone)
+    if is_all(datetime.datetime):
+        zones = {one.tzinfo is not None for one in there}
+        if len(zones) == 1:
+            zone = ", UTC" if zones == {True} else ""
+            plain = [_in_utc(one) if zone else one for one in there]
+            return _of_moments(what, name, filled(plain, "M8[us]"), gone, zone)
+    elif is_all(datetime.date) and not any(isinstance(one, datetime.datetime) for one in there):
+        return _of_moments(what, name, filled(there, "M8[D]"), gone)
+    elif is_all(np.datetime64):
+        return _of_moments(what, name, filled(there, None), gone)
+    raise _refused(what, array)
+
+
+def _is_missing(one: Any) -> bool:
+    """``None``, NaN, and what pandas has for them."""
+    return one is None or type(one).__name__ in ("NAType", "NaTType") or one != one
+
+
+def _in_utc(moment: datetime.datetime) -> datetime.datetime:
+    return moment.astimezone(datetime.timezone.utc).replace(tzinfo=None)

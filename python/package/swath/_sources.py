@@ -1,0 +1,82 @@
+"""The files of a table: one, or several of the same columns."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from swath._errors import build
+
+
+def files_of(source: Any, verify: Any = None) -> list[Any]:
+    """The sources of a table. With ``verify``, a list names copies of one file instead."""
+    if verify is not None:
+        return [source]
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return _of_path(source)
+    if not _lists_sources(source):
+        return [source]
+    found = [file for one in source for file in _of_item(one)]
+    if not found:
+        raise ValueError("no files given; try: pass at least one path")
+    return found
+
+
+def _lists_sources(source: Any) -> bool:
+    """Whether it has other sources as its items, and is not one itself."""
+    if isinstance(source, (list, tuple)):
+        return True
+    if hasattr(source, "fileno") or hasattr(source, "getbuffer") or hasattr(source, "read"):
+        return False
+    kind = getattr(getattr(source, "dtype", None), "kind", None)
+    if kind is not None:
+        return kind in "USO"
+    try:
+        memoryview(source).release()
+    except TypeError:
+        return isinstance(source, Iterable)
+    return False
+
+
+def _of_item(one: Any) -> list[Any]:
+    if isinstance(one, (str, bytes, os.PathLike)):
+        return _of_path(one)
+    if one is None or isinstance(one, (int, list, tuple)):
+        raise TypeError(
+            f"a list names the files of one table: not {one!r}; try: pass paths, or verify= for copies of "
+            "one file"
+        )
+    return [one]
+
+
+def _of_path(path: Any) -> list[Any]:
+    """The files that a path means: one, those of a folder, or those that match a pattern."""
+    name = os.fsdecode(path)
+    if os.path.isdir(name):
+        entries = [one for one in os.listdir(name) if not one.startswith(".")]
+        if not entries:
+            hint = "check the folder, or pass the path of a file"
+            raise _missing(name, "there is no file in this folder", hint)
+        return [os.path.join(name, one) for one in sorted(entries, key=_natural)]
+    if "*" not in name or os.path.lexists(name):
+        return [path]
+    found = sorted(glob.glob(name, recursive=True), key=_natural)
+    if not found:
+        hint = "check the pattern, and the folder it starts from"
+        raise _missing(name, "no file matches this pattern", hint)
+    return list(found)
+
+
+def _missing(name: str, what: str, hint: str) -> Exception:
+    text = f"cannot read {name}: {what}; try: {hint}"
+    return build("Io", errno.ENOENT, text, name, None, hint)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Numbers in names count by their value: ``day-9`` comes before ``day-10``."""
+    parts = re.split(r"(\d+)", name)
+    return [(int(part) if part.isdecimal() else -1, part) for part in parts]

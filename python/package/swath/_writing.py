@@ -1,0 +1,239 @@
+"""Tables of all libraries as text, and as Arrow files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from swath._dialect import byte
+from swath._errors import Error
+from swath._given import Tables, as_columns, plain_or_texts, tables
+from swath._how import Leave
+from swath._made import check_numbers
+from swath._swath import are_numeric, is_packed, write_columns, write_table, write_tables
+
+if TYPE_CHECKING:
+    from swath._swath import _Durability, _HardLinks, _Progress
+
+
+def write_csv(
+    path: Any,
+    data: Any,
+    *,
+    names: Sequence[str] | None = None,
+    delimiter: str | bytes | None = None,
+    digits: int | None = None,
+    quoting: Literal["minimal", "all", "none"] = "minimal",
+    null: str = "",
+    line_end: Literal["lf", "crlf"] = "lf",
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
+    workers: int = 0,
+    progress: _Progress = None,
+) -> int:
+    """Writes a CSV file, complete or not at all; returns its length in bytes.
+
+    Parameters
+    ----------
+    path : path
+        If its name ends in ``.gz``, ``.zst`` or ``.bz2``, the file is compressed, by all workers.
+    data : table, stream, mapping of names to columns, or array of one or two dimensions
+        A ``Table``, a ``TableStream``, or a table or stream of pandas, polars, pyarrow, duckdb or any other Arrow
+        library, is written with its names and types. So are a mapping, a structured array (one column per
+        field), and a named pandas Series or Index. Missing values, and masked ones of an array, become empty
+        fields. In an array of two dimensions, booleans of numpy become 0 and 1.
+    names : sequence of str, optional
+        Names of the columns for the first line, quoted if they could be taken for data. An array
+        without names gets no such line, except ``column_1`` and so on if it has no rows.
+    delimiter : str or bytes, optional
+        One byte, but not ``#``, which begins comments. Default: a comma.
+    digits : int, optional
+        Digits after the point, correctly rounded. Without it, the shortest text that reads back as
+        the same number.
+    quoting : {"minimal", "all", "none"}
+        Which fields are quoted: texts that would be read as something else, all, or none. A text that needs
+        quotes and must not have them is an error.
+    null : str
+        The word for missing values. In a table of one column of other types than numbers, an empty one is
+        ``NA``, because empty lines are skipped.
+    line_end : {"lf", "crlf"}
+        What ends a line; ``"\\n"`` and ``"\\r\\n"`` mean the same.
+    durability : {"full", "none"}
+        Whether to wait until the device has it.
+    replace : bool
+        Whether an existing file may be replaced.
+    hard_links : {"refuse", "break"}
+        What to do if the file has other names, which keep the old bytes: refuse, or give only this
+        name the new ones.
+    workers : int
+        Threads; 0 chooses.
+    progress : bool or callable
+        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
+        not known in advance), on threads of Swath.
+
+    Raises
+    ------
+    TypeError, OverflowError
+        With the column and its type, if CSV cannot keep it exactly: binary data, complex numbers, objects, nested
+        columns, floats of more than 64 bits.
+
+    Examples
+    --------
+    >>> swath.write_csv("out.csv", {"id": [1, 2], "name": ["Ann", "Bob, Jr."]})
+    27
+    >>> print(swath.read("out.csv").decode(), end="")
+    id,name
+    1,Ann
+    2,"Bob, Jr."
+    """
+    leave = Leave(durability, replace, hard_links, workers, progress)
+    said: dict[str, Any] = {
+        "delimiter": byte("delimiter", "," if delimiter is None else delimiter),
+        "digits": digits,
+        "names": None if names is None else list(names),
+    }
+    style: dict[str, Any] = {
+        "quoting": quoting,
+        "null": null,
+        "line_end": {"\n": "lf", "\r\n": "crlf"}.get(line_end, line_end),
+    }
+    is_usual = style == {"quoting": "minimal", "null": "", "line_end": "lf"}
+    is_usual = is_usual and not is_packed(path)
+    found = tables(data)
+    if found is None:
+        array = plain_or_texts(data)
+        if is_usual and array.dtype.kind in "biufcg":
+            return _write_array(path, array, leave, said)
+        found = as_columns(array)
+    if names is None:
+        said["names"] = found.names
+    if is_usual and _is_numeric(found):
+        columns = _in_memory(found)
+        try:
+            return write_columns(path, columns, leave, **said)
+        except OverflowError:
+            # Unsigned numbers above 2^63 - 1, which those columns do not have.
+            found = Tables(columns, found.names)
+    style = {**style, "null": null or None, "header": said["names"] is not None}
+    return _write(path, "csv", found, leave, {**said, **style})
+
+
+def write_jsonl(
+    path: Any,
+    data: Any,
+    *,
+    names: Sequence[str] | None = None,
+    digits: int | None = None,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
+    workers: int = 0,
+    progress: _Progress = None,
+) -> int:
+    """Writes JSON Lines, one object for each row, complete or not at all; returns the length in bytes.
+
+    Missing values are ``null``, and so are NaN and infinite numbers, since JSON has none. Lists and structs
+    become arrays and objects.
+
+    Parameters
+    ----------
+    path, data, names, digits, durability, replace, hard_links, workers, progress
+        As for `write_csv`. Columns without names are ``column_1`` and so on.
+
+    Examples
+    --------
+    >>> swath.write_jsonl("out.jsonl", {"id": [1, 2], "name": ["Ann", None]})
+    43
+    >>> print(swath.read("out.jsonl").decode(), end="")
+    {"id":1,"name":"Ann"}
+    {"id":2,"name":null}
+    """
+    leave = Leave(durability, replace, hard_links, workers, progress)
+    said = {"names": None if names is None else list(names), "digits": digits}
+    return _write(path, "jsonl", _columns(data), leave, said)
+
+
+def write_arrow(
+    path: Any,
+    data: Any,
+    *,
+    names: Sequence[str] | None = None,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
+    workers: int = 0,
+    progress: _Progress = None,
+) -> int:
+    """Writes an Arrow file (Feather version 2), complete or not at all; returns its length in bytes.
+
+    If the name ends in ``.arrows``, it is Arrow's stream format, in which dictionaries may change.
+
+    Parameters
+    ----------
+    path, data, names, durability, replace, hard_links, workers, progress
+        As for `write_csv`. Columns without names are ``column_1`` and so on.
+
+    Examples
+    --------
+    >>> size = swath.write_arrow("out.arrow", {"x": [1, 2], "y": [0.5, 1.5]})
+    >>> swath.read_arrow("out.arrow").columns
+    ['x', 'y']
+    """
+    leave = Leave(durability, replace, hard_links, workers, progress)
+    said = {"names": None if names is None else list(names)}
+    return _write(path, "arrow", _columns(data), leave, said)
+
+
+def _columns(data: Any) -> Tables:
+    """Columns that all have names."""
+    found = tables(data)
+    found = as_columns(plain_or_texts(data)) if found is None else found
+    if found.names is None and isinstance(found.data, list):
+        count = sum(table.num_columns for table in found.data)
+        return Tables(found.data, [f"column_{at + 1}" for at in range(count)])
+    return found
+
+
+def _is_numeric(found: Tables) -> bool:
+    if isinstance(found.data, list):
+        return are_numeric(found.data)
+    return bool(found.data.is_numeric)
+
+
+def _in_memory(found: Tables) -> list[Any]:
+    return found.data if isinstance(found.data, list) else [found.data.table()]
+
+
+def _write(path: Any, form: Any, found: Tables, leave: Leave, said: dict[str, Any]) -> int:
+    if said["names"] is None:
+        said = {**said, "names": found.names}
+    try:
+        return write_tables(path, form, found.data, leave, **said)
+    except Error as error:
+        if error.reason != "Unsupported" or " is of type " not in str(error):
+            raise
+        raise TypeError(str(error)) from error
+
+
+def _write_array(path: Any, array: Any, leave: Leave, said: dict[str, Any]) -> int:
+    """Numbers of one type, as they are in memory."""
+    from swath._numpy import np
+
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2:
+        raise ValueError(f"a table has two dimensions, not {array.ndim}; try: reshape the array")
+    check_numbers("the array", array)
+    if array.dtype.kind == "b":
+        array = array.astype(np.uint8)
+    if array.dtype.name not in _WRITTEN:
+        array = array.astype(np.float64)
+    # In this machine's byte order, and contiguous.
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return write_table(path, array.dtype.name, array, array.shape[1], leave, **said)
+
+
+# Arrays that are written as they are.
+_WRITTEN = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_WRITTEN |= {"float32", "float64"}

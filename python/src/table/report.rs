@@ -1,0 +1,62 @@
+//! What was found in a text, as JSON: it pickles, and each reader gets a dict of its own.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+use swath_formats::table::{
+    ColumnReport, Delimiter, Encoding, RecordLine, Renamed, TableReport,
+};
+
+use super::types;
+
+/// The report as text.
+pub(super) fn text(report: &TableReport) -> Arc<str> {
+    let aside = &report.set_aside;
+    let made = json!({
+        "delimiter": report.delimiter.map(delimiter),
+        "header": report.header_lines,
+        "encoding": Encoding::WORDS.iter().find(|(_, it)| *it == report.encoding).map(|(word, _)| word),
+        "rows": report.rows,
+        "columns": report.columns.iter().map(column).collect::<Vec<_>>(),
+        "renamed": report.renamed.iter().map(renamed).collect::<Vec<_>>(),
+        "set_aside": {
+            "count": aside.count,
+            "lines": aside.lines.iter().map(line).collect::<Vec<_>>(),
+        },
+    });
+    made.to_string().into()
+}
+
+fn delimiter(delimiter: Delimiter) -> String {
+    match delimiter {
+        Delimiter::Byte(byte) => char::from(byte).to_string(),
+        _ => "blanks".to_owned(),
+    }
+}
+
+fn column(column: &ColumnReport) -> Value {
+    let decided = column.deciding;
+    json!({
+        "name": column.name,
+        "index": column.index,
+        "type": types::word(column.kind),
+        "told": column.is_told,
+        "nulls": column.nulls,
+        "line": decided.map(|it| it.line),
+        "file": decided.map(|it| it.source),
+    })
+}
+
+fn line(at: &RecordLine) -> Value {
+    json!({"file": at.source, "line": at.line})
+}
+
+fn renamed(renamed: &Renamed) -> Value {
+    json!({"index": renamed.index, "from": renamed.from, "to": renamed.to})
+}
+
+/// The report as a dict.
+pub(super) fn parsed<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.getattr("loads")?.call1((text,))
+}

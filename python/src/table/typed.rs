@@ -1,0 +1,175 @@
+//! Text as tables of any types, and the types that its columns have.
+
+use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use swath::{ReadOptions, Source};
+use swath_formats::table::{
+    BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, HeaderLine, Ragged,
+};
+
+use super::read::{Key, Separator};
+use super::types::{WORDS, word as name};
+use super::Table;
+use crate::how::{How, StartingIn, Watch, noted, part};
+use crate::input::Input;
+use crate::words::word;
+use crate::work::Takes;
+
+/// The lines that name the columns: how many, or "auto".
+#[derive(FromPyObject)]
+enum Header {
+    Lines(usize),
+    Word(String),
+}
+
+const AUTO: &[(&str, HeaderLine)] = &[("auto", HeaderLine::Auto)];
+const RAGGED: &[(&str, Ragged)] =
+    &[("error", Ragged::Refuse), ("pad", Ragged::Pad), ("set_aside", Ragged::SetAside)];
+
+/// How the text of a table is written, and what to read of it: the dict that `swath._dialect` makes.
+struct Said<'a, 'py>(&'a Bound<'py, PyDict>);
+
+impl<'py> Said<'_, 'py> {
+    /// One of its values; an error in it reads as if it had come alone.
+    fn get<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<T> {
+        let found = self.0.get_item(name)?.ok_or_else(|| missing(name))?;
+        match found.extract() {
+            Ok(value) => Ok(value),
+            Err(error) => Err(noted(error.into(), self.0.py(), name)),
+        }
+    }
+
+    /// Columns, each with a text.
+    fn keyed(&self, name: &str) -> PyResult<Vec<(ColumnKey, String)>> {
+        let pairs: Vec<(Key, String)> = self.get(name)?;
+        Ok(pairs.into_iter().map(|(key, text)| (key.into_inner(), text)).collect())
+    }
+
+    /// The options of the library; `read` says how the bytes are read.
+    fn options(&self, read: ReadOptions) -> PyResult<BatchOptions> {
+        let read = part(read, self.get("offset")?, self.get("length")?);
+        let options = BatchOptions::new()
+            .with_skip_rows(self.get("skip_rows")?)
+            .with_decimal(self.get("decimal")?)
+            .with_thousands(self.get("thousands")?)
+            .with_block_size(self.get("block_size")?)
+            .with_read(read);
+        self.choice(self.dialect(self.words(options)?)?)
+    }
+
+    /// Delimiters and lines.
+    fn dialect(&self, options: BatchOptions) -> PyResult<BatchOptions> {
+        let options = options
+            .with_comment(self.get("comment")?)
+            .with_quote(self.get("quote")?)
+            .with_escape(self.get("escape")?)
+            .with_encoding(word("encoding", &self.get::<String>("encoding")?, Encoding::WORDS)?)
+            .with_ragged(word("ragged", &self.get::<String>("ragged")?, RAGGED)?);
+        let options = match self.get("header")? {
+            Header::Lines(lines) => options.with_header_lines(lines),
+            Header::Word(text) => options.with_header(word("header", &text, AUTO)?),
+        };
+        Ok(match self.get("delimiter")? {
+            None => options,
+            Some(Separator::Byte(byte)) => options.with_delimiter(byte),
+            Some(Separator::Word(text)) => {
+                let blanks = [("blanks", Delimiter::Blanks)];
+                options.with_delimiter(word("delimiter", &text, &blanks)?)
+            }
+        })
+    }
+
+    /// Fields with a meaning.
+    fn words(&self, options: BatchOptions) -> PyResult<BatchOptions> {
+        let words = |name: &str| self.get::<Option<Vec<String>>>(name).map(Option::into_iter);
+        let options = words("null_values")?.fold(options, BatchOptions::with_null_values);
+        let options = words("true_values")?.fold(options, BatchOptions::with_true_values);
+        Ok(words("false_values")?.fold(options, BatchOptions::with_false_values))
+    }
+
+    /// Columns and rows.
+    fn choice(&self, options: BatchOptions) -> PyResult<BatchOptions> {
+        let kinds = self.keyed("dtypes")?.into_iter();
+        let kinds = kinds.map(|(key, kind)| Ok((key, word("dtypes", &kind, WORDS)?)));
+        let texts = match self.get("dictionary")? {
+            true => Dictionary::All,
+            false => Dictionary::Told,
+        };
+        let mut options = options
+            .with_types(kinds.collect::<PyResult<Vec<_>>>()?)
+            .with_formats(self.keyed("formats")?)
+            .with_rename(self.keyed("rename")?)
+            .with_dictionary(texts);
+        if let Some(keys) = self.get::<Option<Vec<Key>>>("columns")? {
+            options = options.with_columns(keys.into_iter().map(Key::into_inner));
+        }
+        if let Some(rows) = self.get("rows")? {
+            options = options.with_rows(rows);
+        }
+        if let Some(name) = self.get::<Option<String>>("file_column")? {
+            options = options.with_file_column(name);
+        }
+        if let Some(StartingIn(extent)) = self.get("starting_in")? {
+            options = options.with_starting_in(extent);
+        }
+        Ok(options)
+    }
+}
+
+fn missing(name: &str) -> PyErr {
+    PyKeyError::new_err(name.to_owned())
+}
+
+/// Everything that reading takes, in the library's words.
+pub(super) struct Reading {
+    pub(super) sources: Vec<Source>,
+    pub(super) options: BatchOptions,
+    pub(super) watch: Watch,
+}
+
+impl Reading {
+    pub(super) fn new(
+        py: Python<'_>,
+        sources: Vec<Input>,
+        how: &Bound<'_, PyTuple>,
+        said: &Bound<'_, PyDict>,
+    ) -> PyResult<Self> {
+        let how = How::of(how)?;
+        let (read, watch) = how.options(py, sources.first().and_then(Input::path))?;
+        let sources = sources.into_iter().map(|source| source.source(how.verify.as_ref()));
+        let sources = sources.collect::<PyResult<_>>()?;
+        Ok(Self { sources, options: Said(said).options(read)?, watch })
+    }
+}
+
+/// Reads a table of any types. `swath.read_csv` makes the arguments.
+#[pyfunction]
+pub(crate) fn read_batches(
+    py: Python<'_>,
+    sources: Vec<Input>,
+    how: &Bound<'_, PyTuple>,
+    said: &Bound<'_, PyDict>,
+) -> PyResult<Table> {
+    let Reading { sources, options, watch } = Reading::new(py, sources, how, said)?;
+    let read = watch.run(py, Takes::Time, move || options.read_batches_of(sources))?;
+    Ok(Table::of_text(read))
+}
+
+/// The names of the types that columns would get, in their order. `swath.csv_dtypes` makes the
+/// arguments.
+#[pyfunction]
+pub(crate) fn read_types(
+    py: Python<'_>,
+    sources: Vec<Input>,
+    how: &Bound<'_, PyTuple>,
+    said: &Bound<'_, PyDict>,
+) -> PyResult<Vec<&'static str>> {
+    let Reading { sources, options, watch } = Reading::new(py, sources, how, said)?;
+    watch.run(py, Takes::Time, move || {
+        let stream = options.stream_batches_of(sources)?;
+        let columns = stream.report().columns.iter();
+        Ok::<_, swath_formats::Error>(columns.map(|column| name(column.kind)).collect())
+    })
+}
