@@ -41,6 +41,7 @@ mod codec;
 mod decode;
 mod encode;
 mod frame;
+pub(crate) mod framing;
 mod gzip;
 mod room;
 mod seekable;

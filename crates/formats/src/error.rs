@@ -29,6 +29,8 @@ pub enum FormatReason {
     TooLarge,
     /// There is no index, so reading cannot start in the middle.
     NoIndex,
+    /// What the caller passed to be written ended with an error of its own, which is the cause.
+    Source,
 }
 
 /// What could not be done, to which file, where in it, and why.
@@ -65,6 +67,7 @@ struct Stream {
     line: Option<u64>,
     detail: String,
     hint: &'static str,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
 impl fmt::Display for Stream {
@@ -110,7 +113,7 @@ impl Error {
 
     fn stream(doing: &'static str, path: &Path, reason: FormatReason, detail: String) -> Self {
         let (path, offset, line, hint) = (path.to_owned(), None, None, hint_for(doing, reason));
-        let stream = Stream { doing, reason, path, offset, line, detail, hint };
+        let stream = Stream { doing, reason, path, offset, line, detail, hint, source: None };
         Self(Inner::Stream(Box::new(stream)))
     }
 
@@ -130,6 +133,12 @@ impl Error {
     /// Sets the line, counted from 1.
     pub(crate) fn on_line(self, line: u64) -> Self {
         self.saying(|stream| stream.line = Some(line))
+    }
+
+    /// Sets the cause.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn caused_by(self, cause: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        self.saying(|stream| stream.source = Some(cause))
     }
 
     /// Quotes the text at this place, unless it is empty.
@@ -267,7 +276,7 @@ impl From<Error> for io::Error {
             FormatReason::Truncated => io::ErrorKind::UnexpectedEof,
             FormatReason::Unsupported | FormatReason::NoIndex => io::ErrorKind::Unsupported,
             FormatReason::Invalid => io::ErrorKind::InvalidInput,
-            FormatReason::Library => {
+            FormatReason::Library | FormatReason::Source => {
                 error.library().map_or(io::ErrorKind::Other, swath::Error::io_kind)
             }
         };
@@ -288,7 +297,8 @@ fn hint_for(doing: &str, reason: FormatReason) -> &'static str {
         | FormatReason::Unsupported
         | FormatReason::Invalid
         | FormatReason::Malformed
-        | FormatReason::TooLarge => "",
+        | FormatReason::TooLarge
+        | FormatReason::Source => "",
     }
 }
 

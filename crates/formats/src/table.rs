@@ -48,6 +48,8 @@ mod schema;
 mod select;
 #[cfg(feature = "arrow")]
 mod typed;
+#[cfg(feature = "arrow")]
+mod typed_write;
 mod value;
 mod write;
 
@@ -62,6 +64,11 @@ pub use typed::{
     BatchOptions, BatchStream, Batches, ColumnReport, ColumnType, Dictionary, Encoding, Ragged,
     RecordLine, Renamed, SetAside, TableReport, read_batches, read_batches_of, stream_batches,
     stream_batches_of,
+};
+#[cfg(feature = "arrow")]
+pub use typed_write::{
+    BatchForm, BatchItem, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting,
+    write_batches,
 };
 pub use value::{Decimals, Value};
 pub use write::{TableWriteOptions, write, write_columns};

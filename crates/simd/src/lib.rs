@@ -34,6 +34,7 @@ mod level;
 mod masks;
 pub mod portable;
 mod separators;
+mod special;
 mod sum;
 mod tokens;
 
@@ -50,5 +51,6 @@ pub use find::{Positions, find};
 pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level, limit_level};
 pub use separators::{Ends, Lines, Marks, WordLines, WordPlaces};
+pub use special::Special;
 pub use sum::{sum, sum_at, sum_cells};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};

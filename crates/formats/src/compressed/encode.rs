@@ -1,18 +1,14 @@
 //! The verb `compress`: blocks in, frames out, in order.
 
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use swath::append::Ticket;
 use swath::{Fallback, Output, OutputOptions, ReadOptions, Reader, Source};
 
 use super::Format;
-use super::codec::Shape;
-use super::frame::{Encode, Frame};
-use super::room::{Fitted, fit};
-
+use super::framing::{Begun, Chosen, Ended, Framing};
 use crate::error::{Error, FormatReason, Result};
 use crate::setters::setters;
 use crate::share::{started, workers};
@@ -135,32 +131,24 @@ impl CompressOptions {
         let format = self.format.or_else(|| Format::of_name(output.name()));
         let reader = self.read.reader(source)?;
         let path = reader.path().to_owned();
-        let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
-        let wished = workers(self.read.workers());
-        let Fitted { shape, workers, mut fallbacks } =
-            fit(self.shape(format.unwrap_or(Format::Zstd), &path)?, wished, at_hand);
-        let output = output.open(self.output.clone())?;
-        let job = Job {
-            shape,
-            path,
-            spare: Spare::new(),
-            encoders: Spare::new(),
-            done: Mutex::default(),
+        let chosen = Chosen {
+            format: format.unwrap_or(Format::Zstd),
+            level: self.level,
+            block_size: self.block_size,
+            path: &path,
         };
-        let blocks = Blocks { reader, job: &job, next: 0, ended: false };
+        let Begun { framing, workers, mut fallbacks } =
+            chosen.begin(workers(self.read.workers()))?;
+        let shape = framing.shape();
+        let output = output.open(self.output.clone())?;
+        let job = Job { framing, spare: Spare::new() };
+        let blocks = Blocks { reader, path: &path, job: &job, next: 0, ended: false };
         output.map_ordered(blocks, workers, |block, ticket| job.encode(block?, ticket))?;
 
-        let Done { frames, bytes_in } =
-            job.done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let frames: Vec<Frame> = frames.into_iter().flatten().collect();
-        let trailer = shape.trailer(&frames).map_err(|why| {
-            let error = Error::compressing(&job.path, FormatReason::Unsupported, why);
-            error.hint("use larger blocks")
-        })?;
-        output.map_ordered([trailer], 1, |mut trailer, ticket| -> Result<()> {
-            ticket.buffer().append(&mut trailer);
-            Ok(())
-        })?;
+        let Ended { mut trailer, bytes_in, frames } = job.framing.end()?;
+        let mut ticket = output.ticket()?;
+        ticket.buffer().append(&mut trailer);
+        ticket.done()?;
         let written = output.commit()?;
         fallbacks.extend(written.fallbacks);
         Ok(Compressed {
@@ -169,58 +157,18 @@ impl CompressOptions {
             block_size: shape.block_size as u64,
             bytes_in,
             bytes_out: written.bytes,
-            frames: frames.len() as u64,
+            frames,
             workers: started(workers, &fallbacks),
             elapsed: start.elapsed(),
             fallbacks,
         })
     }
-
-    fn shape(&self, format: Format, path: &Path) -> Result<Shape> {
-        let invalid = |what: String| {
-            Err(Error::compressing(path, FormatReason::Invalid, what)
-                .hint("choose a value in this range, or leave it out"))
-        };
-        let level = self.level.unwrap_or(format.default_level());
-        let levels = format.levels();
-        if !levels.contains(&level) {
-            let (least, most) = levels.into_inner();
-            return invalid(format!(
-                "level {level} does not exist for {format}, which has {least} to {most}"
-            ));
-        }
-        let block_size = match self.block_size {
-            0 => format.default_block_size(level),
-            size => size,
-        };
-        let sizes = format.block_sizes();
-        if !sizes.contains(&block_size) {
-            let (least, most) = sizes.into_inner();
-            let unit = if block_size == 1 { "byte" } else { "bytes" };
-            return invalid(format!(
-                "a block size of {block_size} {unit} is not possible for {format}, which allows {least} to {most}"
-            ));
-        }
-        // At most `MOST_BLOCK`.
-        let block_size = usize::try_from(block_size).unwrap_or(usize::MAX);
-        Ok(Shape { format, level, block_size, tables: None })
-    }
 }
 
 /// One compression.
 struct Job {
-    shape: Shape,
-    path: PathBuf,
+    framing: Framing,
     spare: Spare<Vec<u8>>,
-    encoders: Spare<Box<dyn Encode>>,
-    done: Mutex<Done>,
-}
-
-#[derive(Default)]
-struct Done {
-    /// The frames of each item, in order.
-    frames: Vec<Vec<Frame>>,
-    bytes_in: u64,
 }
 
 /// One block, or several small ones.
@@ -231,27 +179,8 @@ struct Item {
 
 impl Job {
     fn encode(&self, item: Item, ticket: &mut Ticket) -> Result<()> {
-        let failed = |why| Error::compressing(&self.path, FormatReason::Unsupported, why);
-        let mut encoder = match self.encoders.take() {
-            Some(encoder) => encoder,
-            None => self.shape.encoder().map_err(failed)?,
-        };
-        let out = ticket.buffer();
-        let mut frames = Vec::new();
-        if item.bytes.is_empty() && self.shape.needs_a_frame() {
-            frames.push(encoder.encode(&[], out).map_err(failed)?);
-        }
-        for block in item.bytes.chunks(self.shape.block_size) {
-            frames.push(encoder.encode(block, out).map_err(failed)?);
-        }
-        self.encoders.put(encoder);
-        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        done.bytes_in += item.bytes.len() as u64;
-        if done.frames.len() <= item.index {
-            done.frames.resize_with(item.index + 1, Vec::new);
-        }
-        done.frames[item.index] = frames;
-        drop(done);
+        let size = self.framing.block_size();
+        self.framing.append(item.index, &item.bytes, size, ticket.buffer())?;
         self.spare.put(item.bytes);
         Ok(())
     }
@@ -260,6 +189,7 @@ impl Job {
 /// Reads the input item by item. An empty input is one empty item.
 struct Blocks<'j> {
     reader: Reader,
+    path: &'j Path,
     job: &'j Job,
     next: usize,
     ended: bool,
@@ -267,10 +197,10 @@ struct Blocks<'j> {
 
 impl Blocks<'_> {
     fn fill(&mut self) -> Result<Vec<u8>> {
-        let block_size = self.job.shape.block_size;
+        let block_size = self.job.framing.block_size();
         let size = block_size * (ITEM_SIZE / block_size).max(1);
         let mut bytes = self.job.spare.buffer();
-        let failed = |error| Error::from_io(error, &self.job.path);
+        let failed = |error| Error::from_io(error, self.path);
         loop {
             let came = self.reader.fill_buf().map_err(failed)?;
             let len = came.len().min(size - bytes.len());
@@ -281,7 +211,7 @@ impl Blocks<'_> {
                 // Small inputs do not touch memory that they do not need.
                 bytes.try_reserve_exact(size - bytes.len()).map_err(|_| {
                     let what = format!("not enough memory for a block of {size} bytes");
-                    Error::compressing(&self.job.path, FormatReason::Unsupported, what)
+                    Error::compressing(self.path, FormatReason::Unsupported, what)
                         .hint("use smaller blocks or fewer workers")
                 })?;
             }

@@ -12,6 +12,7 @@
 
 mod gather;
 mod read;
+pub(super) mod write;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
@@ -24,11 +25,11 @@ use arrow_array::{
     Array as _, ArrayRef, Float64Array, Int64Array, RecordBatch, StructArray, UInt64Array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
-use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use swath::append::{self, AppendOptions};
 use swath::{Input, OutputOptions, ReadOptions, Source};
 
+use self::write::{Container, Writer};
 use super::columns::{Column, ColumnKind, Columns};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
@@ -367,7 +368,8 @@ impl ArrowOptions {
             out: AppendOptions::new().with_output(self.output.clone()).create(path)?,
             bytes: 0,
         };
-        let mut writer = FileWriter::try_new(&mut out, &batch.schema()).map_err(wrong)?;
+        let mut writer =
+            Writer::new(Container::File, &mut out, &batch.schema()).map_err(wrong)?;
         // Whole bytes of validity, so that no bits have to be shifted.
         let rows = (BATCH / 8 / table.columns.len().max(1)).next_multiple_of(64);
         for first in (0..table.rows.max(1)).step_by(rows) {
@@ -429,6 +431,7 @@ mod tests {
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, Int8Type, Int32Type, Int64Type, UInt64Type};
     use arrow_array::{DictionaryArray, NullArray, PrimitiveArray};
+    use arrow_ipc::writer::FileWriter;
 
     use super::*;
     use crate::table::{TableOptions, Values};

@@ -1,0 +1,149 @@
+//! The frames of one output: made by any worker, kept in order for the index after them.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use swath::Fallback;
+
+use super::Format;
+use super::codec::Shape;
+use super::frame::{Encode, Frame};
+use super::room::{Fitted, fit};
+use crate::error::{Error, FormatReason, Result};
+use crate::spare::Spare;
+
+/// What the caller chose.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chosen<'p> {
+    pub(crate) format: Format,
+    /// `None`: the format's own.
+    pub(crate) level: Option<i32>,
+    /// Input bytes per frame; 0: the format's own.
+    pub(crate) block_size: u64,
+    /// For messages.
+    pub(crate) path: &'p Path,
+}
+
+/// A compression that fits in memory.
+pub(crate) struct Begun {
+    pub(crate) framing: Framing,
+    pub(crate) workers: usize,
+    /// What differs from the request.
+    pub(crate) fallbacks: Vec<Fallback>,
+}
+
+impl Chosen<'_> {
+    /// Checks the choice, and fits as many of `workers` as possible into memory.
+    pub(crate) fn begin(self, workers: usize) -> Result<Begun> {
+        let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
+        let Fitted { shape, workers, fallbacks } = fit(self.shape()?, workers, at_hand);
+        let framing = Framing {
+            shape,
+            path: self.path.to_owned(),
+            encoders: Spare::new(),
+            frames: Mutex::default(),
+        };
+        Ok(Begun { framing, workers, fallbacks })
+    }
+
+    fn shape(self) -> Result<Shape> {
+        let Self { format, path, .. } = self;
+        let invalid = |what: String| {
+            Err(Error::compressing(path, FormatReason::Invalid, what)
+                .hint("choose a value in this range, or leave it out"))
+        };
+        let level = self.level.unwrap_or(format.default_level());
+        let levels = format.levels();
+        if !levels.contains(&level) {
+            let (least, most) = levels.into_inner();
+            return invalid(format!(
+                "level {level} does not exist for {format}, which has {least} to {most}"
+            ));
+        }
+        let block_size = match self.block_size {
+            0 => format.default_block_size(level),
+            size => size,
+        };
+        let sizes = format.block_sizes();
+        if !sizes.contains(&block_size) {
+            let (least, most) = sizes.into_inner();
+            let unit = if block_size == 1 { "byte" } else { "bytes" };
+            return invalid(format!(
+                "a block size of {block_size} {unit} is not possible for {format}, which allows {least} to {most}"
+            ));
+        }
+        // At most `MOST_BLOCK`.
+        let block_size = usize::try_from(block_size).unwrap_or(usize::MAX);
+        Ok(Shape { format, level, block_size, tables: None })
+    }
+}
+
+/// What the workers of one compression share.
+pub(crate) struct Framing {
+    shape: Shape,
+    path: PathBuf,
+    encoders: Spare<Box<dyn Encode>>,
+    /// Of each item, in order.
+    frames: Mutex<Vec<Vec<Frame>>>,
+}
+
+/// What follows the last frame, and how many bytes and frames there were.
+pub(crate) struct Ended {
+    pub(crate) trailer: Vec<u8>,
+    pub(crate) bytes_in: u64,
+    pub(crate) frames: u64,
+}
+
+impl Framing {
+    pub(super) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Input bytes per frame, at most.
+    pub(crate) fn block_size(&self) -> usize {
+        self.shape.block_size
+    }
+
+    /// Appends the frames of item number `index` to `out`: one for each `size` bytes, at most
+    /// [`block_size`](Self::block_size). The first item has a frame even if it is empty, where the
+    /// format needs one.
+    pub(crate) fn append(
+        &self,
+        index: usize,
+        item: &[u8],
+        size: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let failed = |why| Error::compressing(&self.path, FormatReason::Unsupported, why);
+        let mut encoder = match self.encoders.take() {
+            Some(encoder) => encoder,
+            None => self.shape.encoder().map_err(failed)?,
+        };
+        let mut frames = Vec::new();
+        if item.is_empty() && index == 0 && self.shape.needs_a_frame() {
+            frames.push(encoder.encode(&[], out).map_err(failed)?);
+        }
+        for block in item.chunks(size.max(1)) {
+            frames.push(encoder.encode(block, out).map_err(failed)?);
+        }
+        self.encoders.put(encoder);
+        let mut all = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() <= index {
+            all.resize_with(index + 1, Vec::new);
+        }
+        all[index] = frames;
+        Ok(())
+    }
+
+    /// Makes the index, once all frames are there.
+    pub(crate) fn end(self) -> Result<Ended> {
+        let frames = self.frames.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let frames: Vec<Frame> = frames.into_iter().flatten().collect();
+        let trailer = self.shape.trailer(&frames).map_err(|why| {
+            let error = Error::compressing(&self.path, FormatReason::Unsupported, why);
+            error.hint("use larger blocks")
+        })?;
+        let bytes_in = frames.iter().map(|frame| u64::from(frame.plain)).sum();
+        Ok(Ended { trailer, bytes_in, frames: frames.len() as u64 })
+    }
+}

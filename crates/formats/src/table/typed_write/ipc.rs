@@ -1,0 +1,175 @@
+//! Arrow files and streams, as chunks of bytes: encoded one batch after the other, which is little
+//! more than a copy, and written by all workers.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+
+use super::given::Given;
+use super::pieces::estimate_row;
+use crate::error::{Error, FormatReason, Result};
+use crate::table::arrow::write::{Container, Writer};
+
+/// Bytes of a chunk.
+const CHUNK: usize = 1 << 20;
+
+/// Chunks that are complete, and the one that is being filled.
+#[derive(Debug, Default)]
+struct Chunks {
+    full: VecDeque<Vec<u8>>,
+    last: Vec<u8>,
+}
+
+impl Write for Chunks {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.last.is_empty() {
+            let room = self.last.try_reserve_exact(CHUNK);
+            room.map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        }
+        let len = bytes.len().min(CHUNK - self.last.len());
+        self.last.extend_from_slice(&bytes[..len]);
+        if self.last.len() == CHUNK {
+            self.full.push_back(std::mem::take(&mut self.last));
+        }
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What is left of a batch that is cut, and the rows of its parts.
+struct Rest {
+    batch: RecordBatch,
+    rows: usize,
+}
+
+/// The chunks of a file or stream, in order.
+pub(super) struct Encoded<'g, 'i> {
+    given: &'g mut Given<'i>,
+    schema: SchemaRef,
+    /// Estimated bytes of the largest batch.
+    block_size: u64,
+    writer: Writer<Chunks>,
+    rest: Option<Rest>,
+    has_ended: bool,
+}
+
+impl<'g, 'i> Encoded<'g, 'i> {
+    pub(super) fn new(
+        container: Container,
+        given: &'g mut Given<'i>,
+        names: &[String],
+        block_size: u64,
+    ) -> Result<Self> {
+        let schema = given.schema();
+        let renamed = |(field, name): (&Arc<Field>, &String)| {
+            field.as_ref().clone().with_name(name.clone())
+        };
+        let fields: Vec<Field> = schema.fields().iter().zip(names).map(renamed).collect();
+        let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+        let writer = Writer::new(container, Chunks::default(), &schema)
+            .map_err(|error| refused(given, &error))?;
+        let schema = Arc::new(schema);
+        Ok(Self { given, schema, block_size, writer, rest: None, has_ended: false })
+    }
+
+    /// Encodes the next batch, or the end.
+    fn encode(&mut self) -> Result<()> {
+        match self.batch()? {
+            Some(batch) => {
+                self.writer.write(&batch).map_err(|error| refused(self.given, &error))
+            }
+            None => {
+                self.has_ended = true;
+                self.writer.finish().map_err(|error| refused(self.given, &error))?;
+                let chunks = self.writer.out();
+                let last = std::mem::take(&mut chunks.last);
+                chunks.full.push_back(last);
+                Ok(())
+            }
+        }
+    }
+
+    /// The next batch, or a part of it.
+    fn batch(&mut self) -> Result<Option<RecordBatch>> {
+        let (batch, rows, is_part) = match self.rest.take() {
+            Some(Rest { batch, rows }) => (batch, rows, true),
+            None => {
+                let Some(batch) = self.given.next().transpose()? else { return Ok(None) };
+                let fit = self.block_size / estimate_row(&batch).max(1);
+                // Whole bytes of validity, so that no bits have to be shifted.
+                let rows = usize::try_from(fit).unwrap_or(usize::MAX / 2).max(1);
+                (self.named(batch)?, rows.next_multiple_of(64), false)
+            }
+        };
+        if batch.num_rows() <= rows {
+            return if is_part { self.compact(&batch).map(Some) } else { Ok(Some(batch)) };
+        }
+        let rest = batch.slice(rows, batch.num_rows() - rows);
+        self.rest = Some(Rest { batch: rest, rows });
+        self.compact(&batch.slice(0, rows)).map(Some)
+    }
+
+    /// The same batch with the names that were chosen.
+    fn named(&self, batch: RecordBatch) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        self.of(batch.columns().to_vec(), rows)
+    }
+
+    /// A part of a batch without the texts of its other parts, all of which would be written.
+    fn compact(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let compact = |column: &ArrayRef| -> ArrayRef {
+            match column.data_type() {
+                DataType::Utf8View => Arc::new(column.as_string_view().gc()),
+                DataType::BinaryView => Arc::new(column.as_binary_view().gc()),
+                _ => Arc::clone(column),
+            }
+        };
+        self.of(batch.columns().iter().map(compact).collect(), batch.num_rows())
+    }
+
+    fn of(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch =
+            RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options);
+        batch.map_err(|error| refused(self.given, &error))
+    }
+}
+
+impl Iterator for Encoded<'_, '_> {
+    type Item = Result<Vec<u8>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(chunk) = self.writer.out().full.pop_front() {
+                return Some(Ok(chunk));
+            }
+            if self.has_ended {
+                return None;
+            }
+            if let Err(error) = self.encode() {
+                self.has_ended = true;
+                self.writer.out().full.clear();
+                return Some(Err(error));
+            }
+        }
+    }
+}
+
+/// What Arrow's writer refuses: types that its format does not have, dictionaries that change, and
+/// missing values where the schema has none.
+fn refused(given: &Given<'_>, error: &ArrowError) -> Error {
+    let text = error.to_string();
+    let is_replaced = text.contains("Dictionary replacement");
+    let error = Error::writing(given.path(), FormatReason::Unsupported, text);
+    match is_replaced {
+        true => error.hint("write an Arrow stream, in which a dictionary may change"),
+        false => error,
+    }
+}

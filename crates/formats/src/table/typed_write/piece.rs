@@ -1,0 +1,109 @@
+//! Formats one piece: some hundred rows of each column, then these rows, and so on.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arrow_array::ArrayRef;
+
+use super::column::source;
+use super::fields::{Fields, push_rows};
+use super::pieces::{Part, Piece};
+use super::plan::Plan;
+use super::source::{Source, Unwritable};
+use super::style::Style;
+use crate::error::{Error, FormatReason, Result};
+
+/// Fields that are formatted before their rows are put together: their text stays in the cache.
+const FIELDS: usize = 4096;
+/// Rows at a time, at most.
+const ROWS: usize = 1024;
+
+/// What all workers know.
+pub(super) struct Writer<'p> {
+    plan: &'p Plan,
+    style: &'p Style,
+    path: &'p Path,
+    not_finite: AtomicU64,
+}
+
+impl<'p> Writer<'p> {
+    pub(super) fn new(plan: &'p Plan, style: &'p Style, path: &'p Path) -> Self {
+        Self { plan, style, path, not_finite: AtomicU64::new(0) }
+    }
+
+    /// Estimated bytes of a row besides its values.
+    pub(super) fn around(&self) -> u64 {
+        self.plan.around()
+    }
+
+    pub(super) fn not_finite(self) -> u64 {
+        self.not_finite.into_inner()
+    }
+
+    /// Appends the text of a piece; the first one begins with the header.
+    pub(super) fn push(&self, piece: &Piece, text: &mut Vec<u8>) -> Result<()> {
+        if piece.index == 0 && self.plan.has_header {
+            self.plan.push_header(text, self.style);
+        }
+        let mut first = piece.first;
+        for part in &piece.parts {
+            self.push_part(part, first, text)?;
+            first += part.rows.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends rows of one batch; `first` rows were written before them.
+    fn push_part(&self, part: &Part, first: u64, text: &mut Vec<u8>) -> Result<()> {
+        let rows = &part.rows;
+        let columns = part.batch.columns().iter();
+        let columns: Vec<ArrayRef> =
+            columns.map(|column| column.slice(rows.start, rows.len())).collect();
+        let named = columns.iter().zip(&self.plan.names);
+        let sources: Vec<Box<dyn Source + '_>> =
+            named.filter_map(|(column, name)| source(column, self.style, name)).collect();
+        let mut fields: Vec<Fields<'_>> = Vec::new();
+        fields.resize_with(sources.len(), Fields::default);
+        let step = (FIELDS / sources.len().max(1)).clamp(1, ROWS);
+        for start in (0..rows.len()).step_by(step) {
+            let tile = start..rows.len().min(start + step);
+            let filled = fill(&sources, &mut fields, &tile);
+            filled.map_err(|(column, why)| self.unwritable(first, column, &why))?;
+            push_rows(text, &fields, tile.len(), self.style.frame);
+        }
+        let not_finite = fields.iter().map(|column| column.not_finite).sum();
+        // Relaxed: it is read when all workers have ended.
+        self.not_finite.fetch_add(not_finite, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn unwritable(&self, first: u64, column: usize, why: &Unwritable) -> Error {
+        let name = self.plan.names.get(column).map_or("", String::as_str);
+        let row = first + why.row as u64 + 1;
+        let detail = format!("row {row} of column `{name}`: {}", why.detail);
+        let error = Error::writing(self.path, FormatReason::Unsupported, detail).hint(why.hint);
+        match self.style.may_quote() {
+            // There may be newlines in quotes before it.
+            true => error,
+            false => error.on_line(row + u64::from(self.plan.has_header)),
+        }
+    }
+}
+
+/// Formats some rows of all columns. Of several values that cannot be written, the one of the first
+/// row is reported, with its column.
+fn fill<'s>(
+    sources: &'s [Box<dyn Source + 's>],
+    fields: &mut [Fields<'s>],
+    rows: &Range<usize>,
+) -> std::result::Result<(), (usize, Unwritable)> {
+    let mut found: Option<(usize, Unwritable)> = None;
+    for (column, (source, fields)) in sources.iter().zip(fields).enumerate() {
+        let Err(why) = source.fill(rows.clone(), fields) else { continue };
+        if found.as_ref().is_none_or(|(_, first)| why.row < first.row) {
+            found = Some((column, why));
+        }
+    }
+    found.map_or(Ok(()), Err)
+}

@@ -1,0 +1,260 @@
+//! Checks the options against each other and the schema, before anything is created.
+
+use std::path::Path;
+
+use arrow_schema::{DataType, Schema};
+
+use super::column::is_writable;
+use super::fields::Frame;
+use super::options::{BatchForm, BatchWriteOptions, LineEnd, Packing, Quoting};
+use super::style::{Style, Width};
+use super::text::quote;
+use crate::compressed::Format;
+use crate::error::{Error, FormatReason, Result};
+use crate::table::options::HeaderLine;
+use crate::table::value::Decimals;
+
+/// The smallest double, 2^-1074, has this many digits after the point.
+const MOST_PLACES: usize = 1074;
+/// The hint for an option that has no effect.
+const LEAVE_OUT: &str = "leave the option out, or choose another form";
+
+/// How an output is written.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) form: BatchForm,
+    pub(super) format: Option<Format>,
+    /// Of the columns, as they are written.
+    pub(super) names: Vec<String>,
+    /// `None` for Arrow.
+    pub(super) style: Option<Style>,
+    pub(super) has_header: bool,
+}
+
+/// What is wrong, and a hint.
+type Checked<T> = std::result::Result<T, (String, &'static str)>;
+
+impl Plan {
+    pub(super) fn new(
+        options: &BatchWriteOptions,
+        schema: &Schema,
+        path: &Path,
+    ) -> Result<Self> {
+        let invalid = |(detail, hint): (String, _)| {
+            Error::writing(path, FormatReason::Invalid, detail).hint(hint)
+        };
+        let form = options.form.or_else(|| BatchForm::of_name(path));
+        let form = form.ok_or_else(|| {
+            let detail = "the name does not say which form the table is to have";
+            invalid((
+                detail.to_owned(),
+                "choose a form, or a name that ends in .csv, .tsv, .jsonl, .arrow or .arrows",
+            ))
+        })?;
+        let format = match options.packing {
+            Packing::ByName => Format::of_name(path),
+            Packing::Plain => None,
+            Packing::Format(format) => Some(format),
+        };
+        let names = names(options, schema).map_err(invalid)?;
+        let style = style(options, schema, form).map_err(invalid)?;
+        if options.level.is_some() && format.is_none() {
+            let detail = "a level has no effect on an output that is not compressed";
+            return Err(invalid((
+                detail.to_owned(),
+                "choose a format, or leave the level out",
+            )));
+        }
+        if let Some(style) = &style {
+            check_types(schema, style, form).map_err(|(detail, hint)| {
+                Error::writing(path, FormatReason::Unsupported, detail).hint(hint)
+            })?;
+        }
+        let has_header = form.is_separated() && options.header != Some(HeaderLine::Absent);
+        if let Some(style) = style.as_ref().filter(|_| has_header) {
+            check_names(&names, style).map_err(invalid)?;
+        }
+        if form == BatchForm::JsonLines {
+            check_keys(&names).map_err(invalid)?;
+        }
+        Ok(Self { form, format, names, style, has_header })
+    }
+
+    /// Appends the header.
+    pub(super) fn push_header(&self, text: &mut Vec<u8>, style: &Style) {
+        for (index, name) in self.names.iter().enumerate() {
+            if index > 0 {
+                text.push(style.frame.separator);
+            }
+            let name = name.as_bytes();
+            match style.may_quote() && name_needs_quotes(name, style) {
+                true => quote(text, name),
+                false => text.extend_from_slice(name),
+            }
+        }
+        text.extend_from_slice(style.frame.close);
+    }
+
+    /// Estimated bytes of a row besides its values.
+    pub(super) fn around(&self) -> u64 {
+        match self.form {
+            BatchForm::JsonLines => {
+                let key = |name: &String| name.len() as u64 + 5;
+                self.names.iter().map(key).sum::<u64>() + 2
+            }
+            _ => 1,
+        }
+    }
+}
+
+/// Readers remove blanks around names, and take a line that begins with `#` for a comment.
+fn name_needs_quotes(name: &[u8], style: &Style) -> bool {
+    let is_blank = |byte: Option<&u8>| byte == Some(&b' ');
+    style.needs_quotes(name)
+        || is_blank(name.first())
+        || is_blank(name.last())
+        || name.starts_with(b"#")
+}
+
+fn names(options: &BatchWriteOptions, schema: &Schema) -> Checked<Vec<String>> {
+    let columns = schema.fields().len();
+    match &options.names {
+        None => Ok(schema.fields().iter().map(|field| field.name().clone()).collect()),
+        Some(names) if names.len() == columns => Ok(names.clone()),
+        Some(names) => Err((
+            format!("{} names for {columns} columns", names.len()),
+            "give one name per column",
+        )),
+    }
+}
+
+fn style(
+    options: &BatchWriteOptions,
+    schema: &Schema,
+    form: BatchForm,
+) -> Checked<Option<Style>> {
+    let decimals = options.decimals.unwrap_or_default();
+    if let Decimals::Fixed(places) = decimals
+        && places > MOST_PLACES
+    {
+        let detail = format!("{places} digits after the point are more than any double has");
+        return Err((detail, "request at most 1,074 digits, or the shortest text"));
+    }
+    if form.is_separated() {
+        return separated(options, schema, form, decimals).map(Some);
+    }
+    let said = [
+        ("a delimiter", options.delimiter.is_some()),
+        ("quoting", options.quoting.is_some()),
+        ("an end of lines", options.line_end.is_some()),
+        ("a word for missing values", options.null_word.is_some()),
+        ("a header", options.header.is_some()),
+        ("a number of decimals", options.decimals.is_some() && form != BatchForm::JsonLines),
+    ];
+    if let Some((what, _)) = said.iter().find(|(_, is_set)| *is_set) {
+        let word = BatchForm::WORDS.iter().find(|(_, it)| *it == form);
+        let word = word.map_or("this form", |(word, _)| word);
+        return Err((format!("{what} has no effect on {word}"), LEAVE_OUT));
+    }
+    Ok((form == BatchForm::JsonLines).then(|| Style::json(decimals)))
+}
+
+fn separated(
+    options: &BatchWriteOptions,
+    schema: &Schema,
+    form: BatchForm,
+    decimals: Decimals,
+) -> Checked<Style> {
+    let usual = if form == BatchForm::Tsv { b'\t' } else { b',' };
+    let delimiter = options.delimiter.unwrap_or(usual);
+    let quoting = options.quoting.unwrap_or_default();
+    let width = match schema.fields().len() {
+        0 => return Err(("the table has no columns".to_owned(), "write JSON Lines or Arrow")),
+        1 => Width::One,
+        _ => Width::Several,
+    };
+    let is_time = |kind: &DataType| {
+        matches!(kind, DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_))
+    };
+    let cuts_times = delimiter == b':'
+        && quoting == Quoting::Never
+        && schema.fields().iter().any(|field| is_time(field.data_type()));
+    if delimiter.is_ascii_alphanumeric()
+        || b"+-.\n\r\"#".contains(&delimiter)
+        || !delimiter.is_ascii()
+        || cuts_times
+    {
+        let detail = format!("`{}` cannot separate fields", delimiter.escape_ascii());
+        return Err((detail, "choose another delimiter"));
+    }
+    let close: &[u8] = match options.line_end.unwrap_or_default() {
+        LineEnd::Newline => b"\n",
+        LineEnd::ReturnNewline => b"\r\n",
+    };
+    let word = options.null_word.as_deref().unwrap_or_default();
+    check_word(word, delimiter)?;
+    // Readers skip lines without a byte.
+    let word = if word.is_empty() && width == Width::One { "NA" } else { word };
+    let frame = Frame { open: b"", separator: delimiter, close };
+    Ok(Style::separated(frame, quoting, word.as_bytes(), decimals, width))
+}
+
+/// The word stands without quotes, and must not be the text of a value.
+fn check_word(word: &str, delimiter: u8) -> Checked<()> {
+    let bare = word.trim_start_matches(['-', '+', '.']);
+    let lower = bare.to_ascii_lowercase();
+    let is_value = bare.starts_with(|sign: char| sign.is_ascii_digit())
+        || ["true", "false", "nan", "inf", "infinity"].contains(&&lower[..]);
+    let is_cut = word.bytes().any(|byte| byte == delimiter || byte < 32 || byte == b'"');
+    if is_value || is_cut || word.trim() != word {
+        let detail = format!("the word {word:?} for missing values could be read as a value");
+        let detail = if is_value {
+            detail
+        } else {
+            format!("the word {word:?} for missing values cannot stand without quotes")
+        };
+        return Err((detail, "choose another word, such as NA"));
+    }
+    Ok(())
+}
+
+fn check_types(schema: &Schema, style: &Style, form: BatchForm) -> Checked<()> {
+    let refused = schema.fields().iter().find(|it| !is_writable(it.data_type(), style));
+    match refused {
+        None => Ok(()),
+        Some(field) => {
+            let form = if form == BatchForm::JsonLines { "JSON Lines" } else { "CSV" };
+            let (name, kind) = (field.name(), field.data_type());
+            let detail = format!("column `{name}` is of type {kind}, which {form} cannot hold");
+            Err((detail, "convert it to text first, leave it out, or write an Arrow file"))
+        }
+    }
+}
+
+/// Without quotes, a name with a delimiter in it would be two.
+fn check_names(names: &[String], style: &Style) -> Checked<()> {
+    let is_cut = |name: &&String| name.bytes().any(|byte| style.special.has(byte));
+    match names.iter().find(is_cut).filter(|_| !style.may_quote()) {
+        None => Ok(()),
+        Some(name) => {
+            let detail = format!("the name {name:?} needs quotes, and there are to be none");
+            Err((detail, "choose another name or delimiter, or allow quotes"))
+        }
+    }
+}
+
+/// An object with the same key twice would lose one when it is read.
+fn check_keys(names: &[String]) -> Checked<()> {
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => {
+            let detail = format!(
+                "two columns are named `{}`, and a JSON object has each name once",
+                pair[0]
+            );
+            Err((detail, "give the columns other names"))
+        }
+    }
+}

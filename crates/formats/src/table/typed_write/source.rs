@@ -1,0 +1,37 @@
+//! What gives the text of a column, some rows at a time.
+
+use std::ops::Range;
+
+use super::fields::Fields;
+
+/// A column that can be written.
+pub(super) trait Source: Send + Sync {
+    /// Replaces `fields` by the text of these rows.
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled;
+}
+
+/// Success, or the first row that cannot be written.
+pub(super) type Filled = Result<(), Unwritable>;
+
+/// A value that cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unwritable {
+    /// Counted from the first one of the array.
+    pub(super) row: usize,
+    pub(super) detail: &'static str,
+    pub(super) hint: &'static str,
+}
+
+/// What stands around every value of a column, and its word for missing ones.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Around {
+    pub(super) before: Vec<u8>,
+    pub(super) after: &'static [u8],
+    pub(super) missing: Vec<u8>,
+}
+
+impl Around {
+    pub(super) fn is_nothing(&self) -> bool {
+        self.before.is_empty() && self.after.is_empty()
+    }
+}
