@@ -123,7 +123,11 @@ pub(super) fn kinds_of(
 }
 
 /// Returns the index of a column in a file with this many; an error text if it does not exist.
-pub(super) fn find(key: &ColumnKey, names: Option<&[String]>, count: usize) -> Result<usize, String> {
+pub(super) fn find(
+    key: &ColumnKey,
+    names: Option<&[String]>,
+    count: usize,
+) -> Result<usize, String> {
     match (key, names) {
         (ColumnKey::Index(index), _) if *index < count => Ok(*index),
         (ColumnKey::Index(index), _) => Err(format!(

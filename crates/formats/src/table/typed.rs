@@ -25,10 +25,13 @@ mod options;
 mod parse;
 mod pass;
 mod plan;
+mod prefix;
 mod read;
 mod record;
 mod report;
 mod rows;
+mod rules;
+mod search;
 mod settle;
 mod sniff;
 mod state;
@@ -170,7 +173,7 @@ impl BatchOptions {
     }
 
     /// Reads the table in `source` batch by batch. Types are found in a first pass over the file,
-    /// unless all are told.
+    /// unless all are given.
     ///
     /// # Errors
     ///

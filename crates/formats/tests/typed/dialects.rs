@@ -40,7 +40,8 @@ fn a_value_that_comes_late_changes_the_type_of_all_before() {
     let found = read(&text, &BatchOptions::new()).expect("a table");
     let kinds: Vec<_> = found.report().columns.iter().map(|column| column.kind).collect();
     assert_eq!(kinds, [ColumnType::F64, ColumnType::Text, ColumnType::Text, ColumnType::Text]);
-    let lines: Vec<_> = found.report().columns.iter().map(|it| it.deciding.map(|it| it.line)).collect();
+    let lines: Vec<_> =
+        found.report().columns.iter().map(|it| it.deciding.map(|it| it.line)).collect();
     assert_eq!(lines, [Some(202), Some(202), Some(202), Some(202)]);
     assert!(table(&found)[1].ends_with("\"1970-01-01\" \"1970-01-01\" \"x\""));
 }
@@ -56,7 +57,10 @@ fn quotes_hold_delimiters_newlines_and_doubled_quotes() {
 
 #[test]
 fn escapes_comments_and_other_marks_are_those_of_the_options() {
-    let options = BatchOptions::new().with_escape(Some(b'\\')).with_comment(Some(b'#')).with_delimiter(b';');
+    let options = BatchOptions::new()
+        .with_escape(Some(b'\\'))
+        .with_comment(Some(b'#'))
+        .with_delimiter(b';');
     check(
         "a;b\n#\"\n1;x\\;\\\ny\n\n#,\n2;\"\\\"\\\\\"\n",
         &options,
@@ -103,7 +107,8 @@ fn told_types_are_kept_and_what_contradicts_them_is_an_error() {
     let options = BatchOptions::new().with_types([("zip", ColumnType::U32)]);
     refused(text, &options, "on line 4 at byte 23: ");
     refused(text, &options, "in column `zip`: `-1`; try: ");
-    let options = BatchOptions::new().with_types([("zip", ColumnType::Text), ("id", ColumnType::I8)]);
+    let options =
+        BatchOptions::new().with_types([("zip", ColumnType::Text), ("id", ColumnType::I8)]);
     check(text, &options, &["id 8: 1 2 3", "zip text: \"00123\" \"300\" \"-1\""]);
 }
 
@@ -111,11 +116,22 @@ fn told_types_are_kept_and_what_contradicts_them_is_an_error() {
 fn the_first_fault_in_the_file_is_reported() {
     let text = b"a,b\n1,2\n3,\xff\n4,\"5\"x\n6\n";
     let error = read(text, &BatchOptions::new()).expect_err("bytes");
-    assert!(error.contains("on line 3 at byte 10: bytes that are not UTF-8 in column `b`"), "{error}");
+    assert!(
+        error.contains("on line 3 at byte 10: bytes that are not UTF-8 in column `b`"),
+        "{error}"
+    );
     let error = read(text, &BatchOptions::new().with_columns(["a"])).expect_err("quotes");
     assert!(error.contains("on line 4 at byte 14: text after a closing quote"), "{error}");
-    refused("a,b\n1,2\n3,\"4\n5,6\n", &BatchOptions::new(), "on line 3 at byte 10: a quote opens here");
-    refused("a,b\n1,2\n3,4\r5,6\n", &BatchOptions::new(), "on line 3 at byte 11: a carriage return");
+    refused(
+        "a,b\n1,2\n3,\"4\n5,6\n",
+        &BatchOptions::new(),
+        "on line 3 at byte 10: a quote opens here",
+    );
+    refused(
+        "a,b\n1,2\n3,4\r5,6\n",
+        &BatchOptions::new(),
+        "on line 3 at byte 11: a carriage return",
+    );
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Batches {
         &self.schema
     }
 
-    /// Returns the batches; there may be none.
+    /// Returns the batches. Of a table without rows there is no batch.
     #[must_use]
     pub fn batches(&self) -> &[RecordBatch] {
         &self.batches

@@ -56,7 +56,10 @@ impl Table {
         self.decided(searches.found)
     }
 
-    fn decided(&self, mut found: Vec<(usize, (usize, u64))>) -> Result<Vec<Option<RecordLine>>> {
+    fn decided(
+        &self,
+        mut found: Vec<(usize, (usize, u64))>,
+    ) -> Result<Vec<Option<RecordLine>>> {
         found.sort_unstable_by_key(|&(_, record)| record);
         let records: Vec<(usize, u64)> = found.iter().map(|&(_, record)| record).collect();
         let lines = self.lines(&records)?;

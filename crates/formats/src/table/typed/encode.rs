@@ -29,7 +29,8 @@ pub(super) fn decoded(text: &Text, encoding: Encoding, begin: u64) -> Result<Tex
     let mut bytes = vec![0; BLOCK];
     let mut out = Vec::new();
     loop {
-        let len = reader.read(&mut bytes).map_err(|error| Error::from_io(error, text.path()))?;
+        let len =
+            reader.read(&mut bytes).map_err(|error| Error::from_io(error, text.path()))?;
         decode(&mut decoder, &bytes[..len], len == 0, &mut out)
             .ok_or_else(|| no_memory(text))?;
         if len == 0 {

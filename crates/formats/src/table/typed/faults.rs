@@ -2,18 +2,15 @@
 
 use swath::ReadOptions;
 
-use super::plan::{Column, Plan};
-use super::record::{Line, Place, Records, Wrong};
-use super::rows::Fault;
-use super::values::{Builder, ColumnType, Misfit};
+use super::options::Ragged;
+use super::record::Wrong;
+use super::rows::{Fault, Shape};
+use super::values::{ColumnType, Misfit};
 use crate::error::{Error, FormatReason};
 use crate::input::Text;
-use crate::table::typed::options::Ragged;
 
 /// Characters of a field that a message shows.
 const SHOWN: usize = 40;
-/// Rows whose values are kept while a block is searched for its first fault.
-const KEPT: usize = 1000;
 
 /// A fault in a text.
 #[derive(Clone, Debug)]
@@ -57,9 +54,10 @@ pub(super) fn wrong(wrong: Wrong, offset: u64) -> Problem {
         Wrong::OpenQuote(_) => {
             ("a quote opens here and is never closed", "close it, or set another quote")
         }
-        Wrong::OpenEscape(_) => {
-            ("nothing follows the escape at the end of the text", "remove it, or set another escape")
-        }
+        Wrong::OpenEscape(_) => (
+            "nothing follows the escape at the end of the text",
+            "remove it, or set another escape",
+        ),
         Wrong::AfterQuote(_) => (
             "text after a closing quote",
             "double the quotes inside a quoted field, or set another quote, or none",
@@ -82,15 +80,28 @@ pub(super) fn ragged(record: u64, found: usize, columns: usize, ragged: Ragged) 
     let fields = |count: usize| if count == 1 { "field" } else { "fields" };
     let detail = format!("{found} {} where {columns} are expected", fields(found));
     let hint = match ragged {
-        Ragged::Pad => "check the delimiter and quotes of this line, or set aside such lines with `ragged`",
-        _ => "check the delimiter and quotes of this line, or set `ragged` to pad or set aside such lines",
+        Ragged::Pad => {
+            "check the delimiter and quotes of this line, or set aside such lines with `ragged`"
+        }
+        _ => {
+            "check the delimiter and quotes of this line, or set `ragged` to pad or set aside such lines"
+        }
     };
     Problem { record, offset: record, reason: FormatReason::Malformed, detail, hint }
 }
 
+/// A field that is not a value of its column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Refused<'f> {
+    pub(super) column: &'f str,
+    pub(super) told: ColumnType,
+    pub(super) raw: &'f [u8],
+    pub(super) misfit: Misfit,
+}
+
 /// Returns the fault of a field.
-fn misfit(record: u64, offset: u64, column: &Column, raw: &[u8], misfit: Misfit) -> Problem {
-    let (name, told) = (&column.name, column.told.unwrap_or(ColumnType::Text));
+pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem {
+    let Refused { column: name, told, raw, misfit } = refused;
     let (reason, why) = match misfit {
         Misfit::Form => (FormatReason::Malformed, format!("not a value of type {told}")),
         Misfit::Range => (FormatReason::TooLarge, format!("out of the range of type {told}")),
@@ -98,13 +109,15 @@ fn misfit(record: u64, offset: u64, column: &Column, raw: &[u8], misfit: Misfit)
             (FormatReason::Malformed, format!("more digits after the second than {told} holds"))
         }
         Misfit::Encoding => (FormatReason::Malformed, "bytes that are not UTF-8".to_owned()),
-        Misfit::Room => (FormatReason::TooLarge, "a text that is too long for Arrow".to_owned()),
+        Misfit::Room => {
+            (FormatReason::TooLarge, "a text that is too long for Arrow".to_owned())
+        }
     };
     let hint = match misfit {
         Misfit::Encoding => "pass the encoding of the file with `encoding`",
         Misfit::Room => "leave out the column with `columns`",
         Misfit::Form | Misfit::Range | Misfit::Inexact => {
-            "correct the value, or set another type for the column with `types`, or add the word to `null_values`"
+            "change the value, or give the column another type with `types`, or add the word to `null_values`"
         }
     };
     let detail = format!("{why} in column `{name}`: `{}`", shown(raw));
@@ -120,83 +133,12 @@ fn shown(raw: &[u8]) -> String {
     }
 }
 
-/// A search for the first fault in records.
-pub(super) struct Search<'p> {
-    plan: &'p Plan,
-    /// A column of each type that is told, to try values with.
-    builders: Vec<Builder>,
-}
-
-impl<'p> Search<'p> {
-    pub(super) fn new(plan: &'p Plan) -> Self {
-        Self { plan, builders: builders(plan) }
-    }
-
-    /// Returns the first fault of the whole records in `text`, which begin at `base` of the file.
-    pub(super) fn first(&mut self, text: &[u8], base: u64) -> Option<Problem> {
-        let records = Records { text, dialect: self.plan.shape.dialect };
-        let (mut at, mut rows) = (0, 0);
-        let mut places = Vec::new();
-        while at < text.len() {
-            places.clear();
-            let record = base + at as u64;
-            let next = match records.split(at, |place| places.push(place)) {
-                Err(wrong) => return Some(split(wrong, record, base)),
-                Ok((Line::Skipped, next)) => next,
-                Ok((Line::Data, next)) => {
-                    if let Some(problem) = self.record(text, base, at, &places) {
-                        return Some(problem);
-                    }
-                    next
-                }
-            };
-            (at, rows) = (next, rows + 1);
-            if rows % KEPT == 0 {
-                self.builders = builders(self.plan);
-            }
-        }
-        None
-    }
-
-    fn record(&mut self, text: &[u8], base: u64, at: usize, fields: &[Place]) -> Option<Problem> {
-        let plan = self.plan;
-        let (columns, found, record) = (plan.shape.columns, fields.len(), base + at as u64);
-        match plan.shape.ragged {
-            _ if found == columns => {}
-            Ragged::Pad if found < columns => {}
-            Ragged::SetAside => return None,
-            how => return Some(ragged(record, found, columns, how)),
-        }
-        let mut scratch = Vec::new();
-        for (column, builder) in plan.columns.iter().zip(&mut self.builders) {
-            let Some(place) = fields.get(column.index) else { continue };
-            let raw = &text[place.start..place.end];
-            let rules = &plan.rules[column.rules];
-            let field = rules.quoting.field(raw, &mut scratch);
-            let is_text = std::str::from_utf8(field.bytes).is_ok();
-            let pushed = match is_text {
-                true => builder.push(field, rules),
-                false => Err(Misfit::Encoding),
-            };
-            if let Err(why) = pushed {
-                return Some(misfit(record, base + place.start as u64, column, raw, why));
-            }
-        }
-        None
-    }
-}
-
-fn builders(plan: &Plan) -> Vec<Builder> {
-    let told = |column: &Column| column.told.unwrap_or(ColumnType::Text);
-    plan.columns.iter().map(|column| Builder::new(told(column), 0)).collect()
-}
-
 /// Returns the fault that splitting found.
-pub(super) fn of_rows(fault: Fault, record: u64, base: u64, plan: &Plan) -> Problem {
+pub(super) fn of_rows(fault: Fault, record: u64, base: u64, shape: &Shape) -> Problem {
     match fault {
         Fault::Wrong(wrong) => split(wrong, record, base),
         Fault::Ragged { at, found } => {
-            ragged(base + at as u64, found, plan.shape.columns, plan.shape.ragged)
+            ragged(base + at as u64, found, shape.columns, shape.ragged)
         }
         Fault::TooLong => Problem {
             record,

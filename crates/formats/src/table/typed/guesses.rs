@@ -35,6 +35,10 @@ impl Guesses {
     /// Returns the types of all columns.
     pub(super) fn types(&self, plan: &Plan) -> Vec<ColumnType> {
         let kinds = self.kinds();
-        plan.columns.iter().zip(&*kinds).map(|(column, &kinds)| plan.kind(column, kinds)).collect()
+        plan.columns
+            .iter()
+            .zip(&*kinds)
+            .map(|(column, &kinds)| plan.kind(column, kinds))
+            .collect()
     }
 }

@@ -2,19 +2,16 @@
 
 use std::collections::HashSet;
 
-use swath::ReadOptions;
-
 use super::dialect::{Between, Dialect};
 use super::faults::{self, Problem};
-use super::options::{BatchOptions, Header};
+use super::options::{BatchOptions, Header, Ragged};
 use super::pass::Pass;
-use super::plan;
-use super::record::{Line, Place, Records, Wrong};
+use super::prefix::{LONG, Prefix, may_end_later};
+use super::record::{Line, Place, Records};
 use super::report::Renamed;
 use super::sniff::{self, Sample};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
-use crate::table::typed::options::Ragged;
 
 /// The start of a table.
 #[derive(Clone, Debug)]
@@ -34,57 +31,6 @@ pub(super) struct Head {
 pub(super) struct Decided {
     pub(super) between: Between,
     pub(super) lines: usize,
-}
-
-/// The first bytes of a text, as many as were needed so far.
-pub(super) struct Prefix<'t> {
-    input: &'t Text,
-    /// Where they begin in the text.
-    base: u64,
-    bytes: Vec<u8>,
-}
-
-/// Bytes to read first: enough for a sample after a header of usual length.
-const FIRST: u64 = (1 << 20) + (256 << 10);
-/// A first record of more bytes is searched for its end before it is read.
-const LONG: usize = 64 << 20;
-
-impl<'t> Prefix<'t> {
-    fn new(input: &'t Text, base: u64) -> Result<Self> {
-        let mut prefix = Self { input, base, bytes: Vec::new() };
-        prefix.grow()?;
-        Ok(prefix)
-    }
-
-    /// Whether these are all bytes of the text.
-    pub(super) fn is_all(&self) -> bool {
-        self.base + self.bytes.len() as u64 >= self.input.len()
-    }
-
-    /// Whether no more is read for a sample.
-    pub(super) fn is_enough(&self) -> bool {
-        self.is_all() || self.bytes.len() >= LONG
-    }
-
-    pub(super) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// Reads twice as much.
-    pub(super) fn grow(&mut self) -> Result<()> {
-        let (from, known) = (self.base + self.bytes.len() as u64, self.bytes.len() as u64);
-        let len = known.max(FIRST).min(self.input.len().saturating_sub(from));
-        let read = ReadOptions::new().with_offset(from).with_len(len);
-        let more = read.read(self.input.source())?.buffer;
-        self.bytes.extend_from_slice(&more);
-        Ok(())
-    }
-
-    /// Forgets the bytes before `at`.
-    fn cut(&mut self, at: usize) {
-        self.bytes.drain(..at);
-        self.base += at as u64;
-    }
 }
 
 /// The text of a file, and what the options say about it.
@@ -169,7 +115,7 @@ impl Opening<'_> {
             (Header::Auto, Some(decided)) => Ok(decided.lines),
             (Header::Auto, None) => {
                 let sample = Sample::take(prefix, dialect)?;
-                Ok(usize::from(sample.has_names(prefix.bytes(), self.options)))
+                Ok(usize::from(sample.has_names(&prefix.bytes, self.options)))
             }
         }
     }
@@ -185,7 +131,8 @@ impl Opening<'_> {
                 true => Ok((Line::Skipped, at)),
                 false => records.split(at, |place| fields.push(place)),
             };
-            let is_known = prefix.is_all() || split.is_ok_and(|(_, next)| next < prefix.bytes.len());
+            let is_known =
+                prefix.is_all() || split.is_ok_and(|(_, next)| next < prefix.bytes.len());
             match split {
                 Ok((Line::Data, next)) if is_known => return Ok(Found { at, fields, next }),
                 Ok((Line::Skipped, next)) if is_known && !is_over => at = next,
@@ -267,15 +214,6 @@ struct Found {
     next: usize,
 }
 
-/// Whether more text may be all that is missing.
-pub(super) fn may_end_later(wrong: Wrong, len: usize) -> bool {
-    match wrong {
-        Wrong::OpenQuote(_) | Wrong::OpenEscape(_) => true,
-        Wrong::LoneReturn(at) => at + 1 == len,
-        Wrong::AfterQuote(_) => false,
-    }
-}
-
 /// Excel's `sep=;`: the byte, and the length of the line.
 fn excels(text: &[u8]) -> Option<(u8, usize)> {
     let (byte, rest) = text.strip_prefix(b"sep=")?.split_first()?;
@@ -328,11 +266,6 @@ fn distinct(names: Vec<String>) -> (Vec<String>, Vec<Renamed>) {
     drop(seen);
     let names = names.into_iter().zip(own).map(|(name, own)| own.unwrap_or(name)).collect();
     (names, renamed)
-}
-
-/// Refuses options that contradict each other.
-pub(super) fn check(input: &Text, options: &BatchOptions) -> Result<()> {
-    plan::check(input.path(), options)
 }
 
 #[cfg(test)]

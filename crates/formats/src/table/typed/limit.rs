@@ -2,28 +2,23 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::pass::{Ended, Part, Piece};
+use super::pass::{Ended, Part, Pass, Piece};
 use super::rows::{Rows, Shape};
-use super::table::Table;
 use crate::error::Result;
 
 /// Returns the byte of a file before which its first `limit` wanted rows begin, and no others, and how
 /// many rows there are.
-pub(super) fn end(table: &Table, file: usize, limit: u64) -> Result<(u64, u64)> {
-    let pass = table.pass(file);
+pub(super) fn end(pass: Pass<'_>, shape: &Shape, limit: u64) -> Result<(u64, u64)> {
     if limit == 0 {
         return Ok((pass.wanted.offset(), 0));
     }
     let found = Mutex::new(Found { left: limit, end: None });
     // In order, by one worker: limits are mostly small.
-    let read = table.options.read.clone().with_workers(1);
-    let pass = super::pass::Pass { read: &read, ..pass };
+    let read = pass.read.clone().without_progress().with_workers(1);
+    let pass = Pass { read: &read, ..pass };
     pass.each(&|piece: Piece<'_>| {
         let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        for part in piece.parts() {
-            found.count(part, &table.plan.shape)?;
-        }
-        Ok(())
+        piece.parts().try_for_each(|part| found.count(part, shape))
     })?;
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok((found.end.unwrap_or(pass.wanted.end()), limit - found.left))

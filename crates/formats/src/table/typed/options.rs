@@ -58,7 +58,7 @@ impl Ragged {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dictionary {
-    /// Those whose type is told: [`ColumnType::Dictionary`].
+    /// Those whose type is given: [`ColumnType::Dictionary`].
     #[default]
     Told,
     /// All.
@@ -125,7 +125,9 @@ fn words<W: AsRef<[u8]>>(words: impl IntoIterator<Item = W>) -> Vec<Vec<u8>> {
     words.into_iter().map(|word| word.as_ref().to_vec()).collect()
 }
 
-fn keyed<K: Into<ColumnKey>, V>(pairs: impl IntoIterator<Item = (K, V)>) -> Vec<(ColumnKey, V)> {
+fn keyed<K: Into<ColumnKey>, V>(
+    pairs: impl IntoIterator<Item = (K, V)>,
+) -> Vec<(ColumnKey, V)> {
     pairs.into_iter().map(|(key, value)| (key.into(), value)).collect()
 }
 
@@ -298,7 +300,7 @@ impl BatchOptions {
         /// [`Ragged::Refuse`].
         with_ragged(ragged: Ragged);
 
-        /// Which columns of text become dictionaries. Default: those whose type is told.
+        /// Which columns of text become dictionaries. Default: those whose type is given.
         with_dictionary(dictionary: Dictionary);
     }
 

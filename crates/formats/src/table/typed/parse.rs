@@ -8,11 +8,12 @@
 
 use arrow_array::{Array, ArrayRef};
 
-use super::faults::{self, Problem, Search};
+use super::faults::{self, Problem};
 use super::guesses::Guesses;
 use super::pass::{Part, Piece};
 use super::plan::{Column, Plan};
 use super::rows::{Checked, Places, Rows};
+use super::search::Search;
 use super::values::{Builder, ColumnType, Kinds, RawFields, Rules};
 
 /// Values that are looked at after the first one that contradicts a type.
@@ -72,13 +73,15 @@ struct Run<'r> {
 impl Parser<'_> {
     /// Parses columns of the plan; what contradicts their types makes these wider.
     pub(super) fn block(&self, piece: &Piece<'_>, which: &[usize]) -> Result<Block, Problem> {
-        let texts: Vec<_> = piece.parts().map(|part| (part, Checked::new(part.bytes))).collect();
+        let texts: Vec<_> =
+            piece.parts().map(|part| (part, Checked::new(part.bytes))).collect();
         let kinds = self.guesses.of(which);
         let mut job = Job { which, kinds, todo: (0..which.len()).collect() };
         let mut parsed: Vec<Option<Parsed>> = Vec::new();
         parsed.resize_with(which.len(), || None);
         loop {
-            let run = self.run(&texts, &mut job).map_err(|stopped| self.first(piece, stopped))?;
+            let run =
+                self.run(&texts, &mut job).map_err(|stopped| self.first(piece, stopped))?;
             let mut again = Vec::new();
             for (&slot, builder) in job.todo.iter().zip(run.builders) {
                 match builder {
@@ -141,7 +144,7 @@ impl Parser<'_> {
                         fault,
                         part.offset + at as u64,
                         part.offset,
-                        self.plan,
+                        &self.plan.shape,
                     ))
                 })?;
                 run.count += run.rows.count();
@@ -153,7 +156,12 @@ impl Parser<'_> {
     }
 
     /// Takes the rows at hand, column by column.
-    fn take(&self, text: Checked<'_>, run: &mut Run<'_>, job: &mut Job<'_>) -> Result<(), Stopped> {
+    fn take(
+        &self,
+        text: Checked<'_>,
+        run: &mut Run<'_>,
+        job: &mut Job<'_>,
+    ) -> Result<(), Stopped> {
         let Run { rows, places, builders, .. } = run;
         for (at, builder) in builders.iter_mut().enumerate() {
             let Some(column) = builder else { continue };

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
 
-use super::dialect::Dialect;
 use super::head::Head;
 use super::options::{BatchOptions, Dictionary};
 use super::rows::Shape;
-use super::values::{ColumnType, Format, Kinds, Rules, Words};
+use super::rules;
+use super::values::{ColumnType, Format, Kinds, Rules};
 use crate::error::{Error, FormatReason, Result};
-use crate::table::options::Delimiter;
 use crate::table::select::{ColumnKey, find};
 
 /// A column that is read.
@@ -63,7 +62,7 @@ impl Plan {
             },
             columns,
             order,
-            rules: vec![rules(options, head.dialect)],
+            rules: vec![rules::rules(options, head.dialect)],
             texts: match options.dictionary {
                 Dictionary::Told => ColumnType::Text,
                 Dictionary::All => ColumnType::Dictionary,
@@ -75,7 +74,11 @@ impl Plan {
     }
 
     /// Adds the types and formats that the options say.
-    fn tell(&mut self, options: &BatchOptions, lookup: &Lookup<'_>) -> std::result::Result<(), String> {
+    fn tell(
+        &mut self,
+        options: &BatchOptions,
+        lookup: &Lookup<'_>,
+    ) -> std::result::Result<(), String> {
         let told = Rules { is_told: true, ..self.rules[0].clone() };
         self.rules.push(told.clone());
         for (key, kind) in &options.types {
@@ -91,7 +94,9 @@ impl Plan {
             let Some(column) = self.column(lookup.find(key)?) else { continue };
             let kind = *column.told.get_or_insert(format.column_type());
             if !format.suits(kind) {
-                return Err(format!("the format `{text}` does not suit a column of type {kind}"));
+                return Err(format!(
+                    "the format `{text}` does not suit a column of type {kind}"
+                ));
             }
             column.rules = number;
             self.rules.push(Rules { format: Some(format), ..told.clone() });
@@ -116,26 +121,13 @@ impl Plan {
 
     /// Returns the schema of batches with columns of these types.
     pub(super) fn schema(&self, kinds: &[ColumnType]) -> SchemaRef {
-        let field = |&at: &usize| Field::new(self.columns[at].shown(), kinds[at].data_type(), true);
+        let field =
+            |&at: &usize| Field::new(self.columns[at].shown(), kinds[at].data_type(), true);
         let mut fields: Vec<Field> = self.order.iter().map(field).collect();
         if let Some(name) = &self.file_column {
             fields.push(Field::new(name, ColumnType::Text.data_type(), false));
         }
         Arc::new(Schema::new(fields))
-    }
-}
-
-/// How fields of a column are read whose type is not told.
-pub(super) fn rules(options: &BatchOptions, dialect: Dialect) -> Rules {
-    Rules {
-        nulls: Words::new(&options.nulls),
-        trues: Words::new(&options.trues),
-        falses: Words::new(&options.falses),
-        quoting: dialect.quoting(),
-        decimal: options.decimal,
-        thousands: options.thousands,
-        format: None,
-        is_told: false,
     }
 }
 
@@ -149,7 +141,9 @@ fn columns(
     let wanted: Vec<usize> = match &options.columns {
         None => (0..count).collect(),
         Some(keys) if keys.is_empty() => return Err("no columns are selected".to_owned()),
-        Some(keys) => keys.iter().map(|key| lookup.find(key)).collect::<std::result::Result<_, _>>()?,
+        Some(keys) => {
+            keys.iter().map(|key| lookup.find(key)).collect::<std::result::Result<_, _>>()?
+        }
     };
     let mut sorted = wanted.clone();
     sorted.sort_unstable();
@@ -164,7 +158,8 @@ fn columns(
         let renamed = shown.get(&index).map(|&name| name.to_owned());
         Column { index, name: head.names[index].clone(), renamed, told: None, rules: 0 }
     };
-    let order = wanted.iter().map(|index| sorted.partition_point(|other| other < index)).collect();
+    let order =
+        wanted.iter().map(|index| sorted.partition_point(|other| other < index)).collect();
     Ok((sorted.iter().map(column).collect(), order))
 }
 
@@ -199,36 +194,4 @@ impl<'n> Lookup<'n> {
         }
         find(key, Some(self.names), self.names.len())
     }
-}
-
-/// Refuses options that contradict each other.
-pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
-    let delimiter = match options.delimiter {
-        Some(Delimiter::Byte(byte)) => Some(byte),
-        Some(Delimiter::Blanks) => Some(b' '),
-        None => None,
-    };
-    let decimal = Some(options.decimal);
-    let escape = options.escape.filter(|&escape| Some(escape) != options.quote);
-    let marks = [delimiter, options.quote, escape, options.comment, decimal, options.thousands];
-    let invalid = |detail: String| Err(Error::reading(path, FormatReason::Invalid, detail));
-    for (at, mark) in marks.iter().enumerate() {
-        let Some(byte) = *mark else { continue };
-        let is_wrong = matches!(byte, b'\n' | b'\r') || !byte.is_ascii();
-        if is_wrong || (at > 0 && marks[..at].contains(mark)) {
-            let shown = byte.escape_ascii();
-            return invalid(format!(
-                "`{shown}` cannot be what two of delimiter, quote, escape, comment, decimal point and \
-                 separator of thousands are, nor be part of a line end or of a character"
-            ));
-        }
-    }
-    if [decimal, options.thousands].iter().flatten().any(|byte| is_numeric(*byte)) {
-        return invalid("the decimal point and the separator of thousands must not be part of a number".to_owned());
-    }
-    Ok(())
-}
-
-fn is_numeric(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-')
 }

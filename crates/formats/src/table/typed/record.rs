@@ -90,7 +90,8 @@ impl<'t> Records<'t> {
 
     /// If the line at `at` is empty or a comment, returns where the next one begins.
     fn skipped(&self, at: usize) -> Result<Option<usize>, Wrong> {
-        if self.dialect.comment.is_some() && self.text.get(at) == self.dialect.comment.as_ref() {
+        if self.dialect.comment.is_some() && self.text.get(at) == self.dialect.comment.as_ref()
+        {
             return self.comment(at).map(Some);
         }
         let start = match self.dialect.between {
@@ -121,7 +122,9 @@ impl<'t> Records<'t> {
             Ok(Some(next)) => return Some(next),
             Err(_) => {
                 let rest = &self.text[at..];
-                return Some(at + swath_simd::find(rest, b'\n').map_or(rest.len(), |len| len + 1));
+                return Some(
+                    at + swath_simd::find(rest, b'\n').map_or(rest.len(), |len| len + 1),
+                );
             }
         }
         let mut at = at;
@@ -228,8 +231,12 @@ impl<'t> Records<'t> {
 mod tests {
     use super::*;
 
-    const PLAIN: Dialect =
-        Dialect { between: Between::Byte(b','), quote: Some(b'"'), escape: None, comment: None };
+    const PLAIN: Dialect = Dialect {
+        between: Between::Byte(b','),
+        quote: Some(b'"'),
+        escape: None,
+        comment: None,
+    };
 
     fn fields(text: &str, dialect: Dialect) -> Result<Vec<Vec<String>>, Wrong> {
         let records = Records { text: text.as_bytes(), dialect };
@@ -252,12 +259,18 @@ mod tests {
     fn fields_end_where_the_dialect_says() {
         let split = |text| fields(text, PLAIN).expect("nothing is wrong");
         assert_eq!(split("a,b\nc,d"), [["a", "b"], ["c", "d"]]);
-        assert_eq!(split("\r\n,\n\na,\"b\n,\"\" \" \r\n\r"), [["", ""], ["a", "\"b\n,\"\" \" "]]);
+        assert_eq!(
+            split("\r\n,\n\na,\"b\n,\"\" \" \r\n\r"),
+            [["", ""], ["a", "\"b\n,\"\" \" "]]
+        );
         assert_eq!(split("5\" x,y\"\n"), [["5\" x", "y\""]]);
         let escaped = Dialect { escape: Some(b'\\'), comment: Some(b'#'), ..PLAIN };
         assert_eq!(
             fields("#\"\na\\,b,\"\\\"\"\nc\\\nd,\\\n", escaped),
-            Ok(vec![vec!["a\\,b".into(), "\"\\\"\"".into()], vec!["c\\\nd".into(), "\\\n".into()]])
+            Ok(vec![
+                vec!["a\\,b".into(), "\"\\\"\"".into()],
+                vec!["c\\\nd".into(), "\\\n".into()]
+            ])
         );
         let words = Dialect { between: Between::Blanks, ..PLAIN };
         assert_eq!(

@@ -11,7 +11,7 @@ pub(super) const LISTED: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TableReport {
-    /// What separates fields; `None` in a table of one column for which no delimiter was told.
+    /// What separates fields; `None` in a table of one column for which no delimiter was given.
     pub delimiter: Option<Delimiter>,
     /// How many lines name the columns.
     pub header_lines: usize,
@@ -41,7 +41,7 @@ pub struct ColumnReport {
     pub is_told: bool,
     /// Number of missing values; of a stream, those in the batches so far.
     pub nulls: u64,
-    /// The first record whose value made the type what it is; `None` if the type is told, or there
+    /// The first record whose value made the type what it is; `None` if the type is given, or there
     /// is no value.
     pub deciding: Option<RecordLine>,
 }

@@ -17,7 +17,10 @@ use super::values::RawFields;
 pub(super) enum Fault {
     Wrong(Wrong),
     /// The record that begins at `at` has this many fields.
-    Ragged { at: usize, found: usize },
+    Ragged {
+        at: usize,
+        found: usize,
+    },
     /// The text is too long for positions of 32 bits.
     TooLong,
 }
@@ -62,7 +65,12 @@ impl Rows {
 
     /// Splits the next records of `text` from `at` on, which are whole, and returns where the ones
     /// after them begin.
-    pub(super) fn fill(&mut self, text: &[u8], at: usize, shape: &Shape) -> Result<usize, Fault> {
+    pub(super) fn fill(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
         self.columns = shape.columns;
         self.starts.clear();
         self.ends.clear();
@@ -143,7 +151,12 @@ impl Rows {
             // An end is a position in a text, so it is below the maximum.
             fields.starts.extend(before.map(|&end| end.wrapping_add(1)));
         }
-        RawFields { text: text.bytes, valid: text.valid, starts: &fields.starts, ends: &fields.ends }
+        RawFields {
+            text: text.bytes,
+            valid: text.valid,
+            starts: &fields.starts,
+            ends: &fields.ends,
+        }
     }
 }
 

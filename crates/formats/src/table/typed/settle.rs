@@ -98,7 +98,10 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
         let parts = &mut parts[first..after];
         let narrow = |part: &Part| -> Vec<usize> {
             let columns = part.columns.iter().zip(kinds).enumerate();
-            columns.filter(|(_, (column, kind))| column.kind != **kind).map(|(at, _)| at).collect()
+            columns
+                .filter(|(_, (column, kind))| column.kind != **kind)
+                .map(|(at, _)| at)
+                .collect()
         };
         let jobs: Vec<Vec<usize>> = parts.iter().map(narrow).collect();
         let Some(last) = jobs.iter().rposition(|job| !job.is_empty()) else { continue };
@@ -119,8 +122,9 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
             if jobs[at].is_empty() {
                 return Ok(());
             }
-            let block =
-                parser.block(&piece, &jobs[at]).map_err(|problem| table.error(file, problem))?;
+            let block = parser
+                .block(&piece, &jobs[at])
+                .map_err(|problem| table.error(file, problem))?;
             let mut part = lock(&slots[at]);
             if block.rows != part.rows {
                 return Err(changed(table, file).into());
@@ -151,4 +155,3 @@ fn changed(table: &Table, file: usize) -> Error {
     let error = Error::reading(path, FormatReason::Invalid, "it changed while it was read");
     error.hint("read it again when no other program writes to it")
 }
-

@@ -1,10 +1,10 @@
 //! What the first records show: the delimiter, and whether the first one has names.
 
 use super::dialect::{Between, Dialect, trim};
-use super::head::{Prefix, may_end_later};
 use super::options::{BatchOptions, Ragged};
-use super::plan;
+use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records};
+use super::rules;
 use super::values::{Builder, ColumnType, Field, Kinds, Rules};
 use crate::error::Result;
 
@@ -29,7 +29,7 @@ impl Sample {
     /// Takes the sample, for which more of the text may have to be read.
     pub(super) fn take(prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Self> {
         loop {
-            let (sample, is_known) = Self::of(prefix.bytes(), prefix.is_enough(), dialect);
+            let (sample, is_known) = Self::of(&prefix.bytes, prefix.is_enough(), dialect);
             if is_known {
                 return Ok(sample);
             }
@@ -40,7 +40,8 @@ impl Sample {
     /// The sample of these bytes, and whether it is that of the whole text.
     fn of(text: &[u8], is_all: bool, dialect: Dialect) -> (Self, bool) {
         let records = Records { text, dialect };
-        let mut sample = Self { dialect, fields: Vec::new(), ends: Vec::new(), has_fault: false };
+        let mut sample =
+            Self { dialect, fields: Vec::new(), ends: Vec::new(), has_fault: false };
         let (mut at, mut limit) = (0, usize::MAX);
         while at < text.len() {
             if at >= limit {
@@ -118,7 +119,7 @@ struct Judge<'t> {
 
 impl<'t> Judge<'t> {
     fn new(text: &'t [u8], options: &BatchOptions, dialect: Dialect) -> Self {
-        let rules = plan::rules(options, dialect);
+        let rules = rules::rules(options, dialect);
         let told = Rules { is_told: true, ..rules.clone() };
         Self { text, rules, told }
     }
@@ -165,9 +166,7 @@ impl<'t> Judge<'t> {
     }
 
     fn are_distinct(&self, record: &[Place]) -> bool {
-        let text = |&place: &Place| {
-            self.with(place, |field| trim(field.bytes).to_vec())
-        };
+        let text = |&place: &Place| self.with(place, |field| trim(field.bytes).to_vec());
         let mut texts: Vec<Vec<u8>> = record.iter().map(text).collect();
         texts.sort_unstable();
         texts.windows(2).all(|pair| pair[0] != pair[1])
@@ -191,7 +190,8 @@ pub(super) fn between(
     plain: Dialect,
     options: &BatchOptions,
 ) -> Result<Between> {
-    let others = [plain.quote, plain.escape, plain.comment, Some(options.decimal), options.thousands];
+    let others =
+        [plain.quote, plain.escape, plain.comment, Some(options.decimal), options.thousands];
     let mut best: Option<(u8, usize, usize)> = None;
     for byte in CANDIDATES.into_iter().filter(|&byte| !others.contains(&Some(byte))) {
         let sample = Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain })?;
@@ -205,6 +205,6 @@ pub(super) fn between(
         return Ok(Between::Byte(byte));
     }
     let sample = Sample::take(prefix, Dialect { between: Between::Blanks, ..plain })?;
-    let are_blanks = sample.is_of_numbers(prefix.bytes(), options);
+    let are_blanks = sample.is_of_numbers(&prefix.bytes, options);
     Ok(if are_blanks { Between::Blanks } else { Between::Nothing })
 }

@@ -214,7 +214,12 @@ mod tests {
             let state = first.end().state;
             let second = Lines { text: &text[cut..], dialect, state };
             let all = Lines { text: &text, dialect, state: State::Start };
-            assert_eq!(second.end().state, all.end().state, "{:?} {cut} {dialect:?}", shown(&text));
+            assert_eq!(
+                second.end().state,
+                all.end().state,
+                "{:?} {cut} {dialect:?}",
+                shown(&text)
+            );
             let wanted = match open {
                 Some(_) => all.end().state == State::Quoted,
                 None => all.end().state != State::Quoted,

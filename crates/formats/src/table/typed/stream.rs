@@ -1,7 +1,7 @@
 //! A table in bounded memory, batch by batch.
 //!
 //! ```text
-//! types     one pass over all files, or all types are told
+//! types     one pass over all files, or all types are given
 //! rounds    some blocks, parsed by all workers, and returned one after the other
 //! ```
 
@@ -125,7 +125,8 @@ impl BatchStream {
     fn size(&self) -> u64 {
         let options = &self.table.options;
         let block = if options.block_size == 0 { BLOCK_SIZE } else { options.block_size };
-        let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
+        let workers =
+            std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
         block.saturating_mul(BLOCKS * workers.max(1))
     }
 

@@ -11,11 +11,13 @@ use swath::{Extent, ReadOptions, Source};
 use super::faults::Problem;
 use super::file::File;
 use super::guesses::Guesses;
-use super::head::{self, Decided, Head, Opening};
+use super::head::{Decided, Head, Opening};
+use super::limit;
 use super::options::BatchOptions;
 use super::pass::Pass;
 use super::plan::Plan;
 use super::report::{LISTED, RecordLine, SetAside, TableReport};
+use super::rules;
 use crate::error::{Error, FormatReason, Result};
 
 /// The files of a table, opened, and what was decided about them.
@@ -35,11 +37,10 @@ impl Table {
         let (mut files, mut heads) = (Vec::new(), Vec::<Head>::new());
         for source in sources {
             let file = File::open(source, options)?;
-            head::check(&file.text, options)?;
-            let decided = heads.first().map(|first| Decided {
-                between: first.dialect.between,
-                lines: first.lines,
-            });
+            rules::check(file.path(), options)?;
+            let decided = heads
+                .first()
+                .map(|first| Decided { between: first.dialect.between, lines: first.lines });
             let opening = Opening {
                 input: &file.text,
                 options,
@@ -81,7 +82,7 @@ impl Table {
             };
             self.wanted.push(wanted);
             if let Some(rows) = left {
-                let (end, found) = super::limit::end(self, index, rows)?;
+                let (end, found) = limit::end(self.pass(index), &self.plan.shape, rows)?;
                 self.wanted[index] = Extent::between(wanted.offset(), end.max(wanted.offset()));
                 left = Some(rows - found);
             }
@@ -122,9 +123,15 @@ impl Table {
             arrays.push(repeated(&self.files[file].path().to_string_lossy(), rows));
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(|error| {
-            Error::reading(self.files[file].path(), FormatReason::TooLarge, error.to_string())
-        })
+        RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(
+            |error| {
+                Error::reading(
+                    self.files[file].path(),
+                    FormatReason::TooLarge,
+                    error.to_string(),
+                )
+            },
+        )
     }
 
     /// Returns what is known before the first record is read.

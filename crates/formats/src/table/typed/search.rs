@@ -1,0 +1,92 @@
+//! Searches a block for its first fault, record by record and field by field.
+
+use super::faults::{Problem, Refused, misfit, ragged, split};
+use super::options::Ragged;
+use super::plan::{Column, Plan};
+use super::record::{Line, Place, Records};
+use super::values::{Builder, ColumnType, Misfit};
+
+/// Rows whose values are kept while a block is searched for its first fault.
+const KEPT: usize = 1000;
+
+/// A search for the first fault in records.
+pub(super) struct Search<'p> {
+    plan: &'p Plan,
+    /// A column of each type, to try values with.
+    builders: Vec<Builder>,
+}
+
+impl<'p> Search<'p> {
+    pub(super) fn new(plan: &'p Plan) -> Self {
+        Self { plan, builders: builders(plan) }
+    }
+
+    /// Returns the first fault of the whole records in `text`, which begin at `base` of the file.
+    pub(super) fn first(&mut self, text: &[u8], base: u64) -> Option<Problem> {
+        let records = Records { text, dialect: self.plan.shape.dialect };
+        let (mut at, mut rows) = (0, 0);
+        let mut places = Vec::new();
+        while at < text.len() {
+            places.clear();
+            let record = base + at as u64;
+            let next = match records.split(at, |place| places.push(place)) {
+                Err(wrong) => return Some(split(wrong, record, base)),
+                Ok((Line::Skipped, next)) => next,
+                Ok((Line::Data, next)) => {
+                    if let Some(problem) = self.record(text, base, at, &places) {
+                        return Some(problem);
+                    }
+                    next
+                }
+            };
+            (at, rows) = (next, rows + 1);
+            if rows % KEPT == 0 {
+                self.builders = builders(self.plan);
+            }
+        }
+        None
+    }
+
+    fn record(
+        &mut self,
+        text: &[u8],
+        base: u64,
+        at: usize,
+        fields: &[Place],
+    ) -> Option<Problem> {
+        let plan = self.plan;
+        let (columns, found, record) = (plan.shape.columns, fields.len(), base + at as u64);
+        match plan.shape.ragged {
+            _ if found == columns => {}
+            Ragged::Pad if found < columns => {}
+            Ragged::SetAside => return None,
+            how => return Some(ragged(record, found, columns, how)),
+        }
+        let mut scratch = Vec::new();
+        for (column, builder) in plan.columns.iter().zip(&mut self.builders) {
+            let Some(place) = fields.get(column.index) else { continue };
+            let raw = &text[place.start..place.end];
+            let rules = &plan.rules[column.rules];
+            let field = rules.quoting.field(raw, &mut scratch);
+            let is_text = std::str::from_utf8(field.bytes).is_ok();
+            let pushed = match is_text {
+                true => builder.push(field, rules),
+                false => Err(Misfit::Encoding),
+            };
+            if let Err(why) = pushed {
+                let (column, told) = (column.name.as_str(), kind(column));
+                let refused = Refused { column, told, raw, misfit: why };
+                return Some(misfit(record, base + place.start as u64, refused));
+            }
+        }
+        None
+    }
+}
+
+fn builders(plan: &Plan) -> Vec<Builder> {
+    plan.columns.iter().map(|column| Builder::new(kind(column), 0)).collect()
+}
+
+fn kind(column: &Column) -> ColumnType {
+    column.told.unwrap_or(ColumnType::Text)
+}
