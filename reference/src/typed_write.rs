@@ -123,7 +123,7 @@ fn needs_quotes(text: &str, columns: usize, form: &Form) -> bool {
     text.chars().any(is_special)
         || words.contains(&inner)
         || text.starts_with('\u{feff}')
-        || (text.len() == 5 && text.to_ascii_lowercase().starts_with("sep="))
+        || ([4, 5].contains(&text.len()) && text.to_ascii_lowercase().starts_with("sep="))
 }
 
 /// Writes a table as JSON Lines; returns how many numbers became `null`.

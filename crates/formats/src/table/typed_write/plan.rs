@@ -205,7 +205,8 @@ fn check_word(word: &str, delimiter: u8) -> Checked<()> {
     let lower = bare.to_ascii_lowercase();
     let is_value = bare.starts_with(|sign: char| sign.is_ascii_digit())
         || ["true", "false", "nan", "inf", "infinity"].contains(&&lower[..]);
-    let is_cut = word.bytes().any(|byte| byte == delimiter || byte < 32 || byte == b'"');
+    let is_cut =
+        word.bytes().any(|byte| byte == delimiter || byte < 32 || b"\",;|".contains(&byte));
     if is_value || is_cut || word.trim() != word {
         let detail = format!("the word {word:?} for missing values could be read as a value");
         let detail = if is_value {

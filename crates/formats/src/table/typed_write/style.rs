@@ -139,7 +139,7 @@ impl Quotes {
         inner.is_empty()
             || self.words.iter().any(|word| word == inner)
             || text.starts_with(MARK)
-            || (text.len() == 5 && text[..4].eq_ignore_ascii_case(b"sep="))
+            || ((4..=5).contains(&text.len()) && text[..4].eq_ignore_ascii_case(b"sep="))
     }
 }
 
@@ -155,7 +155,8 @@ mod tests {
     #[test]
     fn texts_are_quoted_only_where_a_reader_would_see_something_else() {
         let style = style(b',', Width::Several);
-        for text in ["a", "a b", " a ", "it's", "a;b|c", "0", "é", "NAN", "n/a", "sep=12", "--"]
+        for text in
+            ["a", "a b", " a ", "it's", "a;b|c", "0", "é", "NAN", "n/a", "sep=12", "sep", "--"]
         {
             assert!(!style.needs_quotes(text.as_bytes()), "{text:?}");
         }
@@ -177,6 +178,8 @@ mod tests {
             "\u{feff}a",
             "sep=;",
             "SEP=|",
+            // Followed by a delimiter, it would be one of these.
+            "sep=",
         ] {
             assert!(style.needs_quotes(text.as_bytes()), "{text:?}");
         }
