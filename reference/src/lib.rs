@@ -27,6 +27,7 @@ pub mod options;
 pub mod records;
 pub mod safetensors;
 pub mod table;
+pub mod typed;
 pub mod typed_write;
 pub mod vectors;
 

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::json::{Json, parse};
 
 /// The formats that have a table.
-pub const FORMATS: [&str; 4] = ["matrix", "options", "safetensors", "table"];
+pub const FORMATS: [&str; 5] = ["matrix", "options", "safetensors", "table", "typed"];
 
 /// What a reader does with an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +48,10 @@ pub struct Vector {
     pub input: Vec<u8>,
     /// The right answer, as described in `vectors/README.md`.
     pub answer: String,
+    /// How it is read, where not by default.
+    pub options: Option<Json>,
+    /// The rule that it shows.
+    pub rule: Option<String>,
 }
 
 impl Vector {
@@ -95,7 +99,14 @@ fn vector(row: Json) -> Option<Vector> {
         Some(text) => text.into_bytes(),
         None => bytes(&string("hex")?)?,
     };
-    Some(Vector { name: string("name")?, input, answer: string("answer")? })
+    let options = members.iter().find(|(name, _)| name == "options");
+    Some(Vector {
+        name: string("name")?,
+        input,
+        answer: string("answer")?,
+        options: options.map(|(_, value)| value.clone()),
+        rule: string("rule"),
+    })
 }
 
 fn bytes(hex: &str) -> Option<Vec<u8>> {
@@ -120,7 +131,7 @@ mod tests {
                 counts.push(all.len());
             }
         }
-        assert_eq!(counts, [25, 16, 79, 4, 6, 20, 5, 9, 24, 7, 16, 19]);
+        assert_eq!(counts, [25, 16, 79, 4, 6, 20, 5, 9, 24, 7, 16, 19, 27, 200, 57]);
     }
 
     #[test]

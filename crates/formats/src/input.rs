@@ -51,6 +51,12 @@ fn part(source: Source, read: &ReadOptions) -> Result<Opened> {
     Opened::of_memory(Bytes::Read(bytes), input.name())
 }
 
+/// Bytes in memory as a source.
+#[cfg(feature = "arrow")]
+pub(crate) fn memory(bytes: Vec<u8>, name: &Path) -> Result<Source> {
+    Ok(Opened::of_memory(Bytes::Decompressed(bytes), name)?.source())
+}
+
 /// Refuses options that select a part of a source: the format decides which bytes it reads.
 pub(crate) fn check_whole(input: &Input, read: &ReadOptions) -> Result<()> {
     if read.is_whole() {

@@ -45,19 +45,19 @@ pub struct Tokens<'t> {
 impl<'t> Tokens<'t> {
     /// How many can be parsed.
     #[inline]
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.starts.len().min(self.ends.len())
     }
 
     /// Where one begins and ends; `None` unless that is inside the text.
     #[inline]
-    fn bounds(&self, index: usize) -> Option<(usize, usize)> {
+    pub(crate) fn bounds(&self, index: usize) -> Option<(usize, usize)> {
         let (start, end) = (self.starts[index] as usize, self.ends[index] as usize);
         (start <= end && end <= self.text.len()).then_some((start, end))
     }
 
     #[inline]
-    fn get(&self, index: usize) -> Option<&'t [u8]> {
+    pub(crate) fn get(&self, index: usize) -> Option<&'t [u8]> {
         let (start, end) = self.bounds(index)?;
         Some(&self.text[start..end])
     }

@@ -232,7 +232,8 @@ fn list_bits(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
 }
 
 /// Bit `i` of the result is the exclusive or of bits `0 ..= i`.
-fn running_parity(mut bits: u64) -> u64 {
+#[inline(always)]
+pub(crate) fn running_parity(mut bits: u64) -> u64 {
     for shift in [1, 2, 4, 8, 16, 32] {
         bits ^= bits << shift;
     }

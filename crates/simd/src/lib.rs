@@ -25,6 +25,7 @@ mod cells;
 mod columns;
 mod count;
 mod crc;
+mod cuts;
 mod decimals;
 pub mod digits;
 pub mod fields;
@@ -36,13 +37,16 @@ pub mod portable;
 mod separators;
 mod special;
 mod sum;
+mod times;
 mod tokens;
+mod unpadded;
 
 pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
 pub use cells::Cells;
 pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
 pub use crc::crc32c_combine;
+pub use cuts::{CutMarks, Cuts, Searched};
 pub use decimals::{
     Decimal, Tokens, append_digits, decimal, nearest_double, parse_doubles, parse_doubles_at,
     parse_integers, parse_integers_at,
@@ -53,4 +57,6 @@ pub use level::{Level, level, limit_level};
 pub use separators::{Ends, Lines, Marks, WordLines, WordPlaces};
 pub use special::Special;
 pub use sum::{sum, sum_at, sum_cells};
+pub use times::{Moment, parse_dates, parse_moment, parse_moments};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};
+pub use unpadded::{Unpadded, unpadded, unpadded_at};

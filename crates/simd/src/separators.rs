@@ -98,14 +98,25 @@ impl Ends {
 
     /// Adds the positions of set bits.
     #[inline(always)]
-    fn push_all(&mut self, masks: impl Masks, mask: u64, base: u32) {
+    pub(crate) fn push_all(&mut self, masks: impl Masks, mask: u64, base: u32) {
         let room = self.slots[self.len..].first_chunk_mut::<CHUNK>();
         masks.places(mask, base, room.expect("there is always a chunk more"));
         self.len += mask.count_ones() as usize;
     }
 
+    /// Adds the positions of set bits, of which there are mostly one or none.
+    #[inline(always)]
+    pub(crate) fn push_few(&mut self, mask: u64, base: u32) {
+        let mut left = mask;
+        while left != 0 {
+            self.slots[self.len] = base + left.trailing_zeros();
+            self.len += 1;
+            left &= left - 1;
+        }
+    }
+
     /// Makes room for `count` more, and for a whole chunk after them.
-    fn reserve(&mut self, count: usize) {
+    pub(crate) fn reserve(&mut self, count: usize) {
         let wanted = self.len + count + CHUNK;
         if self.slots.len() < wanted {
             self.slots.resize(wanted, 0);

@@ -25,6 +25,7 @@ mod limit;
 mod options;
 mod parse;
 mod pass;
+mod pipe;
 mod plan;
 mod prefix;
 mod read;
@@ -198,6 +199,10 @@ impl BatchOptions {
 
     /// Reads the table in `source` batch by batch. Types are found in a first pass over the file,
     /// unless all are given.
+    ///
+    /// A pipe can only be read once: its types are those of its first 64 MiB, and a value after
+    /// them that contradicts its type is an error that names the column, so that you can give its
+    /// type. Compressed text is decompressed into memory first.
     ///
     /// # Errors
     ///

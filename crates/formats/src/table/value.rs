@@ -185,8 +185,45 @@ macro_rules! integers {
 }
 
 integers!(i32 by signed push_i64, i16 by signed push_i64, i8 by signed push_i64);
-integers!(u64 by unsigned push_u64, u32 by unsigned push_u64);
-integers!(u16 by unsigned push_u64, u8 by unsigned push_u64);
+integers!(u32 by unsigned push_u64, u16 by unsigned push_u64, u8 by unsigned push_u64);
+
+impl Value for u64 {}
+
+impl sealed::Value for u64 {
+    const NAME: &'static str = "u64";
+
+    fn parse(token: &[u8]) -> Option<Self> {
+        unsigned(token)
+    }
+
+    /// Numbers above those of an `i64` are mostly followed by more of them: then one by one.
+    fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
+        let done = by_batch(tokens, out, parse_integers, |wide: i64| Self::try_from(wide).ok());
+        let places = tokens.starts.iter().zip(tokens.ends).zip(out).skip(done);
+        let mut count = done;
+        for ((&start, &end), slot) in places {
+            let token = tokens.text.get(start as usize..end as usize);
+            match token.and_then(unsigned) {
+                Some(value) => *slot = value,
+                None => return count,
+            }
+            count += 1;
+        }
+        count
+    }
+
+    fn push(self, text: &mut Vec<u8>, _: Decimals) {
+        push_u64(text, self);
+    }
+
+    fn natural() -> Option<Self> {
+        None
+    }
+
+    fn exactly(value: f64) -> Option<Self> {
+        unsigned(format!("{value}").as_bytes())
+    }
+}
 
 impl Value for i64 {}
 

@@ -3,4 +3,7 @@
 #![cfg(feature = "arrow")]
 
 mod dialects;
+mod oracle;
+mod random;
 mod shown;
+mod vectors;

@@ -30,7 +30,7 @@ pub(crate) fn lines(schema: &arrow_schema::Schema, batches: &[RecordBatch]) -> V
 
 fn kind(data_type: &DataType) -> String {
     match data_type {
-        DataType::Utf8View => "text".to_owned(),
+        DataType::LargeUtf8 => "text".to_owned(),
         DataType::Boolean => "bool".to_owned(),
         DataType::Date32 => "date".to_owned(),
         DataType::Dictionary(..) => "dictionary".to_owned(),
@@ -52,7 +52,7 @@ fn value(column: &dyn Array, row: usize) -> String {
         return "_".to_owned();
     }
     match column.data_type() {
-        DataType::Utf8View => format!("{:?}", column.as_string_view().value(row)),
+        DataType::LargeUtf8 => format!("{:?}", column.as_string::<i64>().value(row)),
         DataType::Boolean => column.as_boolean().value(row).to_string(),
         DataType::Int64 => column.as_primitive::<types::Int64Type>().value(row).to_string(),
         DataType::UInt64 => column.as_primitive::<types::UInt64Type>().value(row).to_string(),

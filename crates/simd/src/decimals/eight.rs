@@ -17,7 +17,7 @@ use std::arch::x86_64::{
     _mm512_sub_epi8, _pdep_u32, _pext_u64,
 };
 
-use super::{Tokens, each, long, wide};
+use super::{Tokens, long, wide};
 
 /// Whether this processor has what [`Level::Avx512`](crate::level::Level) does not include.
 pub(super) fn available() -> bool {
@@ -48,14 +48,14 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
             // SAFETY: there is room for eight doubles, aligned or not.
             unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
-            let found = each(slots, |index| wide::double(tokens, done + index));
+            let found = wide::doubles(tokens, done, slots);
             if found < STEP {
                 return done + found;
             }
         }
         done += STEP;
     }
-    done + each(&mut out[done..count], |index| wide::double(tokens, done + index))
+    done + wide::doubles(tokens, done, &mut out[done..count])
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
@@ -67,14 +67,14 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
             // SAFETY: there is room for eight integers, aligned or not.
             unsafe { _mm512_storeu_si512(slots.as_mut_ptr().cast(), values) };
         } else {
-            let found = each(slots, |index| wide::integer(tokens, done + index));
+            let found = wide::integers(tokens, done, slots);
             if found < STEP {
                 return done + found;
             }
         }
         done += STEP;
     }
-    done + each(&mut out[done..count], |index| wide::integer(tokens, done + index))
+    done + wide::integers(tokens, done, &mut out[done..count])
 }
 
 /// Four tokens: their digits, and a mask with 16 bits for each.

@@ -13,7 +13,7 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-use super::{Tokens, each, wide};
+use super::{Tokens, wide};
 
 /// Tokens of one step, and bytes of a window.
 const STEP: usize = 4;
@@ -51,14 +51,14 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
             // SAFETY: there is room for four doubles, aligned or not.
             unsafe { _mm256_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
-            let found = each(slots, |index| wide::double(tokens, done + index));
+            let found = wide::doubles(tokens, done, slots);
             if found < STEP {
                 return done + found;
             }
         }
         done += STEP;
     }
-    done + each(&mut out[done..count], |index| wide::double(tokens, done + index))
+    done + wide::doubles(tokens, done, &mut out[done..count])
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -70,14 +70,14 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
             // SAFETY: there is room for four integers, aligned or not.
             unsafe { _mm256_storeu_si256(slots.as_mut_ptr().cast(), values) };
         } else {
-            let found = each(slots, |index| wide::integer(tokens, done + index));
+            let found = wide::integers(tokens, done, slots);
             if found < STEP {
                 return done + found;
             }
         }
         done += STEP;
     }
-    done + each(&mut out[done..count], |index| wide::integer(tokens, done + index))
+    done + wide::integers(tokens, done, &mut out[done..count])
 }
 
 /// Two tokens: their digits, and masks with 16 bits for each.

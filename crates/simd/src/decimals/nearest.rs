@@ -25,7 +25,7 @@ const BITS: u32 = 52;
 /// assert_eq!(swath_simd::nearest_double(1, 400), None);
 /// ```
 #[must_use]
-#[inline]
+#[inline(always)]
 pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
     // Numbers with few decimals mostly have few digits as well; of those with many decimals some
     // have more, and then a branch costs more than it saves.
@@ -41,7 +41,7 @@ pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
 }
 
 /// By a product of 128 bits with a truncated power of five.
-#[inline]
+#[inline(always)]
 fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
     if !(FIRST..=LAST).contains(&exponent) {
         return None;
@@ -78,7 +78,7 @@ fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
 /// The upper half of the power alone would nearly always be enough, but the text of a double
 /// with all its digits is next to that double: then half of the numbers need the lower half, and
 /// guessing which costs more than a product.
-#[inline]
+#[inline(always)]
 fn product(digits: u64, [high, low]: [u64; 2]) -> (u64, u64) {
     let upper = halves(u128::from(digits) * u128::from(high));
     let (carry, _) = halves(u128::from(digits) * u128::from(low));
@@ -87,7 +87,7 @@ fn product(digits: u64, [high, low]: [u64; 2]) -> (u64, u64) {
 }
 
 /// The upper and the lower half.
-#[inline]
+#[inline(always)]
 fn halves(wide: u128) -> (u64, u64) {
     let bytes = wide.to_le_bytes();
     let half = |at: usize| {

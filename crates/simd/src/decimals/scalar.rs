@@ -31,7 +31,7 @@ pub struct Decimal {
 
 impl Decimal {
     /// Returns the nearest double; `None` if it is infinite or subnormal.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn to_double(self) -> Option<f64> {
         let value = nearest_double(self.digits, self.exponent)?;

@@ -8,71 +8,80 @@ use std::arch::x86_64::{
     _mm256_setr_epi8,
 };
 
-use super::Tokens;
 use super::scalar::{self, Decimal};
+use super::{Tokens, each};
 
 /// Bytes before a token's end that are read: a window, and one for digits that move.
 const REACH: usize = 33;
 
-#[inline]
+/// Parses tokens from `first` on into `out`; returns how many precede the first that is not plain.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn double(tokens: Tokens<'_>, index: usize) -> Option<f64> {
-    let (start, end) = tokens.bounds(index)?;
-    decimal(tokens.text, start, end)?.to_double()
+pub(super) fn doubles(tokens: Tokens<'_>, first: usize, out: &mut [f64]) -> usize {
+    each(out, |index| {
+        let (start, end) = tokens.bounds(first + index)?;
+        decimal::<false>(tokens.text, start, end)?.to_double()
+    })
 }
 
-#[inline]
+/// As [`doubles`], for integers.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn integer(tokens: Tokens<'_>, index: usize) -> Option<i64> {
-    let (start, end) = tokens.bounds(index)?;
-    decimal(tokens.text, start, end)?.to_integer()
+pub(super) fn integers(tokens: Tokens<'_>, first: usize, out: &mut [i64]) -> usize {
+    each(out, |index| {
+        let (start, end) = tokens.bounds(first + index)?;
+        decimal::<true>(tokens.text, start, end)?.to_integer()
+    })
 }
 
-/// As [`scalar::decimal`], for the bytes between two offsets of `text`.
+/// As [`scalar::decimal`], for the bytes between two offsets of `text`. `INTEGER` only makes two
+/// functions of this, each with one caller, so that both are inlined.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn decimal(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
-    let &first = text[..end].get(start)?;
-    let is_signed = first == b'-' || first == b'+';
-    let from = start + usize::from(is_signed);
-    if end < REACH || end - from > 32 {
-        return scalar::decimal(&text[start..end]);
-    }
-    let window = Window::load(text, end);
-    let odd = window.odd(end - from);
-    let negative = first == b'-';
-    if odd == 0 {
-        // A sign alone is not a number.
-        let digits = window.digits(end - from).filter(|_| end > from)?;
-        return Some(Decimal { digits, exponent: 0, negative, integer: true });
-    }
-    if odd & (odd - 1) == 0 && window.is_point(odd) {
-        return with_point(text, from, end, window, odd, negative);
-    }
-    // An exponent, most likely.
-    scalar::decimal(&text[start..end])
+fn decimal<const INTEGER: bool>(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
+    usual::<INTEGER>(text, start, end).or_else(|| scalar::decimal(&text[start..end]))
 }
 
-/// Digits and one point among them: the lowest bit of `odd` is its position in the window.
+/// Digits with a point among them or not, and perhaps an exponent of a sign and two digits. `None`
+/// for everything else.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn with_point(
-    text: &[u8],
-    from: usize,
-    end: usize,
-    window: Window,
-    odd: u32,
-    negative: bool,
-) -> Option<Decimal> {
-    let point = odd.trailing_zeros();
-    let count = end - from - 1;
-    if count == 0 {
+fn usual<const INTEGER: bool>(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
+    let negative = text[..end].get(start) == Some(&b'-');
+    let from = start + usize::from(negative);
+    let (before, power) = without_power(&text[..end])?;
+    let count = before.wrapping_sub(from);
+    if count.wrapping_sub(1) > 31 {
         return None;
     }
-    let moved = Window::load(text, end - 1);
-    let digits = window.without(point, moved).digits(count)?;
-    let exponent = point.cast_signed() - 31;
-    Some(Decimal { digits, exponent, negative, integer: false })
+    let bytes: &[u8; REACH] = text[..before].last_chunk()?;
+    let mut window = Window::load(bytes.last_chunk()?);
+    let odd = window.odd(count);
+    let integer = odd == 0 && before == end;
+    if odd == 0 {
+        let digits = window.digits(count)?;
+        return Some(Decimal { digits, exponent: power, negative, integer });
+    }
+    let point = odd.trailing_zeros();
+    if odd & (odd - 1) != 0 || bytes[1 + point as usize] != b'.' || count == 1 {
+        return None;
+    }
+    window = window.without(point, Window::load(bytes.first_chunk()?));
+    let digits = window.digits(count - 1)?;
+    Some(Decimal { digits, exponent: power + point.cast_signed() - 31, negative, integer })
+}
+
+/// Where a text ends without an exponent, and what that is; `None` if the exponent has not a sign
+/// and two digits.
+#[inline]
+fn without_power(text: &[u8]) -> Option<(usize, i32)> {
+    let [letter, sign, tens, ones] = *text.last_chunk::<4>()?;
+    if letter | 0x20 != b'e' {
+        return Some((text.len(), 0));
+    }
+    let (tens, ones) = (tens.wrapping_sub(b'0'), ones.wrapping_sub(b'0'));
+    let is_signed = sign == b'-' || sign == b'+';
+    let size = i32::from(tens) * 10 + i32::from(ones);
+    (tens < 10 && ones < 10 && is_signed)
+        .then_some((text.len() - 4, if sign == b'-' { -size } else { size }))
 }
 
 /// 32 bytes, less `'0'` each: digits are 0 to 9.
@@ -80,11 +89,9 @@ fn with_point(
 struct Window(__m256i);
 
 impl Window {
-    /// The 32 bytes before `end`.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn load(text: &[u8], end: usize) -> Self {
-        let bytes = text[..end].last_chunk::<32>().expect("callers have checked");
+    fn load(bytes: &[u8; 32]) -> Self {
         // SAFETY: 32 bytes are available, aligned or not.
         let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
         Self(_mm256_add_epi8(bytes, _mm256_set1_epi8(-0x30)))
@@ -97,15 +104,6 @@ impl Window {
         let nine = _mm256_set1_epi8(9);
         let is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(self.0, nine), self.0);
         _mm256_movemask_epi8(_mm256_andnot_si256(is_digit, last(count))).cast_unsigned()
-    }
-
-    /// Whether there is a point at `bit`.
-    #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn is_point(self, bit: u32) -> bool {
-        const POINT: i8 = 0x2e - 0x30;
-        let points = _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(POINT));
-        _mm256_movemask_epi8(points).cast_unsigned() & bit != 0
     }
 
     /// Removes the byte at `point`; the bytes before it come from `moved`, the window one byte

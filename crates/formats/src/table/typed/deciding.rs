@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::pass::{Ended, Part, Pass, Piece};
 use super::report::RecordLine;
-use super::rows::{Checked, Places, Rows};
+use super::rows::{Places, Rows};
 use super::table::Table;
 use super::values::{ColumnType, Kinds, State};
 use crate::error::Result;
@@ -73,7 +73,7 @@ impl Table {
 
 impl Searches<'_> {
     fn take(&mut self, file: usize, part: Part<'_>) -> std::result::Result<(), Ended> {
-        let text = Checked::unchecked(part.bytes);
+        let text = part.bytes;
         let mut at = 0;
         while at < part.bytes.len() {
             if self.left.is_empty() {
@@ -96,7 +96,7 @@ impl Searches<'_> {
     }
 
     /// Returns the row at hand whose value decides.
-    fn row(&mut self, text: Checked<'_>, search: &mut Search) -> Option<usize> {
+    fn row(&mut self, text: &[u8], search: &mut Search) -> Option<usize> {
         let column = &self.table.plan.columns[search.column];
         let rules = &self.table.plan.rules[column.rules];
         let fields = self.rows.column(text, column.index, &mut self.places);

@@ -14,6 +14,16 @@ use crate::input::Text;
 /// Characters of a field that a message shows.
 const SHOWN: usize = 40;
 
+/// Where a text is from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Origin {
+    /// Whether it was in another encoding than UTF-8.
+    pub(super) is_decoded: bool,
+    /// Bytes and lines of the file before it.
+    pub(super) bytes: u64,
+    pub(super) lines: u64,
+}
+
 /// A fault in a text.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
@@ -28,15 +38,16 @@ pub(super) struct Problem {
 
 impl Problem {
     /// Turns it into an error. To count the lines, everything before the record is read once more.
-    pub(super) fn into_error(self, input: &Text, is_decoded: bool) -> Error {
-        let detail = match is_decoded {
+    pub(super) fn into_error(self, input: &Text, origin: Origin) -> Error {
+        let detail = match origin.is_decoded {
             true => self.detail + " (bytes count in the text as UTF-8)",
             false => self.detail,
         };
-        let error = Error::reading(input.path(), self.reason, detail).at(self.offset);
+        let offset = origin.bytes + self.offset;
+        let error = Error::reading(input.path(), self.reason, detail).at(offset);
         let before = ReadOptions::new().with_len(self.record).count(input.source(), b'\n');
         let error = match before {
-            Ok(newlines) => error.on_line(newlines.value + 1),
+            Ok(newlines) => error.on_line(origin.lines + newlines.value + 1),
             Err(_) => error,
         };
         error.hint(self.hint)

@@ -5,6 +5,7 @@ use std::path::Path;
 use swath::{ReadOptions, Source};
 
 use super::encode;
+use super::faults::Origin;
 use super::options::{BatchOptions, Encoding};
 use crate::error::Result;
 use crate::input::Text;
@@ -17,6 +18,8 @@ pub(super) struct File {
     pub(super) begin: u64,
     /// Never [`Encoding::Auto`].
     pub(super) encoding: Encoding,
+    /// What came before the text, if it is a part of a pipe.
+    pub(super) before: Origin,
 }
 
 /// Byte order marks.
@@ -48,18 +51,16 @@ impl File {
         let len = text.len().min(3);
         let head = ReadOptions::new().with_workers(1).with_len(len).read(text.source())?.buffer;
         let (encoding, mark) = encoding(&head, options);
-        match encoding {
-            Encoding::Utf8 => Ok(Self { text, begin: mark as u64, encoding }),
-            other => {
-                let text = encode::decoded(&text, other, mark as u64)?;
-                Ok(Self { text, begin: 0, encoding })
-            }
-        }
+        let (text, begin) = match encoding {
+            Encoding::Utf8 => (text, mark as u64),
+            other => (encode::decoded(&text, other, mark as u64)?, 0),
+        };
+        Ok(Self { text, begin, encoding, before: Origin::default() })
     }
 
-    /// Whether it was in another encoding, so that bytes are not those of the file.
-    pub(super) fn is_decoded(&self) -> bool {
-        self.encoding != Encoding::Utf8
+    /// Where its text is from.
+    pub(super) fn origin(&self) -> Origin {
+        Origin { is_decoded: self.encoding != Encoding::Utf8, ..self.before }
     }
 
     /// The name in messages.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::dialect::{Between, Dialect};
-use super::faults::{self, Problem};
+use super::faults::{self, Origin, Problem};
 use super::options::{BatchOptions, Header, Ragged};
 use super::pass::Pass;
 use super::prefix::{LONG, Prefix, may_end_later};
@@ -40,8 +40,7 @@ pub(super) struct Opening<'o> {
     pub(super) options: &'o BatchOptions,
     /// Where the text begins, after a byte order mark.
     pub(super) begin: u64,
-    /// Whether it was in another encoding than UTF-8.
-    pub(super) is_decoded: bool,
+    pub(super) origin: Origin,
     pub(super) decided: Option<Decided>,
 }
 
@@ -103,9 +102,9 @@ impl Opening<'_> {
         let between = match (told, self.decided) {
             (Some(told), _) => told,
             (None, decided) => match (excels(&prefix.bytes), decided) {
-                (Some((byte, len)), _) => {
+                (Some((byte, len)), decided) => {
                     prefix.cut(len);
-                    Between::Byte(byte)
+                    decided.map_or(Between::Byte(byte), |decided| decided.between)
                 }
                 (None, Some(decided)) => decided.between,
                 (None, None) => sniff::between(prefix, plain, self.options)?,
@@ -145,7 +144,7 @@ impl Opening<'_> {
                 Ok(_) if is_known => return Err(self.empty(prefix)),
                 Err(wrong) if is_known || !may_end_later(wrong, prefix.bytes.len()) => {
                     let problem = faults::split(wrong, prefix.base + at as u64, prefix.base);
-                    return Err(problem.into_error(self.input, self.is_decoded));
+                    return Err(problem.into_error(self.input, self.origin));
                 }
                 _ => {
                     if prefix.bytes.len() >= LONG {
@@ -164,7 +163,7 @@ impl Opening<'_> {
             read: &self.options.read,
             block_size: 0,
             dialect,
-            is_decoded: self.is_decoded,
+            origin: self.origin,
             data: from,
             wanted: swath::Extent::between(from, from + 1),
         };
@@ -183,7 +182,7 @@ impl Opening<'_> {
         let is_padded = self.options.ragged == Ragged::Pad && found < columns;
         if found != columns && !is_padded {
             let problem = faults::ragged(at, found, columns, Ragged::Refuse);
-            return Err(problem.into_error(self.input, self.is_decoded));
+            return Err(problem.into_error(self.input, self.origin));
         }
         let quoting = dialect.quoting();
         let mut scratch = Vec::new();
@@ -196,7 +195,7 @@ impl Opening<'_> {
                 Err(_) => {
                     let problem: Problem =
                         faults::name(at, prefix.base + place.start as u64, raw);
-                    return Err(problem.into_error(self.input, self.is_decoded));
+                    return Err(problem.into_error(self.input, self.origin));
                 }
             }
         }

@@ -304,7 +304,8 @@ impl BatchOptions {
         with_dictionary(dictionary: Dictionary);
     }
 
-    /// Adds a column of text with this name, which has the name of each row's file. Default: none.
+    /// Adds a last column with this name, a dictionary, which has the name of each row's file.
+    /// Default: none.
     #[must_use]
     pub fn with_file_column(mut self, name: impl Into<String>) -> Self {
         self.file_column = Some(name.into());

@@ -10,9 +10,9 @@ use arrow_array::{Array, ArrayRef};
 
 use super::faults::{self, Problem};
 use super::guesses::Guesses;
-use super::pass::{Part, Piece};
+use super::pass::Piece;
 use super::plan::{Column, Plan};
-use super::rows::{Checked, Places, Rows};
+use super::rows::{Places, Rows};
 use super::search::Search;
 use super::values::{Builder, ColumnType, Kinds, RawFields, Rules};
 
@@ -61,8 +61,7 @@ enum Stopped {
 }
 
 /// The columns that are parsed in one run.
-struct Run<'r> {
-    texts: &'r [(Part<'r>, Checked<'r>)],
+struct Run {
     rows: Rows,
     places: Places,
     builders: Vec<Option<Builder>>,
@@ -73,15 +72,13 @@ struct Run<'r> {
 impl Parser<'_> {
     /// Parses columns of the plan; what contradicts their types makes these wider.
     pub(super) fn block(&self, piece: &Piece<'_>, which: &[usize]) -> Result<Block, Problem> {
-        let texts: Vec<_> =
-            piece.parts().map(|part| (part, Checked::new(part.bytes))).collect();
         let kinds = self.guesses.of(which);
         let mut job = Job { which, kinds, todo: (0..which.len()).collect() };
         let mut parsed: Vec<Option<Parsed>> = Vec::new();
         parsed.resize_with(which.len(), || None);
         loop {
             let run =
-                self.run(&texts, &mut job).map_err(|stopped| self.first(piece, stopped))?;
+                self.run(piece, &mut job).map_err(|stopped| self.first(piece, stopped))?;
             let mut again = Vec::new();
             for (&slot, builder) in job.todo.iter().zip(run.builders) {
                 match builder {
@@ -122,21 +119,17 @@ impl Parser<'_> {
         self.plan.kind(self.column(job, slot), job.kinds[slot])
     }
 
-    fn run<'r>(
-        &self,
-        texts: &'r [(Part<'r>, Checked<'r>)],
-        job: &mut Job<'_>,
-    ) -> Result<Run<'r>, Stopped> {
+    fn run(&self, piece: &Piece<'_>, job: &mut Job<'_>) -> Result<Run, Stopped> {
         let builder = |&slot: &usize| Some(Builder::new(self.kind(job, slot), 0));
         let mut run = Run {
-            texts,
             rows: Rows::default(),
             places: Places::default(),
             builders: job.todo.iter().map(builder).collect(),
             count: 0,
             aside: Vec::new(),
         };
-        for &(part, text) in run.texts {
+        for part in piece.parts() {
+            let text = part.bytes;
             let mut at = 0;
             while at < part.bytes.len() {
                 at = run.rows.fill(part.bytes, at, &self.plan.shape).map_err(|fault| {
@@ -156,12 +149,7 @@ impl Parser<'_> {
     }
 
     /// Takes the rows at hand, column by column.
-    fn take(
-        &self,
-        text: Checked<'_>,
-        run: &mut Run<'_>,
-        job: &mut Job<'_>,
-    ) -> Result<(), Stopped> {
+    fn take(&self, text: &[u8], run: &mut Run, job: &mut Job<'_>) -> Result<(), Stopped> {
         let Run { rows, places, builders, .. } = run;
         for (at, builder) in builders.iter_mut().enumerate() {
             let Some(column) = builder else { continue };

@@ -16,6 +16,7 @@ use bytes::Bytes;
 use swath::{Block, Extent, ReadOptions};
 
 use super::dialect::Dialect;
+use super::faults::{self, Origin};
 use super::record::{Records, Wrong};
 use super::state::{Lines, State, possible};
 use crate::error::{Error, Result};
@@ -82,7 +83,7 @@ pub(super) struct Pass<'p> {
     /// 0 for the usual size.
     pub(super) block_size: u64,
     pub(super) dialect: Dialect,
-    pub(super) is_decoded: bool,
+    pub(super) origin: Origin,
     /// Where the first record of the text is.
     pub(super) data: u64,
     /// Only records that begin here.
@@ -265,7 +266,7 @@ impl<'p> Pass<'p> {
     }
 
     /// Reads some bytes of the text.
-    fn text(&self, from: u64, to: u64) -> Result<swath::Buffer> {
+    pub(super) fn text(&self, from: u64, to: u64) -> Result<swath::Buffer> {
         let read = ReadOptions::new().with_workers(1).with_offset(from).with_len(to - from);
         Ok(read.read(self.input.source())?.buffer)
     }
@@ -311,7 +312,7 @@ impl<'p> Pass<'p> {
     }
 
     fn unclosed(&self, quote: u64) -> Error {
-        super::faults::wrong(Wrong::OpenQuote(0), quote).into_error(self.input, self.is_decoded)
+        faults::wrong(Wrong::OpenQuote(0), quote).into_error(self.input, self.origin)
     }
 }
 

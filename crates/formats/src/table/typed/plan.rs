@@ -119,6 +119,13 @@ impl Plan {
         Some(&mut self.columns[at])
     }
 
+    /// Makes types that were found those that values must have from now on.
+    pub(super) fn keep(&mut self, kinds: &[ColumnType]) {
+        for (column, &kind) in self.columns.iter_mut().zip(kinds) {
+            column.told = Some(kind);
+        }
+    }
+
     /// Returns the type of a column whose values can be this.
     pub(super) fn kind(&self, column: &Column, seen: Kinds) -> ColumnType {
         match (column.told, seen.column_type()) {
@@ -134,7 +141,7 @@ impl Plan {
             |&at: &usize| Field::new(self.columns[at].shown(), kinds[at].data_type(), true);
         let mut fields: Vec<Field> = self.order.iter().map(field).collect();
         if let Some(name) = &self.file_column {
-            fields.push(Field::new(name, ColumnType::Text.data_type(), false));
+            fields.push(Field::new(name, ColumnType::Dictionary.data_type(), false));
         }
         Arc::new(Schema::new(fields))
     }

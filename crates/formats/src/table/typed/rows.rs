@@ -7,6 +7,8 @@
 //!                                  before it begins
 //! ```
 
+use swath_simd::{CutMarks, Cuts};
+
 use super::dialect::{Between, Dialect};
 use super::options::Ragged;
 use super::record::{Line, Place, Records, Wrong};
@@ -44,12 +46,13 @@ pub(super) struct Rows {
     begins: Vec<u32>,
     /// Where records begin that were set aside.
     pub(super) aside: Vec<usize>,
+    cuts: Cuts,
 }
 
 /// Bytes of text whose fields are found before the first of them is parsed, so that the text stays
 /// in the cache of the core.
 const PIECE: usize = 128 << 10;
-/// The most fields of them.
+/// The most fields of them that are found byte by byte.
 const FIELDS: usize = 64 << 10;
 
 impl Rows {
@@ -82,9 +85,84 @@ impl Rows {
         let end = text.len().min(at.saturating_add(PIECE));
         let mut at = at;
         while at < end && self.ends.len() < FIELDS {
-            at = self.add(text, at, shape)?;
+            at = match shape.dialect.between {
+                Between::Blanks => self.add(text, at, shape)?,
+                Between::Byte(_) | Between::Nothing => self.add_many(text, at, end, shape)?,
+            };
         }
         Ok(at)
+    }
+
+    /// Adds records that begin from `at` on and before `end`, at least one, and returns where the
+    /// next one begins.
+    fn add_many(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        let mut cuts = std::mem::take(&mut self.cuts);
+        let searched = cuts.find(text, at, end, shape.marks());
+        let found = self.take(text, at, &mut cuts, searched.has_returns, shape);
+        self.cuts = cuts;
+        let next = found?;
+        // A record that is longer than what was searched, or that the search does not pass.
+        if next == at || searched.is_stopped { self.add(text, next, shape) } else { Ok(next) }
+    }
+
+    /// Takes the records that were found, and returns where the one after them begins.
+    fn take(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        cuts: &mut Cuts,
+        has_returns: bool,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        let columns = shape.columns;
+        let (mut start, mut first) = (at, 0);
+        let newlines = cuts.newlines.as_slice();
+        let mut line = 0;
+        while let Some(&newline) = newlines.get(line) {
+            let ends = cuts.ends.as_mut_slice();
+            let is_row = ends.get(first + columns - 1) == Some(&newline)
+                && !is_odd(text, start, newline as usize, shape);
+            if !is_row {
+                break;
+            }
+            if has_returns && text[newline as usize - usize::from(newline > 0)] == b'\r' {
+                ends[first + columns - 1] = newline - 1;
+            }
+            self.starts.push(short(start));
+            (start, first, line) = (newline as usize + 1, first + columns, line + 1);
+        }
+        self.ends.extend_from_slice(&cuts.ends.as_slice()[..first]);
+        while let Some(&newline) = newlines.get(line) {
+            let ends = &cuts.ends.as_slice()[first..];
+            let is_row = ends.get(columns - 1) == Some(&newline)
+                && !is_odd(text, start, newline as usize, shape);
+            let next = if is_row {
+                self.starts.push(short(start));
+                self.ends.extend_from_slice(&ends[..columns]);
+                if let Some(last) = self.ends.last_mut()
+                    && has_returns
+                    && text[newline as usize - 1] == b'\r'
+                {
+                    *last -= 1;
+                }
+                newline as usize + 1
+            } else {
+                self.add(text, start, shape)?
+            };
+            first += ends.iter().take_while(|&&end| (end as usize) < next).count();
+            line += newlines[line..].iter().take_while(|&&end| (end as usize) < next).count();
+            start = next;
+            if self.ends.len() >= FIELDS && !is_row {
+                return Ok(start);
+            }
+        }
+        Ok(start)
     }
 
     /// Adds the record that begins at `at`, and returns where the next one begins.
@@ -131,7 +209,7 @@ impl Rows {
     /// Returns the fields of one column in some rows.
     pub(super) fn column<'t>(
         &self,
-        text: Checked<'t>,
+        text: &'t [u8],
         column: usize,
         fields: &'t mut Places,
     ) -> RawFields<'t> {
@@ -139,7 +217,7 @@ impl Rows {
         fields.ends.clear();
         let columns = self.columns;
         let every = |all: &[u32], from: usize, to: &mut Vec<u32>| {
-            to.extend(all.iter().skip(from).step_by(columns));
+            to.extend(all.chunks_exact(columns).map(|row| row[from]));
         };
         every(&self.ends, column, &mut fields.ends);
         if !self.begins.is_empty() {
@@ -147,16 +225,11 @@ impl Rows {
         } else if column == 0 {
             fields.starts.extend_from_slice(&self.starts);
         } else {
-            let before = self.ends.iter().skip(column - 1).step_by(columns);
+            let before = self.ends.chunks_exact(columns).map(|row| row[column - 1]);
             // An end is a position in a text, so it is below the maximum.
-            fields.starts.extend(before.map(|&end| end.wrapping_add(1)));
+            fields.starts.extend(before.map(|end| end.wrapping_add(1)));
         }
-        RawFields {
-            text: text.bytes,
-            valid: text.valid,
-            starts: &fields.starts,
-            ends: &fields.ends,
-        }
+        RawFields { text, starts: &fields.starts, ends: &fields.ends }
     }
 }
 
@@ -167,21 +240,23 @@ pub(super) struct Places {
     ends: Vec<u32>,
 }
 
-/// A text, and whether it is UTF-8.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Checked<'t> {
-    pub(super) bytes: &'t [u8],
-    pub(super) valid: Option<&'t str>,
+/// Whether a line is not a row although it may have as many fields as one.
+fn is_odd(text: &[u8], start: usize, newline: usize, shape: &Shape) -> bool {
+    let line = &text[start..newline];
+    let is_empty = shape.columns == 1 && matches!(line, [] | [b'\r']);
+    is_empty
+        || (shape.dialect.comment.is_some() && line.first() == shape.dialect.comment.as_ref())
 }
 
-impl<'t> Checked<'t> {
-    pub(super) fn new(bytes: &'t [u8]) -> Self {
-        Self { bytes, valid: std::str::from_utf8(bytes).ok() }
-    }
-
-    /// A text that may be anything.
-    pub(super) fn unchecked(bytes: &'t [u8]) -> Self {
-        Self { bytes, valid: None }
+impl Shape {
+    /// The bytes that mean something.
+    fn marks(&self) -> CutMarks {
+        let Dialect { between, quote, escape, .. } = self.dialect;
+        let delimiter = match between {
+            Between::Byte(delimiter) => Some(delimiter),
+            Between::Blanks | Between::Nothing => None,
+        };
+        CutMarks { delimiter, quote, escape }
     }
 }
 

@@ -29,26 +29,29 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
         Some(Delimiter::Blanks) => Some(b' '),
         None => None,
     };
-    let decimal = Some(options.decimal);
     let escape = options.escape.filter(|&escape| Some(escape) != options.quote);
-    let marks = [delimiter, options.quote, escape, options.comment, decimal, options.thousands];
+    let marks = [delimiter, options.quote, escape, options.comment, Some(options.decimal)];
+    let marks: Vec<u8> = marks.into_iter().flatten().collect();
     let invalid = |detail: String| Err(Error::reading(path, FormatReason::Invalid, detail));
-    for (at, mark) in marks.iter().enumerate() {
-        let Some(byte) = *mark else { continue };
-        let is_wrong = matches!(byte, b'\n' | b'\r') || !byte.is_ascii();
-        if is_wrong || (at > 0 && marks[..at].contains(mark)) {
-            let shown = byte.escape_ascii();
+    for byte in marks.iter().copied().chain(options.thousands) {
+        let shown = byte.escape_ascii();
+        if !byte.is_ascii() || matches!(byte, b'\n' | b'\r') {
             return invalid(format!(
-                "`{shown}` cannot be what two of delimiter, quote, escape, comment, decimal point and \
-                 separator of thousands are, nor be part of a line end or of a character"
+                "the byte `{shown}` has another meaning, or is part of a character"
+            ));
+        }
+        if marks.iter().filter(|&&other| other == byte).count() > 1 {
+            return invalid(format!(
+                "`{shown}` is two of delimiter, quote, escape, comment and decimal point"
             ));
         }
     }
-    if [decimal, options.thousands].iter().flatten().any(|byte| is_numeric(*byte)) {
-        return invalid(
-            "the decimal point and the separator of thousands must not be part of a number"
-                .to_owned(),
-        );
+    let in_numbers = [Some(options.decimal), options.thousands];
+    if in_numbers.iter().flatten().any(|&byte| is_numeric(byte))
+        || in_numbers[0] == in_numbers[1]
+    {
+        let detail = "the decimal point and the separator of thousands must differ, and not be part of a number";
+        return invalid(detail.to_owned());
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! What the first records show: the delimiter, and whether the first one has names.
 
+use std::cmp::Reverse;
+
 use super::dialect::{Between, Dialect, trim};
 use super::options::{BatchOptions, Ragged};
 use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records};
 use super::rules;
-use super::values::{Builder, ColumnType, Field, Kinds, Rules};
+use super::values::{Builder, ColumnType, Field, Kinds, Rules, State};
 use crate::error::Result;
 
 /// The most records of a sample after the first one.
@@ -81,8 +83,9 @@ impl Sample {
     fn consistency(&self) -> Option<(usize, usize)> {
         let mut counts: Vec<usize> = self.records().map(<[Place]>::len).collect();
         counts.sort_unstable();
-        let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0]));
-        let (often, count) = runs.max()?;
+        // Of several that are as frequent, the smallest.
+        let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), Reverse(run[0])));
+        let (often, Reverse(count)) = runs.max()?;
         (count >= 2).then_some((often, counts.len() + usize::from(self.has_fault)))
     }
 
@@ -140,9 +143,9 @@ impl<'t> Judge<'t> {
 
     /// Whether a field is neither a value of another type than text nor missing.
     fn is_name(&self, place: Place) -> bool {
-        let is_text = self.with(place, |field| match Kinds::of(field, &self.rules) {
-            Kinds::MISSING => field.is_quoted,
-            kinds => kinds.column_type() == ColumnType::Text && kinds.is_text(),
+        let is_text = self.with(place, |field| {
+            let state = Kinds::of(field, &self.rules).state();
+            matches!(state, State::Quoted | State::Of(ColumnType::Text))
         });
         is_text && !self.is_number(place)
     }
@@ -190,8 +193,7 @@ pub(super) fn between(
     plain: Dialect,
     options: &BatchOptions,
 ) -> Result<Between> {
-    let others =
-        [plain.quote, plain.escape, plain.comment, Some(options.decimal), options.thousands];
+    let others = [plain.quote, plain.escape, plain.comment, Some(options.decimal)];
     let mut best: Option<(u8, usize, usize)> = None;
     for byte in CANDIDATES.into_iter().filter(|&byte| !others.contains(&Some(byte))) {
         let sample = Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain })?;

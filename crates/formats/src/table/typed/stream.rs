@@ -15,6 +15,7 @@ use swath::{Extent, Source};
 use super::options::BatchOptions;
 use super::parse::{Block, Parser};
 use super::pass::{Pass, Piece};
+use super::pipe::Pipe;
 use super::read;
 use super::report::TableReport;
 use super::settle::{Keep, settled};
@@ -34,13 +35,18 @@ const BLOCK_SIZE: u64 = 1 << 20;
 /// After an error it ends.
 pub struct BatchStream {
     table: Table,
+    /// What follows the text of the file, if that is the first part of a pipe.
+    pipe: Option<Pipe>,
     kinds: Vec<ColumnType>,
     schema: SchemaRef,
     report: TableReport,
     nulls: Vec<u64>,
     ready: VecDeque<RecordBatch>,
-    /// The file that is being read, and where its next record begins.
+    /// The file that is being read.
     file: usize,
+    /// Where one of its records begins, and from where on those have to be found that were not
+    /// returned yet.
+    record: u64,
     next: u64,
     has_ended: bool,
 }
@@ -53,7 +59,11 @@ impl std::fmt::Debug for BatchStream {
 
 impl BatchStream {
     pub(super) fn open(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
-        let table = Table::open(sources, options)?;
+        let (sources, mut pipe) = Pipe::among(sources, options)?;
+        let mut table = Table::open(sources, options)?;
+        if let Some(pipe) = &mut pipe {
+            pipe.cut(&mut table)?;
+        }
         let kinds = match table.plan.columns.iter().all(|column| column.told.is_some()) {
             true => table.guesses.types(&table.plan),
             false => settled(&table, Keep::Types)?.0,
@@ -63,9 +73,25 @@ impl BatchStream {
         let deciding = table.deciding()?;
         let columns = read::columns(&table, &kinds, &deciding, &nulls);
         let report = TableReport { columns, ..table.report() };
-        let next = table.heads[0].data;
+        let (record, next) = (table.heads[0].data, table.wanted[0].offset());
         let ready = VecDeque::new();
-        Ok(Self { table, kinds, schema, report, nulls, ready, file: 0, next, has_ended: false })
+        let has_ended = false;
+        if pipe.is_some() {
+            table.plan.keep(&kinds);
+        }
+        Ok(Self {
+            table,
+            pipe,
+            kinds,
+            schema,
+            report,
+            nulls,
+            ready,
+            file: 0,
+            record,
+            next,
+            has_ended,
+        })
     }
 
     /// Returns the names and types of the columns.
@@ -85,30 +111,36 @@ impl BatchStream {
     fn round(&mut self) -> Result<bool> {
         let whole = self.table.wanted[self.file];
         if self.next >= whole.end() {
+            if let Some(pipe) = &mut self.pipe {
+                (self.record, self.next) = (0, 0);
+                return pipe.next(&mut self.table, self.report.rows);
+            }
             if self.file + 1 == self.table.files.len() {
                 return Ok(false);
             }
             self.file += 1;
-            self.next = self.table.heads[self.file].data;
+            self.record = self.table.heads[self.file].data;
+            self.next = self.table.wanted[self.file].offset();
             return Ok(true);
         }
-        let (mut blocks, next) = self.blocks(whole)?;
+        let end = self.next.saturating_add(self.size()).min(whole.end());
+        let (mut blocks, record) = self.blocks(Extent::between(self.next, end))?;
         blocks.sort_unstable_by_key(|&(index, _)| index);
         for (_, block) in blocks {
             self.take(block)?;
         }
-        self.next = next;
+        self.record = record;
+        self.next = end.max(record);
         Ok(true)
     }
 
-    /// Parses the records of some blocks, and returns where the next ones begin.
-    fn blocks(&self, whole: Extent) -> Result<(Vec<(u64, Block)>, u64)> {
-        let from = self.next.max(whole.offset());
-        let wanted = Extent::between(from, from.saturating_add(self.size()).min(whole.end()));
+    /// Parses the records that begin in an extent, and returns where the next one begins, or an
+    /// earlier one.
+    fn blocks(&self, wanted: Extent) -> Result<(Vec<(u64, Block)>, u64)> {
         let parser = Parser { plan: &self.table.plan, guesses: &self.table.guesses };
         let which: Vec<usize> = (0..self.kinds.len()).collect();
-        let done = Mutex::new((Vec::new(), wanted.end()));
-        let pass = Pass { data: self.next, wanted, ..self.table.pass(self.file) };
+        let done = Mutex::new((Vec::new(), self.record));
+        let pass = Pass { data: self.record, wanted, ..self.table.pass(self.file) };
         pass.each(&|piece: Piece<'_>| {
             let problem = |problem| self.table.error(self.file, problem);
             let block = parser.block(&piece, &which).map_err(problem)?;

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::StringViewBuilder;
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
-use arrow_buffer::ScalarBuffer;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions, StringArray,
+    new_null_array,
+};
 use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
@@ -18,6 +19,7 @@ use super::pass::Pass;
 use super::plan::Plan;
 use super::report::{LISTED, RecordLine, SetAside, TableReport};
 use super::rules;
+use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 
 /// The files of a table, opened, and what was decided about them.
@@ -53,7 +55,7 @@ impl Table {
                 input: &file.text,
                 options,
                 begin: file.begin,
-                is_decoded: file.is_decoded(),
+                origin: file.origin(),
                 decided,
             };
             let head = opening.head()?;
@@ -89,13 +91,18 @@ impl Table {
                 None => all,
             };
             self.wanted.push(wanted);
-            if let Some(rows) = left {
-                let (end, found) = limit::end(self.pass(index), &self.plan.shape, rows)?;
-                self.wanted[index] = Extent::between(wanted.offset(), end.max(wanted.offset()));
-                left = Some(rows - found);
-            }
+            left = self.limit(index, left)?;
         }
         Ok(())
+    }
+
+    /// Selects as many rows of a file, and returns how many more there may be.
+    pub(super) fn limit(&mut self, file: usize, rows: Option<u64>) -> Result<Option<u64>> {
+        let Some(rows) = rows else { return Ok(None) };
+        let (end, found) = limit::end(self.pass(file), &self.plan.shape, rows)?;
+        let from = self.wanted[file].offset();
+        self.wanted[file] = Extent::between(from, end.max(from));
+        Ok(Some(rows - found))
     }
 
     /// Returns a pass over the wanted records of a file.
@@ -105,7 +112,7 @@ impl Table {
             read: &self.options.read,
             block_size: self.options.block_size,
             dialect: self.heads[file].dialect,
-            is_decoded: self.files[file].is_decoded(),
+            origin: self.files[file].origin(),
             data: self.heads[file].data,
             wanted: self.wanted[file],
         }
@@ -114,7 +121,7 @@ impl Table {
     /// Returns the error for a fault in a file.
     pub(super) fn error(&self, file: usize, problem: Problem) -> Error {
         let file = &self.files[file];
-        problem.into_error(&file.text, file.is_decoded())
+        problem.into_error(&file.text, file.origin())
     }
 
     /// Returns the columns of the plan as a batch.
@@ -164,10 +171,11 @@ impl Table {
     /// Returns the lines of records, given by their files and offsets in order.
     pub(super) fn lines(&self, records: &[(usize, u64)]) -> Result<Vec<RecordLine>> {
         let mut lines = Vec::with_capacity(records.len());
-        let (mut source, mut from, mut line) = (0, 0, 1);
+        let first = |file: usize| self.files[file].before.lines + 1;
+        let (mut source, mut from, mut line) = (0, 0, first(0));
         for &(file, offset) in records {
             if file != source {
-                (source, from, line) = (file, 0, 1);
+                (source, from, line) = (file, 0, first(file));
             }
             if offset > from {
                 let between = ReadOptions::new().with_offset(from).with_len(offset - from);
@@ -206,13 +214,11 @@ fn alike(file: &File, head: &Head, first: &File, names: &Head) -> Result<()> {
 
 /// A column that has the same text in each row.
 fn repeated(text: &str, rows: usize) -> ArrayRef {
-    let mut one = StringViewBuilder::new();
-    one.append_value(text);
-    let one = one.finish();
-    let views = ScalarBuffer::from(vec![one.views()[0]; rows]);
-    let buffers = one.data_buffers().to_vec();
-    match StringViewArray::try_new(views, buffers, None) {
+    let keys = Int32Array::from(vec![0; rows]);
+    let texts: ArrayRef = Arc::new(StringArray::from(vec![text]));
+    // The keys are those of the one text.
+    match DictionaryArray::try_new(keys, texts) {
         Ok(all) => Arc::new(all),
-        Err(_) => Arc::new(StringViewArray::from_iter_values(std::iter::repeat_n(text, rows))),
+        Err(_) => new_null_array(&ColumnType::Dictionary.data_type(), rows),
     }
 }

@@ -13,10 +13,14 @@
 
 mod bools;
 mod builder;
+mod dictionary;
 mod field;
 mod fill;
 mod formats;
+mod gather;
 mod kinds;
+mod layout;
+mod loops;
 mod misfit;
 mod moments;
 mod number;
@@ -34,3 +38,6 @@ pub(in crate::table) use kinds::{Kinds, State};
 pub(in crate::table) use misfit::{Misfit, MisfitAt};
 pub(in crate::table) use rules::{Rules, Words};
 pub use types::ColumnType;
+
+#[cfg(test)]
+mod tests;

@@ -3,33 +3,74 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, BooleanArray};
-use arrow_buffer::{BooleanBufferBuilder, NullBuffer};
+use arrow_buffer::NullBuffer;
+use swath_simd::Tokens;
 
-use super::field::Field;
+use super::field::{Field, RawFields};
 use super::fill::Fill;
-use super::misfit::Misfit;
+use super::loops::{self, Parse};
+use super::misfit::{Misfit, MisfitAt};
 use super::rules::Rules;
+use super::validity::Validity;
 
-/// A column of booleans, one bit each.
-pub(super) struct Bools(BooleanBufferBuilder);
+/// A column of booleans.
+pub(super) struct Bools(Vec<bool>);
 
 impl Bools {
     pub(super) fn new(capacity: usize) -> Self {
-        Self(BooleanBufferBuilder::new(capacity))
+        Self(Vec::with_capacity(capacity))
+    }
+}
+
+/// How booleans are parsed.
+struct ParseBools;
+
+impl Parse for ParseBools {
+    type Value = bool;
+
+    fn is_plain(&self, rules: &Rules) -> bool {
+        !rules.nulls.meets(&rules.trues) && !rules.nulls.meets(&rules.falses)
+    }
+
+    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [bool]) -> usize {
+        let places = tokens.starts.iter().zip(tokens.ends).zip(out);
+        let mut count = 0;
+        for ((&start, &end), slot) in places {
+            let (start, end) = (start as usize, end as usize);
+            *slot = rules.trues.has_at(tokens.text, start, end);
+            if !*slot && !rules.falses.has_at(tokens.text, start, end) {
+                return count;
+            }
+            count += 1;
+        }
+        count
+    }
+
+    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<bool, Misfit> {
+        rules.boolean(field).ok_or_else(|| Misfit::of(field.bytes))
     }
 }
 
 impl Fill for Bools {
     fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        self.0.append(rules.boolean(field).ok_or(Misfit::Form)?);
+        self.0.push(ParseBools.one(field, rules)?);
         Ok(())
     }
 
     fn push_missing(&mut self) {
-        self.0.append(false);
+        self.0.push(false);
+    }
+
+    fn push_all(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        validity: &mut Validity,
+    ) -> Result<(), MisfitAt> {
+        loops::push_all(&ParseBools, &mut self.0, fields, rules, validity)
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
-        Arc::new(BooleanArray::new(self.0.finish(), nulls))
+        Arc::new(BooleanArray::new(std::mem::take(&mut self.0).into(), nulls))
     }
 }

@@ -7,13 +7,14 @@ use arrow_array::types::{
 };
 
 use super::bools::Bools;
+use super::dictionary::Dictionary;
 use super::field::{Field, RawFields};
 use super::fill::{Fill, push_or_missing};
 use super::misfit::{Misfit, MisfitAt};
 use super::moments::{Dates, Moments};
 use super::numbers::Numbers;
 use super::rules::Rules;
-use super::texts::{Dictionary, Texts};
+use super::texts::Texts;
 use super::types::ColumnType;
 use super::validity::Validity;
 

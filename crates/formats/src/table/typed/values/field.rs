@@ -1,5 +1,7 @@
 //! Fields: as they are in the text, and without their quotes.
 
+use swath_simd::Tokens;
+
 /// A field without its quotes and escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct Field<'t> {
@@ -72,8 +74,6 @@ impl Quoting {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::table) struct RawFields<'t> {
     pub(in crate::table) text: &'t [u8],
-    /// The same text, if it is valid UTF-8 as a whole: then no field has to be checked.
-    pub(in crate::table) valid: Option<&'t str>,
     pub(in crate::table) starts: &'t [u32],
     pub(in crate::table) ends: &'t [u32],
 }
@@ -82,6 +82,29 @@ impl<'t> RawFields<'t> {
     /// Returns how many there are.
     pub(in crate::table) fn len(&self) -> usize {
         self.starts.len().min(self.ends.len())
+    }
+
+    /// Returns the number of their bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let lens = self.starts.iter().zip(self.ends);
+        lens.map(|(&start, &end)| end.saturating_sub(start) as usize).sum()
+    }
+
+    /// Returns them as tokens.
+    pub(super) fn tokens(&self) -> Tokens<'t> {
+        Tokens { text: self.text, starts: self.starts, ends: self.ends }
+    }
+
+    /// Returns those from `first` on, at most `count`.
+    pub(super) fn some(&self, first: usize, count: usize) -> Self {
+        let end = self.len().min(first + count);
+        let some = |places: &'t [u32]| &places[first.min(end)..end];
+        Self { text: self.text, starts: some(self.starts), ends: some(self.ends) }
+    }
+
+    /// Returns all of them, some at a time.
+    pub(super) fn batches(self, size: usize) -> impl Iterator<Item = Self> {
+        (0..self.len()).step_by(size).map(move |first| self.some(first, size))
     }
 
     /// Returns the bytes of one; `None` if it is not there.

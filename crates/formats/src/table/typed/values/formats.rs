@@ -5,14 +5,18 @@
 use arrow_schema::TimeUnit;
 use chrono::Timelike;
 use chrono::format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse};
+use swath_simd::{Moment, Tokens};
 
-use super::time::{self, Moment};
+use super::layout::Layout;
+use super::time;
 use super::types::ColumnType;
 
 /// A form that dates or timestamps are written in.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct Format {
     items: Vec<Item<'static>>,
+    /// If all parts have a fixed width.
+    layout: Option<Layout>,
     has_time: bool,
     has_zone: bool,
 }
@@ -32,7 +36,8 @@ impl Format {
         if !has(&is_date) {
             return Err(format!("`{text}` has no date"));
         }
-        Ok(Self { items, has_time, has_zone })
+        let layout = Layout::new(&items);
+        Ok(Self { items, layout, has_time, has_zone })
     }
 
     /// Returns the type of a column in this form.
@@ -54,13 +59,30 @@ impl Format {
         }
     }
 
+    /// Calls `take` with the moment of each token; returns how many tokens precede the first that
+    /// does not have the layout, or that `take` refuses by `false`.
+    pub(super) fn plain(
+        &self,
+        tokens: Tokens<'_>,
+        mut take: impl FnMut(usize, Moment) -> bool,
+    ) -> usize {
+        let Some(layout) = &self.layout else { return 0 };
+        let places = tokens.starts.iter().zip(tokens.ends);
+        let mut is_taken = |(index, (&start, &end)): (usize, (&u32, &u32))| {
+            let token = tokens.text.get(start as usize..end as usize);
+            token.and_then(|token| layout.moment(token)).is_some_and(|found| take(index, found))
+        };
+        let count = places.len();
+        places.enumerate().position(|place| !is_taken(place)).unwrap_or(count)
+    }
+
     /// Returns the moment that a token is, at midnight if there is no time.
     pub(super) fn moment(&self, token: &[u8]) -> Option<Moment> {
         let text = std::str::from_utf8(token).ok()?;
         let mut parsed = Parsed::new();
         parse(&mut parsed, text, self.items.iter()).ok()?;
         if !self.has_time && !self.has_zone {
-            return Some(Moment::midnight(time::days(parsed.to_naive_date().ok()?)));
+            return Some(time::midnight(time::days(parsed.to_naive_date().ok()?)));
         }
         let local = match self.has_time {
             true => parsed.to_naive_datetime_with_offset(0).ok()?,
@@ -74,7 +96,7 @@ impl Format {
         };
         let local = local.and_utc();
         let (seconds, nanos) = (local.timestamp() - offset, local.timestamp_subsec_nanos());
-        Some(Moment { seconds, nanos, digits: 9, is_zoned: self.has_zone })
+        Some(Moment { seconds, nanos, digits: 0, is_zoned: self.has_zone })
     }
 }
 
@@ -126,7 +148,7 @@ mod tests {
 
     fn read(format: &str, text: &str) -> Option<i64> {
         let format = Format::new(format).expect("directives");
-        format.moment(text.as_bytes())?.exactly(TimeUnit::Microsecond).ok()
+        time::exactly(format.moment(text.as_bytes())?, TimeUnit::Microsecond).ok()
     }
 
     #[test]

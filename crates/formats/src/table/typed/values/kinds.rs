@@ -13,11 +13,12 @@
 use std::ops::{BitOr, BitOrAssign};
 
 use arrow_schema::TimeUnit;
+use swath_simd::Moment;
 
 use super::field::Field;
 use super::number::Number;
 use super::rules::Rules;
-use super::time::{self, Moment};
+use super::time;
 use super::types::ColumnType;
 
 /// What some fields can be. [`join`](Self::join) gives what more of them can be.
@@ -90,7 +91,7 @@ impl Kinds {
 
     fn of_time(token: &[u8]) -> Self {
         if let Some(days) = time::date(token) {
-            return Self::value(DATE | MICROS | with_nanos(Moment::midnight(days), NANOS));
+            return Self::value(DATE | MICROS | with_nanos(time::midnight(days), NANOS));
         }
         let Some(moment) = time::moment(token) else { return Self::TEXT };
         let (micros, nanos) =
@@ -151,7 +152,7 @@ impl Kinds {
 
 /// The type in nanoseconds, if it holds the moment.
 fn with_nanos(moment: Moment, nanos: u16) -> u16 {
-    if moment.exactly(TimeUnit::Nanosecond).is_ok() { nanos } else { 0 }
+    if time::exactly(moment, TimeUnit::Nanosecond).is_ok() { nanos } else { 0 }
 }
 
 impl BitOr for Kinds {

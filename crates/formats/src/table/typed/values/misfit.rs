@@ -15,6 +15,14 @@ pub(in crate::table) enum Misfit {
     Room,
 }
 
+impl Misfit {
+    /// Says why bytes are not a value, if it is not for their range.
+    #[cold]
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        if std::str::from_utf8(bytes).is_err() { Self::Encoding } else { Self::Form }
+    }
+}
+
 /// The first field that is not a value of a column, by its index among those given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct MisfitAt {

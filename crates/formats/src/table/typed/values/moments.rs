@@ -9,12 +9,15 @@ use arrow_array::types::{
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::NullBuffer;
 use arrow_schema::TimeUnit;
+use swath_simd::{Moment, Tokens, parse_dates, parse_moments};
 
-use super::field::Field;
+use super::field::{Field, RawFields};
 use super::fill::Fill;
-use super::misfit::Misfit;
+use super::loops::{self, Parse};
+use super::misfit::{Misfit, MisfitAt};
 use super::rules::Rules;
-use super::time::{self, Moment};
+use super::time;
+use super::validity::Validity;
 
 /// A column of days since 1970.
 pub(super) struct Dates(Vec<i32>);
@@ -25,19 +28,58 @@ impl Dates {
     }
 }
 
-impl Fill for Dates {
-    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
+/// How dates are parsed.
+struct ParseDates;
+
+impl Parse for ParseDates {
+    type Value = i32;
+
+    fn is_plain(&self, rules: &Rules) -> bool {
+        !rules.has_odd_words()
+    }
+
+    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i32]) -> usize {
+        if rules.has_odd_booleans() {
+            return 0;
+        }
+        match &rules.format {
+            None => parse_dates(tokens, out),
+            Some(format) => format.plain(tokens, |index, moment| {
+                time::day(moment).map(|day| out[index] = day).is_some()
+            }),
+        }
+    }
+
+    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<i32, Misfit> {
+        if rules.is_refused(field) {
+            return Err(Misfit::Form);
+        }
         let token = field.trimmed();
         let days = match &rules.format {
             None => time::date(token),
-            Some(format) => format.moment(token).and_then(Moment::day),
+            Some(format) => format.moment(token).and_then(time::day),
         };
-        self.0.push(days.ok_or(Misfit::Form)?);
+        days.ok_or_else(|| Misfit::of(token))
+    }
+}
+
+impl Fill for Dates {
+    fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
+        self.0.push(ParseDates.one(field, rules)?);
         Ok(())
     }
 
     fn push_missing(&mut self) {
         self.0.push(0);
+    }
+
+    fn push_all(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        validity: &mut Validity,
+    ) -> Result<(), MisfitAt> {
+        loops::push_all(&ParseDates, &mut self.0, fields, rules, validity)
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
@@ -49,32 +91,75 @@ impl Fill for Dates {
 /// A column of timestamps.
 pub(super) struct Moments {
     values: Vec<i64>,
+    parse: ParseMoments,
+}
+
+/// How timestamps are parsed.
+#[derive(Clone, Copy)]
+struct ParseMoments {
     unit: TimeUnit,
     is_zoned: bool,
 }
 
 impl Moments {
     pub(super) fn new(unit: TimeUnit, is_zoned: bool, capacity: usize) -> Self {
-        Self { values: Vec::with_capacity(capacity), unit, is_zoned }
+        let parse = ParseMoments { unit, is_zoned };
+        Self { values: Vec::with_capacity(capacity), parse }
+    }
+}
+
+impl ParseMoments {
+    /// Returns the value of a moment in this column.
+    #[inline]
+    fn value(self, moment: Moment, rules: &Rules) -> Result<i64, Misfit> {
+        // Seven digits of which the last is a zero make a column of nanoseconds.
+        let most = if self.unit == TimeUnit::Nanosecond || rules.is_told { 9 } else { 6 };
+        if moment.is_zoned != self.is_zoned {
+            Err(Misfit::Form)
+        } else if moment.digits > most {
+            Err(Misfit::Inexact)
+        } else {
+            time::exactly(moment, self.unit)
+        }
+    }
+}
+
+impl Parse for ParseMoments {
+    type Value = i64;
+
+    fn is_plain(&self, rules: &Rules) -> bool {
+        !rules.has_odd_words()
     }
 
-    /// Returns the moment that a field is, whatever its unit.
-    fn moment(&self, token: &[u8], rules: &Rules) -> Option<Moment> {
+    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i64]) -> usize {
+        if rules.has_odd_booleans() {
+            return 0;
+        }
+        let take = |index: usize, moment| {
+            self.value(moment, rules).map(|value| out[index] = value).is_ok()
+        };
+        match &rules.format {
+            None => parse_moments(tokens, take),
+            Some(format) => format.plain(tokens, take),
+        }
+    }
+
+    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<i64, Misfit> {
+        if rules.is_refused(field) {
+            return Err(Misfit::Form);
+        }
+        let token = field.trimmed();
         let moment = match &rules.format {
             Some(format) => format.moment(token),
-            None => match time::date(token) {
-                Some(days) => Some(Moment::midnight(days)),
-                None => time::moment(token),
-            },
+            None => time::date_or_moment(token),
         };
-        moment.filter(|moment| moment.is_zoned == self.is_zoned)
+        self.value(moment.ok_or_else(|| Misfit::of(token))?, rules)
     }
 }
 
 impl Fill for Moments {
     fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        let moment = self.moment(field.trimmed(), rules).ok_or(Misfit::Form)?;
-        self.values.push(moment.exactly(self.unit)?);
+        self.values.push(self.parse.one(field, rules)?);
         Ok(())
     }
 
@@ -82,16 +167,25 @@ impl Fill for Moments {
         self.values.push(0);
     }
 
+    fn push_all(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        validity: &mut Validity,
+    ) -> Result<(), MisfitAt> {
+        loops::push_all(&self.parse, &mut self.values, fields, rules, validity)
+    }
+
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
         let values = std::mem::take(&mut self.values);
         let values = PrimitiveArray::<Int64Type>::new(values.into(), nulls);
-        let zone = self.is_zoned.then_some("UTC");
+        let zone = self.parse.is_zoned.then_some("UTC");
         macro_rules! counted {
             ($arrow:ty) => {
                 Arc::new(values.reinterpret_cast::<$arrow>().with_timezone_opt(zone))
             };
         }
-        match self.unit {
+        match self.parse.unit {
             TimeUnit::Second => counted!(TimestampSecondType),
             TimeUnit::Millisecond => counted!(TimestampMillisecondType),
             TimeUnit::Microsecond => counted!(TimestampMicrosecondType),

@@ -40,15 +40,24 @@ impl Number {
     }
 }
 
+/// Which numbers a column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NumberForm {
+    Whole,
+    Any,
+}
+
 /// Parses a token with `parse`, which gets the usual form of it: with a point and without
 /// separators between thousands. Also checks, unless the type is told, that the form is strict.
 pub(super) fn parse<T>(
     token: &[u8],
     rules: &Rules,
+    form: NumberForm,
     parse: impl FnOnce(&[u8]) -> Option<T>,
 ) -> Option<T> {
     with_point(token, rules, |token| {
-        (rules.is_told || is_strict(token)).then_some(())?;
+        let is_minus_zero = form == NumberForm::Whole && token == b"-0";
+        (rules.is_told || (is_strict(token) && !is_minus_zero)).then_some(())?;
         parse(token)
     })
 }
@@ -57,9 +66,9 @@ pub(super) fn parse<T>(
 #[cold]
 pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
     let reason = |token: &[u8]| Some(parse::refusal(token, type_name).0);
-    match parse(token, rules, reason) {
+    match with_point(token, rules, reason) {
         Some(FormatReason::TooLarge) => Misfit::Range,
-        _ => Misfit::Form,
+        _ => Misfit::of(token),
     }
 }
 
@@ -72,7 +81,8 @@ fn is_whole(token: &[u8]) -> bool {
 fn is_strict(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     let has_zeros = matches!(digits, [b'0', b'0'..=b'9', ..]);
-    !has_zeros && !(token.first() == Some(&b'+') && is_whole(token))
+    let has_plus = token.first() == Some(&b'+') && is_whole(token);
+    !has_zeros && !has_plus
 }
 
 /// Calls `parse` with the usual form of a token.
@@ -81,7 +91,7 @@ fn with_point<T>(
     rules: &Rules,
     parse: impl FnOnce(&[u8]) -> Option<T>,
 ) -> Option<T> {
-    if rules.decimal == b'.' && rules.thousands.is_none() {
+    if rules.has_usual_numbers() {
         return parse(token);
     }
     let (mut short, mut long) = ([0; SHORT], Vec::new());
@@ -182,7 +192,7 @@ mod tests {
     #[test]
     fn points_and_thousands_are_those_of_the_rules() {
         let rules = Rules { decimal: b',', thousands: Some(b'.'), ..Rules::default() };
-        let value = |token: &str| parse(token.as_bytes(), &rules, double);
+        let value = |token: &str| parse(token.as_bytes(), &rules, NumberForm::Any, double);
         for (token, wanted) in [
             ("1,5", Some(1.5)),
             ("-1.234,5", Some(-1234.5)),
@@ -207,6 +217,6 @@ mod tests {
         let long = format!("1,{}", "0".repeat(100));
         assert_eq!(value(&long), Some(1.0));
         let told = Rules { is_told: true, ..rules };
-        assert_eq!(parse(b"+0.123,5", &told, double), Some(123.5));
+        assert_eq!(parse(b"+0.123,5", &told, NumberForm::Any, double), Some(123.5));
     }
 }

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::NullBuffer;
+use swath_simd::{Tokens, Unpadded, unpadded};
 
-use super::field::Field;
+use super::field::{Field, RawFields};
 use super::fill::Fill;
-use super::misfit::Misfit;
-use super::number;
+use super::loops::{self, Parse};
+use super::misfit::{Misfit, MisfitAt};
+use super::number::{self, NumberForm};
 use super::rules::Rules;
+use super::validity::Validity;
 use crate::table::value::sealed::Value;
 
 /// A column of numbers.
@@ -22,18 +25,90 @@ impl<T: ArrowPrimitiveType> Numbers<T> {
     }
 }
 
+/// How the numbers of one type are parsed.
+struct ParseNumbers<T>(std::marker::PhantomData<T>);
+
+impl<T: ArrowPrimitiveType> ParseNumbers<T> {
+    const NEW: Self = Self(std::marker::PhantomData);
+
+    fn form() -> NumberForm {
+        if T::DATA_TYPE.is_integer() { NumberForm::Whole } else { NumberForm::Any }
+    }
+}
+
+impl<T: ArrowPrimitiveType<Native: Value>> Parse for ParseNumbers<T> {
+    type Value = T::Native;
+
+    fn is_plain(&self, rules: &Rules) -> bool {
+        !self.is_rewritten(rules) && !rules.has_odd_words()
+    }
+
+    fn is_rewritten(&self, rules: &Rules) -> bool {
+        !rules.has_usual_numbers()
+    }
+
+    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [T::Native]) -> usize {
+        if rules.is_told {
+            let count = T::Native::parse_many(tokens, out);
+            return without_minus_zero::<T>(tokens, &out[..count]);
+        }
+        if rules.has_odd_booleans() {
+            return 0;
+        }
+        let wanted = match Self::form() {
+            NumberForm::Whole => Unpadded::Whole,
+            NumberForm::Any => Unpadded::Any,
+        };
+        let count = unpadded(tokens, wanted);
+        let tokens =
+            Tokens { starts: &tokens.starts[..count], ends: &tokens.ends[..count], ..tokens };
+        T::Native::parse_many(tokens, &mut out[..count])
+    }
+
+    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<T::Native, Misfit> {
+        if rules.is_refused(field) {
+            return Err(Misfit::Form);
+        }
+        let token = field.trimmed();
+        let form = Self::form();
+        number::parse(token, rules, form, T::Native::parse)
+            .ok_or_else(|| number::refusal(token, rules, T::Native::NAME))
+    }
+}
+
+/// Returns how many values precede the first that was `-0`, which unsigned types refuse.
+fn without_minus_zero<T: ArrowPrimitiveType>(
+    tokens: Tokens<'_>,
+    values: &[T::Native],
+) -> usize {
+    let zero = T::Native::default();
+    if !T::DATA_TYPE.is_unsigned_integer() || !values.contains(&zero) {
+        return values.len();
+    }
+    let is_wrong = |(value, &start): (&T::Native, &u32)| {
+        *value == zero && tokens.text.get(start as usize) == Some(&b'-')
+    };
+    let wrong = values.iter().zip(tokens.starts).position(is_wrong);
+    wrong.unwrap_or(values.len())
+}
+
 impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
     fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        let token = field.trimmed();
-        match number::parse(token, rules, T::Native::parse) {
-            Some(value) => self.0.push(value),
-            None => return Err(number::refusal(token, rules, T::Native::NAME)),
-        }
+        self.0.push(ParseNumbers::<T>::NEW.one(field, rules)?);
         Ok(())
     }
 
     fn push_missing(&mut self) {
         self.0.push(T::Native::default());
+    }
+
+    fn push_all(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        validity: &mut Validity,
+    ) -> Result<(), MisfitAt> {
+        loops::push_all(&ParseNumbers::<T>::NEW, &mut self.0, fields, rules, validity)
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {

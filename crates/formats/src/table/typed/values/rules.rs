@@ -2,6 +2,7 @@
 
 use super::field::{Field, Quoting, trim};
 use super::formats::Format;
+use crate::number::parse::double;
 
 /// How the fields of a column are read.
 #[derive(Clone, Debug)]
@@ -36,11 +37,44 @@ impl Default for Rules {
 }
 
 impl Rules {
+    /// Whether numbers are written like `1234.5`.
+    pub(super) fn has_usual_numbers(&self) -> bool {
+        self.decimal == b'.' && self.thousands.is_none()
+    }
+
     /// Whether a field is missing in all types, or, if it is quoted, in all but text.
     #[inline]
     pub(super) fn is_missing(&self, field: Field<'_>) -> bool {
         let word = if field.is_quoted { field.bytes } else { trim(field.raw) };
         self.nulls.has(word)
+    }
+
+    /// Returns the bytes that a field which is not just its own text may begin with.
+    pub(super) fn special_firsts(&self) -> ByteSet {
+        if self.quoting.escape.is_some() {
+            return ByteSet::ALL;
+        }
+        let mut firsts = self.nulls.firsts;
+        for byte in [b' ', b'\t'].into_iter().chain(self.quoting.quote) {
+            firsts.insert(byte);
+        }
+        firsts
+    }
+
+    /// Whether a field that looks like a number or a date may be missing, or a boolean.
+    pub(super) fn has_odd_words(&self) -> bool {
+        self.nulls.has_values() || self.has_odd_booleans()
+    }
+
+    /// Whether a boolean looks like a number or a date. If the type of the column is told, it is
+    /// that.
+    pub(super) fn has_odd_booleans(&self) -> bool {
+        !self.is_told && (self.trues.has_values() || self.falses.has_values())
+    }
+
+    /// Whether a column of another type cannot have this field, since it is a boolean.
+    pub(super) fn is_refused(&self, field: Field<'_>) -> bool {
+        self.has_odd_booleans() && self.boolean(field).is_some()
     }
 
     /// Returns the boolean that a field is.
@@ -50,25 +84,46 @@ impl Rules {
     }
 }
 
+/// A set of bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ByteSet([u64; 4]);
+
+impl ByteSet {
+    pub(super) const ALL: Self = Self([u64::MAX; 4]);
+
+    pub(super) fn insert(&mut self, byte: u8) {
+        self.0[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+
+    #[inline]
+    pub(super) fn has(self, byte: u8) -> bool {
+        self.0[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+    }
+}
+
 /// A set of words, which mostly does not have what is asked.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct Words {
     words: Vec<Vec<u8>>,
-    /// One bit for each byte that a word begins with.
-    firsts: [u64; 4],
+    /// The short ones, as [`key`] gives them.
+    keys: Vec<u64>,
+    firsts: ByteSet,
     has_empty: bool,
+    has_values: bool,
 }
 
 impl Words {
     pub(in crate::table) fn new<W: AsRef<[u8]>>(words: impl IntoIterator<Item = W>) -> Self {
-        let words: Vec<Vec<u8>> =
-            words.into_iter().map(|word| word.as_ref().to_vec()).collect();
-        let mut firsts = [0; 4];
-        for &first in words.iter().filter_map(|word| word.first()) {
-            firsts[usize::from(first >> 6)] |= 1 << (first & 63);
-        }
+        Self::from_words(words.into_iter().map(|word| word.as_ref().to_vec()).collect())
+    }
+
+    fn from_words(words: Vec<Vec<u8>>) -> Self {
+        let mut firsts = ByteSet::default();
+        words.iter().filter_map(|word| word.first()).for_each(|&first| firsts.insert(first));
         let has_empty = words.iter().any(Vec::is_empty);
-        Self { words, firsts, has_empty }
+        let has_values = words.iter().any(|word| is_like_a_value(word));
+        let keys = words.iter().filter_map(|word| key_of(word)).collect();
+        Self { words, keys, firsts, has_empty, has_values }
     }
 
     /// Whether a word is in the set.
@@ -76,7 +131,18 @@ impl Words {
     pub(super) fn has(&self, word: &[u8]) -> bool {
         match word.first() {
             None => self.has_empty,
-            Some(&first) => self.begins(first) && self.words.iter().any(|each| each == word),
+            Some(&first) => {
+                self.firsts.has(first) && self.words.iter().any(|each| each == word)
+            }
+        }
+    }
+
+    /// As [`has`](Self::has), for a word between two offsets of a text.
+    #[inline]
+    pub(super) fn has_at(&self, text: &[u8], start: usize, end: usize) -> bool {
+        match key(text, start, end) {
+            Some(key) => self.keys.contains(&key),
+            None => self.has(&text[start..end]),
         }
     }
 
@@ -86,9 +152,38 @@ impl Words {
         self.has_empty
     }
 
-    /// Whether a word begins with this byte.
-    #[inline]
-    pub(super) fn begins(&self, first: u8) -> bool {
-        self.firsts[usize::from(first >> 6)] >> (first & 63) & 1 == 1
+    /// Whether a word is in both sets.
+    pub(super) fn meets(&self, other: &Words) -> bool {
+        self.words.iter().any(|word| other.has(word))
     }
+
+    /// Whether one of the words may be a number or a date as well.
+    pub(super) fn has_values(&self) -> bool {
+        self.has_values
+    }
+}
+
+/// The most bytes of a word that fit a word of the machine together with their number.
+const SHORT: usize = 7;
+
+/// Returns the bytes between two offsets and their number, if they are few, and more follow.
+#[inline]
+fn key(text: &[u8], start: usize, end: usize) -> Option<u64> {
+    let len = end - start;
+    if len > SHORT {
+        return None;
+    }
+    let bytes = u64::from_le_bytes(*text[start..].first_chunk()?);
+    Some(bytes & ((1 << (8 * len)) - 1) | (len as u64) << (8 * SHORT))
+}
+
+fn key_of(word: &[u8]) -> Option<u64> {
+    let mut padded = [0; 2 * SHORT + 1];
+    padded.get_mut(..word.len())?.copy_from_slice(word);
+    key(&padded, 0, word.len())
+}
+
+fn is_like_a_value(word: &[u8]) -> bool {
+    let is_odd = |&byte: &u8| byte.is_ascii_digit() || b"+-., \t".contains(&byte);
+    word.first().is_some_and(is_odd) || double(word).is_some()
 }

@@ -1,24 +1,213 @@
 //! Columns of texts.
+//!
+//! ```text
+//! text      a,"b ""c""",NA,d        the fields of a block
+//! values    ab "c"d                 their bytes one after the other, quotes undone
+//! offsets   0 1 6 6 7               where each begins, and where the last one ends
+//! ```
+//!
+//! Most fields are short: 32 bytes are copied whatever the length, which is faster than copying
+//! only some, and the next field overwrites what was too much. All new bytes are checked to be
+//! UTF-8 at once.
+//!
+//! This is Arrow's `LargeUtf8`. Views (`Utf8View`) would take more memory for short texts, and
+//! without unsafe code each view is checked on its own, which takes longer than all the rest.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use arrow_array::ArrayRef;
-use arrow_array::builder::{StringDictionaryBuilder, StringViewBuilder};
-use arrow_array::types::Int32Type;
-use arrow_buffer::NullBuffer;
+use arrow_array::{ArrayRef, LargeStringArray};
+use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 
-use super::field::Field;
+use super::field::{Field, RawFields, is_blank};
 use super::fill::Fill;
-use super::misfit::Misfit;
-use super::rules::Rules;
+use super::misfit::{Misfit, MisfitAt};
+use super::rules::{ByteSet, Rules};
+use super::validity::Validity;
+
+/// Bytes that are copied for a short field.
+const CHUNK: usize = 32;
+/// Fields whose validity is appended at a time.
+const BATCH: usize = 64;
 
 /// A column of texts, each for itself.
-pub(super) struct Texts(StringViewBuilder);
+pub(super) struct Texts {
+    /// Bytes after the last offset are of no meaning.
+    values: Vec<u8>,
+    offsets: Vec<i64>,
+    /// The last offset.
+    end: usize,
+}
 
 impl Texts {
     pub(super) fn new(capacity: usize) -> Self {
-        Self(StringViewBuilder::with_capacity(capacity))
+        let mut offsets = Vec::with_capacity(capacity + 1);
+        offsets.push(0);
+        Self { values: Vec::new(), offsets, end: 0 }
     }
+
+    /// Makes room for some bytes, and a chunk after them.
+    fn make_room(&mut self, more: usize) {
+        let needed = self.end + more + CHUNK;
+        if self.values.len() < needed {
+            self.values.resize(needed, 0);
+        }
+    }
+
+    /// Appends bytes that there is room for: those of `text` up to `end`.
+    #[inline]
+    fn copy(&mut self, text: &[u8], start: usize, end: usize) {
+        let (at, len) = (self.end, end - start);
+        match text[start..].first_chunk::<CHUNK>() {
+            Some(chunk) if len <= CHUNK => {
+                self.values[at..at + CHUNK].copy_from_slice(chunk);
+            }
+            _ => self.values[at..at + len].copy_from_slice(&text[start..end]),
+        }
+        self.end += len;
+    }
+
+    /// Ends a value, missing or not. Lossless, as no memory has 2^63 bytes.
+    #[inline]
+    fn end_value(&mut self) {
+        self.offsets.push(i64::try_from(self.end).unwrap_or(i64::MAX));
+    }
+
+    /// Appends up to 64 fields, and returns which of them are there.
+    fn push_some(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        special: ByteSet,
+        scratch: &mut Vec<u8>,
+    ) -> u64 {
+        let mut there = 0;
+        for (bit, (&start, &end)) in fields.starts.iter().zip(fields.ends).enumerate() {
+            let (start, end) = (start as usize, end as usize);
+            let is_there = match fields.text.get(start..end).map(<[u8]>::first) {
+                None => false,
+                Some(None) => !rules.nulls.has_empty(),
+                Some(Some(&first)) if special.has(first) => {
+                    self.push_special(fields.text, start..end, rules, scratch)
+                }
+                Some(Some(_)) => {
+                    self.copy(fields.text, start, end);
+                    true
+                }
+            };
+            self.end_value();
+            there |= u64::from(is_there) << bit;
+        }
+        there
+    }
+
+    /// Appends the bytes of a field that may be quoted, escaped, or missing. Returns whether it
+    /// is there.
+    fn push_special(
+        &mut self,
+        text: &[u8],
+        raw: Range<usize>,
+        rules: &Rules,
+        scratch: &mut Vec<u8>,
+    ) -> bool {
+        match simple(text, raw.clone(), rules) {
+            Simple::Missing => return false,
+            Simple::Text(inner) => {
+                self.copy(text, inner.start, inner.end);
+                return true;
+            }
+            Simple::Not => {}
+        }
+        let field = rules.quoting.field(&text[raw], scratch);
+        let is_there = field.is_quoted || !rules.is_missing(field);
+        if is_there {
+            self.copy(field.bytes, 0, field.bytes.len());
+        }
+        is_there
+    }
+
+    /// Checks the texts from `first` on; returns the index of the one that is not UTF-8.
+    fn check(&self, first: usize) -> Result<(), usize> {
+        let start = |index: usize| usize::try_from(self.offsets[index]).unwrap_or(usize::MAX);
+        let bytes = &self.values[..self.end];
+        let begin = start(first);
+        if bytes[begin..].is_ascii() {
+            return Ok(());
+        }
+        // Valid as a whole, and no character lies across the end of a text.
+        let text = std::str::from_utf8(&bytes[begin..]);
+        let is_apart = |text: &str| {
+            (first..self.offsets.len()).all(|at| text.is_char_boundary(start(at) - begin))
+        };
+        if text.is_ok_and(is_apart) {
+            return Ok(());
+        }
+        let wrong = (first..self.offsets.len() - 1)
+            .position(|at| std::str::from_utf8(&bytes[start(at)..start(at + 1)]).is_err());
+        wrong.map_or(Ok(()), Err)
+    }
+
+    /// Takes back all but `count` texts.
+    fn keep(&mut self, count: usize) {
+        self.offsets.truncate(count + 1);
+        let end = self.offsets.last().copied().unwrap_or(0);
+        self.end = usize::try_from(end).unwrap_or(0);
+    }
+}
+
+/// What a field is in most cases.
+enum Simple {
+    Missing,
+    Text(Range<usize>),
+    /// It may have escapes, doubled quotes, or blanks around a word for a missing value.
+    Not,
+}
+
+/// Returns what a field is that begins with a quote, or as a word for a missing value does.
+#[inline]
+fn simple(text: &[u8], raw: Range<usize>, rules: &Rules) -> Simple {
+    let (first, last) = (text[raw.start], text[raw.end - 1]);
+    if rules.quoting.escape.is_some() || is_blank(first) || is_blank(last) {
+        return Simple::Not;
+    }
+    if Some(first) != rules.quoting.quote {
+        let is_missing = rules.nulls.has_at(text, raw.start, raw.end);
+        return if is_missing { Simple::Missing } else { Simple::Text(raw) };
+    }
+    let inner = raw.start + 1..raw.end - 1;
+    let is_whole = first == last && inner.start <= inner.end;
+    if is_whole && !has_byte(text, inner.clone(), first) {
+        Simple::Text(inner)
+    } else {
+        Simple::Not
+    }
+}
+
+/// Whether a byte occurs in a range of a text.
+#[inline]
+fn has_byte(text: &[u8], range: Range<usize>, byte: u8) -> bool {
+    let len = range.len();
+    match text[range.start..].first_chunk::<CHUNK>() {
+        Some(chunk) if len <= CHUNK => first_byte(chunk, byte) < len,
+        _ => swath_simd::find(&text[range], byte).is_some(),
+    }
+}
+
+/// Where a byte occurs first in a chunk; its length if nowhere.
+#[inline]
+fn first_byte(chunk: &[u8; CHUNK], byte: u8) -> usize {
+    const ONES: u64 = u64::MAX / 255;
+    const LOW: u64 = 0x7f * ONES;
+    let (words, _) = chunk.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let other = u64::from_le_bytes(*word) ^ (ONES * u64::from(byte));
+        // The top bit of each byte that is zero.
+        let zeros = !(((other & LOW) + LOW) | other | LOW);
+        if zeros != 0 {
+            return index * 8 + zeros.trailing_zeros() as usize / 8;
+        }
+    }
+    CHUNK
 }
 
 impl Fill for Texts {
@@ -27,45 +216,44 @@ impl Fill for Texts {
     }
 
     fn push(&mut self, field: Field<'_>, _: &Rules) -> Result<(), Misfit> {
-        self.0.try_append_value(utf8(field)?).map_err(|_| Misfit::Room)
+        std::str::from_utf8(field.bytes).map_err(|_| Misfit::Encoding)?;
+        self.make_room(field.bytes.len());
+        self.copy(field.bytes, 0, field.bytes.len());
+        self.end_value();
+        Ok(())
     }
 
     fn push_missing(&mut self) {
-        self.0.append_null();
+        self.end_value();
     }
 
-    fn finish(&mut self, _: Option<NullBuffer>) -> ArrayRef {
-        Arc::new(self.0.finish())
-    }
-}
-
-/// A column of texts of which each different one is stored once.
-pub(super) struct Dictionary(StringDictionaryBuilder<Int32Type>);
-
-impl Dictionary {
-    pub(super) fn new() -> Self {
-        Self(StringDictionaryBuilder::new())
-    }
-}
-
-impl Fill for Dictionary {
-    fn is_text(&self) -> bool {
-        true
-    }
-
-    fn push(&mut self, field: Field<'_>, _: &Rules) -> Result<(), Misfit> {
-        self.0.append(utf8(field)?).map(drop).map_err(|_| Misfit::Room)
+    fn push_all(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        validity: &mut Validity,
+    ) -> Result<(), MisfitAt> {
+        let (first, mut scratch) = (self.offsets.len() - 1, Vec::new());
+        let mut words = Vec::with_capacity(fields.len().div_ceil(BATCH));
+        let special = rules.special_firsts();
+        self.make_room(fields.bytes());
+        for batch in fields.batches(BATCH) {
+            words.push((self.push_some(batch, rules, special, &mut scratch), batch.len()));
+        }
+        let checked = self.check(first);
+        let fit = checked.err().unwrap_or(fields.len());
+        self.keep(first + fit);
+        validity.push_words(&words, fit);
+        checked.map_err(|index| MisfitAt { index, misfit: Misfit::Encoding })
     }
 
-    fn push_missing(&mut self) {
-        self.0.append_null();
+    fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
+        let mut values = std::mem::take(&mut self.values);
+        values.truncate(self.end);
+        if values.capacity() / 8 * 7 > self.end {
+            values.shrink_to_fit();
+        }
+        let offsets = OffsetBuffer::new(std::mem::take(&mut self.offsets).into());
+        Arc::new(LargeStringArray::new(offsets, Buffer::from_vec(values), nulls))
     }
-
-    fn finish(&mut self, _: Option<NullBuffer>) -> ArrayRef {
-        Arc::new(self.0.finish())
-    }
-}
-
-fn utf8(field: Field<'_>) -> Result<&str, Misfit> {
-    std::str::from_utf8(field.bytes).map_err(|_| Misfit::Encoding)
 }

@@ -11,49 +11,53 @@
 
 use arrow_schema::TimeUnit;
 use chrono::{Datelike, NaiveDate};
+use swath_simd::Moment;
 
 use super::misfit::Misfit;
 
 /// Days from the first day of year 1, as day 1, to 1970.
 const EPOCH: i32 = 719_163;
 
-/// A point in time: in UTC if it has a zone, on a clock of no zone otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moment {
-    /// Since 1970, rounded down.
-    pub(super) seconds: i64,
-    pub(super) nanos: u32,
-    /// Digits of the fraction of the second, as written.
-    pub(super) digits: u8,
-    pub(super) is_zoned: bool,
+/// Returns midnight of a day.
+pub(super) fn midnight(days: i32) -> Moment {
+    let seconds = i64::from(days) * 86_400;
+    Moment { seconds, nanos: 0, digits: 0, is_zoned: false }
 }
 
-impl Moment {
-    /// Midnight of a day.
-    pub(super) fn midnight(days: i32) -> Self {
-        let seconds = i64::from(days) * 86_400;
-        Self { seconds, nanos: 0, digits: 0, is_zoned: false }
-    }
+/// Returns the day of a moment, if that is midnight.
+pub(super) fn day(moment: Moment) -> Option<i32> {
+    let is_midnight = moment.seconds % 86_400 == 0 && moment.nanos == 0;
+    is_midnight.then(|| i32::try_from(moment.seconds / 86_400).ok())?
+}
 
-    /// Returns the day, if it is midnight.
-    pub(super) fn day(self) -> Option<i32> {
-        let is_midnight = self.seconds % 86_400 == 0 && self.nanos == 0;
-        is_midnight.then(|| i32::try_from(self.seconds / 86_400).ok())?
+/// Returns the value of a moment in a unit, if the unit holds it exactly.
+#[inline]
+pub(super) fn exactly(moment: Moment, unit: TimeUnit) -> Result<i64, Misfit> {
+    let (per_second, nanos) = match unit {
+        TimeUnit::Second => (1, 1_000_000_000),
+        TimeUnit::Millisecond => (1000, 1_000_000),
+        TimeUnit::Microsecond => (1_000_000, 1000),
+        TimeUnit::Nanosecond => return nanoseconds(moment),
+    };
+    if !moment.nanos.is_multiple_of(nanos) {
+        return Err(Misfit::Inexact);
     }
+    let seconds = moment.seconds.checked_mul(per_second).ok_or(Misfit::Range)?;
+    seconds.checked_add(i64::from(moment.nanos / nanos)).ok_or(Misfit::Range)
+}
 
-    /// Returns the value in a unit, if the unit holds it exactly.
-    pub(super) fn exactly(self, unit: TimeUnit) -> Result<i64, Misfit> {
-        let (per_second, nanos) = match unit {
-            TimeUnit::Second => (1, 1_000_000_000),
-            TimeUnit::Millisecond => (1000, 1_000_000),
-            TimeUnit::Microsecond => (1_000_000, 1000),
-            TimeUnit::Nanosecond => (1_000_000_000, 1),
-        };
-        if self.nanos % nanos != 0 {
-            return Err(Misfit::Inexact);
-        }
-        let value = i128::from(self.seconds) * per_second + i128::from(self.nanos / nanos);
-        i64::try_from(value).map_err(|_| Misfit::Range)
+/// Nanoseconds from 1677 to 2262. The whole seconds alone may be out of range.
+#[inline]
+fn nanoseconds(moment: Moment) -> Result<i64, Misfit> {
+    let value = i128::from(moment.seconds) * 1_000_000_000 + i128::from(moment.nanos);
+    i64::try_from(value).map_err(|_| Misfit::Range)
+}
+
+/// Parses a date, which is its midnight, or a timestamp.
+pub(super) fn date_or_moment(token: &[u8]) -> Option<Moment> {
+    match date(token) {
+        Some(days) => Some(midnight(days)),
+        None => moment(token),
     }
 }
 
@@ -143,7 +147,7 @@ mod tests {
     use super::*;
 
     fn at(text: &str, unit: TimeUnit) -> Option<i64> {
-        moment(text.as_bytes())?.exactly(unit).ok()
+        exactly(moment(text.as_bytes())?, unit).ok()
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub enum ColumnType {
     Timestamp(TimeUnit),
     /// `timestamp[s, UTC]` and so on: the time since 1970 in UTC.
     Zoned(TimeUnit),
-    /// `text`: UTF-8.
+    /// `text`: UTF-8, Arrow's `LargeUtf8`.
     Text,
     /// `dictionary`: UTF-8, each different text stored once.
     Dictionary,
@@ -110,7 +110,7 @@ impl ColumnType {
             Self::Date => DataType::Date32,
             Self::Timestamp(unit) => DataType::Timestamp(unit, None),
             Self::Zoned(unit) => DataType::Timestamp(unit, Some("UTC".into())),
-            Self::Text => DataType::Utf8View,
+            Self::Text => DataType::LargeUtf8,
             Self::Dictionary => {
                 DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into())
             }

@@ -30,7 +30,10 @@ impl Validity {
     /// Appends `count` values, at most 64: those whose bits are set are there.
     #[inline]
     pub(super) fn push_word(&mut self, bits: u64, count: usize) {
-        debug_assert!((1..=BITS).contains(&count));
+        debug_assert!(count <= BITS);
+        if count == 0 {
+            return;
+        }
         let all = u64::MAX >> (BITS - count);
         let bits = bits & all;
         if bits == all && self.words.is_empty() {
@@ -38,6 +41,15 @@ impl Validity {
             return;
         }
         self.push_some(bits, count);
+    }
+
+    /// Appends the first `most` of some values, given as words with their counts.
+    pub(super) fn push_words(&mut self, words: &[(u64, usize)], mut most: usize) {
+        for &(bits, count) in words {
+            let count = count.min(most);
+            self.push_word(bits, count);
+            most -= count;
+        }
     }
 
     fn push_some(&mut self, bits: u64, count: usize) {

@@ -1,0 +1,149 @@
+//! Pipes, which can only be read once: their text, one part after the other.
+//!
+//! ```text
+//! pipe      a¶b¶"c¶ | d"¶e¶f | ¶g¶
+//! parts     a¶b¶      "c¶d"¶e¶   f¶g¶     whole records; what is left goes to the next part
+//! ```
+
+use std::io::Read;
+
+use swath::{Extent, Input, Reader, Source};
+
+use super::faults::Origin;
+use super::options::{BatchOptions, Encoding};
+use super::state::{Lines, State};
+use super::table::Table;
+use crate::error::{Error, Result};
+use crate::input;
+
+/// Bytes whose values decide the types.
+const FIRST: u64 = 64 << 20;
+/// Bytes of the parts that follow.
+const PART: u64 = 16 << 20;
+/// Bytes that are searched at a time for the end of the last whole record.
+const LOOK: u64 = 1 << 20;
+
+/// What follows the part of a pipe that has been read.
+pub(super) struct Pipe {
+    reader: Reader,
+    /// Where the whole records of the part end.
+    end: u64,
+    is_over: bool,
+}
+
+impl Pipe {
+    /// If there is one source, and it is a pipe with more text than decides the types, returns its
+    /// first part as a source, and the rest.
+    pub(super) fn among(
+        sources: Vec<Source>,
+        options: &BatchOptions,
+    ) -> Result<(Vec<Source>, Option<Self>)> {
+        if sources.len() != 1 || options.starting_in.is_some() || !options.read.is_whole() {
+            return Ok((sources, None));
+        }
+        let mut found = (Vec::new(), None);
+        for source in sources {
+            let input = Input::open(source)?;
+            if input.len().is_some() || input.is_device() {
+                found.0.push(Source::from(&input));
+                continue;
+            }
+            let (source, pipe) = Self::start(&input, options)?;
+            found = (vec![source], pipe);
+        }
+        Ok(found)
+    }
+
+    fn start(input: &Input, options: &BatchOptions) -> Result<(Source, Option<Self>)> {
+        let mut pipe = Self { reader: options.read.reader(input)?, end: 0, is_over: false };
+        let mut bytes = Vec::new();
+        pipe.fill(&mut bytes, FIRST)?;
+        let is_utf_8 = match options.encoding {
+            Encoding::Auto => {
+                !bytes.starts_with(b"\xff\xfe") && !bytes.starts_with(b"\xfe\xff")
+            }
+            encoding => encoding == Encoding::Utf8,
+        };
+        if !is_utf_8 || input::is_compressed(&bytes) {
+            pipe.fill(&mut bytes, u64::MAX)?;
+        }
+        let source = input::memory(bytes, input.name())?;
+        Ok((source, (!pipe.is_over).then_some(pipe)))
+    }
+
+    /// Reads some more bytes.
+    fn fill(&mut self, bytes: &mut Vec<u8>, most: u64) -> Result<()> {
+        let before = bytes.len() as u64;
+        let name = self.reader.path().to_owned();
+        let read = self.reader.by_ref().take(most).read_to_end(bytes);
+        read.map_err(|error| Error::from_io(error, &name))?;
+        self.is_over = bytes.len() as u64 - before < most;
+        Ok(())
+    }
+
+    /// Leaves the last record of the part, which may not be whole, to the next one.
+    pub(super) fn cut(&mut self, table: &mut Table) -> Result<()> {
+        let (data, len) = (table.heads[0].data, table.files[0].text.len());
+        self.end = if self.is_over { len } else { whole(table, data, len)? };
+        table.wanted[0] = Extent::between(data, self.end.max(data));
+        table.limit(0, table.options.rows)?;
+        Ok(())
+    }
+
+    /// Goes on to the next part; returns whether there is one. `rows` have been read so far.
+    pub(super) fn next(&mut self, table: &mut Table, rows: u64) -> Result<bool> {
+        let left = table.options.rows.map(|most| most.saturating_sub(rows));
+        let mut bytes = Vec::new();
+        loop {
+            let (from, len) = (self.end, table.files[0].text.len());
+            if left == Some(0) || (self.is_over && from >= len) {
+                return Ok(false);
+            }
+            bytes.clear();
+            let pass = table.pass(0);
+            bytes.extend_from_slice(&pass.text(from, len)?);
+            let before = swath::ReadOptions::new().with_len(from);
+            let lines = before.count(table.files[0].text.source(), b'\n')?.value;
+            if !self.is_over {
+                self.fill(&mut bytes, PART)?;
+            }
+            let file = &mut table.files[0];
+            let Origin { is_decoded, bytes: skipped, lines: passed } = file.before;
+            file.before = Origin { is_decoded, bytes: skipped + from, lines: passed + lines };
+            file.text = file.text.replaced(std::mem::take(&mut bytes))?;
+            table.heads[0].data = 0;
+            self.cut(table)?;
+            if self.end > 0 {
+                table.limit(0, left)?;
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// Returns where the last record begins that may go on after the text.
+fn whole(table: &Table, data: u64, len: u64) -> Result<u64> {
+    let (pass, dialect) = (table.pass(0), table.heads[0].dialect);
+    let (mut at, mut state, mut record) = (data, State::Start, data);
+    let mut look = LOOK;
+    while at < len {
+        let some = pass.text(at, len.min(at + look))?;
+        let Some(newline) = some.iter().rposition(|&byte| byte == b'\n') else {
+            if at + look >= len {
+                break;
+            }
+            look *= 2;
+            continue;
+        };
+        let text = &some[..=newline];
+        let lines = Lines { text, dialect, state };
+        let end = lines.end().state;
+        if end == State::Start {
+            record = at + text.len() as u64;
+        } else if let Some(last) = lines.last_record() {
+            record = at + last as u64;
+        }
+        (at, state, look) = (at + text.len() as u64, end, LOOK);
+    }
+    Ok(record)
+}

@@ -1,0 +1,41 @@
+//! Columns of texts of which each different one is stored once.
+
+use std::sync::Arc;
+
+use arrow_array::ArrayRef;
+use arrow_array::builder::StringDictionaryBuilder;
+use arrow_array::types::Int32Type;
+use arrow_buffer::NullBuffer;
+
+use super::field::Field;
+use super::fill::Fill;
+use super::misfit::Misfit;
+use super::rules::Rules;
+
+/// Different texts, and the index of one for each value.
+pub(super) struct Dictionary(StringDictionaryBuilder<Int32Type>);
+
+impl Dictionary {
+    pub(super) fn new() -> Self {
+        Self(StringDictionaryBuilder::new())
+    }
+}
+
+impl Fill for Dictionary {
+    fn is_text(&self) -> bool {
+        true
+    }
+
+    fn push(&mut self, field: Field<'_>, _: &Rules) -> Result<(), Misfit> {
+        let text = std::str::from_utf8(field.bytes).map_err(|_| Misfit::Encoding)?;
+        self.0.append(text).map(drop).map_err(|_| Misfit::Room)
+    }
+
+    fn push_missing(&mut self) {
+        self.0.append_null();
+    }
+
+    fn finish(&mut self, _: Option<NullBuffer>) -> ArrayRef {
+        Arc::new(self.0.finish())
+    }
+}

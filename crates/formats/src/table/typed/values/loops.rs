@@ -1,0 +1,174 @@
+//! Columns of values that have a fixed size, many fields at a time.
+//!
+//! ```text
+//! fields     1.5,,NA,"2", 3         up to 64 of one column
+//! plain      1.5     refused        those that are not empty are parsed as they are
+//! careful    1.5 - - 2 3            if one is refused: without blanks and quotes, words compared
+//! alone      …                      if one is refused again: with every rule, or it is a misfit
+//! ```
+//!
+//! Most columns never get beyond the first step, in which no field is looked at before it is
+//! parsed.
+
+use swath_simd::Tokens;
+
+use super::field::{Field, RawFields};
+use super::gather::{BATCH, Gathered};
+use super::misfit::{Misfit, MisfitAt};
+use super::rules::Rules;
+use super::validity::Validity;
+
+/// How values of one type are parsed.
+pub(super) trait Parse {
+    type Value: Copy + Default;
+
+    /// Whether tokens may be parsed as they are, before anything else is asked about them.
+    fn is_plain(&self, rules: &Rules) -> bool;
+
+    /// Whether tokens have to be [brought into the usual form](super::number::usual_form) first.
+    fn is_rewritten(&self, _: &Rules) -> bool {
+        false
+    }
+
+    /// Parses plain tokens; returns how many precede the first that is not plain.
+    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [Self::Value]) -> usize;
+
+    /// Parses a field that is not missing.
+    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<Self::Value, Misfit>;
+}
+
+/// Appends fields to `values`, and their validity.
+pub(super) fn push_all<P: Parse>(
+    parse: &P,
+    values: &mut Vec<P::Value>,
+    fields: RawFields<'_>,
+    rules: &Rules,
+    validity: &mut Validity,
+) -> Result<(), MisfitAt> {
+    let first = values.len();
+    values.resize(first + fields.len(), P::Value::default());
+    let mut steps = Steps::new(parse, rules);
+    let mut rest = &mut values[first..];
+    for (number, batch) in fields.batches(BATCH).enumerate() {
+        let (out, after) = rest.split_at_mut(batch.len());
+        rest = after;
+        match steps.take(batch, out) {
+            Ok(there) => validity.push_word(there, batch.len()),
+            Err((there, MisfitAt { index, misfit })) => {
+                validity.push_word(there, index);
+                let index = number * BATCH + index;
+                values.truncate(first + index);
+                return Err(MisfitAt { index, misfit });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The steps of one column, and what it needed so far.
+struct Steps<'p, P: Parse> {
+    parse: &'p P,
+    rules: &'p Rules,
+    gathered: Gathered,
+    parsed: [P::Value; BATCH],
+    /// Whether the next fields are treated with care; `None` if all are.
+    is_careful: Option<bool>,
+}
+
+/// Bits of the fields that are there; on errors, of those before the misfit.
+type There = Result<u64, (u64, MisfitAt)>;
+
+impl<'p, P: Parse> Steps<'p, P> {
+    fn new(parse: &'p P, rules: &'p Rules) -> Self {
+        let may_be_plain = parse.is_plain(rules) && rules.nulls.has_empty();
+        let gathered = Gathered::new(rules, parse.is_rewritten(rules));
+        let parsed = [P::Value::default(); BATCH];
+        Self { parse, rules, gathered, parsed, is_careful: may_be_plain.then_some(false) }
+    }
+
+    /// Parses a batch into `out`, which has the default value for all.
+    fn take(&mut self, batch: RawFields<'_>, out: &mut [P::Value]) -> There {
+        if self.is_careful == Some(false) {
+            if let Some(there) = self.plain(batch, out) {
+                return Ok(there);
+            }
+            out.fill(P::Value::default());
+        }
+        let (there, is_odd) = self.gathered.carefully(batch, self.rules);
+        let there = self.careful(batch, there, out);
+        if self.is_careful.is_some() {
+            self.is_careful = Some(is_odd);
+        }
+        there
+    }
+
+    /// `None` if there is more than plain tokens and empty fields.
+    fn plain(&mut self, batch: RawFields<'_>, out: &mut [P::Value]) -> Option<u64> {
+        let all = u64::MAX >> (BATCH - batch.len());
+        let there = self.gathered.plainly(batch);
+        if there == all {
+            let count = self.parse.many(batch.tokens(), self.rules, out);
+            return (count == out.len()).then_some(there);
+        }
+        let tokens = self.gathered.tokens(batch.text, 0);
+        let count = tokens.starts.len();
+        let found = self.parse.many(tokens, self.rules, &mut self.parsed[..count]);
+        if found < count {
+            return None;
+        }
+        spread(there, &self.parsed, out);
+        Some(there)
+    }
+
+    /// Parses gathered tokens; those that are refused are read as fields, one by one.
+    fn careful(&mut self, batch: RawFields<'_>, mut there: u64, out: &mut [P::Value]) -> There {
+        let mut done = 0;
+        let mut scratch = Vec::new();
+        loop {
+            let tokens = self.gathered.tokens(batch.text, done);
+            let count = tokens.starts.len();
+            let found = self.parse.many(tokens, self.rules, &mut self.parsed[..count]);
+            let rows = &self.gathered.rows()[done..];
+            for (&row, &value) in rows.iter().zip(&self.parsed[..found]) {
+                out[usize::from(row)] = value;
+            }
+            if found == count {
+                return Ok(there);
+            }
+            let index = usize::from(rows[found]);
+            match self.alone(batch, index, &mut scratch) {
+                Ok(Some(value)) => out[index] = value,
+                Ok(None) => there &= !(1 << index),
+                Err(misfit) => return Err((there, MisfitAt { index, misfit })),
+            }
+            done += found + 1;
+        }
+    }
+
+    /// Parses one field with every rule; `None` if it is missing.
+    fn alone(
+        &self,
+        batch: RawFields<'_>,
+        index: usize,
+        scratch: &mut Vec<u8>,
+    ) -> Result<Option<P::Value>, Misfit> {
+        let Some(raw) = batch.raw(index) else { return Ok(None) };
+        let field = self.rules.quoting.field(raw, scratch);
+        if self.rules.is_missing(field) {
+            return Ok(None);
+        }
+        self.parse.one(field, self.rules).map(Some)
+    }
+}
+
+/// Puts the next value where each bit is set.
+fn spread<T: Copy + Default>(bits: u64, values: &[T; BATCH], out: &mut [T]) {
+    let mut next = 0;
+    for (row, slot) in out.iter_mut().enumerate() {
+        let is_here = bits >> row & 1 == 1;
+        // Always loaded, so that no branch depends on the bit.
+        let value = values[next % BATCH];
+        *slot = if is_here { value } else { T::default() };
+        next += usize::from(is_here);
+    }
+}

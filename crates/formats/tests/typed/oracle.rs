@@ -1,0 +1,252 @@
+//! Tables as the oracle of `reference/` has them, for comparisons.
+
+use std::path::Path;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, RecordBatch, types};
+use arrow_schema::{DataType, TimeUnit};
+use swath::{Extent, ReadOptions};
+use swath_formats::table::{
+    self, BatchOptions, Batches, ColumnKey, ColumnReport, Delimiter, TableReport,
+};
+use swath_formats::{Error, FormatReason};
+use swath_reference::typed::{
+    Between, Column, Encoding, Fault, Header, Key, Options, Ragged, Renamed, SetAside, Table,
+    Type, Value, Wrong,
+};
+
+/// The reader's options for those of the oracle.
+pub(crate) fn options(given: &Options) -> BatchOptions {
+    let key = |key: &Key| match key {
+        Key::Name(name) => ColumnKey::Name(name.clone()),
+        Key::Index(index) => ColumnKey::Index(*index),
+    };
+    let told = |(column, type_is): &(Key, Type)| {
+        (key(column), type_is.word().parse::<table::ColumnType>().expect("a type"))
+    };
+    let named = |(column, text): &(Key, String)| (key(column), text.clone());
+    let mut options = BatchOptions::new()
+        .with_comment(given.comment)
+        .with_quote(given.quote)
+        .with_escape(given.escape)
+        .with_types(given.types.iter().map(told))
+        .with_formats(given.formats.iter().map(named))
+        .with_rename(given.rename.iter().map(named))
+        .with_skip_rows(given.skip_rows as u64)
+        .with_null_values(&given.nulls)
+        .with_true_values(&given.trues)
+        .with_false_values(&given.falses)
+        .with_decimal(given.decimal)
+        .with_thousands(given.thousands)
+        .with_encoding(encoding(given.encoding))
+        .with_ragged(match given.ragged {
+            Ragged::Error => table::Ragged::Refuse,
+            Ragged::Pad => table::Ragged::Pad,
+            Ragged::SetAside => table::Ragged::SetAside,
+        });
+    match given.delimiter {
+        Some(Between::Byte(byte)) => options = options.with_delimiter(byte),
+        Some(Between::Blanks) => options = options.with_delimiter(Delimiter::Blanks),
+        Some(Between::Nothing) => panic!("the reader has no such option"),
+        None => {}
+    }
+    if let Header::Lines(lines) = given.header {
+        options = options.with_header_lines(lines);
+    }
+    if let Some(columns) = &given.columns {
+        options = options.with_columns(columns.iter().map(key));
+    }
+    if let Some(rows) = given.rows {
+        options = options.with_rows(rows as u64);
+    }
+    if let Some((start, end)) = given.starting_in {
+        let extent = Extent::new(start as u64, (end - start) as u64);
+        options = options.with_starting_in(extent.expect("small"));
+    }
+    options
+}
+
+fn encoding(given: Encoding) -> table::Encoding {
+    match given {
+        Encoding::Auto => table::Encoding::Auto,
+        Encoding::Utf8 => table::Encoding::Utf8,
+        Encoding::Latin1 => table::Encoding::Latin1,
+        Encoding::Utf16Le => table::Encoding::Utf16Le,
+        Encoding::Utf16Be => table::Encoding::Utf16Be,
+    }
+}
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct How {
+    pub(crate) workers: usize,
+    pub(crate) block_size: u64,
+    /// Batch by batch.
+    pub(crate) is_stream: bool,
+}
+
+/// Reads a file, and shows it as the oracle does.
+pub(crate) fn read(path: &Path, options: &BatchOptions, how: How) -> Result<Table, Fault> {
+    let read = ReadOptions::new().with_workers(how.workers);
+    let options = options.clone().with_read(read).with_block_size(how.block_size);
+    let found = if how.is_stream { stream(path, &options) } else { whole(path, &options) };
+    found.map_err(|error| fault(&error))
+}
+
+fn whole(path: &Path, options: &BatchOptions) -> Result<Table, Error> {
+    let batches: Batches = options.read_batches(path)?;
+    Ok(table(batches.report(), batches.batches()))
+}
+
+fn stream(path: &Path, options: &BatchOptions) -> Result<Table, Error> {
+    let mut stream = options.stream_batches(path)?;
+    let batches: Vec<RecordBatch> = stream.by_ref().collect::<Result<_, _>>()?;
+    Ok(table(stream.report(), &batches))
+}
+
+fn table(report: &TableReport, batches: &[RecordBatch]) -> Table {
+    let delimiter = match report.delimiter {
+        Some(Delimiter::Byte(byte)) => Between::Byte(byte),
+        Some(Delimiter::Blanks) => Between::Blanks,
+        Some(other) => panic!("{other:?}"),
+        None => Between::Nothing,
+    };
+    let encodings = [Encoding::Utf8, Encoding::Latin1, Encoding::Utf16Le, Encoding::Utf16Be];
+    let encoding = encodings.into_iter().find(|&one| encoding(one) == report.encoding);
+    let renamed = |one: &table::Renamed| Renamed {
+        column: one.index,
+        from: one.from.clone(),
+        to: one.to.clone(),
+    };
+    let set_aside = &report.set_aside;
+    Table {
+        delimiter,
+        header: report.header_lines,
+        encoding: encoding.expect("one of them"),
+        rows: number(report.rows),
+        columns: (0..report.columns.len())
+            .map(|at| column(&report.columns[at], batches, at))
+            .collect(),
+        renamed: report.renamed.iter().map(renamed).collect(),
+        set_aside: SetAside {
+            count: number(set_aside.count),
+            lines: set_aside.lines.iter().map(|one| number(one.line)).collect(),
+        },
+    }
+}
+
+fn number(count: u64) -> usize {
+    count.try_into().expect("small")
+}
+
+fn column(report: &ColumnReport, batches: &[RecordBatch], at: usize) -> Column {
+    let mut values = Vec::new();
+    for batch in batches {
+        assert_eq!(batch.schema().field(at).name(), &report.name);
+        let array = batch.column(at);
+        assert_eq!(array.data_type(), &report.kind.data_type());
+        values.extend((0..array.len()).map(|row| value(array, row)));
+    }
+    let word = report.kind.to_string();
+    Column {
+        name: report.name.clone(),
+        type_is: if word == "null" { Type::Null } else { Type::named(&word).expect("a type") },
+        is_told: report.is_told,
+        nulls: number(report.nulls),
+        deciding_line: report.deciding.map(|one| number(one.line)),
+        values,
+    }
+}
+
+fn value(array: &dyn Array, row: usize) -> Value {
+    macro_rules! whole {
+        ($type:ty) => {
+            Value::Whole(array.as_primitive::<$type>().value(row).into())
+        };
+    }
+    if array.data_type() == &DataType::Null || array.is_null(row) {
+        return Value::Missing;
+    }
+    match array.data_type() {
+        DataType::Boolean => Value::Bool(array.as_boolean().value(row)),
+        DataType::Int8 => whole!(types::Int8Type),
+        DataType::Int16 => whole!(types::Int16Type),
+        DataType::Int32 => whole!(types::Int32Type),
+        DataType::Int64 => whole!(types::Int64Type),
+        DataType::UInt8 => whole!(types::UInt8Type),
+        DataType::UInt16 => whole!(types::UInt16Type),
+        DataType::UInt32 => whole!(types::UInt32Type),
+        DataType::UInt64 => whole!(types::UInt64Type),
+        DataType::Float32 => {
+            Value::float(array.as_primitive::<types::Float32Type>().value(row).into())
+        }
+        DataType::Float64 => {
+            Value::float(array.as_primitive::<types::Float64Type>().value(row))
+        }
+        DataType::Date32 => {
+            Value::Date(array.as_primitive::<types::Date32Type>().value(row).into())
+        }
+        DataType::Timestamp(unit, zone) => moment(array, row, *unit, zone.is_some()),
+        DataType::LargeUtf8 => Value::Text(array.as_string::<i64>().value(row).to_owned()),
+        DataType::Dictionary(..) => {
+            let array = array.as_dictionary::<types::Int32Type>();
+            let key = usize::try_from(array.keys().value(row)).expect("not negative");
+            Value::Text(array.values().as_string::<i32>().value(key).to_owned())
+        }
+        other => panic!("{other}"),
+    }
+}
+
+fn moment(array: &dyn Array, row: usize, unit: TimeUnit, zoned: bool) -> Value {
+    let (value, nanoseconds) = match unit {
+        TimeUnit::Second => {
+            (array.as_primitive::<types::TimestampSecondType>().value(row), 1_000_000_000)
+        }
+        TimeUnit::Millisecond => {
+            (array.as_primitive::<types::TimestampMillisecondType>().value(row), 1_000_000)
+        }
+        TimeUnit::Microsecond => {
+            (array.as_primitive::<types::TimestampMicrosecondType>().value(row), 1000)
+        }
+        TimeUnit::Nanosecond => {
+            (array.as_primitive::<types::TimestampNanosecondType>().value(row), 1)
+        }
+    };
+    Value::Timestamp { nanoseconds: i128::from(value) * nanoseconds, zoned }
+}
+
+/// What an error says, as a fault.
+fn fault(error: &Error) -> Fault {
+    let text = error.to_string();
+    if error.reason() == FormatReason::Invalid {
+        return Fault::of_options();
+    }
+    let wrong = [
+        ("not UTF-8", Wrong::Encoding),
+        ("carriage return", Wrong::Return),
+        ("text after a closing quote", Wrong::AfterQuote),
+        ("a quote opens here", Wrong::OpenQuote),
+        ("nothing follows the escape", Wrong::OpenEscape),
+        ("has no records", Wrong::Empty),
+        ("has fewer records", Wrong::Empty),
+        ("of type ", Wrong::Misfit),
+        ("more digits after the second", Wrong::Misfit),
+    ];
+    let found = wrong.into_iter().find(|(words, _)| text.contains(words));
+    let wrong = found.map_or_else(|| ragged(&text), |(_, wrong)| wrong);
+    let byte = number(error.offset().unwrap_or_else(|| panic!("{text}")));
+    let line = error.line().map_or(0, number);
+    let column = text.split_once(" in column `").map(|(_, rest)| {
+        let end = rest.rfind("`: `").unwrap_or_else(|| panic!("{text}"));
+        rest[..end].to_owned()
+    });
+    Fault { wrong, line, byte, column }
+}
+
+fn ragged(text: &str) -> Wrong {
+    let words: Vec<&str> = text.split(' ').collect();
+    let at = words.iter().position(|&word| word == "where");
+    let at = at.unwrap_or_else(|| panic!("{text}"));
+    let number = |at: usize| words[at].parse().unwrap_or_else(|_| panic!("{text}"));
+    Wrong::Ragged { found: number(at - 2), expected: number(at + 1) }
+}

@@ -1,0 +1,82 @@
+//! Tables that are drawn are read as the oracle reads them.
+
+use swath_reference::typed::draw::{Drawn, draw};
+use swath_reference::typed::{Fault, Table, Wrong, answer, read, show_fault};
+
+use crate::oracle::{self, How};
+
+/// Tables that are drawn. `SWATH_TABLES` says how many for runs that take longer, and `SWATH_SEED` says
+/// which one is drawn alone.
+const TABLES: u64 = 3000;
+
+/// How a table is read: workers, bytes of a block. Small blocks are for small tables.
+const SMALL: [(usize, u64); 8] =
+    [(1, 1), (4, 1), (2, 2), (3, 3), (2, 7), (4, 16), (3, 64), (2, 1000)];
+const LARGE: [(usize, u64); 5] = [(1, 0), (2, 100), (3, 1000), (4, 5000), (4, 333)];
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+#[test]
+fn drawn_tables_are_read_as_the_oracle_reads_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("drawn.csv");
+    let (first, count) = match number("SWATH_SEED") {
+        Some(seed) => (seed, 1),
+        None => (0, number("SWATH_TABLES").unwrap_or(TABLES)),
+    };
+    let mut wrong = Vec::new();
+    for seed in first..first + count {
+        let Drawn { bytes, options } = draw(seed);
+        let wanted = read(&bytes, &options);
+        std::fs::write(&path, &bytes).expect("written");
+        let ways = if bytes.len() < 2000 { &SMALL[..] } else { &LARGE[..] };
+        for at in [seed, seed / 8 + seed + 3] {
+            let (workers, block_size) = ways[usize::try_from(at).expect("small") % ways.len()];
+            let how = How { workers, block_size, is_stream: at % 3 == 0 };
+            let found = oracle::read(&path, &oracle::options(&options), how);
+            if !is_same(&found, &wanted) {
+                wrong.push(report(seed, how, &bytes, &found, &wanted, &options));
+                break;
+            }
+        }
+    }
+    let shown = wrong.iter().take(10).cloned().collect::<Vec<_>>().join("\n");
+    assert!(wrong.is_empty(), "{} of {count} are wrong:\n{shown}", wrong.len());
+}
+
+/// Whether both are the same; a file without records has no line.
+fn is_same(found: &Result<Table, Fault>, wanted: &Result<Table, Fault>) -> bool {
+    match (found, wanted) {
+        (Err(found), Err(wanted)) if wanted.wrong == Wrong::Empty => {
+            (found.wrong, found.byte) == (wanted.wrong, wanted.byte)
+        }
+        _ => found == wanted,
+    }
+}
+
+fn report(
+    seed: u64,
+    how: How,
+    bytes: &[u8],
+    found: &Result<Table, Fault>,
+    wanted: &Result<Table, Fault>,
+    options: &swath_reference::typed::Options,
+) -> String {
+    let shown = |one: &Result<Table, Fault>| match one {
+        Ok(table) => answer(table),
+        Err(fault) => show_fault(fault),
+    };
+    let text = bytes.escape_ascii().to_string().replace("\\n", "\\n\n");
+    let text: String = text.chars().take(3000).collect();
+    let (found, wanted) = (shown(found), shown(wanted));
+    let differ = found.lines().zip(wanted.lines()).position(|(one, other)| one != other);
+    let cut =
+        |text: &str| text.lines().take(differ.unwrap_or(0) + 3).collect::<Vec<_>>().join("\n");
+    format!(
+        "seed {seed} {how:?} {options:?}\n{text}\nfound\n{}\nwanted\n{}\n",
+        cut(&found),
+        cut(&wanted)
+    )
+}

@@ -1,0 +1,312 @@
+//! Where fields and records end, if quotes may contain delimiters and newlines.
+//!
+//! ```text
+//! text      a,"b,""c¶",d¶
+//! quotes    ··1···11··1···          an odd number up to here: inside
+//! inside    ··1111·111····
+//! ends      ·1·········1·1          delimiters and newlines that are not inside
+//! ```
+//!
+//! That a byte is inside if an odd number of quotes is before it holds for texts in which quotes
+//! only stand where they should: around fields, and doubled inside. The search stops before the
+//! first 64 bytes in which one stands elsewhere, or in which a carriage return is not before a
+//! newline. What is there is for the caller, byte by byte.
+
+use crate::find::running_parity;
+use crate::level::{Level, detected};
+use crate::masks::{CHUNK, Kernel, Masks, run};
+use crate::separators::Ends;
+
+/// The bytes that mean something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CutMarks {
+    /// Ends a field that is not the last of its record; `None` if there is one field.
+    pub delimiter: Option<u8>,
+    /// Is around fields, and doubled inside them.
+    pub quote: Option<u8>,
+    /// Never stands where the search goes on.
+    pub escape: Option<u8>,
+}
+
+/// What a search found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// The byte before which everything was searched.
+    pub end: usize,
+    /// Whether something is there that the search does not pass.
+    pub is_stopped: bool,
+    /// Whether a record ends in a carriage return and a newline.
+    pub has_returns: bool,
+}
+
+/// Where fields and records end, in order; its memory is reused.
+#[derive(Clone, Debug, Default)]
+pub struct Cuts {
+    /// Positions of delimiters and newlines outside quotes.
+    pub ends: Ends,
+    /// Positions of newlines outside quotes.
+    pub newlines: Ends,
+}
+
+impl Cuts {
+    /// Finds the ends of fields and records of `text` from `from`, where a record begins, up to
+    /// `to`. Those found before are removed.
+    ///
+    /// ```
+    /// use swath_simd::{CutMarks, Cuts};
+    ///
+    /// let mut cuts = Cuts::default();
+    /// let marks = CutMarks { delimiter: Some(b','), quote: Some(b'"'), escape: None };
+    /// let searched = cuts.find(b"a,\"b,\n\"\nc\n", 0, 10, marks);
+    /// assert_eq!(cuts.ends.as_slice(), [1, 7, 9]);
+    /// assert_eq!(cuts.newlines.as_slice(), [7, 9]);
+    /// assert_eq!((searched.end, searched.is_stopped), (10, false));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If `text` has 4 GiB or more, or `from` and `to` are not in order, or past its end.
+    pub fn find(&mut self, text: &[u8], from: usize, to: usize, marks: CutMarks) -> Searched {
+        run(detected(), Search { cuts: self, text, from, to, marks })
+    }
+
+    /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
+    ///
+    /// # Panics
+    ///
+    /// As [`find`](Self::find), and if `level` is not [available](Level::available).
+    pub fn find_at(
+        &mut self,
+        level: Level,
+        text: &[u8],
+        from: usize,
+        to: usize,
+        marks: CutMarks,
+    ) -> Searched {
+        run(level.detected(), Search { cuts: self, text, from, to, marks })
+    }
+}
+
+struct Search<'c> {
+    cuts: &'c mut Cuts,
+    text: &'c [u8],
+    from: usize,
+    to: usize,
+    marks: CutMarks,
+}
+
+/// What is true at the first byte of a chunk, as a mask of one bit or of all.
+#[derive(Clone, Copy)]
+struct Before {
+    /// All bits, if it is inside quotes.
+    inside: u64,
+    /// The byte before ended a field.
+    begins: u64,
+    /// The byte before closed a quote.
+    closed: u64,
+    /// The byte before is a carriage return outside quotes.
+    returned: u64,
+}
+
+/// Masks of a chunk.
+struct Seen {
+    ends: u64,
+    newlines: u64,
+    is_wrong: bool,
+    has_returns: bool,
+    after: Before,
+}
+
+impl Kernel for Search<'_> {
+    type Output = Searched;
+
+    #[inline(always)]
+    fn run<M: Masks>(self, masks: M) -> Searched {
+        let Self { cuts, text, from, to, marks } = self;
+        assert!(u32::try_from(text.len()).is_ok(), "positions have 32 bits");
+        let part = &text[from..to];
+        cuts.ends.clear();
+        cuts.newlines.clear();
+        cuts.ends.reserve(part.len());
+        cuts.newlines.reserve(part.len());
+        let mut base = u32::try_from(from).unwrap_or(u32::MAX);
+        let mut before = Before { inside: 0, begins: 1, closed: 0, returned: 0 };
+        let mut searched = Searched { end: from, ..Searched::default() };
+        let (chunks, rest) = part.as_chunks::<CHUNK>();
+        for chunk in chunks {
+            let seen = look(masks, chunk, u64::MAX, before, marks);
+            if seen.is_wrong {
+                searched.is_stopped = true;
+                return searched;
+            }
+            cuts.ends.push_all(masks, seen.ends, base);
+            cuts.newlines.push_few(seen.newlines, base);
+            searched.has_returns |= seen.has_returns;
+            before = seen.after;
+            base += 64;
+            searched.end += CHUNK;
+        }
+        if !rest.is_empty() {
+            let mut chunk = [0; CHUNK];
+            chunk[..rest.len()].copy_from_slice(rest);
+            let there = (1_u64 << rest.len()) - 1;
+            let seen = look(masks, &chunk, there, before, marks);
+            if seen.is_wrong {
+                searched.is_stopped = true;
+                return searched;
+            }
+            cuts.ends.push_all(masks, seen.ends, base);
+            cuts.newlines.push_few(seen.newlines, base);
+            searched.has_returns |= seen.has_returns;
+            searched.end += rest.len();
+        }
+        searched
+    }
+}
+
+/// Looks at a chunk, of which the bytes in `there` belong to the text.
+#[inline(always)]
+fn look(
+    masks: impl Masks,
+    chunk: &[u8; CHUNK],
+    there: u64,
+    before: Before,
+    marks: CutMarks,
+) -> Seen {
+    const LAST: u32 = 63;
+    let newlines = masks.equal(chunk, b'\n') & there;
+    let delimiters = match marks.delimiter {
+        Some(delimiter) => masks.equal(chunk, delimiter) & there,
+        None => 0,
+    };
+    let returns = masks.equal(chunk, b'\r') & there;
+    let quotes = match marks.quote {
+        Some(quote) => masks.equal(chunk, quote) & there,
+        None => 0,
+    };
+    let escapes = match marks.escape {
+        Some(escape) => masks.equal(chunk, escape) & there,
+        None => 0,
+    };
+    let ends = newlines | delimiters;
+    if (quotes | before.inside | before.closed | returns | before.returned | escapes) == 0 {
+        let after = Before { inside: 0, begins: ends >> LAST, closed: 0, returned: 0 };
+        return Seen { ends, newlines, is_wrong: false, has_returns: false, after };
+    }
+    let inside = running_parity(quotes) ^ before.inside;
+    let (openers, closers) = (quotes & inside, quotes & !inside);
+    let (ends, newlines, returns) = (ends & !inside, newlines & !inside, returns & !inside);
+    let begins = ends << 1 | before.begins;
+    let after_closer = closers << 1 | before.closed;
+    let after_return = returns << 1 | before.returned;
+    let wrong_openers = openers & !(begins | after_closer);
+    let wrong_closers = after_closer & !(ends | openers | returns);
+    let wrong_returns = after_return & !newlines;
+    let wrong = (wrong_openers | wrong_closers | wrong_returns) & there | escapes;
+    let after = Before {
+        inside: 0_u64.wrapping_sub(inside >> LAST),
+        begins: ends >> LAST,
+        closed: closers >> LAST,
+        returned: returns >> LAST,
+    };
+    let has_returns = (returns | before.returned) != 0;
+    Seen { ends, newlines, is_wrong: wrong != 0, has_returns, after }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same byte by byte; positions up to where the fast search must have come at least.
+    fn slowly(text: &[u8], marks: CutMarks) -> (Vec<u32>, Vec<u32>, bool) {
+        let (mut ends, mut newlines) = (Vec::new(), Vec::new());
+        let (mut at, mut begins) = (0, true);
+        while at < text.len() {
+            let byte = text[at];
+            let position = u32::try_from(at).expect("short");
+            if Some(byte) == marks.escape {
+                return (ends, newlines, true);
+            } else if Some(byte) == marks.quote {
+                if !begins {
+                    return (ends, newlines, true);
+                }
+                at += 1;
+                loop {
+                    match text.get(at) {
+                        None => return (ends, newlines, false),
+                        Some(&byte) if Some(byte) == marks.escape => {
+                            return (ends, newlines, true);
+                        }
+                        Some(&byte) if Some(byte) != marks.quote => at += 1,
+                        Some(_) if text.get(at + 1).copied() == marks.quote => at += 2,
+                        Some(_) => break,
+                    }
+                }
+                at += 1;
+                match text.get(at) {
+                    None | Some(b'\n' | b'\r') => {}
+                    Some(&byte) if Some(byte) == marks.delimiter => {}
+                    Some(_) => return (ends, newlines, true),
+                }
+                begins = false;
+                continue;
+            } else if byte == b'\r' && text.get(at + 1).is_some_and(|&next| next != b'\n') {
+                return (ends, newlines, true);
+            }
+            begins = byte == b'\n' || Some(byte) == marks.delimiter;
+            if begins {
+                ends.push(position);
+            }
+            if byte == b'\n' {
+                newlines.push(position);
+            }
+            at += 1;
+        }
+        (ends, newlines, false)
+    }
+
+    #[test]
+    fn cuts_are_those_of_a_plain_loop_up_to_the_first_odd_byte() {
+        let mut bits = swath_reference::splitmix(3);
+        let mut passed = 0;
+        for round in 0..6000_u64 {
+            let marks = CutMarks {
+                delimiter: (round % 7 != 0).then_some(b','),
+                quote: (round % 5 != 0).then_some(b'"'),
+                escape: (round % 3 == 0).then_some(b'\\'),
+            };
+            let mut text = Vec::new();
+            let len = bits() % 400;
+            while (text.len() as u64) < len {
+                let odd: &[&[u8]] = &[b"\"", b"\r", b"\\", b"a\"", b"\"\"a"];
+                let usual: &[&[u8]] = &[b"a", b"bcd", b",", b"\n", b"\r\n", b",\"x,\n\"\"\"\n", b",\"\","];
+                let drawn = usize::try_from(bits() >> 8).unwrap_or(0);
+                let is_odd = round % 2 == 0 && bits().is_multiple_of(60);
+                let all = if is_odd { odd } else { usual };
+                text.extend_from_slice(all[drawn % all.len()]);
+            }
+            let (ends, newlines, is_stopped) = slowly(&text, marks);
+            for level in Level::ALL.into_iter().filter(|level| level.available()) {
+                let mut cuts = Cuts::default();
+                let searched = cuts.find_at(level, &text, 0, text.len(), marks);
+                let shown = String::from_utf8_lossy(&text);
+                if searched.is_stopped {
+                    // Nothing but whole chunks, all of them before the odd byte.
+                    let before = |all: &[u32]| {
+                        all.iter().take_while(|&&at| (at as usize) < searched.end).count()
+                    };
+                    assert_eq!(cuts.ends.as_slice(), &ends[..before(&ends)], "{shown:?}");
+                    assert_eq!(cuts.newlines.as_slice(), &newlines[..before(&newlines)]);
+                    assert!(is_stopped, "{shown:?}");
+                } else {
+                    assert!(!is_stopped, "{shown:?} {marks:?}");
+                    assert_eq!(cuts.ends.as_slice(), ends, "{shown:?}");
+                    assert_eq!(cuts.newlines.as_slice(), newlines, "{shown:?}");
+                    assert_eq!(searched.end, text.len());
+                    passed += 1;
+                }
+            }
+        }
+        assert!(passed > 1000, "{passed}");
+    }
+}

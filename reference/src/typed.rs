@@ -1,0 +1,251 @@
+//! Tables of typed columns, as the design page says, line by line and byte by byte.
+//!
+//! ```text
+//! bytes    decode    the encoding, byte order marks
+//! lines    records   where records and fields end; quotes, escapes, comments
+//! sample   sniff     what separates fields, and whether there is a header
+//! header   names     names of columns, each its own; which columns are wanted
+//! records  rows      ragged ones; how many are wanted
+//! field    kind      what it is: number, time, told
+//! column   join      the type of all its fields, then column: its values
+//! ```
+//!
+//! ```
+//! use swath_reference::typed::{Options, Value, read};
+//!
+//! let table = read(b"id,day\n1,2020-01-01\n2,\n", &Options::default()).expect("a table");
+//! assert_eq!(table.columns[0].name, "id");
+//! assert_eq!(table.columns[1].values, [Value::Date(18_262), Value::Missing]);
+//! ```
+
+mod column;
+mod decode;
+pub mod draw;
+mod fault;
+mod join;
+mod kind;
+mod names;
+mod number;
+mod options;
+mod records;
+mod rows;
+mod show;
+mod sniff;
+mod strftime;
+mod time;
+mod told;
+mod types;
+mod words;
+
+pub use column::Column;
+pub use fault::{Fault, Wrong};
+pub use names::Renamed;
+pub use options::{Between, Encoding, Header, Key, Options, Ragged};
+pub use rows::SetAside;
+pub use show::{answer, show_fault};
+pub use types::{Type, Unit, Value};
+pub use words::options_of;
+
+use column::Reading;
+use decode::{Decoded, decode};
+use records::{Dialect, Place, Record};
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// What separates fields.
+    pub delimiter: Between,
+    /// How many records are names.
+    pub header: usize,
+    /// The encoding, never `Auto`.
+    pub encoding: Encoding,
+    /// How many records there are.
+    pub rows: usize,
+    /// Columns, in the order that was wanted.
+    pub columns: Vec<Column>,
+    /// Names that the header does not have so.
+    pub renamed: Vec<Renamed>,
+    /// Records that were left out.
+    pub set_aside: SetAside,
+}
+
+/// Reads a table.
+///
+/// # Errors
+///
+/// The first fault in the order of the text.
+pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
+    let Decoded { text, first, encoding } = decode(bytes, options.encoding);
+    // Bytes count from the first one of the text until here.
+    let options = shifted(options, first);
+    let mut table = read_text(&text, &options).map_err(|fault| match fault.wrong {
+        Wrong::Column => fault,
+        _ => Fault { byte: fault.byte + first, ..fault },
+    })?;
+    table.encoding = encoding;
+    Ok(table)
+}
+
+fn shifted(options: &Options, first: usize) -> Options {
+    let mut options = options.clone();
+    options.starting_in = options
+        .starting_in
+        .map(|(start, end)| (start.saturating_sub(first), end.saturating_sub(first)));
+    options
+}
+
+fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
+    let (mut place, dialect) = open(text, options);
+    let header = take_header(&mut place, &dialect, options)?;
+    let columns = count_columns(&header, place.clone(), &dialect)?;
+    for record in &header {
+        check_header(record, columns, options)?;
+    }
+    let (names, renamed) = names::distinct(&names::in_header(&header, columns)?);
+    let renamed = if header.is_empty() { Vec::new() } else { renamed };
+    let shown = names::rename(options, &names)?;
+    let mut readings = readings(options, &names)?;
+    let mut in_file: Vec<usize> = (0..readings.len()).collect();
+    in_file.sort_by_key(|&index| readings[index].at);
+    let mut rows = 0;
+    let set_aside = rows::each(place, &dialect, columns, options, |record| {
+        rows += 1;
+        // The leftmost fault of a record is the first one.
+        in_file.iter().try_for_each(|&index| readings[index].add(record, options))
+    })?;
+    let finish = |reading: Reading| {
+        let name = shown[reading.at].clone();
+        reading.finish(name, options)
+    };
+    Ok(Table {
+        delimiter: dialect.between,
+        header: header.len(),
+        encoding: Encoding::Utf8,
+        rows,
+        columns: readings.into_iter().map(finish).collect(),
+        renamed,
+        set_aside,
+    })
+}
+
+/// Skips lines that the options skip and Excel's `sep=;`, and finds what separates fields.
+fn open<'t>(text: &'t [u8], options: &Options) -> (Place<'t>, Dialect) {
+    let mut place = Place::start(text);
+    for _ in 0..options.skip_rows {
+        place.take_line();
+    }
+    let between = match options.delimiter {
+        Some(told) => told,
+        None => take_sep(&mut place).unwrap_or_else(|| sniff::between(&place, options)),
+    };
+    (place, Dialect::new(options, between))
+}
+
+/// Takes the line `sep=;` and returns what it says.
+fn take_sep(place: &mut Place<'_>) -> Option<Between> {
+    let mut after = place.clone();
+    match after.take_line()? {
+        [b's', b'e', b'p', b'=', byte] if byte.is_ascii() && *byte != b'"' => {
+            *place = after;
+            Some(Between::Byte(*byte))
+        }
+        _ => None,
+    }
+}
+
+/// Takes the records that are names.
+fn take_header(
+    place: &mut Place<'_>,
+    dialect: &Dialect,
+    options: &Options,
+) -> Result<Vec<Record>, Fault> {
+    let lines = match options.header {
+        Header::Lines(lines) => lines,
+        Header::Auto => usize::from(sniff::has_names(place, dialect, options)),
+    };
+    let mut header = Vec::new();
+    for _ in 0..lines {
+        let record = place.next(dialect)?;
+        header.push(record.ok_or(Fault::new(Wrong::Empty, place.line, place.at))?);
+    }
+    Ok(header)
+}
+
+/// How many fields the first record has.
+fn count_columns(
+    header: &[Record],
+    mut place: Place<'_>,
+    dialect: &Dialect,
+) -> Result<usize, Fault> {
+    if let Some(first) = header.first() {
+        return Ok(first.fields.len());
+    }
+    match place.next(dialect)? {
+        Some(first) => Ok(first.fields.len()),
+        None => Err(Fault::new(Wrong::Empty, place.line, place.at)),
+    }
+}
+
+/// Lines of a header may be padded, but are never set aside.
+fn check_header(record: &Record, columns: usize, options: &Options) -> Result<(), Fault> {
+    let ragged = match options.ragged {
+        Ragged::SetAside => Ragged::Error,
+        other => other,
+    };
+    rows::belongs(record, columns, ragged).map(|_| ())
+}
+
+/// The columns to read, with what was given of them.
+fn readings(options: &Options, names: &[String]) -> Result<Vec<Reading>, Fault> {
+    let wanted = names::wanted(options, names)?;
+    let mut told = vec![None; names.len()];
+    for (key, type_is) in &options.types {
+        told[names::find(key, names)?] = Some(*type_is);
+    }
+    let mut formats = vec![None; names.len()];
+    for (key, format) in &options.formats {
+        formats[names::find(key, names)?] = Some(format.clone());
+    }
+    let reading = |at: usize| Reading::new(at, &names[at], told[at], formats[at].clone());
+    Ok(wanted.into_iter().map(reading).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Json;
+    use crate::vectors::{Vector, Verdict, vectors};
+
+    fn answer_of(vector: &Vector) -> Result<String, String> {
+        let options = vector.options.clone().unwrap_or(Json::Object(Vec::new()));
+        let options = options_of(&options).unwrap_or_else(|| panic!("{}", vector.name));
+        match read(&vector.input, &options) {
+            Ok(table) => Ok(answer(&table)),
+            Err(fault) => Err(show_fault(&fault)),
+        }
+    }
+
+    #[test]
+    fn tables_of_the_vectors_have_their_answers() {
+        for verdict in [Verdict::Valid, Verdict::Permissive] {
+            for vector in vectors("typed", verdict) {
+                let wanted = Ok(vector.answer.clone());
+                assert_eq!(answer_of(&vector), wanted, "{}", vector.name);
+            }
+        }
+        for vector in vectors("typed", Verdict::Invalid) {
+            let wanted = Err(vector.answer.clone());
+            assert_eq!(answer_of(&vector), wanted, "{}", vector.name);
+        }
+    }
+
+    #[test]
+    fn every_vector_names_its_rule() {
+        for vector in Verdict::ALL.into_iter().flat_map(|verdict| vectors("typed", verdict)) {
+            let rule = vector.rule.unwrap_or_else(|| panic!("{}", vector.name));
+            let parts = ["text to lines ", "line to fields ", "field to value: ", "types join"];
+            let is_known = parts.iter().any(|part| rule.starts_with(part));
+            assert!(is_known || rule == "starting in", "{}: {rule}", vector.name);
+        }
+    }
+}

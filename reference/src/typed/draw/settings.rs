@@ -1,0 +1,122 @@
+//! How a drawn table is read: what the style needs, and some wishes.
+
+use super::super::options::{Header, Key, Options, Ragged};
+use super::super::types::Type;
+use super::dice::Dice;
+use super::fields::{Family, Recipe};
+use super::{Between, Style};
+
+/// Draws options that fit the style and the columns.
+pub(super) fn draw(dice: &mut Dice, style: &Style, recipes: &[Recipe]) -> Options {
+    let mut options = Options {
+        quote: style.quote,
+        escape: style.escape,
+        comment: style.comment,
+        ..Options::default()
+    };
+    choose_delimiter(dice, style, &mut options);
+    if dice.one_in(2) {
+        let lines = *dice.pick(&[0, 1, 1, 1, 2, 3]);
+        options.header = Header::Lines(lines);
+    }
+    if style.ragged > 0 {
+        let kinds = [Ragged::Error, Ragged::Pad, Ragged::SetAside, Ragged::SetAside];
+        options.ragged = *dice.pick(&kinds);
+    }
+    if dice.one_in(10) {
+        options.rows = Some(dice.index(20));
+    }
+    choose_words(dice, &mut options);
+    choose_numbers(dice, style, &mut options);
+    choose_columns(dice, recipes.len(), &mut options);
+    choose_types(dice, recipes, &mut options);
+    options
+}
+
+fn choose_delimiter(dice: &mut Dice, style: &Style, options: &mut Options) {
+    let is_found = match style.between {
+        Between::Byte(byte) => b",;\t|".contains(&byte),
+        Between::Blanks | Between::Nothing => true,
+    };
+    let is_given = !is_found || dice.one_in(3);
+    // A line is a field only where nothing is found, so it is never given.
+    options.delimiter =
+        Some(style.between).filter(|&between| is_given && between != Between::Nothing);
+}
+
+fn choose_words(dice: &mut Dice, options: &mut Options) {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    if dice.one_in(8) {
+        let all: [&[&str]; 5] =
+            [&["", "-"], &["-", "-999"], &["", "\\N"], &["n/a", "", "nan"], &[]];
+        let chosen: &&[&str] = dice.pick(&all);
+        options.nulls = words(chosen);
+    }
+    if dice.one_in(10) {
+        let (trues, falses) =
+            *dice.pick(&[("yes", "no"), ("1", "0"), ("T", "F"), ("ja", "nein")]);
+        options.trues = words(&[trues]);
+        options.falses = words(&[falses]);
+    }
+}
+
+fn choose_numbers(dice: &mut Dice, style: &Style, options: &mut Options) {
+    let is_free = |byte: u8| style.between != Between::Byte(byte);
+    if is_free(b',') && dice.one_in(6) {
+        options.decimal = b',';
+    }
+    if dice.one_in(8) {
+        let thousands = *dice.pick(b".,' _");
+        if thousands != options.decimal
+            && is_free(thousands)
+            && options.quote != Some(thousands)
+        {
+            options.thousands = Some(thousands);
+        }
+    }
+}
+
+fn choose_columns(dice: &mut Dice, count: usize, options: &mut Options) {
+    if !dice.one_in(5) {
+        return;
+    }
+    let mut indices: Vec<usize> = (0..count).filter(|_| dice.one_in(2)).collect();
+    if indices.is_empty() {
+        indices.push(dice.index(count));
+    }
+    if dice.one_in(2) {
+        indices.reverse();
+    }
+    if dice.one_in(30) {
+        // One that there is only if a delimiter is found twice.
+        indices.push(count);
+    }
+    options.columns = Some(indices.into_iter().map(Key::Index).collect());
+    if dice.one_in(3) {
+        options.rename.push((Key::Index(dice.index(count)), "new name".to_owned()));
+    }
+}
+
+fn choose_types(dice: &mut Dice, recipes: &[Recipe], options: &mut Options) {
+    if !dice.one_in(4) {
+        return;
+    }
+    for (index, recipe) in recipes.iter().enumerate() {
+        if dice.one_in(2) {
+            continue;
+        }
+        let type_is = recipe.type_to_give(dice);
+        options.types.push((Key::Index(index), type_is));
+        if recipe.family == Family::German && type_is == Type::Date {
+            options.formats.push((Key::Index(index), "%d.%m.%Y".to_owned()));
+        }
+    }
+}
+
+/// Now and then, only records that begin in some bytes of the file.
+pub(super) fn choose_extent(dice: &mut Dice, options: &mut Options, len: usize) {
+    if dice.one_in(25) {
+        let (one, other) = (dice.index(len + 2), dice.index(len + 2));
+        options.starting_in = Some((one.min(other), one.max(other)));
+    }
+}

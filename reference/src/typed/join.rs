@@ -1,0 +1,189 @@
+//! Types join: the type of a column from the kinds of all its values.
+
+use super::kind::Kind;
+use super::time::DAY;
+use super::types::{Type, Unit};
+
+/// The type of a column so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Join {
+    /// Nothing but missing values.
+    Null,
+    /// Words for missing values, at least one of them in quotes.
+    QuotedNull,
+    /// Whole numbers that no 64-bit type holds. If it stays so, they are text.
+    Long,
+    /// This.
+    Is(Type),
+}
+
+impl Join {
+    /// The type, if nothing follows.
+    #[must_use]
+    pub(super) fn to_type(self) -> Type {
+        match self {
+            Self::Null => Type::Null,
+            Self::QuotedNull | Self::Long => Type::Text,
+            Self::Is(one) => one,
+        }
+    }
+}
+
+/// What the fields of a column were.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    quoted_null: bool,
+    bool: bool,
+    whole: bool,
+    negative: bool,
+    /// A whole number above `i64`.
+    above: bool,
+    long: bool,
+    float: bool,
+    date: bool,
+    moment: bool,
+    zoned: bool,
+    /// A moment with more than six digits of fraction.
+    nanoseconds: bool,
+    /// A date or moment that 64 bits of nanoseconds do not hold.
+    outside: bool,
+    text: bool,
+}
+
+impl Seen {
+    /// Adds a field.
+    pub(super) fn add(&mut self, kind: &Kind) {
+        match kind {
+            Kind::Missing => {}
+            Kind::QuotedMissing => self.quoted_null = true,
+            Kind::Bool(_) => self.bool = true,
+            Kind::Whole(value, _) => {
+                self.whole = true;
+                self.negative |= *value < 0;
+                self.above |= *value > i128::from(i64::MAX);
+            }
+            Kind::Long(_) => self.long = true,
+            Kind::Float(_) => self.float = true,
+            Kind::Date(day) => {
+                self.date = true;
+                self.outside |= is_outside(i128::from(*day) * DAY);
+            }
+            Kind::Moment(moment) => {
+                self.moment |= !moment.is_zoned;
+                self.zoned |= moment.is_zoned;
+                self.nanoseconds |= moment.digits > 6;
+                self.outside |= is_outside(moment.nanoseconds);
+            }
+            Kind::Text => self.text = true,
+        }
+    }
+
+    /// The type of what was added.
+    #[must_use]
+    pub(super) fn join(&self) -> Join {
+        let is_number = self.whole || self.long || self.float;
+        let is_time = self.date || self.moment;
+        let groups = [self.text, self.bool, is_number, is_time, self.zoned];
+        let count = groups.iter().filter(|&&is_there| is_there).count();
+        if self.text || count > 1 {
+            Join::Is(Type::Text)
+        } else if self.bool {
+            Join::Is(Type::Bool)
+        } else if is_number {
+            self.number()
+        } else if is_time || self.zoned {
+            self.time()
+        } else if self.quoted_null {
+            Join::QuotedNull
+        } else {
+            Join::Null
+        }
+    }
+
+    fn number(&self) -> Join {
+        if self.float {
+            Join::Is(Type::F64)
+        } else if self.long || (self.negative && self.above) {
+            Join::Long
+        } else if self.above {
+            Join::Is(Type::U64)
+        } else {
+            Join::Is(Type::I64)
+        }
+    }
+
+    fn time(&self) -> Join {
+        if self.date && !self.moment {
+            return Join::Is(Type::Date);
+        }
+        let unit = match (self.nanoseconds, self.outside) {
+            (false, _) => Unit::Microseconds,
+            (true, false) => Unit::Nanoseconds,
+            (true, true) => return Join::Is(Type::Text),
+        };
+        Join::Is(Type::Timestamp { unit, zoned: self.zoned })
+    }
+}
+
+/// Whether 64 bits do not hold these nanoseconds.
+fn is_outside(nanoseconds: i128) -> bool {
+    i64::try_from(nanoseconds).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::typed::kind::kind;
+    use crate::typed::options::Options;
+    use crate::typed::records::Field;
+
+    /// The type of a column with these fields.
+    fn join(fields: &str) -> String {
+        let mut seen = Seen::default();
+        for text in fields.split('|') {
+            let text = text.as_bytes().to_vec();
+            let field = Field { at: 0, raw: text.clone(), text, is_quoted: false };
+            seen.add(&kind(&field, &Options::default()));
+        }
+        match seen.join() {
+            Join::Long => "long".to_owned(),
+            join => join.to_type().word(),
+        }
+    }
+
+    #[test]
+    fn types_join_as_the_design_says() {
+        for (fields, wanted) in [
+            ("|NA", "null"),
+            ("true|", "bool"),
+            ("true|1", "text"),
+            ("1|-1", "i64"),
+            ("9223372036854775807", "i64"),
+            ("9223372036854775808|1", "u64"),
+            ("9223372036854775808|-1", "long"),
+            ("18446744073709551616", "long"),
+            ("-9223372036854775809|1", "long"),
+            ("18446744073709551616|1.5", "f64"),
+            ("9223372036854775808|-1|.5", "f64"),
+            ("-0", "f64"),
+            ("-0|1", "f64"),
+            ("007|1", "text"),
+            ("00.5|1", "text"),
+            ("+5|1", "text"),
+            ("+5.0|1", "f64"),
+            ("1e400|1", "text"),
+            ("nan|1", "f64"),
+            ("2020-01-01", "date"),
+            ("2020-01-01|2020-01-01T00:00", "timestamp[us]"),
+            ("2020-01-01|2020-01-01T00:00Z", "text"),
+            ("2020-01-01T00:00|2020-01-01T00:00Z", "text"),
+            ("2020-01-01T00:00Z|2020-01-01 00:00+01", "timestamp[us, UTC]"),
+            ("2020-01-01T00:00:00.1234567", "timestamp[ns]"),
+            ("2020-01-01T00:00:00.1234567|1600-01-01", "text"),
+            ("2020-01-01T00:00:00.123456|1600-01-01", "timestamp[us]"),
+            ("2020-01-01|5", "text"),
+        ] {
+            assert_eq!(join(fields), wanted, "{fields}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Field → value: what a field is where no type is given.
+
+use super::number::{Marks, Number, word};
+use super::options::Options;
+use super::records::{Field, trim};
+use super::time::{Moment, date, moment};
+
+/// What a field is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// Missing in every type.
+    Missing,
+    /// In quotes, a word for a missing value: text if the column is, missing otherwise.
+    QuotedMissing,
+    /// True or false.
+    Bool(bool),
+    /// A whole number of 64 bits, signed or not, and its double.
+    Whole(i128, f64),
+    /// A whole number that no 64-bit type holds, and its double.
+    Long(f64),
+    /// A number with a point or an exponent, `-0`, or a word such as `nan`.
+    Float(f64),
+    /// A day.
+    Date(i64),
+    /// A moment.
+    Moment(Moment),
+    /// Anything else.
+    Text,
+}
+
+/// What types see of a field: all of it in quotes, otherwise without blanks around it.
+#[must_use]
+pub(super) fn bare(field: &Field) -> &[u8] {
+    if field.is_quoted { &field.text } else { trim(&field.text) }
+}
+
+/// Whether a field is a word for a missing value, in quotes or not. A field with an escape is compared as
+/// it is written: so `\N` can be such a word.
+#[must_use]
+pub(super) fn is_null_word(field: &Field, options: &Options) -> bool {
+    let text = if field.is_quoted { &field.text } else { trim(&field.raw) };
+    options.nulls.iter().any(|word| word.as_bytes() == text)
+}
+
+/// The boolean that a text is.
+#[must_use]
+pub(super) fn boolean(text: &[u8], options: &Options) -> Option<bool> {
+    let is_in = |words: &[String]| words.iter().any(|word| word.as_bytes() == text);
+    if is_in(&options.trues) {
+        return Some(true);
+    }
+    is_in(&options.falses).then_some(false)
+}
+
+/// How numbers are written.
+#[must_use]
+pub(super) fn marks(options: &Options) -> Marks {
+    Marks { decimal: options.decimal, thousands: options.thousands }
+}
+
+/// What a field is.
+#[must_use]
+pub(super) fn kind(field: &Field, options: &Options) -> Kind {
+    if is_null_word(field, options) {
+        return if field.is_quoted { Kind::QuotedMissing } else { Kind::Missing };
+    }
+    let text = bare(field);
+    if let Some(value) = boolean(text, options) {
+        return Kind::Bool(value);
+    }
+    if let Some(value) = word(text) {
+        return Kind::Float(value);
+    }
+    if let Some(number) = Number::parse(text, marks(options)) {
+        return of_number(&number);
+    }
+    if let Some(day) = date(text) {
+        return Kind::Date(day);
+    }
+    moment(text).map_or(Kind::Text, Kind::Moment)
+}
+
+fn of_number(number: &Number) -> Kind {
+    // What no double holds is not a number.
+    let Some(double) = number.to_double() else { return Kind::Text };
+    if number.has_leading_zeros() || (number.is_whole() && number.has_plus()) {
+        return Kind::Text;
+    }
+    if !number.is_whole() || (double == 0.0 && number.has_minus()) {
+        return Kind::Float(double);
+    }
+    match number.to_whole() {
+        Some(value) if in_64_bits(value) => Kind::Whole(value, double),
+        _ => Kind::Long(double),
+    }
+}
+
+fn in_64_bits(value: i128) -> bool {
+    value >= i128::from(i64::MIN) && value <= i128::from(u64::MAX)
+}
+
+/// Whether a field is a number to people, or to a told type: `007` and `+5` are.
+#[must_use]
+pub(super) fn is_number(field: &Field, options: &Options) -> bool {
+    let text = bare(field);
+    let is_null = is_null_word(field, options);
+    !is_null && (word(text).is_some() || Number::parse(text, marks(options)).is_some())
+}

@@ -1,0 +1,123 @@
+//! Names of columns, and the columns that are wanted.
+
+use super::fault::{Fault, Wrong};
+use super::options::{Key, Options};
+use super::records::{Record, trim};
+
+/// A name that the file does not have so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renamed {
+    /// The index of the column in the file.
+    pub column: usize,
+    /// The name in the header.
+    pub from: String,
+    /// The name that it has here.
+    pub to: String,
+}
+
+/// The names in a header of these records, part by part.
+///
+/// # Errors
+///
+/// A field that is not UTF-8.
+pub(super) fn in_header(header: &[Record], columns: usize) -> Result<Vec<String>, Fault> {
+    let mut names = vec![String::new(); columns];
+    for record in header {
+        for (name, field) in names.iter_mut().zip(&record.fields) {
+            let part = std::str::from_utf8(trim(&field.text))
+                .map_err(|_| Fault::new(Wrong::Encoding, record.line, field.at))?;
+            if !name.is_empty() && !part.is_empty() {
+                name.push('_');
+            }
+            name.push_str(part);
+        }
+    }
+    Ok(names)
+}
+
+/// Gives each column a name of its own. A name in the header stays with the first column that has it.
+#[must_use]
+pub(super) fn distinct(names: &[String]) -> (Vec<String>, Vec<Renamed>) {
+    let mut taken: Vec<String> = names.to_vec();
+    let (mut own, mut renamed) = (Vec::new(), Vec::new());
+    for (column, name) in names.iter().enumerate() {
+        if !name.is_empty() && !names[..column].contains(name) {
+            own.push(name.clone());
+            continue;
+        }
+        let to = free(name, column, &taken);
+        taken.push(to.clone());
+        renamed.push(Renamed { column, from: name.clone(), to: to.clone() });
+        own.push(to);
+    }
+    (own, renamed)
+}
+
+fn free(name: &str, column: usize, taken: &[String]) -> String {
+    let base = if name.is_empty() { format!("column_{}", column + 1) } else { name.to_owned() };
+    let numbered = (2..).map(|number| format!("{base}_{number}"));
+    let mut candidates = std::iter::once(base.clone()).chain(numbered);
+    candidates.find(|one| !taken.contains(one)).expect("there is always another number")
+}
+
+/// The index of a column.
+///
+/// # Errors
+///
+/// There is no such column.
+pub(super) fn find(key: &Key, names: &[String]) -> Result<usize, Fault> {
+    let at = match key {
+        Key::Index(index) => (*index < names.len()).then_some(*index),
+        Key::Name(name) => names.iter().position(|one| one == name),
+    };
+    at.ok_or_else(Fault::of_options)
+}
+
+/// The columns of the result, in its order.
+///
+/// # Errors
+///
+/// There is no such column, or it is wanted twice.
+pub(super) fn wanted(options: &Options, names: &[String]) -> Result<Vec<usize>, Fault> {
+    let Some(keys) = &options.columns else { return Ok((0..names.len()).collect()) };
+    let columns: Vec<usize> =
+        keys.iter().map(|key| find(key, names)).collect::<Result<_, _>>()?;
+    let is_repeated = |at: usize| columns[..at].contains(&columns[at]);
+    if columns.is_empty() || (0..columns.len()).any(is_repeated) {
+        return Err(Fault::of_options());
+    }
+    Ok(columns)
+}
+
+/// The names of the result, for all columns of the file.
+///
+/// # Errors
+///
+/// A column that does not exist is renamed, or two columns then have the same name.
+pub(super) fn rename(options: &Options, names: &[String]) -> Result<Vec<String>, Fault> {
+    let mut renamed = names.to_vec();
+    for (key, name) in &options.rename {
+        renamed[find(key, names)?].clone_from(name);
+    }
+    Ok(renamed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own(names: &[&str]) -> Vec<String> {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        distinct(&names).0
+    }
+
+    #[test]
+    fn every_column_has_a_name_of_its_own() {
+        assert_eq!(own(&["a", "b"]), ["a", "b"]);
+        assert_eq!(own(&["a", "a", "a"]), ["a", "a_2", "a_3"]);
+        assert_eq!(own(&["a", "a", "a_2"]), ["a", "a_3", "a_2"]);
+        assert_eq!(own(&["", "a", ""]), ["column_1", "a", "column_3"]);
+        assert_eq!(own(&["", "column_1"]), ["column_1_2", "column_1"]);
+        assert_eq!(own(&["a_2", "a_2", "a", "a"]), ["a_2", "a_2_2", "a", "a_3"]);
+    }
+}

@@ -1,0 +1,128 @@
+//! How a table is written, and what is wanted of it.
+
+use super::types::Type;
+
+/// What separates fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Between {
+    /// This byte.
+    Byte(u8),
+    /// Runs of spaces and tabs.
+    Blanks,
+    /// Nothing: a line is a field.
+    Nothing,
+}
+
+/// Which records are names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// The first record, if it looks like names.
+    Auto,
+    /// This many, from the first on.
+    Lines(usize),
+}
+
+/// How the text is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// As its byte order mark says; without one, UTF-8.
+    Auto,
+    /// UTF-8.
+    Utf8,
+    /// Latin-1, which is read as windows-1252.
+    Latin1,
+    /// UTF-16, the low byte first.
+    Utf16Le,
+    /// UTF-16, the high byte first.
+    Utf16Be,
+}
+
+/// What happens to records with another number of fields than the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ragged {
+    /// An error.
+    Error,
+    /// Missing fields are missing values; too many are an error.
+    Pad,
+    /// They are left out, and the report says so.
+    SetAside,
+}
+
+/// A column of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// By its name, before renaming.
+    Name(String),
+    /// By its index, from 0.
+    Index(usize),
+}
+
+/// How a table is written, and what is wanted of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// `None` finds it in the text.
+    pub delimiter: Option<Between>,
+    /// Which records are names.
+    pub header: Header,
+    /// The first byte of lines that are skipped.
+    pub comment: Option<u8>,
+    /// The byte around fields.
+    pub quote: Option<u8>,
+    /// The byte before one that is taken literally.
+    pub escape: Option<u8>,
+    /// The columns of the result.
+    pub columns: Option<Vec<Key>>,
+    /// Told types.
+    pub types: Vec<(Key, Type)>,
+    /// How dates and timestamps of told types are written.
+    pub formats: Vec<(Key, String)>,
+    /// Lines that are skipped first.
+    pub skip_rows: usize,
+    /// The most records of the result.
+    pub rows: Option<usize>,
+    /// New names.
+    pub rename: Vec<(Key, String)>,
+    /// Words for missing values.
+    pub nulls: Vec<String>,
+    /// Words for true.
+    pub trues: Vec<String>,
+    /// Words for false.
+    pub falses: Vec<String>,
+    /// The decimal point.
+    pub decimal: u8,
+    /// The byte between groups of three digits.
+    pub thousands: Option<u8>,
+    /// How the text is encoded.
+    pub encoding: Encoding,
+    /// What happens to ragged records.
+    pub ragged: Ragged,
+    /// Only records that begin in these bytes: the first, and the one after the last.
+    pub starting_in: Option<(usize, usize)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        Self {
+            delimiter: None,
+            header: Header::Auto,
+            comment: None,
+            quote: Some(b'"'),
+            escape: None,
+            columns: None,
+            types: Vec::new(),
+            formats: Vec::new(),
+            skip_rows: 0,
+            rows: None,
+            rename: Vec::new(),
+            nulls: words(&["", "NA", "N/A", "null", "NULL"]),
+            trues: words(&["true", "True", "TRUE"]),
+            falses: words(&["false", "False", "FALSE"]),
+            decimal: b'.',
+            thousands: None,
+            encoding: Encoding::Auto,
+            ragged: Ragged::Error,
+            starting_in: None,
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Text → lines → fields, byte by byte.
+
+use super::fault::{Fault, Wrong};
+use super::options::{Between, Options};
+
+/// The bytes that mean something.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dialect {
+    /// What separates fields.
+    pub between: Between,
+    /// What may be around them.
+    pub quote: Option<u8>,
+    /// What makes the next byte an ordinary one.
+    pub escape: Option<u8>,
+    /// What begins a line to skip.
+    pub comment: Option<u8>,
+}
+
+impl Dialect {
+    /// That of the options, with this between fields.
+    #[must_use]
+    pub(super) fn new(options: &Options, between: Between) -> Self {
+        let Options { quote, escape, comment, .. } = *options;
+        Self { between, quote, escape, comment }
+    }
+}
+
+/// A field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    /// Its first byte in the text: the quote, if it is quoted.
+    pub at: usize,
+    /// What it says.
+    pub text: Vec<u8>,
+    /// Its bytes as they stand there, without quotes.
+    pub raw: Vec<u8>,
+    /// Whether quotes are around it.
+    pub is_quoted: bool,
+}
+
+/// A record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    /// The line on which it begins, from 1.
+    pub line: usize,
+    /// Its first byte in the text.
+    pub at: usize,
+    /// Its fields, at least one.
+    pub fields: Vec<Field>,
+}
+
+/// A place in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Place<'t> {
+    text: &'t [u8],
+    /// The next byte.
+    pub at: usize,
+    /// Its line, from 1.
+    pub line: usize,
+}
+
+impl<'t> Place<'t> {
+    /// The start of `text`.
+    #[must_use]
+    pub(super) fn start(text: &'t [u8]) -> Self {
+        Self { text, at: 0, line: 1 }
+    }
+
+    /// Takes a line, whatever it contains, without what ends it; `None` at the end of the text.
+    pub(super) fn take_line(&mut self) -> Option<&'t [u8]> {
+        let start = self.at;
+        if start == self.text.len() {
+            return None;
+        }
+        while let Some(byte) = self.take() {
+            if byte == b'\n' {
+                let line = &self.text[start..self.at - 1];
+                return Some(line.strip_suffix(b"\r").unwrap_or(line));
+            }
+        }
+        let line = &self.text[start..];
+        Some(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+
+    /// The next record; `None` at the end of the text.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, or with a comment before it.
+    pub(super) fn next(&mut self, dialect: &Dialect) -> Result<Option<Record>, Fault> {
+        while self.skip(dialect)? {}
+        if self.peek().is_none() {
+            return Ok(None);
+        }
+        let (line, at) = (self.line, self.at);
+        let mut fields = Vec::new();
+        loop {
+            let field = self.field(dialect, line)?;
+            fields.push(field);
+            if dialect.between == Between::Blanks {
+                self.skip_blanks();
+            }
+            if self.take_end() {
+                return Ok(Some(Record { line, at, fields }));
+            }
+            // A delimiter, since the field ended here; blanks were skipped.
+            if dialect.between != Between::Blanks {
+                self.take();
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn take(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        if byte == b'\n' {
+            self.line += 1;
+        }
+        Some(byte)
+    }
+
+    /// Whether a line ends here.
+    fn is_end(&self) -> bool {
+        let rest = &self.text[self.at..];
+        rest.is_empty() || rest.starts_with(b"\n") || rest.starts_with(b"\r\n")
+    }
+
+    /// Takes the end of a line, if one is here.
+    fn take_end(&mut self) -> bool {
+        let is_end = self.is_end();
+        if is_end && self.take() == Some(b'\r') {
+            self.take();
+        }
+        is_end
+    }
+
+    fn skip_blanks(&mut self) {
+        while self.peek().is_some_and(is_blank) {
+            self.take();
+        }
+    }
+
+    /// Skips one line that is not a record, if there is one here.
+    fn skip(&mut self, dialect: &Dialect) -> Result<bool, Fault> {
+        let Some(first) = self.peek() else { return Ok(false) };
+        if Some(first) == dialect.comment {
+            self.skip_comment()?;
+            return Ok(true);
+        }
+        if dialect.between == Between::Blanks {
+            // Blanks before the first field mean nothing; with nothing after them, the line is empty.
+            let here = self.clone();
+            self.skip_blanks();
+            if !self.is_end() && self.text[self.at..] != *b"\r" {
+                *self = here;
+                return Ok(false);
+            }
+        }
+        if self.text[self.at..] == *b"\r" {
+            self.take();
+            return Ok(true);
+        }
+        Ok(self.take_end())
+    }
+
+    fn skip_comment(&mut self) -> Result<(), Fault> {
+        let line = self.line;
+        while !self.take_end() {
+            if self.peek() == Some(b'\r') {
+                return Err(Fault::new(Wrong::Return, line, self.at));
+            }
+            self.take();
+        }
+        Ok(())
+    }
+
+    /// Takes the field that begins here, up to what ends it. `line` is that of its record.
+    fn field(&mut self, dialect: &Dialect, line: usize) -> Result<Field, Fault> {
+        if dialect.between == Between::Blanks {
+            self.skip_blanks();
+        }
+        if self.peek().is_some() && self.peek() == dialect.quote {
+            self.quoted(dialect, line)
+        } else {
+            self.unquoted(dialect, line)
+        }
+    }
+
+    /// Whether a field that is not quoted, or whose quotes are closed, ends here.
+    fn ends_field(&self, dialect: &Dialect) -> bool {
+        let Some(byte) = self.peek() else { return true };
+        self.is_end()
+            || match dialect.between {
+                Between::Byte(delimiter) => byte == delimiter,
+                Between::Blanks => is_blank(byte),
+                Between::Nothing => false,
+            }
+    }
+
+    fn unquoted(&mut self, dialect: &Dialect, line: usize) -> Result<Field, Fault> {
+        let at = self.at;
+        let mut text = Vec::new();
+        while !self.ends_field(dialect) {
+            let here = self.at;
+            let mut byte = self.take();
+            if byte == Some(b'\r') {
+                return Err(Fault::new(Wrong::Return, line, here));
+            }
+            if byte.is_some() && byte == dialect.escape {
+                byte = self.take();
+                if byte.is_none() {
+                    return Err(Fault::new(Wrong::OpenEscape, line, here));
+                }
+            }
+            text.extend(byte);
+        }
+        let raw = self.text[at..self.at].to_vec();
+        Ok(Field { at, text, raw, is_quoted: false })
+    }
+
+    fn quoted(&mut self, dialect: &Dialect, line: usize) -> Result<Field, Fault> {
+        let (at, quote, quote_line) = (self.at, self.take(), self.line);
+        let mut text = Vec::new();
+        loop {
+            let mut byte = self.take();
+            if byte.is_some() && byte == quote {
+                if self.peek() != quote {
+                    break;
+                }
+                self.take();
+            } else if byte.is_some() && byte == dialect.escape {
+                byte = self.take();
+            }
+            match byte {
+                Some(byte) => text.push(byte),
+                None => return Err(Fault::new(Wrong::OpenQuote, quote_line, at)),
+            }
+        }
+        let raw = self.text[at + 1..self.at - 1].to_vec();
+        while !self.ends_field(dialect) {
+            match self.peek() {
+                Some(byte) if is_blank(byte) => self.take(),
+                Some(b'\r') => return Err(Fault::new(Wrong::Return, line, self.at)),
+                _ => return Err(Fault::new(Wrong::AfterQuote, line, at)),
+            };
+        }
+        Ok(Field { at, text, raw, is_quoted: true })
+    }
+}
+
+/// Whether a byte is a space or a tab.
+#[must_use]
+pub(super) fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
+/// Cuts blanks off at both ends.
+#[must_use]
+pub(super) fn trim(mut text: &[u8]) -> &[u8] {
+    while let [first, rest @ ..] = text
+        && is_blank(*first)
+    {
+        text = rest;
+    }
+    while let [rest @ .., last] = text
+        && is_blank(*last)
+    {
+        text = rest;
+    }
+    text
+}

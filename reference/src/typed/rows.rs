@@ -1,0 +1,81 @@
+//! The records of data, and what becomes of those with another number of fields.
+
+use super::fault::{Fault, Wrong};
+use super::options::{Options, Ragged};
+use super::records::{Dialect, Field, Place, Record};
+
+/// Lines of records that were set aside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SetAside {
+    /// How many.
+    pub count: usize,
+    /// The first thousand of their lines.
+    pub lines: Vec<usize>,
+}
+
+/// The field of a column; `None` if the record lacks it or does not count.
+#[must_use]
+pub(super) fn field<'r>(
+    record: &'r Record,
+    column: usize,
+    columns: usize,
+    options: &Options,
+) -> Option<&'r Field> {
+    match options.ragged {
+        Ragged::Pad if record.fields.len() <= columns => record.fields.get(column),
+        _ if record.fields.len() == columns => record.fields.get(column),
+        _ => None,
+    }
+}
+
+/// Whether a record with this many fields belongs to a table with this many columns.
+///
+/// # Errors
+///
+/// It has another number, and that is an error.
+pub(super) fn belongs(record: &Record, columns: usize, ragged: Ragged) -> Result<bool, Fault> {
+    let found = record.fields.len();
+    match ragged {
+        _ if found == columns => Ok(true),
+        Ragged::Pad if found < columns => Ok(true),
+        Ragged::SetAside => Ok(false),
+        Ragged::Error | Ragged::Pad => {
+            let wrong = Wrong::Ragged { found, expected: columns };
+            Err(Fault::new(wrong, record.line, record.at))
+        }
+    }
+}
+
+/// Calls `take` for each record of the result, in order.
+///
+/// # Errors
+///
+/// The first fault: of the text, or of `take`. Bytes count from the start of the text.
+pub(super) fn each(
+    mut place: Place<'_>,
+    dialect: &Dialect,
+    columns: usize,
+    options: &Options,
+    mut take: impl FnMut(&Record) -> Result<(), Fault>,
+) -> Result<SetAside, Fault> {
+    let mut aside = SetAside::default();
+    let mut count = 0;
+    while options.rows.is_none_or(|most| count < most) {
+        let Some(record) = place.next(dialect)? else { break };
+        let is_in =
+            options.starting_in.is_none_or(|(start, end)| (start..end).contains(&record.at));
+        if !is_in {
+            continue;
+        }
+        if belongs(&record, columns, options.ragged)? {
+            take(&record)?;
+            count += 1;
+        } else {
+            aside.count += 1;
+            if aside.lines.len() < 1000 {
+                aside.lines.push(record.line);
+            }
+        }
+    }
+    Ok(aside)
+}

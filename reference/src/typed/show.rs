@@ -1,0 +1,153 @@
+//! A table as text, for answers that are compared and read.
+
+use std::fmt::Write;
+
+use super::Table;
+use super::column::Column;
+use super::fault::Fault;
+use super::options::{Between, Encoding};
+use super::types::{Type, Value};
+
+/// A table as text: what was found, a line for each column, then one for each record.
+#[must_use]
+pub fn answer(table: &Table) -> String {
+    let mut text = format!("delimiter {}", between(table.delimiter));
+    let _ = writeln!(text, " header {} {}", table.header, encoding(table.encoding));
+    for one in &table.renamed {
+        let _ =
+            writeln!(text, "renamed {} {} {}", one.column, quoted(&one.from), quoted(&one.to));
+    }
+    if table.set_aside.count > 0 {
+        let lines = &table.set_aside.lines;
+        let _ = writeln!(text, "set aside {} {lines:?}", table.set_aside.count);
+    }
+    for column in &table.columns {
+        let _ = writeln!(text, "column {}", about(column));
+    }
+    for row in 0..table.rows {
+        let values =
+            table.columns.iter().map(|column| shown(&column.values[row], column.type_is));
+        let _ = writeln!(text, "{}", values.collect::<Vec<_>>().join(" "));
+    }
+    text
+}
+
+/// A fault as text.
+#[must_use]
+pub fn show_fault(fault: &Fault) -> String {
+    let at = format!("line {} byte {} {}", fault.line, fault.byte, fault.wrong.word());
+    match &fault.column {
+        Some(name) => format!("{at} column {}\n", quoted(name)),
+        None => format!("{at}\n"),
+    }
+}
+
+fn between(delimiter: Between) -> String {
+    match delimiter {
+        Between::Byte(byte) => quoted(&char::from(byte).to_string()),
+        Between::Blanks => "blanks".to_owned(),
+        Between::Nothing => "none".to_owned(),
+    }
+}
+
+fn encoding(encoding: Encoding) -> &'static str {
+    match encoding {
+        Encoding::Auto => "auto",
+        Encoding::Utf8 => "utf-8",
+        Encoding::Latin1 => "latin-1",
+        Encoding::Utf16Le => "utf-16le",
+        Encoding::Utf16Be => "utf-16be",
+    }
+}
+
+fn about(column: &Column) -> String {
+    let (name, type_is) = (quoted(&column.name), column.type_is.word());
+    let how = match (column.is_told, column.deciding_line) {
+        (true, _) => "told".to_owned(),
+        (false, Some(line)) => format!("line {line}"),
+        (false, None) => "undecided".to_owned(),
+    };
+    format!("{name} {type_is} nulls {} {how}", column.nulls)
+}
+
+fn shown(value: &Value, type_is: Type) -> String {
+    match value {
+        Value::Missing => "-".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Whole(value) => value.to_string(),
+        Value::Float(bits) if type_is == Type::F32 => single(f64::from_bits(*bits)),
+        Value::Float(bits) => format!("{:?}", f64::from_bits(*bits)),
+        Value::Date(days) => date(*days),
+        Value::Timestamp { nanoseconds, zoned } => moment(*nanoseconds, *zoned),
+        Value::Text(text) => quoted(text),
+    }
+}
+
+/// The shortest text of a single.
+#[expect(clippy::cast_possible_truncation, reason = "it was widened before")]
+fn single(value: f64) -> String {
+    format!("{:?}", value as f32)
+}
+
+/// A day, found by trying years, then months. A zone can move it out of the years of four digits.
+fn date(days: i64) -> String {
+    let first = |year: i64, month: i64| super::time::days(year, month, 1);
+    // Not after the right one: no year has more than 366 days, none fewer than 365.
+    let mut year = (1970 + if days < 0 { days / 365 - 1 } else { days / 366 }).max(1);
+    while first(year + 1, 1).is_some_and(|next| next <= days) {
+        year += 1;
+    }
+    let begins = |month| first(year, month).filter(|&first| first <= days);
+    let month = (1..=12).rev().find_map(|month| Some((month, begins(month)?)));
+    match month {
+        Some((month, first)) if days - first < 31 => {
+            format!("{year:04}-{month:02}-{:02}", days - first + 1)
+        }
+        _ => format!("day {days}"),
+    }
+}
+
+fn moment(nanoseconds: i128, is_zoned: bool) -> String {
+    let day = nanoseconds.div_euclid(super::time::DAY);
+    let rest = nanoseconds.rem_euclid(super::time::DAY);
+    let (seconds, fraction) = (rest / 1_000_000_000, rest % 1_000_000_000);
+    let (minutes, second) = (seconds / 60, seconds % 60);
+    let day = date(i64::try_from(day).expect("years have four digits"));
+    let zone = if is_zoned { "Z" } else { "" };
+    format!("{day}T{:02}:{:02}:{second:02}.{fraction:09}{zone}", minutes / 60, minutes % 60)
+}
+
+/// Text as JSON has it.
+pub(super) fn quoted(text: &str) -> String {
+    let mut shown = String::from('"');
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => shown.extend(['\\', letter]),
+            '\n' => shown.push_str("\\n"),
+            '\r' => shown.push_str("\\r"),
+            '\t' => shown.push_str("\\t"),
+            ' '..='\u{7e}' | '\u{a0}'.. => shown.push(letter),
+            _ => {
+                let _ = write!(shown, "\\u{:04x}", u32::from(letter));
+            }
+        }
+    }
+    shown.push('"');
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_shown_as_they_are_read() {
+        for text in ["0001-01-01", "1969-12-31", "1970-01-01", "2000-02-29", "9990-12-31"] {
+            let days = super::super::time::date(text.as_bytes()).expect("a day");
+            assert_eq!(date(days), text);
+        }
+        assert_eq!(date(-719_163), "day -719163");
+        assert_eq!(date(2_932_897), "day 2932897");
+        assert_eq!(moment(-1, true), "1969-12-31T23:59:59.999999999Z");
+    }
+}

@@ -1,0 +1,134 @@
+//! What separates fields, found in a sample; and which record has names.
+
+use std::cmp::Reverse;
+
+use super::fault::Fault;
+use super::join::Seen;
+use super::kind::{Kind, is_number, kind};
+use super::options::{Between, Options};
+use super::records::{Dialect, Field, Place, Record, trim};
+use super::types::Type;
+
+/// The most records of a sample, beside the first.
+const RECORDS: usize = 1000;
+/// A record is in the sample if it begins within this many bytes after the end of the first one.
+const BYTES: usize = 1 << 20;
+/// What is looked for, in this order.
+const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
+
+/// The first records from `start` on, up to the first fault.
+struct Sample {
+    records: Vec<Record>,
+    fault: Option<Fault>,
+}
+
+impl Sample {
+    fn take(start: &Place<'_>, dialect: &Dialect) -> Self {
+        let mut place = start.clone();
+        let mut records = Vec::new();
+        let mut after_first = None;
+        loop {
+            match place.next(dialect) {
+                Ok(Some(record)) => {
+                    let first_end = *after_first.get_or_insert(place.at);
+                    if record.at >= first_end + BYTES {
+                        return Self { records, fault: None };
+                    }
+                    records.push(record);
+                }
+                Ok(None) => return Self { records, fault: None },
+                Err(fault) => return Self { records, fault: Some(fault) },
+            }
+            if records.len() > RECORDS {
+                return Self { records, fault: None };
+            }
+        }
+    }
+}
+
+/// What separates the fields of the text from `start` on.
+#[must_use]
+pub(super) fn between(start: &Place<'_>, options: &Options) -> Between {
+    let mut best = None;
+    for byte in CANDIDATES {
+        let others = [options.quote, options.escape, options.comment, Some(options.decimal)];
+        if others.contains(&Some(byte)) {
+            continue;
+        }
+        let dialect = Dialect::new(options, Between::Byte(byte));
+        let Some((agree, all)) = consistency(&Sample::take(start, &dialect)) else { continue };
+        // A fraction that is larger, not only as large: the first of several wins.
+        if best.is_none_or(|(_, most, of)| agree * of > most * all) {
+            best = Some((byte, agree, all));
+        }
+    }
+    match best {
+        Some((byte, ..)) => Between::Byte(byte),
+        None if are_blanks(start, options) => Between::Blanks,
+        None => Between::Nothing,
+    }
+}
+
+/// How many records have the most frequent number of fields, and how many there are. A fault counts as
+/// one that has not. `None` if that number is 1, or there is no record.
+fn consistency(sample: &Sample) -> Option<(usize, usize)> {
+    let counts: Vec<usize> = sample.records.iter().map(|record| record.fields.len()).collect();
+    let frequency = |wanted: usize| counts.iter().filter(|&&count| count == wanted).count();
+    // Of several as frequent, the smallest.
+    let most =
+        counts.iter().copied().max_by_key(|&count| (frequency(count), Reverse(count)))?;
+    (most >= 2).then(|| (frequency(most), counts.len() + usize::from(sample.fault.is_some())))
+}
+
+/// Whether every line of the sample has the same number of fields between blanks, two or more, and all
+/// of them are numbers.
+fn are_blanks(start: &Place<'_>, options: &Options) -> bool {
+    let sample = Sample::take(start, &Dialect::new(options, Between::Blanks));
+    let Some(first) = sample.records.first() else { return false };
+    let columns = first.fields.len();
+    let is_right = |record: &Record| {
+        record.fields.len() == columns
+            && record.fields.iter().all(|field| is_number(field, options))
+    };
+    sample.fault.is_none() && columns >= 2 && sample.records.iter().all(is_right)
+}
+
+/// Whether the record at `start` has names.
+#[must_use]
+pub(super) fn has_names(start: &Place<'_>, dialect: &Dialect, options: &Options) -> bool {
+    let sample = Sample::take(start, dialect);
+    let Some((first, below)) = sample.records.split_first() else { return false };
+    let names: Vec<bool> = first.fields.iter().map(|field| is_name(field, options)).collect();
+    let narrower: Vec<bool> = (0..names.len())
+        .map(|column| is_narrower(column, names.len(), below, options))
+        .collect();
+    if !narrower.contains(&true) {
+        return names.iter().all(|&is_name| is_name) && are_distinct(first);
+    }
+    let all_are = names.iter().all(|&is_name| is_name);
+    all_are || names.iter().zip(&narrower).any(|(&is_name, &is_narrow)| is_name && is_narrow)
+}
+
+/// Whether a field is not a number, date, timestamp, boolean or missing. A word for a missing value in
+/// quotes is a text.
+fn is_name(field: &Field, options: &Options) -> bool {
+    let is_text = matches!(kind(field, options), Kind::Text | Kind::QuotedMissing);
+    is_text && !is_number(field, options)
+}
+
+/// Whether the type of a column below the first record is narrower than text: neither text nor unknown.
+/// Records with another number of fields do not count; with fewer, if they are padded, they do.
+fn is_narrower(column: usize, columns: usize, below: &[Record], options: &Options) -> bool {
+    let mut seen = Seen::default();
+    for record in below {
+        if let Some(field) = super::rows::field(record, column, columns, options) {
+            seen.add(&kind(field, options));
+        }
+    }
+    !matches!(seen.join().to_type(), Type::Null | Type::Text)
+}
+
+fn are_distinct(record: &Record) -> bool {
+    let texts: Vec<&[u8]> = record.fields.iter().map(|field| trim(&field.text)).collect();
+    (1..texts.len()).all(|at| !texts[..at].contains(&texts[at]))
+}

@@ -1,0 +1,120 @@
+//! Days and moments in other forms: the part of strftime(3) that tables use.
+//!
+//! `%Y` has four digits, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` two, `%.f` is a point and one to nine digits,
+//! `%b` the first three letters of a month in English, `%z` is `+HHMM` or `+HH:MM`.
+
+use super::time::{DAY, Moment, Rest, days};
+
+const MONTHS: [&str; 12] =
+    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/// What a text says.
+#[derive(Default)]
+struct Parts {
+    year: i64,
+    month: i64,
+    day: i64,
+    hour: i64,
+    minute: i64,
+    second: i64,
+    fraction: i128,
+    digits: usize,
+    /// Minutes east.
+    zone: Option<i64>,
+}
+
+/// The day of a text in this format.
+#[must_use]
+pub(super) fn date(text: &[u8], format: &str) -> Option<i64> {
+    let parts = Parts::parse(text, format)?;
+    days(parts.year, parts.month, parts.day)
+}
+
+/// The moment of a text in this format; without a time, it is midnight.
+#[must_use]
+pub(super) fn moment(text: &[u8], format: &str) -> Option<Moment> {
+    let parts = Parts::parse(text, format)?;
+    let day = days(parts.year, parts.month, parts.day)?;
+    let minutes = parts.hour * 60 + parts.minute - parts.zone.unwrap_or(0);
+    let seconds = i128::from(minutes * 60 + parts.second);
+    let nanoseconds = i128::from(day) * DAY + seconds * 1_000_000_000 + parts.fraction;
+    Some(Moment { nanoseconds, digits: parts.digits, is_zoned: parts.zone.is_some() })
+}
+
+impl Parts {
+    fn parse(text: &[u8], format: &str) -> Option<Self> {
+        let (mut rest, mut parts) = (Rest(text), Self::default());
+        let mut format = format.chars();
+        while let Some(letter) = format.next() {
+            if letter == '%' {
+                parts.take(&mut rest, &mut format)?;
+            } else if !rest.take(letter.to_string().as_bytes()) {
+                return None;
+            }
+        }
+        rest.0.is_empty().then_some(parts)
+    }
+
+    fn take(&mut self, rest: &mut Rest<'_>, format: &mut std::str::Chars<'_>) -> Option<()> {
+        match format.next()? {
+            'Y' => self.year = rest.number(4)?,
+            'y' => {
+                let year = rest.number(2)?;
+                self.year = if year < 69 { 2000 + year } else { 1900 + year };
+            }
+            'm' => self.month = rest.number(2)?,
+            'd' => self.day = rest.number(2)?,
+            'H' => self.hour = rest.two(23)?,
+            'M' => self.minute = rest.two(59)?,
+            'S' => self.second = rest.two(59)?,
+            'b' => self.month = month(rest)?,
+            'z' => self.zone = Some(zone(rest)?),
+            '.' if format.next() == Some('f') => {
+                (self.fraction, self.digits) = rest.take(b".").then(|| rest.fraction())??;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+fn month(rest: &mut Rest<'_>) -> Option<i64> {
+    let (name, after) = rest.0.split_at_checked(3)?;
+    let name = name.to_ascii_lowercase();
+    let at = MONTHS.iter().position(|month| month.as_bytes() == name)?;
+    rest.0 = after;
+    i64::try_from(at + 1).ok()
+}
+
+fn zone(rest: &mut Rest<'_>) -> Option<i64> {
+    let sign = if rest.take(b"-") {
+        -1
+    } else if rest.take(b"+") {
+        1
+    } else {
+        return None;
+    };
+    let hours = rest.two(23)?;
+    rest.take(b":");
+    Some(sign * (hours * 60 + rest.two(59)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_and_moments_are_read_in_other_forms() {
+        assert_eq!(date(b"02.01.1970", "%d.%m.%Y"), Some(1));
+        assert_eq!(date(b"01/02/70", "%m/%d/%y"), Some(1));
+        assert_eq!(date(b"2-Jan-1970", "%d-%b-%Y"), None);
+        assert_eq!(date(b"02-JAN-1970", "%d-%b-%Y"), Some(1));
+        assert_eq!(date(b"31.02.1970", "%d.%m.%Y"), None);
+        assert_eq!(date(b"02.01.1970 ", "%d.%m.%Y"), None);
+        let at = |text: &[u8], format| moment(text, format).map(|it| it.nanoseconds);
+        assert_eq!(at(b"01.01.1970 00:01", "%d.%m.%Y %H:%M"), Some(60_000_000_000));
+        assert_eq!(at(b"19700101 000001.5", "%Y%m%d %H%M%S%.f"), Some(1_500_000_000));
+        assert_eq!(at(b"1970-01-01 01:00 +0100", "%Y-%m-%d %H:%M %z"), Some(0));
+        assert_eq!(at(b"1970-01-01 25:00", "%Y-%m-%d %H:%M"), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Options as JSON, in words that users write.
+
+use super::options::{Between, Encoding, Header, Key, Options, Ragged};
+use super::types::Type;
+use crate::json::Json;
+
+/// The options that these members set; `None` if one is not known.
+///
+/// ```
+/// use swath_reference::json::parse;
+/// use swath_reference::typed::{Header, options_of};
+///
+/// let json = parse(r#"{"header": "yes", "types": {"id": "u8", "1": "date"}}"#).expect("JSON");
+/// assert_eq!(options_of(&json).expect("options").header, Header::Lines(1));
+/// ```
+#[must_use]
+pub fn options_of(json: &Json) -> Option<Options> {
+    let mut options = Options::default();
+    for (name, value) in members(json)? {
+        set(&mut options, name, value)?;
+    }
+    Some(options)
+}
+
+fn set(options: &mut Options, name: &str, value: &Json) -> Option<()> {
+    match name {
+        "delimiter" => options.delimiter = Some(delimiter(text(value)?)?),
+        "header" => options.header = header(value)?,
+        "comment" => options.comment = Some(byte(value)?),
+        "quote" => options.quote = byte_or_none(value)?,
+        "escape" => options.escape = Some(byte(value)?),
+        "columns" => {
+            options.columns = Some(list(value)?.iter().map(key).collect::<Option<_>>()?)
+        }
+        "types" => options.types = pairs(value, Type::named)?,
+        "formats" => options.formats = pairs(value, |word| Some(word.to_owned()))?,
+        "skip_rows" => options.skip_rows = number(value)?,
+        "rows" => options.rows = Some(number(value)?),
+        "rename" => options.rename = pairs(value, |word| Some(word.to_owned()))?,
+        "null_values" => options.nulls = texts(value)?,
+        "true_values" => options.trues = texts(value)?,
+        "false_values" => options.falses = texts(value)?,
+        "decimal" => options.decimal = byte(value)?,
+        "thousands" => options.thousands = Some(byte(value)?),
+        "encoding" => options.encoding = encoding(text(value)?)?,
+        "ragged" => options.ragged = ragged(text(value)?)?,
+        "starting_in" => {
+            let [start, end] = list(value)? else { return None };
+            options.starting_in = Some((number(start)?, number(end)?));
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+fn members(json: &Json) -> Option<&[(String, Json)]> {
+    match json {
+        Json::Object(members) => Some(members),
+        _ => None,
+    }
+}
+
+fn list(json: &Json) -> Option<&[Json]> {
+    match json {
+        Json::Array(values) => Some(values),
+        _ => None,
+    }
+}
+
+fn text(json: &Json) -> Option<&str> {
+    match json {
+        Json::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn texts(json: &Json) -> Option<Vec<String>> {
+    list(json)?.iter().map(|one| text(one).map(str::to_owned)).collect()
+}
+
+fn number(json: &Json) -> Option<usize> {
+    match json {
+        Json::Number(number) => number.parse().ok(),
+        _ => None,
+    }
+}
+
+fn byte(json: &Json) -> Option<u8> {
+    match text(json)?.as_bytes() {
+        [byte] => Some(*byte),
+        _ => None,
+    }
+}
+
+fn byte_or_none(json: &Json) -> Option<Option<u8>> {
+    if *json == Json::Null { Some(None) } else { byte(json).map(Some) }
+}
+
+fn key(json: &Json) -> Option<Key> {
+    match json {
+        Json::String(name) => Some(Key::Name(name.clone())),
+        _ => number(json).map(Key::Index),
+    }
+}
+
+/// What is given of some columns, by name or, in digits, by index.
+fn pairs<T>(json: &Json, of: impl Fn(&str) -> Option<T>) -> Option<Vec<(Key, T)>> {
+    let pair = |(name, value): &(String, Json)| {
+        let key = name.parse().map_or_else(|_| Key::Name(name.clone()), Key::Index);
+        Some((key, of(text(value)?)?))
+    };
+    members(json)?.iter().map(pair).collect()
+}
+
+fn delimiter(word: &str) -> Option<Between> {
+    match word.as_bytes() {
+        b"blanks" => Some(Between::Blanks),
+        [byte] => Some(Between::Byte(*byte)),
+        _ => None,
+    }
+}
+
+fn header(json: &Json) -> Option<Header> {
+    match json {
+        Json::String(word) if word == "auto" => Some(Header::Auto),
+        Json::String(word) if word == "yes" => Some(Header::Lines(1)),
+        Json::String(word) if word == "no" => Some(Header::Lines(0)),
+        _ => number(json).map(Header::Lines),
+    }
+}
+
+fn encoding(word: &str) -> Option<Encoding> {
+    Some(match word {
+        "auto" => Encoding::Auto,
+        "utf-8" => Encoding::Utf8,
+        "latin-1" => Encoding::Latin1,
+        "utf-16le" => Encoding::Utf16Le,
+        "utf-16be" => Encoding::Utf16Be,
+        _ => return None,
+    })
+}
+
+fn ragged(word: &str) -> Option<Ragged> {
+    Some(match word {
+        "error" => Ragged::Error,
+        "pad" => Ragged::Pad,
+        "set aside" => Ragged::SetAside,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    #[test]
+    fn options_are_those_of_the_words() {
+        let options = |text: &str| options_of(&parse(text).expect("JSON"));
+        assert_eq!(options("{}"), Some(Options::default()));
+        let some = options(r#"{"columns": ["a", 1], "quote": null, "delimiter": "blanks"}"#);
+        let some = some.expect("options");
+        assert_eq!(some.columns, Some(vec![Key::Name("a".to_owned()), Key::Index(1)]));
+        assert_eq!((some.quote, some.delimiter), (None, Some(Between::Blanks)));
+        for wrong in
+            [r#"{"colour": "red"}"#, r#"{"escape": "ab"}"#, r#"{"types": {"a": "i7"}}"#]
+        {
+            assert_eq!(options(wrong), None, "{wrong}");
+        }
+    }
+}
