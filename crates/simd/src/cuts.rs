@@ -279,7 +279,8 @@ mod tests {
             let len = bits() % 400;
             while (text.len() as u64) < len {
                 let odd: &[&[u8]] = &[b"\"", b"\r", b"\\", b"a\"", b"\"\"a"];
-                let usual: &[&[u8]] = &[b"a", b"bcd", b",", b"\n", b"\r\n", b",\"x,\n\"\"\"\n", b",\"\","];
+                let usual: &[&[u8]] =
+                    &[b"a", b"bcd", b",", b"\n", b"\r\n", b",\"x,\n\"\"\"\n", b",\"\","];
                 let drawn = usize::try_from(bits() >> 8).unwrap_or(0);
                 let is_odd = round % 2 == 0 && bits().is_multiple_of(60);
                 let all = if is_odd { odd } else { usual };

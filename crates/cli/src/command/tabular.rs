@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde::{Serialize, Serializer};
-use swath::{Extent, Source};
+use swath::Source;
 use swath_formats::compressed;
 use swath_formats::table::{
     ColumnType, Delimiter, Encoding, RecordLine, Scalar, SetAside, TableOptions, TableReport,
@@ -209,7 +209,8 @@ pub(super) fn has_number_comments(head: &[u8], is_all: bool, args: &TableArgs) -
         options = options.with_missing_words(words.iter().map(String::as_str).chain([""]));
     }
     let text = Source::custom(std::sync::Arc::new(crate::input::Text(text.to_vec())));
-    options.with_starting_in(Extent::between(0, u64::MAX)).schema(text).is_ok()
+    // Names alone are not numbers.
+    options.read_columns(text).is_ok_and(|table| table.rows > 0)
 }
 
 /// Refuses bytes that are not text, unless an encoding was given.

@@ -34,4 +34,5 @@ mod study;
 mod timeline;
 mod trees;
 mod tune;
+mod typed_tables;
 mod verified;

@@ -2,8 +2,11 @@
 
 #![cfg(feature = "arrow")]
 
+mod arrow;
 mod dialects;
+mod first;
 mod oracle;
 mod random;
 mod shown;
+mod summaries;
 mod vectors;

@@ -68,15 +68,24 @@ pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
             let bytes = npy_options(job).write(&job.file, &shape, &table.values)?;
             Ok(Converted { bytes, ..Converted::new(size_of_dense(&shape)?, read) })
         }
-        (Format::Csv | Format::Tsv, _) if !typed::begins_with_numbers(job, from) => {
-            typed::of_text(job, from, to, Numbers::Unknown)
-        }
+        (Format::Csv | Format::Tsv, _) => match typed::numbers(job, from) {
+            Numbers::None => typed::of_text(job, from, to, Numbers::None),
+            numbers => match columns(job, from) {
+                Ok((columns, metadata)) => of_columns(job, to, &columns, metadata),
+                Err(error) if !typed::may_have_other_types(&error) => Err(error),
+                Err(_) => typed::of_text(job, from, to, numbers),
+            },
+        },
         _ => match columns(job, from) {
             Ok((columns, metadata)) => of_columns(job, to, &columns, metadata),
-            Err(error) if !typed::may_have_other_types(&error) => Err(error),
-            Err(_) if from.is_separated() => typed::of_text(job, from, to, Numbers::First),
-            Err(error) if to == Format::Npy => Err(error),
-            Err(_) => typed::of_arrow(job, to),
+            Err(error)
+                if from == Format::Arrow
+                    && to != Format::Npy
+                    && typed::may_have_other_types(&error) =>
+            {
+                typed::of_arrow(job, to)
+            }
+            Err(error) => Err(error),
         },
     }
 }

@@ -36,15 +36,29 @@ pub(super) fn are_needed(job: &Job<'_>, to: Format) -> bool {
         || job.words.table_out.typed_flag().is_some()
 }
 
-/// Whether a table is one of numbers, as far as its first bytes show. A fault is left to the reader.
-pub(super) fn begins_with_numbers(job: &Job<'_>, from: Format) -> bool {
+/// How far a table is known to be one of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// Its first bytes are, so that something else further on may be a mistake.
+    First,
+    /// Its first bytes are not.
+    None,
+    /// It was not looked at, or that does not matter.
+    Unknown,
+}
+
+/// Looks at the first bytes of a table. A fault in them is left to the reader.
+pub(super) fn numbers(job: &Job<'_>, from: Format) -> Numbers {
     let is_packed = swath_formats::compressed::Format::of_name(job.input.name()).is_some();
     if is_packed || job.words.starting_in.is_some() {
-        return true;
+        return Numbers::Unknown;
     }
     let options = job.words.table_options(from, job.words.output.read_options());
     let first = options.with_starting_in(Extent::between(0, PROBE)).schema(&job.input);
-    !first.is_err_and(|error| is_of_other_types(&error))
+    match first.is_err_and(|error| is_of_other_types(&error)) {
+        true => Numbers::None,
+        false => Numbers::First,
+    }
 }
 
 /// Whether a reader of numbers failed because there may be something else in the table.
@@ -56,15 +70,6 @@ fn is_of_other_types(error: &swath_formats::Error) -> bool {
 /// The same, for any error.
 pub(super) fn may_have_other_types(error: &anyhow::Error) -> bool {
     error.downcast_ref().is_some_and(is_of_other_types)
-}
-
-/// How far a table was one of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Numbers {
-    /// Its first bytes were, so what follows may be a mistake.
-    First,
-    /// That does not matter.
-    Unknown,
 }
 
 /// Converts a table that is text.
@@ -199,7 +204,7 @@ fn add_notes(job: &Job<'_>, report: &TableReport, numbers: Numbers, notes: &mut 
     /// More would not be read.
     const MOST: usize = 5;
     notes.extend(aside_note(job, report));
-    if numbers == Numbers::Unknown {
+    if numbers != Numbers::First {
         return;
     }
     let late = report.columns.iter().filter(|it| !it.is_told && !is_numeric(it.kind));

@@ -9,7 +9,7 @@ use arrow_array::types::{
     TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
-use arrow_schema::TimeUnit;
+use arrow_schema::{DataType, TimeUnit};
 
 use crate::table::typed::values::ColumnType;
 use crate::table::typed_write::Scalar;
@@ -94,12 +94,9 @@ impl ColumnRange {
         match kind {
             ColumnType::Null => Self::default(),
             ColumnType::Bool => between(array.as_boolean().iter().flatten(), Scalar::Bool),
-            ColumnType::Text => of_texts(array.as_string_view().iter().flatten()),
+            ColumnType::Text => of_texts(array),
             // Each text of the dictionary is that of a row.
-            ColumnType::Dictionary => {
-                let texts = array.as_any_dictionary().values();
-                of_texts(texts.as_string::<i32>().iter().flatten())
-            }
+            ColumnType::Dictionary => of_texts(array.as_any_dictionary().values()),
             ColumnType::Date => numbers::<Date32Type>(array, Scalar::Date),
             ColumnType::Timestamp(unit) => times(array, unit, false),
             ColumnType::Zoned(unit) => times(array, unit, true),
@@ -165,9 +162,17 @@ fn times(array: &ArrayRef, unit: TimeUnit, is_zoned: bool) -> ColumnRange {
     }
 }
 
-fn of_texts<'t>(texts: impl Iterator<Item = &'t str>) -> ColumnRange {
+fn of_texts(array: &ArrayRef) -> ColumnRange {
+    match array.data_type() {
+        DataType::Utf8View => between_texts(array.as_string_view().iter()),
+        DataType::LargeUtf8 => between_texts(array.as_string::<i64>().iter()),
+        _ => between_texts(array.as_string::<i32>().iter()),
+    }
+}
+
+fn between_texts<'t>(texts: impl Iterator<Item = Option<&'t str>>) -> ColumnRange {
     let bound = |text: Option<&str>| text.map(Bound::of_text);
-    let (least, greatest) = ends(texts).unzip();
+    let (least, greatest) = ends(texts.flatten()).unzip();
     ColumnRange { least: bound(least), greatest: bound(greatest) }
 }
 
