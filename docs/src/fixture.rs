@@ -5,8 +5,8 @@
 //! | `data.bin` | 2,000,000 bytes: lines of letters |
 //! | `disk1/data.bin`, `disk2/data.bin` | copies of it; `data.manifest` has its checksums |
 //! | `data.csv`, `points.csv`, `table.csv` | numbers under the names `id,x,y,score` |
-//! | `people.csv` | text, dates, numbers and booleans, with quotes and missing values |
-//! | `export.csv` | the same in Latin-1, with `;`, decimal commas and groups of thousands |
+//! | `people.csv` | names, postal codes, dates, numbers and booleans, with quotes and missing values |
+//! | `german.csv`, `export.csv` | the same in other forms; the latter in Latin-1 |
 //! | `data.f8` | 8,000 doubles |
 //! | `text`, `in.log`, `log.txt`, `in.csv` | lines of words and numbers, some with `error` |
 //! | `options.txt` | 1,000 option contracts |
@@ -52,6 +52,7 @@ fn fill(folder: &Path) -> Result<()> {
         fs::write(folder.join(name), table())?;
     }
     fs::write(folder.join("people.csv"), people())?;
+    fs::write(folder.join("german.csv"), "name;zip;born\nAnn;01067;29.02.1980\nBob;80331\n")?;
     fs::write(folder.join("export.csv"), export())?;
     let doubles = (0..8_000_u32).flat_map(|index| f64::from(index).to_le_bytes());
     fs::write(folder.join("data.f8"), doubles.collect::<Vec<u8>>())?;

@@ -98,10 +98,7 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let (mut place, dialect) = open(text, options);
     let header = take_header(&mut place, &dialect, options)?;
     let columns = count_columns(&header, place.clone(), &dialect)?;
-    for record in &header {
-        check_header(record, columns, options)?;
-    }
-    let (names, renamed) = names::distinct(&names::in_header(&header, columns)?);
+    let (names, renamed) = names::distinct(&names::in_header(&header, columns));
     let renamed = if header.is_empty() { Vec::new() } else { renamed };
     let shown = names::rename(options, &names)?;
     let mut readings = readings(options, &names)?;
@@ -163,10 +160,13 @@ fn take_header(
         Header::Lines(lines) => lines,
         Header::Auto => usize::from(sniff::has_names(place, dialect, options)),
     };
-    let mut header = Vec::new();
+    let mut header: Vec<Record> = Vec::new();
     for _ in 0..lines {
         let record = place.next(dialect)?;
-        header.push(record.ok_or(Fault::new(Wrong::Empty, place.line, place.at))?);
+        let record = record.ok_or(Fault::new(Wrong::Empty, place.line, place.at))?;
+        let columns = header.first().unwrap_or(&record).fields.len();
+        check_header(&record, columns, options)?;
+        header.push(record);
     }
     Ok(header)
 }
@@ -186,13 +186,17 @@ fn count_columns(
     }
 }
 
-/// Lines of a header may be padded, but are never set aside.
+/// Lines of a header may be padded, but are never set aside; all names are UTF-8.
 fn check_header(record: &Record, columns: usize, options: &Options) -> Result<(), Fault> {
     let ragged = match options.ragged {
         Ragged::SetAside => Ragged::Error,
         other => other,
     };
-    rows::belongs(record, columns, ragged).map(|_| ())
+    rows::belongs(record, columns, ragged)?;
+    match record.fields.iter().find(|field| std::str::from_utf8(&field.text).is_err()) {
+        Some(field) => Err(Fault::new(Wrong::Encoding, record.line, field.at)),
+        None => Ok(()),
+    }
 }
 
 /// The columns to read, with what was given of them.

@@ -87,6 +87,99 @@ impl Cuts {
     }
 }
 
+/// What the quotes of some lines say about the newline after them, if they are where they should
+/// be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quoting {
+    /// Whether their number is odd.
+    pub is_odd: bool,
+    /// Whether all are where they should be if the first line begins a record.
+    pub is_plain: bool,
+    /// Whether all are where they should be if the first line begins inside quotes.
+    pub is_inverse: bool,
+}
+
+impl Quoting {
+    /// Looks at the quotes of `text`, of which `marks` has the delimiter and the quote.
+    ///
+    /// ```
+    /// use swath_simd::{CutMarks, Quoting};
+    ///
+    /// let marks = CutMarks { delimiter: Some(b','), quote: Some(b'"'), escape: None };
+    /// let found = Quoting::of(b"a,\"b\n", marks);
+    /// assert_eq!((found.is_odd, found.is_plain, found.is_inverse), (true, true, false));
+    /// let found = Quoting::of(b"b\",c\n", marks);
+    /// assert_eq!((found.is_odd, found.is_plain, found.is_inverse), (true, false, true));
+    /// ```
+    #[must_use]
+    pub fn of(text: &[u8], marks: CutMarks) -> Self {
+        run(detected(), LookAtQuotes { text, marks })
+    }
+
+    /// As [`of`](Self::of), with the kernel of one `level`, to compare them.
+    ///
+    /// # Panics
+    ///
+    /// If `level` is not [available](Level::available).
+    #[must_use]
+    pub fn of_at(level: Level, text: &[u8], marks: CutMarks) -> Self {
+        run(level.detected(), LookAtQuotes { text, marks })
+    }
+}
+
+struct LookAtQuotes<'t> {
+    text: &'t [u8],
+    marks: CutMarks,
+}
+
+impl Kernel for LookAtQuotes<'_> {
+    type Output = Quoting;
+
+    #[inline(always)]
+    fn run<M: Masks>(self, masks: M) -> Quoting {
+        let Self { text, marks } = self;
+        let mut found = Quoting { is_odd: false, is_plain: true, is_inverse: true };
+        let Some(quote) = marks.quote else { return found };
+        let delimiter = marks.delimiter.unwrap_or(b'\n');
+        // What is true at the first byte of a chunk: all bits if it is inside quotes; the byte
+        // before ended a field; the byte before is a quote.
+        let (mut inside, mut ended, mut quoted) = (0, 1, 0);
+        let mut take = |chunk: &[u8; CHUNK], there: u64| {
+            let quotes = masks.equal(chunk, quote) & there;
+            if quotes | quoted == 0 {
+                let last = chunk[CHUNK - 1];
+                ended = u64::from(last == delimiter || last == b'\n');
+                return;
+            }
+            let ends = masks.equal(chunk, delimiter) | masks.equal(chunk, b'\n');
+            let follows = ends | quotes | masks.equal(chunk, b'\r');
+            let here = running_parity(quotes) ^ inside;
+            let precedes = ends << 1 | ended | quotes << 1 | quoted;
+            // The quotes that open and those that close; and the other way round.
+            let (opens, closes) = (quotes & here, quotes & !here);
+            let (opened, closed) = (quoted & inside, quoted & !inside);
+            let is_right = |opens: u64, closes: u64, closed: u64| {
+                (opens & !precedes) | ((closes << 1 | closed) & there & !follows) == 0
+            };
+            found.is_plain &= is_right(opens, closes, closed);
+            found.is_inverse &= is_right(closes, opens, opened);
+            inside = 0_u64.wrapping_sub(here >> 63);
+            (ended, quoted) = (ends >> 63, quotes >> 63);
+        };
+        let (chunks, rest) = text.as_chunks::<CHUNK>();
+        for chunk in chunks {
+            take(chunk, u64::MAX);
+        }
+        if !rest.is_empty() {
+            let mut chunk = [0; CHUNK];
+            chunk[..rest.len()].copy_from_slice(rest);
+            take(&chunk, (1 << rest.len()) - 1);
+        }
+        found.is_odd = inside != 0;
+        found
+    }
+}
+
 struct Search<'c> {
     cuts: &'c mut Cuts,
     text: &'c [u8],
@@ -309,5 +402,31 @@ mod tests {
             }
         }
         assert!(passed > 1000, "{passed}");
+    }
+
+    #[test]
+    fn quotes_say_the_same_at_every_level() {
+        let mut bits = swath_reference::splitmix(4);
+        let marks = CutMarks { delimiter: Some(b','), quote: Some(b'"'), escape: None };
+        let mut seen = [0; 4];
+        for _ in 0..3000 {
+            let parts: &[&[u8]] =
+                &[b"a", b"bcdefgh", b",", b"\n", b",\"x,\n\"\"\"\n", b"\n\"a\","];
+            let mut text =
+                if bits().is_multiple_of(2) { b"a\"\n".to_vec() } else { Vec::new() };
+            for _ in 0..bits() % 60 {
+                text.extend_from_slice(parts[usize::try_from(bits() % 6).unwrap_or(0)]);
+            }
+            if bits().is_multiple_of(4) {
+                text.push(b'"');
+            }
+            let portable = Quoting::of_at(Level::Portable, &text, marks);
+            for level in Level::ALL.into_iter().filter(|level| level.available()) {
+                assert_eq!(Quoting::of_at(level, &text, marks), portable);
+            }
+            assert_eq!(portable.is_odd, crate::count(&text, b'"') % 2 == 1);
+            seen[usize::from(portable.is_plain) * 2 + usize::from(portable.is_inverse)] += 1;
+        }
+        assert!(seen.iter().all(|&count| count > 0), "{seen:?}");
     }
 }

@@ -46,7 +46,7 @@ pub use cells::Cells;
 pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
 pub use crc::crc32c_combine;
-pub use cuts::{CutMarks, Cuts, Searched};
+pub use cuts::{CutMarks, Cuts, Quoting, Searched};
 pub use decimals::{
     Decimal, Tokens, append_digits, decimal, nearest_double, parse_doubles, parse_doubles_at,
     parse_integers, parse_integers_at,

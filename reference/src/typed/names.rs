@@ -1,6 +1,6 @@
 //! Names of columns, and the columns that are wanted.
 
-use super::fault::{Fault, Wrong};
+use super::fault::Fault;
 use super::options::{Key, Options};
 use super::records::{Record, trim};
 
@@ -16,23 +16,19 @@ pub struct Renamed {
 }
 
 /// The names in a header of these records, part by part.
-///
-/// # Errors
-///
-/// A field that is not UTF-8.
-pub(super) fn in_header(header: &[Record], columns: usize) -> Result<Vec<String>, Fault> {
+pub(super) fn in_header(header: &[Record], columns: usize) -> Vec<String> {
     let mut names = vec![String::new(); columns];
     for record in header {
         for (name, field) in names.iter_mut().zip(&record.fields) {
-            let part = std::str::from_utf8(trim(&field.text))
-                .map_err(|_| Fault::new(Wrong::Encoding, record.line, field.at))?;
+            let part = std::str::from_utf8(trim(&field.text));
+            let part = part.expect("checked when the header was taken");
             if !name.is_empty() && !part.is_empty() {
                 name.push('_');
             }
             name.push_str(part);
         }
     }
-    Ok(names)
+    names
 }
 
 /// Gives each column a name of its own. A name in the header stays with the first column that has it.

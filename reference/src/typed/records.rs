@@ -21,6 +21,8 @@ impl Dialect {
     #[must_use]
     pub(super) fn new(options: &Options, between: Between) -> Self {
         let Options { quote, escape, comment, .. } = *options;
+        // A quote that is also the escape is only doubled.
+        let escape = escape.filter(|_| escape != quote);
         Self { between, quote, escape, comment }
     }
 }
@@ -110,6 +112,53 @@ impl<'t> Place<'t> {
         }
     }
 
+    /// Passes over a record, or a line that is none, of which only the end matters: where quotes begin and
+    /// end, and escapes.
+    pub(super) fn pass(&mut self, dialect: &Dialect) {
+        if self.peek().is_some() && self.peek() == dialect.comment {
+            self.take_line();
+            return;
+        }
+        let mut is_start = true;
+        while let Some(byte) = self.take() {
+            if byte == b'\n' {
+                return;
+            }
+            if Some(byte) == dialect.escape {
+                self.take();
+                is_start = false;
+            } else if is_start && Some(byte) == dialect.quote {
+                self.pass_quotes(dialect);
+                is_start = false;
+            } else {
+                is_start = match dialect.between {
+                    Between::Byte(delimiter) => byte == delimiter,
+                    Between::Blanks => is_blank(byte),
+                    Between::Nothing => false,
+                };
+            }
+        }
+    }
+
+    /// Passes over what is left of a quoted field.
+    fn pass_quotes(&mut self, dialect: &Dialect) {
+        while let Some(byte) = self.take() {
+            if Some(byte) == dialect.escape {
+                self.take();
+            } else if Some(byte) == dialect.quote {
+                if self.peek() != dialect.quote {
+                    return;
+                }
+                self.take();
+            }
+        }
+    }
+
+    /// Whether this is the end of the text.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.peek().is_none()
+    }
+
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -145,7 +194,11 @@ impl<'t> Place<'t> {
     }
 
     /// Skips one line that is not a record, if there is one here.
-    fn skip(&mut self, dialect: &Dialect) -> Result<bool, Fault> {
+    ///
+    /// # Errors
+    ///
+    /// A carriage return in a comment.
+    pub(super) fn skip(&mut self, dialect: &Dialect) -> Result<bool, Fault> {
         let Some(first) = self.peek() else { return Ok(false) };
         if Some(first) == dialect.comment {
             self.skip_comment()?;

@@ -60,13 +60,16 @@ pub(super) fn each(
 ) -> Result<SetAside, Fault> {
     let mut aside = SetAside::default();
     let mut count = 0;
-    while options.rows.is_none_or(|most| count < most) {
-        let Some(record) = place.next(dialect)? else { break };
-        let is_in =
-            options.starting_in.is_none_or(|(start, end)| (start..end).contains(&record.at));
-        if !is_in {
+    let (start, end) = options.starting_in.unwrap_or((0, usize::MAX));
+    // Records before the first one that is wanted are not looked at.
+    while place.at < start && !place.is_at_end() {
+        place.pass(dialect);
+    }
+    while place.at < end && options.rows.is_none_or(|most| count < most) {
+        if place.skip(dialect)? {
             continue;
         }
+        let Some(record) = place.next(dialect)? else { break };
         if belongs(&record, columns, options.ragged)? {
             take(&record)?;
             count += 1;

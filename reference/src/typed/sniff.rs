@@ -102,18 +102,19 @@ pub(super) fn has_names(start: &Place<'_>, dialect: &Dialect, options: &Options)
     let narrower: Vec<bool> = (0..names.len())
         .map(|column| is_narrower(column, names.len(), below, options))
         .collect();
+    // A word for a missing value in quotes, such as `""` over row names, may stand beside names.
+    let may_be_name =
+        |field: &Field| is_name(field, options) || kind(field, options) == Kind::QuotedMissing;
+    let all_are = names.contains(&true) && first.fields.iter().all(may_be_name);
     if !narrower.contains(&true) {
-        return names.iter().all(|&is_name| is_name) && are_distinct(first);
+        return all_are && are_distinct(first);
     }
-    let all_are = names.iter().all(|&is_name| is_name);
     all_are || names.iter().zip(&narrower).any(|(&is_name, &is_narrow)| is_name && is_narrow)
 }
 
-/// Whether a field is not a number, date, timestamp, boolean or missing. A word for a missing value in
-/// quotes is a text.
+/// Whether a field is a text that is not a number of another form.
 fn is_name(field: &Field, options: &Options) -> bool {
-    let is_text = matches!(kind(field, options), Kind::Text | Kind::QuotedMissing);
-    is_text && !is_number(field, options)
+    kind(field, options) == Kind::Text && !is_number(field, options)
 }
 
 /// Whether the type of a column below the first record is narrower than text: neither text nor unknown.

@@ -1,7 +1,8 @@
 //! Days and moments in other forms: the part of strftime(3) that tables use.
 //!
-//! `%Y` has four digits, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` two, `%.f` is a point and one to nine digits,
-//! `%b` the first three letters of a month in English, `%z` is `+HHMM` or `+HH:MM`.
+//! `%Y` has one to four digits, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after any number of
+//! spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a month in English,
+//! `%z` is `+HHMM` or `+HH:MM`.
 
 use super::time::{DAY, Moment, Rest, days};
 
@@ -57,16 +58,16 @@ impl Parts {
 
     fn take(&mut self, rest: &mut Rest<'_>, format: &mut std::str::Chars<'_>) -> Option<()> {
         match format.next()? {
-            'Y' => self.year = rest.number(4)?,
+            'Y' => self.year = number(rest, 4)?,
             'y' => {
-                let year = rest.number(2)?;
+                let year = number(rest, 2)?;
                 self.year = if year < 69 { 2000 + year } else { 1900 + year };
             }
-            'm' => self.month = rest.number(2)?,
-            'd' => self.day = rest.number(2)?,
-            'H' => self.hour = rest.two(23)?,
-            'M' => self.minute = rest.two(59)?,
-            'S' => self.second = rest.two(59)?,
+            'm' => self.month = number(rest, 2)?,
+            'd' => self.day = number(rest, 2)?,
+            'H' => self.hour = number(rest, 2).filter(|&hour| hour < 24)?,
+            'M' => self.minute = number(rest, 2).filter(|&minute| minute < 60)?,
+            'S' => self.second = number(rest, 2).filter(|&second| second < 60)?,
             'b' => self.month = month(rest)?,
             'z' => self.zone = Some(zone(rest)?),
             '.' if format.next() == Some('f') => {
@@ -76,6 +77,13 @@ impl Parts {
         }
         Some(())
     }
+}
+
+/// One or more digits, at most this many, after any number of spaces.
+fn number(rest: &mut Rest<'_>, most: usize) -> Option<i64> {
+    rest.0 = rest.0.trim_ascii_start();
+    let digits = rest.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    rest.number(digits.min(most)).filter(|_| digits > 0)
 }
 
 fn month(rest: &mut Rest<'_>) -> Option<i64> {
@@ -107,7 +115,9 @@ mod tests {
     fn days_and_moments_are_read_in_other_forms() {
         assert_eq!(date(b"02.01.1970", "%d.%m.%Y"), Some(1));
         assert_eq!(date(b"01/02/70", "%m/%d/%y"), Some(1));
-        assert_eq!(date(b"2-Jan-1970", "%d-%b-%Y"), None);
+        assert_eq!(date(b"2-Jan-1970", "%d-%b-%Y"), Some(1));
+        assert_eq!(date(b" 2.1.1970", "%d.%m.%Y"), Some(1));
+        assert_eq!(date(b"002.1.1970", "%d.%m.%Y"), None);
         assert_eq!(date(b"02-JAN-1970", "%d-%b-%Y"), Some(1));
         assert_eq!(date(b"31.02.1970", "%d.%m.%Y"), None);
         assert_eq!(date(b"02.01.1970 ", "%d.%m.%Y"), None);

@@ -72,7 +72,7 @@ fn escapes_comments_and_other_marks_are_those_of_the_options() {
 fn ragged_records_are_what_the_options_say() {
     let text = "a,b,c\n1,2,3\n4\n5,6,7,8\n9,10,\n";
     refused(text, &BatchOptions::new(), "on line 3 at byte 12: 1 field where 3 are expected");
-    let padded = BatchOptions::new().with_ragged(Ragged::Pad);
+    let padded = BatchOptions::new().with_delimiter(b',').with_ragged(Ragged::Pad);
     refused(text, &padded, "on line 4 at byte 14: 4 fields where 3 are expected");
     check("a,b\n1\n2,3\r\n4\r\n", &padded, &["a 64: 1 2 4", "b 64: _ 3 _"]);
     let aside = BatchOptions::new().with_ragged(Ragged::SetAside);
@@ -93,7 +93,7 @@ fn columns_rows_and_names_are_chosen() {
         .with_rename([("x", "first")]);
     check(text, &options, &["y_2 64: 3 7", "first 64: 1 5"]);
     let none = BatchOptions::new().with_header(HeaderLine::Absent).with_rows(0);
-    check("1,2\n3\n", &none, &["column_1 null:", "column_2 null:"]);
+    check("1,2\n3,4\n5\n", &none, &["column_1 null:", "column_2 null:"]);
     check(
         "a,,b\nx,y,\n1,2,3\n",
         &BatchOptions::new().with_header_lines(2),

@@ -67,10 +67,8 @@ fn choose_numbers(dice: &mut Dice, style: &Style, options: &mut Options) {
     }
     if dice.one_in(8) {
         let thousands = *dice.pick(b".,' _");
-        if thousands != options.decimal
-            && is_free(thousands)
-            && options.quote != Some(thousands)
-        {
+        // It may be the delimiter too: such numbers are in quotes.
+        if thousands != options.decimal && options.quote != Some(thousands) {
             options.thousands = Some(thousands);
         }
     }

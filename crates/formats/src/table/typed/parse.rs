@@ -6,6 +6,9 @@
 //! misfit    the type becomes wider, and the column of this block is parsed again
 //! ```
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use arrow_array::{Array, ArrayRef};
 
 use super::faults::{self, Problem};
@@ -38,8 +41,12 @@ pub(super) struct Block {
 
 /// Parses blocks.
 pub(super) struct Parser<'p> {
-    pub(super) plan: &'p Plan,
-    pub(super) guesses: &'p Guesses,
+    plan: &'p Plan,
+    guesses: &'p Guesses,
+    /// Memory that no worker uses now.
+    idle: Mutex<Vec<(Rows, Places)>>,
+    /// Rows of the last block, as many as the next one is likely to have.
+    rows: AtomicUsize,
 }
 
 /// The columns of a block that are not parsed yet.
@@ -69,7 +76,15 @@ struct Run {
     aside: Vec<u64>,
 }
 
-impl Parser<'_> {
+impl<'p> Parser<'p> {
+    pub(super) fn new(plan: &'p Plan, guesses: &'p Guesses) -> Self {
+        Self { plan, guesses, idle: Mutex::default(), rows: AtomicUsize::new(0) }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(Rows, Places)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Parses columns of the plan; what contradicts their types makes these wider.
     pub(super) fn block(&self, piece: &Piece<'_>, which: &[usize]) -> Result<Block, Problem> {
         let kinds = self.guesses.of(which);
@@ -89,7 +104,10 @@ impl Parser<'_> {
                     None => again.push(slot),
                 }
             }
+            self.idle().push((run.rows, run.places));
             if again.is_empty() {
+                // Relaxed: a hint.
+                self.rows.store(run.count, Ordering::Relaxed);
                 self.guesses.add(which, &job.kinds);
                 let columns = parsed.into_iter().flatten().collect();
                 return Ok(Block { rows: run.count, columns, aside: run.aside });
@@ -120,10 +138,12 @@ impl Parser<'_> {
     }
 
     fn run(&self, piece: &Piece<'_>, job: &mut Job<'_>) -> Result<Run, Stopped> {
-        let builder = |&slot: &usize| Some(Builder::new(self.kind(job, slot), 0));
+        let capacity = self.rows.load(Ordering::Relaxed);
+        let builder = |&slot: &usize| Some(Builder::new(self.kind(job, slot), capacity));
+        let (rows, places) = self.idle().pop().unwrap_or_default();
         let mut run = Run {
-            rows: Rows::default(),
-            places: Places::default(),
+            rows,
+            places,
             builders: job.todo.iter().map(builder).collect(),
             count: 0,
             aside: Vec::new(),

@@ -18,7 +18,7 @@ use swath::{Block, Extent, ReadOptions};
 use super::dialect::Dialect;
 use super::faults::{self, Origin};
 use super::record::{Records, Wrong};
-use super::state::{Lines, State, possible};
+use super::state::{Lines, State, ends, possible};
 use crate::error::{Error, Result};
 use crate::input::Text;
 
@@ -97,9 +97,9 @@ const BLOCK_SIZE: u64 = 1 << 20;
 struct Looked {
     offset: u64,
     len: u64,
-    /// Where each possible state leads.
-    ends: Vec<super::state::End>,
-    /// The block, if one of them does not lead to a new record.
+    /// Where each possible state leads, as far as that is known.
+    ends: Vec<Option<State>>,
+    /// The block, if one of them is not known, or does not lead to a new record.
     bytes: Option<Bytes>,
 }
 
@@ -121,8 +121,6 @@ struct Reached {
     state: State,
     /// Where the record begins that is open there.
     open: u64,
-    /// The quote that is open there.
-    quote: u64,
 }
 
 impl<'p> Pass<'p> {
@@ -132,8 +130,7 @@ impl<'p> Pass<'p> {
         &self,
         each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
     ) -> Result<()> {
-        let reached =
-            Mutex::new(Reached { state: State::Start, open: self.data, quote: self.data });
+        let reached = Mutex::new(Reached { state: State::Start, open: self.data });
         let ended = if self.dialect.has_long_lines() {
             self.long_lines(&reached, each)
         } else {
@@ -184,10 +181,8 @@ impl<'p> Pass<'p> {
     }
 
     fn look(&self, block: Block<'_>) -> Looked {
-        let lines = |state| Lines { text: block.bytes, dialect: self.dialect, state };
-        let states = possible(self.dialect);
-        let ends: Vec<_> = states.iter().map(|&state| lines(state).end()).collect();
-        let is_open = ends.iter().any(|end| end.state != State::Start);
+        let ends = ends(block.bytes, self.dialect);
+        let is_open = ends.iter().any(|&end| end != Some(State::Start));
         let bytes = is_open.then(|| block.to_bytes());
         Looked { offset: block.offset, len: block.bytes.len() as u64, ends, bytes }
     }
@@ -198,20 +193,18 @@ impl<'p> Pass<'p> {
             return Turn { begins, open, until: open, is_after: true };
         }
         let found = possible(self.dialect).iter().position(|&state| state == begins);
-        let end = looked.ends[found.unwrap_or(0)];
+        let text = looked.bytes.as_deref().unwrap_or_default();
+        let lines = Lines { text, dialect: self.dialect, state: begins };
+        let state = looked.ends[found.unwrap_or(0)].unwrap_or_else(|| lines.end());
         let mut until = looked.offset + looked.len;
-        reached.state = end.state;
-        if end.state == State::Start {
+        reached.state = state;
+        if state == State::Start {
             reached.open = until;
-        } else if let Some(text) = &looked.bytes {
-            let lines = Lines { text, dialect: self.dialect, state: begins };
+        } else {
             if let Some(record) = lines.last_record() {
                 reached.open = looked.offset + record as u64;
             }
             until = reached.open;
-        }
-        if let Some(quote) = end.quote {
-            reached.quote = looked.offset + quote as u64;
         }
         Turn { begins, open, until, is_after: false }
     }
@@ -295,11 +288,12 @@ impl<'p> Pass<'p> {
         reached: Reached,
         each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
     ) -> Result<()> {
-        if reached.state == State::Start || reached.open >= self.wanted.end() {
+        let is_wanted = (self.wanted.offset()..self.wanted.end()).contains(&reached.open);
+        if reached.state == State::Start || !is_wanted {
             return Ok(());
         }
         if reached.state == State::Quoted {
-            return Err(self.unclosed(reached.quote));
+            return Err(self.unclosed(reached.open)?);
         }
         // The last newline is escaped, and the text ends after it.
         let text = self.text(reached.open, self.input.len())?;
@@ -311,8 +305,29 @@ impl<'p> Pass<'p> {
         }
     }
 
-    fn unclosed(&self, quote: u64) -> Error {
-        faults::wrong(Wrong::OpenQuote(0), quote).into_error(self.input, self.origin)
+    /// Returns the error for a quote that is not closed, in the record that begins at `record`.
+    fn unclosed(&self, record: u64) -> Result<Error> {
+        const LOOK: u64 = 1 << 20;
+        let (mut at, mut state, mut quote) = (record, State::Start, record);
+        let (end, mut look) = (self.input.len(), LOOK);
+        while at < end {
+            let some = self.text(at, end.min(at + look))?;
+            let newline = some.iter().rposition(|&byte| byte == b'\n');
+            let len = match newline {
+                _ if at + look >= end => some.len(),
+                Some(newline) => newline + 1,
+                None => {
+                    look *= 2;
+                    continue;
+                }
+            };
+            let lines = Lines { text: &some[..len], dialect: self.dialect, state };
+            if let Some(open) = lines.open_quote() {
+                quote = at + open as u64;
+            }
+            (at, state, look) = (at + len as u64, lines.end(), LOOK);
+        }
+        Ok(faults::wrong(Wrong::OpenQuote(0), quote).into_error(self.input, self.origin))
     }
 }
 

@@ -137,7 +137,7 @@ fn whole(table: &Table, data: u64, len: u64) -> Result<u64> {
         };
         let text = &some[..=newline];
         let lines = Lines { text, dialect, state };
-        let end = lines.end().state;
+        let end = lines.end();
         if end == State::Start {
             record = at + text.len() as u64;
         } else if let Some(last) = lines.last_record() {

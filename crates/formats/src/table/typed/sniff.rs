@@ -7,7 +7,7 @@ use super::options::{BatchOptions, Ragged};
 use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records};
 use super::rules;
-use super::values::{Builder, ColumnType, Field, Kinds, Rules, State};
+use super::values::{ColumnType, Field, Kinds, Rules, State, is_number};
 use crate::error::Result;
 
 /// The most records of a sample after the first one.
@@ -104,7 +104,10 @@ impl Sample {
         let judge = Judge::new(text, options, self.dialect);
         let Some(first) = self.records().next() else { return false };
         let names: Vec<bool> = first.iter().map(|&place| judge.is_name(place)).collect();
-        let all = names.iter().all(|&is_name| is_name);
+        // `""` may stand over row names; alone, it is a value.
+        let may_be =
+            |(&place, &is_name): (&Place, &bool)| is_name || judge.is_quoted_null(place);
+        let all = names.contains(&true) && first.iter().zip(&names).all(may_be);
         let narrow = judge.narrow(self, first.len(), options.ragged);
         if !narrow.contains(&true) {
             return all && judge.are_distinct(first);
@@ -117,14 +120,11 @@ impl Sample {
 struct Judge<'t> {
     text: &'t [u8],
     rules: Rules,
-    told: Rules,
 }
 
 impl<'t> Judge<'t> {
     fn new(text: &'t [u8], options: &BatchOptions, dialect: Dialect) -> Self {
-        let rules = rules::rules(options, dialect);
-        let told = Rules { is_told: true, ..rules.clone() };
-        Self { text, rules, told }
+        Self { text, rules: rules::rules(options, dialect) }
     }
 
     fn with<R>(&self, place: Place, look: impl FnOnce(Field<'_>) -> R) -> R {
@@ -134,20 +134,18 @@ impl<'t> Judge<'t> {
 
     /// Whether a field is a number of any form, and not missing.
     fn is_number(&self, place: Place) -> bool {
-        self.with(place, |field| {
-            let mut column = Builder::new(ColumnType::F64, 1);
-            let is_one = column.push(field, &self.told).is_ok() && column.nulls() == 0;
-            is_one || is_too_large(field, &self.rules)
-        })
+        self.with(place, |field| is_number(field, &self.rules))
     }
 
-    /// Whether a field is neither a value of another type than text nor missing.
+    /// Whether a field is a text that is no word for a missing value.
     fn is_name(&self, place: Place) -> bool {
-        let is_text = self.with(place, |field| {
-            let state = Kinds::of(field, &self.rules).state();
-            matches!(state, State::Quoted | State::Of(ColumnType::Text))
-        });
-        is_text && !self.is_number(place)
+        let state = self.with(place, |field| Kinds::of(field, &self.rules).state());
+        state == State::Of(ColumnType::Text) && !self.is_number(place)
+    }
+
+    /// Whether a field is a word for a missing value in quotes, such as `""`.
+    fn is_quoted_null(&self, place: Place) -> bool {
+        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Quoted
     }
 
     /// Which columns after the first record have a type that is narrower than text.
@@ -174,17 +172,6 @@ impl<'t> Judge<'t> {
         texts.sort_unstable();
         texts.windows(2).all(|pair| pair[0] != pair[1])
     }
-}
-
-/// Whether a field is a number that is too large for a double.
-fn is_too_large(field: Field<'_>, rules: &Rules) -> bool {
-    if rules.decimal != b'.' || rules.thousands.is_some() {
-        return false;
-    }
-    let bytes = if field.is_quoted { field.bytes } else { trim(field.bytes) };
-    let has_digit = bytes.iter().any(u8::is_ascii_digit);
-    let value = std::str::from_utf8(bytes).ok().and_then(|text| text.parse::<f64>().ok());
-    has_digit && value.is_some_and(f64::is_infinite)
 }
 
 /// Finds what separates the fields of a text.

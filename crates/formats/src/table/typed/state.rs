@@ -10,9 +10,9 @@
 //! worker follows all that are possible, and passes on the one that is true when the blocks before
 //! are known. Only quotes and escapes are looked at.
 
-use swath_simd::Positions;
+use swath_simd::{CutMarks, Positions, Quoting};
 
-use super::dialect::Dialect;
+use super::dialect::{Between, Dialect};
 
 /// Where a line begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,14 +24,6 @@ pub(super) enum State {
     Plain,
     /// Inside quotes.
     Quoted,
-}
-
-/// Where the lines of a block lead, and what is open there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
-    pub(super) state: State,
-    /// The quote that is open, if it was opened in the block.
-    pub(super) quote: Option<usize>,
 }
 
 /// Lines whose state at their first byte is known, or supposed.
@@ -57,9 +49,13 @@ struct Walk {
 
 impl Lines<'_> {
     /// Returns the state after the last byte.
-    pub(super) fn end(&self) -> End {
-        let walk = self.walk(false);
-        End { state: walk.state, quote: walk.quote }
+    pub(super) fn end(&self) -> State {
+        self.walk(false).state
+    }
+
+    /// Returns the quote that is open after the last byte, if it was opened here.
+    pub(super) fn open_quote(&self) -> Option<usize> {
+        self.walk(false).quote
     }
 
     /// Returns where the last record begins that begins here, if the state at the end is not
@@ -161,6 +157,34 @@ impl Lines<'_> {
     }
 }
 
+/// Returns the states to which those lead in which a block may begin, as far as vectors can tell.
+pub(super) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
+    let delimiter = match dialect.between {
+        Between::Byte(delimiter) => Some(delimiter),
+        Between::Nothing => None,
+        Between::Blanks => return slow_ends(text, dialect),
+    };
+    let (None, None) = (dialect.escape, dialect.comment) else {
+        return slow_ends(text, dialect);
+    };
+    let marks = CutMarks { delimiter, quote: dialect.quote, escape: None };
+    let found = Quoting::of(text, marks);
+    if !found.is_plain && !found.is_inverse {
+        return slow_ends(text, dialect);
+    }
+    let states = if found.is_odd {
+        [State::Quoted, State::Start]
+    } else {
+        [State::Start, State::Quoted]
+    };
+    vec![found.is_plain.then_some(states[0]), found.is_inverse.then_some(states[1])]
+}
+
+fn slow_ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
+    let lines = |&state: &State| Some(Lines { text, dialect, state }.end());
+    possible(dialect).iter().map(lines).collect()
+}
+
 /// The states in which a block may begin.
 pub(super) fn possible(dialect: Dialect) -> &'static [State] {
     match dialect {
@@ -173,7 +197,6 @@ pub(super) fn possible(dialect: Dialect) -> &'static [State] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dialect::Between;
     use super::super::record::Records;
     use super::*;
 
@@ -211,23 +234,26 @@ mod tests {
                 (0..text.len()).filter(|&at| text[at] == b'\n').map(|at| at + 1).collect();
             let cut = ends[usize::try_from(bits()).unwrap_or(0) % ends.len()];
             let first = Lines { text: &text[..cut], dialect, state: State::Start };
-            let state = first.end().state;
+            let state = first.end();
             let second = Lines { text: &text[cut..], dialect, state };
             let all = Lines { text: &text, dialect, state: State::Start };
-            assert_eq!(
-                second.end().state,
-                all.end().state,
-                "{:?} {cut} {dialect:?}",
-                shown(&text)
-            );
+            assert_eq!(second.end(), all.end(), "{:?} {cut} {dialect:?}", shown(&text));
+            for (found, &state) in super::ends(&text, dialect).iter().zip(possible(dialect)) {
+                let right = Lines { text: &text, dialect, state }.end();
+                assert!(
+                    found.is_none_or(|found| found == right),
+                    "{:?} {state:?}",
+                    shown(&text)
+                );
+            }
             let wanted = match open {
-                Some(_) => all.end().state == State::Quoted,
-                None => all.end().state != State::Quoted,
+                Some(_) => all.end() == State::Quoted,
+                None => all.end() != State::Quoted,
             };
             assert!(wanted, "{:?} {dialect:?}", shown(&text));
             if let Some(open) = open {
                 assert_eq!(all.last_record(), Some(open), "{:?} {dialect:?}", shown(&text));
-            } else if all.end().state == State::Plain {
+            } else if all.end() == State::Plain {
                 assert_eq!(all.last_record(), Some(begin), "{:?} {dialect:?}", shown(&text));
             }
         }

@@ -137,7 +137,7 @@ impl BatchStream {
     /// Parses the records that begin in an extent, and returns where the next one begins, or an
     /// earlier one.
     fn blocks(&self, wanted: Extent) -> Result<(Vec<(u64, Block)>, u64)> {
-        let parser = Parser { plan: &self.table.plan, guesses: &self.table.guesses };
+        let parser = Parser::new(&self.table.plan, &self.table.guesses);
         let which: Vec<usize> = (0..self.kinds.len()).collect();
         let done = Mutex::new((Vec::new(), self.record));
         let pass = Pass { data: self.record, wanted, ..self.table.pass(self.file) };

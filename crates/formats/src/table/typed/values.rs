@@ -36,6 +36,7 @@ pub(in crate::table) use field::{Field, Quoting, RawFields};
 pub(in crate::table) use formats::Format;
 pub(in crate::table) use kinds::{Kinds, State};
 pub(in crate::table) use misfit::{Misfit, MisfitAt};
+pub(in crate::table) use number::is_number;
 pub(in crate::table) use rules::{Rules, Words};
 pub use types::ColumnType;
 

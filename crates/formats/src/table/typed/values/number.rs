@@ -1,6 +1,7 @@
 //! Numbers, in the strict form that makes a column one of numbers, and in the form that a column
 //! whose type is told accepts in addition.
 
+use super::field::Field;
 use super::misfit::Misfit;
 use super::rules::Rules;
 use crate::error::FormatReason;
@@ -60,6 +61,13 @@ pub(super) fn parse<T>(
         (rules.is_told || (is_strict(token) && !is_minus_zero)).then_some(())?;
         parse(token)
     })
+}
+
+/// Whether a field is a number of any form, even one that no type holds, and not missing.
+pub(in crate::table) fn is_number(field: Field<'_>, rules: &Rules) -> bool {
+    // The standard library accepts the same forms.
+    let is_one = |token: &[u8]| std::str::from_utf8(token).ok()?.parse::<f64>().ok();
+    !rules.is_missing(field) && with_point(field.trimmed(), rules, is_one).is_some()
 }
 
 /// Says why [`parse`] refused a token as a number of this type.
