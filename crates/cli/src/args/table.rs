@@ -46,6 +46,11 @@ pub struct TableArgs {
     #[arg(long, value_name = "NAME=TYPE,...", value_parser = types)]
     pub dtypes: Vec<Types>,
 
+    /// How the dates and times of a column are written, in the notation of strftime, as in
+    /// born=%d.%m.%Y; may be given again for another column
+    #[arg(long, value_name = "NAME=FORM", value_parser = form)]
+    pub formats: Vec<Form>,
+
     /// Words for missing values, in addition to an empty field [default: NA, N/A and null]
     #[arg(
         long,
@@ -196,6 +201,17 @@ fn of_column(word: &str) -> Result<(ColumnKey, ColumnType), String> {
     Ok((key, kind))
 }
 
+/// How a column of dates or times is written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Form(ColumnKey, String);
+
+fn form(word: &str) -> Result<Form, String> {
+    let pair = word.split_once('=').filter(|(_, form)| form.contains('%'));
+    let (name, form) = pair.ok_or("write a column and a form, as in born=%d.%m.%Y")?;
+    let Ok(key) = column(name);
+    Ok(Form(key, form.to_owned()))
+}
+
 /// Parses a delimiter.
 fn delimiter(word: &str) -> Result<Delimiter, String> {
     match word {
@@ -230,6 +246,7 @@ impl TableArgs {
         let given = [
             ("--header", matches!(self.header, Header::Lines(_))),
             ("--dtypes", !self.dtypes.is_empty()),
+            ("--formats", !self.formats.is_empty()),
             ("--rows", self.rows.is_some()),
             ("--skip-rows", self.skip_rows > 0),
             ("--decimal", self.decimal.is_some()),
@@ -277,6 +294,7 @@ impl TableArgs {
         let mut options = options
             .with_read(read)
             .with_types(self.dtypes.iter().flat_map(|types| types.0.iter().cloned()))
+            .with_formats(self.formats.iter().map(|form| (form.0.clone(), form.1.clone())))
             .with_skip_rows(self.skip_rows)
             .with_decimal(self.decimal.unwrap_or(b'.'))
             .with_thousands(self.thousands)
@@ -357,6 +375,18 @@ mod tests {
             let error = parsed(&["--dtypes", wrong]).expect_err(wrong);
             assert!(error.contains(why), "{error}");
         }
+    }
+
+    #[test]
+    fn a_form_of_dates_belongs_to_a_column() {
+        let given = parsed(&["--formats", "born=%d.%m.%Y, %H=%M", "--formats", "2=%Y"]);
+        let wanted = [
+            Form(ColumnKey::from("born"), "%d.%m.%Y, %H=%M".to_owned()),
+            Form(ColumnKey::Index(2), "%Y".to_owned()),
+        ];
+        assert_eq!(given.expect("forms").formats, wanted);
+        let error = parsed(&["--formats", "born"]).expect_err("no form");
+        assert!(error.contains("as in born=%d.%m.%Y"), "{error}");
     }
 
     #[test]

@@ -351,6 +351,9 @@ fn flags_say_how_a_table_is_read_and_written() {
     setting.printed("convert --decimal , --delimiter ; plain.csv a.npy");
     setting.printed("convert a.npy back.csv");
     assert_eq!(text(&setting.path("back.csv")), "1.5\n2.25\n");
+    fs::write(setting.path("dates.csv"), "born,n\n31.12.2024,1\n01.02.2003,2\n").expect("room");
+    setting.printed("convert --formats born=%d.%m.%Y dates.csv iso.csv");
+    assert_eq!(text(&setting.path("iso.csv")), "born,n\n2024-12-31,1\n2003-02-01,2\n");
     fs::write(setting.path("parts.csv"), "size,size\nx,y\n1,a\n").expect("room");
     setting.printed("convert --header 2 parts.csv named.csv");
     assert_eq!(text(&setting.path("named.csv")), "size_x,size_y\n1,a\n");

@@ -40,6 +40,16 @@ fn texts(range: &ColumnRange) -> [Option<String>; 2] {
     [&range.least, &range.greatest].map(|bound| bound.as_ref().map(|it| it.value.to_string()))
 }
 
+/// The first five rows.
+fn first_rows(batches: &[RecordBatch]) -> Vec<Vec<Option<String>>> {
+    let row = |batch: &RecordBatch, row| {
+        let value = |column| Scalar::of(column, row).map(|value| value.to_string());
+        batch.columns().iter().map(|column| value(&**column)).collect()
+    };
+    let rows = batches.iter().flat_map(|it| (0..it.num_rows()).map(move |at| row(it, at)));
+    rows.take(5).collect()
+}
+
 /// Compares the summary with the table, for several sizes of blocks.
 fn checked(text: &str, options: &BatchOptions) -> TableSummary {
     let folder = tempfile::tempdir().expect("a folder");
@@ -162,7 +172,7 @@ fn long_texts_are_cut_and_say_so() {
 fn an_error_is_that_of_the_table() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
-    std::fs::write(&path, "a,b\n1,2\n3\n4\n").expect("room");
+    std::fs::write(&path, "a,b\n1,2\n3\n4,5\n").expect("room");
     let error = table::summary(&path).expect_err("ragged").to_string();
     assert_eq!(error, table::read_batches(&path).expect_err("ragged").to_string());
     assert!(error.contains("on line 3"), "{error}");

@@ -91,7 +91,7 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<Table
 
 /// Parses columns of all blocks, by any worker.
 fn parse(table: &Table, which: &[usize], each: &(dyn Fn(usize, Block) + Sync)) -> Result<()> {
-    let parser = Parser { plan: &table.plan, guesses: &table.guesses };
+    let parser = Parser::new(&table.plan, &table.guesses);
     for file in 0..table.files.len() {
         table.pass(file).each(&|piece: Piece<'_>| {
             let problem = |problem| table.error(file, problem);
@@ -109,7 +109,7 @@ fn first_rows(
     schema: &SchemaRef,
 ) -> Result<Vec<RecordBatch>> {
     let which: Vec<usize> = (0..kinds.len()).collect();
-    let parser = Parser { plan: &table.plan, guesses: &table.guesses };
+    let parser = Parser::new(&table.plan, &table.guesses);
     let read = table.options.read.clone().without_progress();
     let (mut batches, mut left) = (Vec::new(), ROWS);
     for file in 0..table.files.len() {
