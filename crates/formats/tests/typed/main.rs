@@ -8,5 +8,6 @@ mod first;
 mod oracle;
 mod random;
 mod shown;
+mod sources;
 mod summaries;
 mod vectors;

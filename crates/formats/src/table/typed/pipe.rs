@@ -17,9 +17,9 @@ use crate::error::{Error, Result};
 use crate::input;
 
 /// Bytes whose values decide the types.
-const FIRST: u64 = 64 << 20;
+const FIRST: u64 = if cfg!(test) { 1000 } else { 64 << 20 };
 /// Bytes of the parts that follow.
-const PART: u64 = 16 << 20;
+const PART: u64 = if cfg!(test) { 300 } else { 16 << 20 };
 /// Bytes that are searched at a time for the end of the last whole record.
 const LOOK: u64 = 1 << 20;
 
@@ -146,4 +146,46 @@ fn whole(table: &Table, data: u64, len: u64) -> Result<u64> {
         (at, state, look) = (at + text.len() as u64, end, LOOK);
     }
     Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+
+    use super::*;
+    use crate::table::typed::stream::BatchStream;
+
+    fn stream(text: String, options: &BatchOptions) -> Result<BatchStream> {
+        let (from, mut to) = std::io::pipe().expect("a pipe");
+        let writer = std::thread::spawn(move || drop(to.write_all(text.as_bytes())));
+        let source = Source::file(std::fs::File::from(OwnedFd::from(from)), "pipe");
+        let stream = BatchStream::open(vec![source], options);
+        // All of it fits in the pipe.
+        writer.join().expect("it ends");
+        stream
+    }
+
+    #[test]
+    fn parts_of_a_pipe_are_whole_records_and_lines_count_from_its_start() {
+        let row = |at: usize| format!("{at},\"{}\n\"\n", "x".repeat(at % 70));
+        let text = |last: &str| {
+            let rows: String = (0..300).map(row).collect();
+            format!("n,t\n{rows}{last}\n")
+        };
+        let options = BatchOptions::new();
+        let mut found = stream(text("300,y"), &options).expect("a table");
+        let rows: usize = found.by_ref().map(|batch| batch.expect("a batch").num_rows()).sum();
+        assert_eq!((rows, found.report().rows), (301, 301));
+        let limited = stream(text("300,y"), &options.clone().with_rows(123)).expect("a table");
+        assert_eq!(limited.map(|batch| batch.expect("a batch").num_rows()).sum::<usize>(), 123);
+        let wrong = stream(text("x,y"), &options).expect("a table");
+        let error = wrong.filter_map(std::result::Result::err).next().expect("not a number");
+        assert_eq!(error.line(), Some(602));
+        assert_eq!(error.offset(), Some(text("x,y").len() as u64 - 4));
+        assert!(error.to_string().contains("in column `n`: `x`"), "{error}");
+        let open = stream(text("300,\"y"), &options).expect("a table");
+        let error = open.filter_map(std::result::Result::err).next().expect("not closed");
+        assert_eq!(error.line(), Some(602));
+    }
 }

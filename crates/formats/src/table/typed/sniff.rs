@@ -137,7 +137,7 @@ impl<'t> Judge<'t> {
         self.with(place, |field| is_number(field, &self.rules))
     }
 
-    /// Whether a field is a text that is no word for a missing value.
+    /// Whether a field is a text, and not a word for a missing value.
     fn is_name(&self, place: Place) -> bool {
         let state = self.with(place, |field| Kinds::of(field, &self.rules).state());
         state == State::Of(ColumnType::Text) && !self.is_number(place)

@@ -60,7 +60,10 @@ impl std::fmt::Debug for BatchStream {
 impl BatchStream {
     pub(super) fn open(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
         let (sources, mut pipe) = Pipe::among(sources, options)?;
-        let mut table = Table::open(sources, options)?;
+        // Of a pipe, rows are counted in whole records only.
+        let rows = if pipe.is_some() { None } else { options.rows };
+        let mut table = Table::open(sources, &BatchOptions { rows, ..options.clone() })?;
+        table.options.rows = options.rows;
         if let Some(pipe) = &mut pipe {
             pipe.cut(&mut table)?;
         }
