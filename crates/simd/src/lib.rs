@@ -34,6 +34,7 @@ mod integers;
 mod level;
 mod masks;
 pub mod portable;
+mod rows;
 mod separators;
 mod special;
 mod sum;
@@ -54,6 +55,7 @@ pub use decimals::{
 pub use find::{Positions, find};
 pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level, limit_level};
+pub use rows::{RowFrame, Span, Values, push_rows};
 pub use separators::{Ends, Lines, Marks, WordLines, WordPlaces};
 pub use special::Special;
 pub use sum::{sum, sum_at, sum_cells};

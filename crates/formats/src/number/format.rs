@@ -14,6 +14,8 @@
 //! off, without a branch.
 
 mod fixed;
+#[cfg(feature = "arrow")]
+pub(crate) mod room;
 
 pub(crate) use fixed::push_f64_fixed;
 

@@ -13,13 +13,15 @@ use arrow_array::{Array, OffsetSizeTrait, new_empty_array};
 use arrow_schema::{DataType, FieldRef, TimeUnit};
 
 use super::keys::{Formatted, Keyed, Lists, Structs};
-use super::numbers::{Booleans, Nothing, Otherwise, Plain};
+use super::numbers::{Booleans, Long, Nothing, Otherwise, Short};
 use super::options::Quoting;
 use super::source::{Around, Source};
 use super::style::{Style, Syntax};
 use super::text::{Column, Picked, Texts, push_escaped};
-use super::times::{Clock, push_date};
-use crate::number::format::{push_i64, push_u64};
+use super::times::{Clock, put_date};
+use crate::number::format::push_f64_fixed;
+use crate::number::format::room::{Room, put_f64_shortest, put_i64, put_text, put_u64};
+use crate::table::value::Decimals;
 use crate::table::value::sealed::Value as _;
 
 /// A dictionary of up to this many values is formatted once, even if there are fewer rows.
@@ -115,62 +117,59 @@ impl<'a> Maker<'a, '_> {
         })
     }
 
-    fn plain<T: ArrowPrimitiveType>(
+    fn short<T: ArrowPrimitiveType>(
         self,
         array: &'a dyn Array,
         look: Look,
         otherwise: Otherwise,
-        push: impl Fn(&mut Vec<u8>, T::Native) -> bool + Send + Sync + 'a,
+        put: impl Fn(&mut Room, T::Native) -> usize + Send + Sync + 'a,
     ) -> Boxed<'a> {
         let values = &array.as_primitive::<T>().values()[..];
         let (nulls, around) = (array.nulls().cloned(), self.around(look));
-        Box::new(Plain { values, nulls, around, otherwise, push })
+        Box::new(Short { values, nulls, around, otherwise, put })
     }
 
-    /// Numbers that all have a text.
-    fn whole<T: ArrowPrimitiveType>(
+    fn long<T: ArrowPrimitiveType>(
         self,
         array: &'a dyn Array,
-        push: impl Fn(&mut Vec<u8>, T::Native) + Send + Sync + 'a,
+        push: impl Fn(&mut Vec<u8>, T::Native) -> bool + Send + Sync + 'a,
     ) -> Boxed<'a> {
-        self.plain::<T>(array, Look::Bare, Otherwise::Missing, move |out, value| {
-            push(out, value);
-            true
+        let values = &array.as_primitive::<T>().values()[..];
+        let (nulls, around) = (array.nulls().cloned(), self.around(Look::Bare));
+        Box::new(Long { values, nulls, around, push })
+    }
+
+    fn signed<T: ArrowPrimitiveType<Native: Into<i64>>>(
+        self,
+        array: &'a dyn Array,
+    ) -> Boxed<'a> {
+        self.short::<T>(array, Look::Bare, Otherwise::Missing, |room, it| {
+            put_i64(room, it.into())
+        })
+    }
+
+    fn unsigned<T: ArrowPrimitiveType<Native: Into<u64>>>(
+        self,
+        array: &'a dyn Array,
+    ) -> Boxed<'a> {
+        self.short::<T>(array, Look::Bare, Otherwise::Missing, |room, it| {
+            put_u64(room, 0, it.into())
         })
     }
 
     fn number(self, array: &'a dyn Array) -> Option<Boxed<'a>> {
         Some(match array.data_type() {
-            DataType::Int8 => self.whole::<Int8Type>(array, |out, it| push_i64(out, it.into())),
-            DataType::Int16 => {
-                self.whole::<Int16Type>(array, |out, it| push_i64(out, it.into()))
-            }
-            DataType::Int32 => {
-                self.whole::<Int32Type>(array, |out, it| push_i64(out, it.into()))
-            }
-            DataType::Int64 => self.whole::<Int64Type>(array, push_i64),
-            DataType::UInt8 => {
-                self.whole::<UInt8Type>(array, |out, it| push_u64(out, it.into()))
-            }
-            DataType::UInt16 => {
-                self.whole::<UInt16Type>(array, |out, it| push_u64(out, it.into()))
-            }
-            DataType::UInt32 => {
-                self.whole::<UInt32Type>(array, |out, it| push_u64(out, it.into()))
-            }
-            DataType::UInt64 => self.whole::<UInt64Type>(array, push_u64),
-            DataType::Float16 => self.floats::<Float16Type>(array, |out, it, decimals| {
-                it.to_f32().push(out, decimals);
-                it.to_f32().is_finite()
-            }),
-            DataType::Float32 => self.floats::<Float32Type>(array, |out, it, decimals| {
-                it.push(out, decimals);
-                it.is_finite()
-            }),
-            DataType::Float64 => self.floats::<Float64Type>(array, |out, it, decimals| {
-                it.push(out, decimals);
-                it.is_finite()
-            }),
+            DataType::Int8 => self.signed::<Int8Type>(array),
+            DataType::Int16 => self.signed::<Int16Type>(array),
+            DataType::Int32 => self.signed::<Int32Type>(array),
+            DataType::Int64 => self.signed::<Int64Type>(array),
+            DataType::UInt8 => self.unsigned::<UInt8Type>(array),
+            DataType::UInt16 => self.unsigned::<UInt16Type>(array),
+            DataType::UInt32 => self.unsigned::<UInt32Type>(array),
+            DataType::UInt64 => self.unsigned::<UInt64Type>(array),
+            DataType::Float16 => self.singles::<Float16Type>(array, |it| it.to_f32()),
+            DataType::Float32 => self.singles::<Float32Type>(array, |it| it),
+            DataType::Float64 => self.doubles(array),
             DataType::Decimal32(..) => self.decimals::<Decimal32Type>(array),
             DataType::Decimal64(..) => self.decimals::<Decimal64Type>(array),
             DataType::Decimal128(..) => self.decimals::<Decimal128Type>(array),
@@ -179,16 +178,45 @@ impl<'a> Maker<'a, '_> {
         })
     }
 
-    /// `push` returns whether the number is finite: JSON has no others.
-    fn floats<T: ArrowPrimitiveType>(
+    /// Whether NaN and infinity have a text: not in JSON.
+    fn has_all(self) -> bool {
+        !matches!(self.style.syntax, Syntax::Json)
+    }
+
+    fn doubles(self, array: &'a dyn Array) -> Boxed<'a> {
+        let has_all = self.has_all();
+        if let Decimals::Fixed(places) = self.style.decimals {
+            return self.long::<Float64Type>(array, move |out, value| {
+                push_f64_fixed(out, value, places);
+                has_all || value.is_finite()
+            });
+        }
+        self.short::<Float64Type>(array, Look::Bare, Otherwise::Missing, move |room, value| {
+            if has_all || value.is_finite() { put_f64_shortest(room, value) } else { 0 }
+        })
+    }
+
+    fn singles<T: ArrowPrimitiveType>(
         self,
         array: &'a dyn Array,
-        push: impl Fn(&mut Vec<u8>, T::Native, crate::table::Decimals) -> bool + Send + Sync + 'a,
+        single: impl Fn(T::Native) -> f32 + Send + Sync + 'a,
     ) -> Boxed<'a> {
-        let decimals = self.style.decimals;
-        let has_all = !matches!(self.style.syntax, Syntax::Json);
-        self.plain::<T>(array, Look::Bare, Otherwise::Missing, move |out, value| {
-            push(out, value, decimals) | has_all
+        let has_all = self.has_all();
+        if let Decimals::Fixed(places) = self.style.decimals {
+            return self.long::<T>(array, move |out, value| {
+                let value = single(value);
+                push_f64_fixed(out, value.into(), places);
+                has_all || value.is_finite()
+            });
+        }
+        self.short::<T>(array, Look::Bare, Otherwise::Missing, move |room, value| {
+            let value = single(value);
+            if value.is_finite() {
+                return put_text(room, zmij::Buffer::new().format_finite(value).as_bytes());
+            }
+            let mut text = Vec::new();
+            value.push(&mut text, Decimals::Shortest);
+            if has_all { put_text(room, &text) } else { 0 }
         })
     }
 
@@ -196,8 +224,9 @@ impl<'a> Maker<'a, '_> {
     fn decimals<T: DecimalType>(self, array: &'a dyn Array) -> Boxed<'a> {
         let typed = array.as_primitive::<T>();
         let (precision, scale) = (typed.precision(), typed.scale());
-        self.whole::<T>(array, move |out, value| {
+        self.long::<T>(array, move |out, value| {
             out.extend_from_slice(T::format_decimal(value, precision, scale).as_bytes());
+            true
         })
     }
 
@@ -210,8 +239,8 @@ impl<'a> Maker<'a, '_> {
             detail: "the date is not a whole day from 0001-01-01 to 9999-12-31",
             hint: "write an Arrow file, or leave these rows out",
         };
-        self.plain::<T>(array, Look::Date, otherwise, move |out, value| {
-            days(value).is_some_and(|days| push_date(out, days))
+        self.short::<T>(array, Look::Date, otherwise, move |room, value| {
+            days(value).map_or(0, |days| put_date(room, days))
         })
     }
 
@@ -222,8 +251,8 @@ impl<'a> Maker<'a, '_> {
         };
         macro_rules! of {
             ($kind:ty, $per_second:literal, $decimals:literal) => {
-                self.plain::<$kind>(array, Look::Time, otherwise, move |out, count| {
-                    Clock { decimals: $decimals, is_zoned }.push::<$per_second>(out, count)
+                self.short::<$kind>(array, Look::Time, otherwise, move |room, count| {
+                    Clock { decimals: $decimals, is_zoned }.put::<$per_second>(room, count)
                 })
             };
         }
@@ -242,9 +271,9 @@ impl<'a> Maker<'a, '_> {
         };
         macro_rules! of {
             ($kind:ty, $per_second:literal, $decimals:literal) => {
-                self.plain::<$kind>(array, Look::Time, otherwise, move |out, count| {
+                self.short::<$kind>(array, Look::Time, otherwise, move |room, count| {
                     Clock { decimals: $decimals, is_zoned: false }
-                        .push_time::<$per_second>(out, count.into())
+                        .put_time::<$per_second>(room, count.into())
                 })
             };
         }

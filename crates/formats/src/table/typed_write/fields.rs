@@ -1,4 +1,4 @@
-//! The text of one column for some rows, and how the columns of a row are put together.
+//! The text of one column for some rows.
 //!
 //! ```text
 //! text    7-12105abc…      formatted here, or lent by an array
@@ -11,26 +11,10 @@
 use std::ops::Range;
 
 use arrow_buffer::NullBuffer;
+use swath_simd::{Span, Values};
 
 /// Copies of up to this many bytes are made without a call.
 const SHORT: usize = 32;
-
-/// The bytes of one value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Span {
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
-impl Span {
-    pub(super) fn len(self) -> usize {
-        self.end - self.start
-    }
-
-    pub(super) fn of(self, text: &[u8]) -> &[u8] {
-        &text[self.start..self.end]
-    }
-}
 
 /// The values of one column as text.
 #[derive(Debug, Default)]
@@ -51,6 +35,18 @@ impl<'a> Fields<'a> {
         self.own.clear();
         self.own.extend_from_slice(missing);
         self.spans.clear();
+    }
+
+    /// Makes room for `bytes` after the word for missing values, and for `rows` spans. What is in
+    /// it is unspecified.
+    pub(super) fn make_room(&mut self, missing: &[u8], bytes: usize, rows: usize) {
+        self.lent = None;
+        let len = missing.len() + bytes;
+        if self.own.len() < len {
+            self.own.resize(len, 0);
+        }
+        self.own[..missing.len()].copy_from_slice(missing);
+        self.spans.resize(rows, Span::default());
     }
 
     pub(super) fn text(&self) -> &[u8] {
@@ -83,8 +79,9 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn bytes(&self) -> usize {
-        self.spans.iter().map(|span| span.len()).sum()
+    /// The values, to be put into rows.
+    pub(super) fn values(&self) -> Values<'_> {
+        Values { text: self.text(), spans: &self.spans }
     }
 }
 
@@ -96,57 +93,6 @@ pub(super) fn some_missing(
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
     let valid = nulls.inner().slice(rows.start, rows.len()).count_set_bits();
     (valid < rows.len()).then_some(nulls)
-}
-
-/// What stands around the fields of a row.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
-    pub(super) open: &'static [u8],
-    pub(super) separator: u8,
-    pub(super) close: &'static [u8],
-}
-
-/// Appends `rows` rows: the fields of each, separated.
-pub(super) fn push_rows(out: &mut Vec<u8>, columns: &[Fields<'_>], rows: usize, frame: Frame) {
-    let around = frame.open.len() + frame.close.len() + columns.len();
-    let bytes = columns.iter().map(Fields::bytes).sum::<usize>() + rows * around;
-    let mut at = out.len();
-    out.resize(at + bytes + SHORT, 0);
-    let columns: Vec<(&[u8], &[Span])> =
-        columns.iter().map(|it| (it.text(), &it.spans[..])).collect();
-    for row in 0..rows {
-        at = put(out, at, frame.open);
-        for (text, spans) in &columns {
-            at = copy(out, at, text, spans[row]);
-            out[at] = frame.separator;
-            at += 1;
-        }
-        // Without columns there is no separator to replace.
-        at -= usize::from(!columns.is_empty());
-        at = put(out, at, frame.close);
-    }
-    out.truncate(at);
-}
-
-/// Copies a value; returns where it ends.
-#[inline(always)]
-fn copy(out: &mut [u8], at: usize, text: &[u8], span: Span) -> usize {
-    let len = span.len();
-    let from = text.get(span.start..).and_then(|it| it.first_chunk::<SHORT>());
-    let to = out.get_mut(at..).and_then(|it| it.first_chunk_mut::<SHORT>());
-    match (from, to) {
-        (Some(from), Some(to)) if len <= SHORT => *to = *from,
-        _ => out[at..at + len].copy_from_slice(span.of(text)),
-    }
-    at + len
-}
-
-#[inline(always)]
-fn put(out: &mut [u8], at: usize, bytes: &[u8]) -> usize {
-    for (slot, byte) in out[at..].iter_mut().zip(bytes) {
-        *slot = *byte;
-    }
-    at + bytes.len()
 }
 
 /// Appends a value; short ones without a call, if as many bytes follow in `text`.
@@ -175,19 +121,6 @@ mod tests {
             fields.push(start);
         }
         fields
-    }
-
-    #[test]
-    fn rows_are_put_together_whatever_the_lengths() {
-        for len in [0, 1, 31, 32, 33, 100] {
-            let long = "x".repeat(len);
-            let columns = [fields(&["1", &long, "3"]), fields(&[&long, "", &long])];
-            let mut out = b"before\n".to_vec();
-            let frame = Frame { open: b"[", separator: b',', close: b"]\r\n" };
-            push_rows(&mut out, &columns, 3, frame);
-            let wanted = format!("before\n[1,{long}]\r\n[{long},]\r\n[3,{long}]\r\n");
-            assert_eq!(String::from_utf8(out).expect("text"), wanted);
-        }
     }
 
     #[test]

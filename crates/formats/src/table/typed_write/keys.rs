@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use arrow_buffer::NullBuffer;
+use swath_simd::Span;
 
-use super::fields::{Fields, Span};
+use super::fields::Fields;
 use super::source::{Around, Filled, Source, Unwritable};
 
 /// A dictionary whose values have been formatted once.

@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use arrow_array::BooleanArray;
 use arrow_buffer::NullBuffer;
+use swath_simd::Span;
 
-use super::fields::{Fields, Span};
+use super::fields::Fields;
 use super::source::{Around, Filled, Source, Unwritable};
+use crate::number::format::room::{ROOM, Room};
 
 /// What becomes of a value that has no text.
 #[derive(Clone, Copy, Debug)]
@@ -17,57 +19,133 @@ pub(super) enum Otherwise {
     Missing,
 }
 
-/// A column of plain values, and what appends one. That returns `false` if a value has no text.
-pub(super) struct Plain<'a, T, P> {
+/// A column of values with short texts, and what puts one into a room and returns its length: 0 if
+/// a value has no text.
+pub(super) struct Short<'a, T, P> {
     pub(super) values: &'a [T],
     pub(super) nulls: Option<NullBuffer>,
     pub(super) around: Around,
     pub(super) otherwise: Otherwise,
+    pub(super) put: P,
+}
+
+impl<T, P> Source for Short<'_, T, P>
+where
+    T: Copy + Send + Sync,
+    P: Fn(&mut Room, T) -> usize + Send + Sync,
+{
+    fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
+        let Around { before, after, missing } = &self.around;
+        let is_whole = match before.is_empty() && after.is_empty() {
+            true => self.put_bare(&rows, fields),
+            false => self.put_around(&rows, fields),
+        };
+        if !is_whole {
+            self.leave_out(&rows, fields)?;
+        }
+        fields.mark_missing(self.nulls.as_ref(), rows, missing.len());
+        Ok(())
+    }
+}
+
+impl<T, P> Short<'_, T, P>
+where
+    T: Copy,
+    P: Fn(&mut Room, T) -> usize,
+{
+    /// Puts each value into a room of its own; returns whether all have a text.
+    fn put_bare(&self, rows: &Range<usize>, fields: &mut Fields<'_>) -> bool {
+        let missing = &self.around.missing;
+        fields.make_room(missing, rows.len() * ROOM, rows.len());
+        let (rooms, _) = fields.own[missing.len()..].as_chunks_mut::<ROOM>();
+        let (mut start, mut is_whole) = (missing.len(), true);
+        let values = self.values[rows.clone()].iter();
+        for ((value, span), room) in values.zip(&mut fields.spans).zip(rooms) {
+            let len = (self.put)(room, *value);
+            *span = Span { start, end: start.wrapping_add(len) };
+            start = start.wrapping_add(ROOM);
+            is_whole &= len > 0;
+        }
+        is_whole
+    }
+
+    /// Puts values one after the other, with something around each; returns whether all have a
+    /// text.
+    fn put_around(&self, rows: &Range<usize>, fields: &mut Fields<'_>) -> bool {
+        let Around { before, after, missing } = &self.around;
+        let each = before.len() + ROOM + after.len();
+        fields.make_room(missing, rows.len() * each, rows.len());
+        let (mut at, mut is_whole) = (missing.len(), true);
+        for (value, span) in self.values[rows.clone()].iter().zip(&mut fields.spans) {
+            span.start = at;
+            fields.own[at..at + before.len()].copy_from_slice(before);
+            at += before.len();
+            let room = fields.own.get_mut(at..).and_then(|it| it.first_chunk_mut::<ROOM>());
+            let len = room.map_or(0, |room| (self.put)(room, *value));
+            is_whole &= len > 0;
+            at += len;
+            fields.own[at..at + after.len()].copy_from_slice(after);
+            at += after.len();
+            span.end = at;
+        }
+        is_whole
+    }
+}
+
+impl<T, P> Short<'_, T, P> {
+    /// Values without a text. That of a missing one does not matter.
+    #[cold]
+    fn leave_out(&self, rows: &Range<usize>, fields: &mut Fields<'_>) -> Filled {
+        let around = self.around.before.len() + self.around.after.len();
+        for (row, span) in rows.clone().zip(&mut fields.spans) {
+            if span.len() > around {
+                continue;
+            }
+            if self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
+                match self.otherwise {
+                    Otherwise::Refused { detail, hint } => {
+                        return Err(Unwritable { row, detail, hint });
+                    }
+                    Otherwise::Missing => fields.not_finite += 1,
+                }
+            }
+            *span = Span { start: 0, end: self.around.missing.len() };
+        }
+        Ok(())
+    }
+}
+
+/// A column of values with texts of any length, and what appends one. That returns `false` if a
+/// value has no text, and is to be written as missing.
+pub(super) struct Long<'a, T, P> {
+    pub(super) values: &'a [T],
+    pub(super) nulls: Option<NullBuffer>,
+    pub(super) around: Around,
     pub(super) push: P,
 }
 
-impl<T, P> Source for Plain<'_, T, P>
+impl<T, P> Source for Long<'_, T, P>
 where
     T: Copy + Send + Sync,
     P: Fn(&mut Vec<u8>, T) -> bool + Send + Sync,
 {
     fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
-        fields.begin(&self.around.missing);
-        let is_bare = self.around.is_nothing();
+        let Around { before, after, missing } = &self.around;
+        fields.begin(missing);
         for (row, value) in rows.clone().zip(&self.values[rows.clone()]) {
             let start = fields.own.len();
-            let is_written = if is_bare {
-                (self.push)(&mut fields.own, *value)
-            } else {
-                fields.own.extend_from_slice(&self.around.before);
-                let is_written = (self.push)(&mut fields.own, *value);
-                fields.own.extend_from_slice(self.around.after);
-                is_written
-            };
+            fields.own.extend_from_slice(before);
+            let is_written = (self.push)(&mut fields.own, *value);
+            fields.own.extend_from_slice(after);
             if is_written {
                 fields.push(start);
-            } else {
-                self.leave_out(row, fields)?;
+                continue;
             }
+            fields.spans.push(Span { start: 0, end: missing.len() });
+            let is_valid = self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+            fields.not_finite += u64::from(is_valid);
         }
-        fields.mark_missing(self.nulls.as_ref(), rows, self.around.missing.len());
-        Ok(())
-    }
-}
-
-impl<T, P> Plain<'_, T, P> {
-    /// A value without a text. That of a missing one does not matter.
-    #[cold]
-    fn leave_out(&self, row: usize, fields: &mut Fields<'_>) -> Filled {
-        if self.nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row)) {
-            match self.otherwise {
-                Otherwise::Refused { detail, hint } => {
-                    return Err(Unwritable { row, detail, hint });
-                }
-                Otherwise::Missing => fields.not_finite += 1,
-            }
-        }
-        fields.spans.push(Span { start: 0, end: self.around.missing.len() });
+        fields.mark_missing(self.nulls.as_ref(), rows, missing.len());
         Ok(())
     }
 }

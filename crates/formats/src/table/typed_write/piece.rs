@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arrow_array::ArrayRef;
+use swath_simd::{Values, push_rows};
 
 use super::column::source;
-use super::fields::{Fields, push_rows};
+use super::fields::Fields;
 use super::pieces::{Part, Piece};
 use super::plan::Plan;
 use super::source::{Source, Unwritable};
@@ -15,7 +16,7 @@ use super::style::Style;
 use crate::error::{Error, FormatReason, Result};
 
 /// Fields that are formatted before their rows are put together: their text stays in the cache.
-const FIELDS: usize = 4096;
+const FIELDS: usize = 1024;
 /// Rows at a time, at most.
 const ROWS: usize = 1024;
 
@@ -70,7 +71,8 @@ impl<'p> Writer<'p> {
             let tile = start..rows.len().min(start + step);
             let filled = fill(&sources, &mut fields, &tile);
             filled.map_err(|(column, why)| self.unwritable(first, column, &why))?;
-            push_rows(text, &fields, tile.len(), self.style.frame);
+            let values: Vec<Values<'_>> = fields.iter().map(Fields::values).collect();
+            push_rows(text, &values, tile.len(), self.style.frame);
         }
         let not_finite = fields.iter().map(|column| column.not_finite).sum();
         // Relaxed: it is read when all workers have ended.

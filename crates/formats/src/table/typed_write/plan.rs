@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use arrow_schema::{DataType, Schema};
+use swath_simd::RowFrame;
 
 use super::column::is_writable;
-use super::fields::Frame;
 use super::options::{BatchForm, BatchWriteOptions, LineEnd, Packing, Quoting};
 use super::style::{Style, Width};
 use super::text::quote;
@@ -195,7 +195,7 @@ fn separated(
     check_word(word, delimiter)?;
     // Readers skip lines without a byte.
     let word = if word.is_empty() && width == Width::One { "NA" } else { word };
-    let frame = Frame { open: b"", separator: delimiter, close };
+    let frame = RowFrame { open: b"", separator: delimiter, close };
     Ok(Style::separated(frame, quoting, word.as_bytes(), decimals, width))
 }
 

@@ -29,9 +29,3 @@ pub(super) struct Around {
     pub(super) after: &'static [u8],
     pub(super) missing: Vec<u8>,
 }
-
-impl Around {
-    pub(super) fn is_nothing(&self) -> bool {
-        self.before.is_empty() && self.after.is_empty()
-    }
-}

@@ -1,8 +1,7 @@
 //! How values are written: the settings that every column of an output has in common.
 
-use swath_simd::Special;
+use swath_simd::{RowFrame, Special};
 
-use super::fields::Frame;
 use super::options::Quoting;
 use crate::table::value::Decimals;
 
@@ -16,7 +15,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 #[derive(Clone, Debug)]
 pub(super) struct Style {
     pub(super) syntax: Syntax,
-    pub(super) frame: Frame,
+    pub(super) frame: RowFrame,
     /// The word for missing values.
     pub(super) missing: Vec<u8>,
     pub(super) decimals: Decimals,
@@ -56,7 +55,7 @@ impl Style {
     pub(super) fn json(decimals: Decimals) -> Self {
         Self {
             syntax: Syntax::Json,
-            frame: Frame { open: b"{", separator: b',', close: b"}\n" },
+            frame: RowFrame { open: b"{", separator: b',', close: b"}\n" },
             missing: b"null".to_vec(),
             decimals,
             special: Special::new(b"\"\\"),
@@ -65,7 +64,7 @@ impl Style {
 
     /// `frame` has the delimiter and the end of lines.
     pub(super) fn separated(
-        frame: Frame,
+        frame: RowFrame,
         quoting: Quoting,
         missing: &[u8],
         decimals: Decimals,
@@ -148,7 +147,7 @@ mod tests {
     use super::*;
 
     fn style(delimiter: u8, width: Width) -> Style {
-        let frame = Frame { open: b"", separator: delimiter, close: b"\n" };
+        let frame = RowFrame { open: b"", separator: delimiter, close: b"\n" };
         Style::separated(frame, Quoting::Minimal, b"-", Decimals::Shortest, width)
     }
 

@@ -13,8 +13,9 @@ use std::ops::Range;
 use arrow_array::types::ByteArrayType;
 use arrow_array::{GenericByteArray, StringViewArray};
 use arrow_buffer::{ArrowNativeType as _, NullBuffer};
+use swath_simd::Span;
 
-use super::fields::{Fields, Span, push_short, some_missing};
+use super::fields::{Fields, push_short, some_missing};
 use super::options::Quoting;
 use super::source::{Around, Filled, Source, Unwritable};
 use super::style::{Quotes, Style, Syntax};

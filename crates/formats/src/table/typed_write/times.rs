@@ -12,6 +12,8 @@
 
 use swath_simd::digits::{ASCII, eight};
 
+use crate::number::format::room::Room;
+
 /// Seconds of a day.
 const DAY: i64 = 86_400;
 /// Days from 0000-03-01 to 1970-01-01.
@@ -19,9 +21,6 @@ const EPOCH: i64 = 719_468;
 /// The first and the last day that have four digits of year: of 0001-01-01 and 9999-12-31.
 const FIRST: i64 = -719_162;
 const LAST: i64 = 2_932_896;
-
-/// Room for a timestamp and a zone.
-const ROOM: usize = 32;
 
 /// Two digits of each number below 100.
 const PAIRS: [[u8; 2]; 100] = {
@@ -72,16 +71,15 @@ const DAYS: [[u8; 6]; 366] = {
     days
 };
 
-/// Appends a date, counted in days from 1970. `false`, with nothing appended, if its year has not
-/// four digits.
+/// Puts a date, counted in days from 1970; returns its length: 0 if its year has not four digits.
 #[inline(always)]
-pub(super) fn push_date(out: &mut Vec<u8>, days: i64) -> bool {
+pub(super) fn put_date(room: &mut Room, days: i64) -> usize {
     match date(days) {
         Some(text) => {
-            out.extend_from_slice(&text);
-            true
+            room[..10].copy_from_slice(&text);
+            10
         }
-        None => false,
+        None => 0,
     }
 }
 
@@ -118,42 +116,32 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Appends a timestamp, counted in `PER_SECOND`ths from 1970. `false`, with nothing appended,
-    /// if its year has not four digits.
+    /// Puts a timestamp, counted in `PER_SECOND`ths from 1970; returns its length: 0 if its year
+    /// has not four digits.
     #[inline(always)]
-    pub(super) fn push<const PER_SECOND: i64>(self, out: &mut Vec<u8>, count: i64) -> bool {
+    pub(super) fn put<const PER_SECOND: i64>(self, room: &mut Room, count: i64) -> usize {
         let (seconds, fraction) = (count.div_euclid(PER_SECOND), count.rem_euclid(PER_SECOND));
-        let Some(date) = date(seconds.div_euclid(DAY)) else { return false };
-        let mut text = [0; ROOM];
-        text[..10].copy_from_slice(&date);
-        text[10] = b'T';
-        let end = self.time(&mut text, 11, seconds.rem_euclid(DAY), fraction);
-        text[end] = b'Z';
-        let surplus = ROOM - end - usize::from(self.is_zoned);
-        out.extend_from_slice(&text);
-        out.truncate(out.len() - surplus);
-        true
+        let Some(date) = date(seconds.div_euclid(DAY)) else { return 0 };
+        room[..10].copy_from_slice(&date);
+        room[10] = b'T';
+        let end = self.time(room, 11, seconds.rem_euclid(DAY), fraction);
+        room[end] = b'Z';
+        end + usize::from(self.is_zoned)
     }
 
-    /// Appends a time of day, counted in `PER_SECOND`ths; `false` if it is not of one day.
+    /// Puts a time of day, counted in `PER_SECOND`ths; returns its length: 0 if it is not of one
+    /// day.
     #[inline(always)]
-    pub(super) fn push_time<const PER_SECOND: i64>(
-        self,
-        out: &mut Vec<u8>,
-        count: i64,
-    ) -> bool {
+    pub(super) fn put_time<const PER_SECOND: i64>(self, room: &mut Room, count: i64) -> usize {
         if !(0..DAY * PER_SECOND).contains(&count) {
-            return false;
+            return 0;
         }
-        let mut text = [0; ROOM];
-        let end = self.time(&mut text, 0, count / PER_SECOND, count % PER_SECOND);
-        out.extend_from_slice(&text[..end]);
-        true
+        self.time(room, 0, count / PER_SECOND, count % PER_SECOND)
     }
 
     /// Writes a time of day and its decimals; returns where they end.
     #[inline(always)]
-    fn time(self, text: &mut [u8; ROOM], at: usize, second: i64, fraction: i64) -> usize {
+    fn time(self, text: &mut Room, at: usize, second: i64, fraction: i64) -> usize {
         // Neither is negative, and both are below 2^32.
         let second = u32::try_from(second).unwrap_or(0);
         let fraction = u64::try_from(fraction).unwrap_or(0);
@@ -182,10 +170,12 @@ impl Clock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::format::room::ROOM;
 
-    fn text(push: impl Fn(&mut Vec<u8>) -> bool) -> Option<String> {
-        let mut out = Vec::new();
-        push(&mut out).then(|| String::from_utf8(out).expect("ASCII"))
+    fn text(put: impl Fn(&mut Room) -> usize) -> Option<String> {
+        let mut room = [b'x'; ROOM];
+        let len = put(&mut room);
+        (len > 0).then(|| String::from_utf8(room[..len].to_vec()).expect("ASCII"))
     }
 
     /// Counts the days of the calendar one by one.
@@ -199,39 +189,39 @@ mod tests {
             for (month, len) in (1..).zip(months) {
                 for number in 1..=len {
                     let wanted = format!("{year:04}-{month:02}-{number:02}");
-                    assert_eq!(text(|out| push_date(out, day)), Some(wanted));
+                    assert_eq!(text(|out| put_date(out, day)), Some(wanted));
                     day += 1;
                 }
             }
         }
         assert_eq!(day, LAST + 1);
         for day in [FIRST - 1, LAST + 1, i64::MIN, i64::MAX] {
-            assert_eq!(text(|out| push_date(out, day)), None);
+            assert_eq!(text(|out| put_date(out, day)), None);
         }
     }
 
     #[test]
     fn timestamps_have_the_decimals_of_their_unit() {
         let clock = |decimals, is_zoned| Clock { decimals, is_zoned };
-        let local = |out: &mut Vec<u8>| clock(0, false).push::<1>(out, -1);
+        let local = |out: &mut Room| clock(0, false).put::<1>(out, -1);
         assert_eq!(text(local).as_deref(), Some("1969-12-31T23:59:59"));
-        let zoned = |out: &mut Vec<u8>| clock(3, true).push::<1000>(out, -1);
+        let zoned = |out: &mut Room| clock(3, true).put::<1000>(out, -1);
         assert_eq!(text(zoned).as_deref(), Some("1969-12-31T23:59:59.999Z"));
-        let micros = |out: &mut Vec<u8>| clock(6, false).push::<1_000_000>(out, 86_400_000_001);
+        let micros = |out: &mut Room| clock(6, false).put::<1_000_000>(out, 86_400_000_001);
         assert_eq!(text(micros).as_deref(), Some("1970-01-02T00:00:00.000001"));
-        let first = |out: &mut Vec<u8>| clock(9, true).push::<1_000_000_000>(out, i64::MIN);
+        let first = |out: &mut Room| clock(9, true).put::<1_000_000_000>(out, i64::MIN);
         assert_eq!(text(first).as_deref(), Some("1677-09-21T00:12:43.145224192Z"));
-        let last = |out: &mut Vec<u8>| clock(9, true).push::<1_000_000_000>(out, i64::MAX);
+        let last = |out: &mut Room| clock(9, true).put::<1_000_000_000>(out, i64::MAX);
         assert_eq!(text(last).as_deref(), Some("2262-04-11T23:47:16.854775807Z"));
         for count in [i64::MIN, i64::MAX, DAY * (LAST + 1), DAY * FIRST - 1] {
-            assert_eq!(text(|out| clock(0, true).push::<1>(out, count)), None);
+            assert_eq!(text(|out| clock(0, true).put::<1>(out, count)), None);
         }
     }
 
     #[test]
     fn times_of_day_are_of_one_day() {
         let clock = Clock { decimals: 3, is_zoned: false };
-        let at = |count| text(|out| clock.push_time::<1000>(out, count));
+        let at = |count| text(|out| clock.put_time::<1000>(out, count));
         assert_eq!(at(86_399_999).as_deref(), Some("23:59:59.999"));
         assert_eq!(
             (at(0).as_deref(), at(-1), at(86_400_000)),

@@ -1,0 +1,189 @@
+//! The same numbers, put into a fixed room: without a capacity to check, and with what is too much
+//! overwritten by what follows.
+
+use swath_simd::digits::{ASCII, eight};
+
+use super::{EIGHT, push_f64_shortest};
+
+/// Every number that is put into it has at most 25 bytes.
+pub(crate) const ROOM: usize = 32;
+
+/// Where one number is put.
+pub(crate) type Room = [u8; ROOM];
+
+/// Puts a whole number at `at`, at most 1; returns where it ends.
+#[inline(always)]
+pub(crate) fn put_u64(room: &mut Room, at: usize, value: u64) -> usize {
+    if value < EIGHT { put_up_to_eight(room, at, value) } else { put_more(room, at, value) }
+}
+
+/// Puts a whole number, with `-` in front if it is negative; returns its length.
+#[inline(always)]
+pub(crate) fn put_i64(room: &mut Room, value: i64) -> usize {
+    room[0] = b'-';
+    put_u64(room, usize::from(value < 0), value.unsigned_abs())
+}
+
+#[inline(always)]
+fn put_up_to_eight(room: &mut Room, at: usize, value: u64) -> usize {
+    let digits = eight(value);
+    // The first digit is in the lowest byte. Keep the last digit of 0.
+    let zeros = (digits | 1 << 56).trailing_zeros() / 8;
+    let text = (digits | ASCII) >> (8 * zeros);
+    room[at..at + 8].copy_from_slice(&text.to_le_bytes());
+    at + 8 - zeros as usize
+}
+
+#[inline(always)]
+fn put_eight(room: &mut Room, at: usize, value: u64) -> usize {
+    room[at..at + 8].copy_from_slice(&(eight(value) | ASCII).to_le_bytes());
+    at + 8
+}
+
+fn put_more(room: &mut Room, at: usize, value: u64) -> usize {
+    let (high, low) = (value / EIGHT, value % EIGHT);
+    let at = if high < EIGHT {
+        put_up_to_eight(room, at, high)
+    } else {
+        let at = put_up_to_eight(room, at, high / EIGHT);
+        put_eight(room, at, high % EIGHT)
+    };
+    put_eight(room, at, low)
+}
+
+/// Puts the shortest text of a double, as [`push_f64_shortest`] does; returns its length.
+#[inline(always)]
+pub(crate) fn put_f64_shortest(room: &mut Room, value: f64) -> usize {
+    match put_short(room, value) {
+        0 => put_any(room, value),
+        len => len,
+    }
+}
+
+/// Puts a double with at most seven decimals and fifteen digits in all; 0 for any other.
+///
+/// No two numbers of fifteen digits have the same nearest double. So if the double is the one
+/// nearest to such a number, which one rounded division shows, there is no shorter text, and no
+/// other one of this length.
+#[inline(always)]
+fn put_short(room: &mut Room, value: f64) -> usize {
+    const MOST: f64 = 1e8;
+    const SCALE: f64 = 1e7;
+    const UNITS: u64 = 10_000_000;
+    /// From here on, doubles are whole numbers, which are their lowest bits.
+    const TWO_52: f64 = 4_503_599_627_370_496.0;
+    let magnitude = value.abs();
+    let sum = magnitude * SCALE + TWO_52;
+    if !(magnitude < MOST && (sum - TWO_52) / SCALE == magnitude) {
+        return 0;
+    }
+    let units = sum.to_bits() & ((1 << 52) - 1);
+    // Below 10^-5, an exponent is usual.
+    if (1..100).contains(&units) {
+        return 0;
+    }
+    room[0] = b'-';
+    let end = put_u64(room, usize::from(value.is_sign_negative()), units / UNITS);
+    let digits = eight(units % UNITS * 10);
+    room[end] = b'.';
+    room[end + 1..end + 9].copy_from_slice(&(digits | ASCII).to_le_bytes());
+    // The last digit is in the highest byte; a zero is kept if it is the only one.
+    let zeros = (digits | 1).leading_zeros() / 8;
+    end + 9 - zeros as usize
+}
+
+fn put_any(room: &mut Room, value: f64) -> usize {
+    if value.is_finite() {
+        let mut buffer = zmij::Buffer::new();
+        return put_text(room, buffer.format_finite(value).as_bytes());
+    }
+    let mut text = Vec::new();
+    push_f64_shortest(&mut text, value);
+    put_text(room, &text)
+}
+
+/// Puts a text of at most 32 bytes; returns its length. Two copies of a fixed size that overlap
+/// are faster than a call.
+#[inline(always)]
+pub(crate) fn put_text(room: &mut Room, text: &[u8]) -> usize {
+    let len = text.len();
+    if let (Some(first), Some(last)) = (text.first_chunk::<16>(), text.last_chunk::<16>()) {
+        room[..16].copy_from_slice(first);
+        room[len - 16..len].copy_from_slice(last);
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<8>(), text.last_chunk::<8>())
+    {
+        room[..8].copy_from_slice(first);
+        room[len - 8..len].copy_from_slice(last);
+    } else {
+        for (slot, byte) in room.iter_mut().zip(text) {
+            *slot = *byte;
+        }
+    }
+    len
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{push_i64, push_u64};
+    use super::*;
+
+    fn pushed(push: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+        let mut text = Vec::new();
+        push(&mut text);
+        text
+    }
+
+    #[test]
+    fn whole_numbers_are_those_that_are_pushed() {
+        let mut next = swath_reference::splitmix(41);
+        let mut room = [b'x'; ROOM];
+        let powers = (0..20).map(|power| 10_u64.pow(power));
+        let edges = powers.flat_map(|it| [it - 1, it, it + 1]).chain([u64::MAX, 1 << 63]);
+        let random: Vec<u64> = (0..100_000).map(|_| next() >> (next() % 64)).collect();
+        for value in edges.chain(random) {
+            let len = put_u64(&mut room, 0, value);
+            assert_eq!(room[..len], pushed(|text| push_u64(text, value)));
+            for value in [value.cast_signed(), value.cast_signed().wrapping_neg()] {
+                let len = put_i64(&mut room, value);
+                assert_eq!(room[..len], pushed(|text| push_i64(text, value)));
+            }
+        }
+    }
+
+    #[test]
+    fn doubles_are_those_that_are_pushed() {
+        let mut next = swath_reference::splitmix(42);
+        let mut room = [b'x'; ROOM];
+        let mut check = |value: f64| {
+            for value in [value, -value, value.next_up(), value.next_down()] {
+                let len = put_f64_shortest(&mut room, value);
+                let wanted = pushed(|text| push_f64_shortest(text, value));
+                assert_eq!(room[..len], wanted, "{value:e}");
+            }
+        };
+        for value in [0.0, f64::NAN, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e8] {
+            check(value);
+        }
+        for digits in 0..17 {
+            for decimals in 0..20 {
+                for _ in 0..200 {
+                    let number = (next() % 10_u64.pow(digits)).to_string();
+                    check(format!("{number}e-{decimals}").parse().expect("a number"));
+                }
+                check(format!("1e-{decimals}").parse().expect("a number"));
+            }
+        }
+        for _ in 0..100_000 {
+            check(f64::from_bits(next()));
+        }
+    }
+
+    #[test]
+    fn texts_of_every_length_are_put_whole() {
+        for len in 0..=ROOM {
+            let text: Vec<u8> = (b'a'..).take(len).collect();
+            let mut room = [0; ROOM];
+            assert_eq!((put_text(&mut room, &text), &room[..len]), (len, &text[..]));
+        }
+    }
+}

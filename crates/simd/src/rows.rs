@@ -1,0 +1,246 @@
+//! Puts rows of text together from the values of columns.
+//!
+//! ```text
+//! columns   12|7|105    Oslo|Rome|Bonn        text, and where each value is in it
+//! rows      12,Oslo¶7,Rome¶105,Bonn¶
+//! ```
+//!
+//! Most values are short. They are copied as 32 bytes, of which those after the value are
+//! overwritten by what follows: neither a call nor a branch depends on their length.
+
+use std::ptr;
+
+/// Values of up to this many bytes are copied as this many.
+const SHORT: usize = 32;
+
+/// Where a value is in a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Its first byte.
+    pub start: usize,
+    /// The byte after its last one.
+    pub end: usize,
+}
+
+impl Span {
+    /// The length of the value.
+    #[inline(always)]
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "nothing asks")]
+    pub fn len(self) -> usize {
+        self.end - self.start
+    }
+
+    /// The value.
+    ///
+    /// # Panics
+    ///
+    /// If it is not in the text.
+    #[inline(always)]
+    #[must_use]
+    pub fn of(self, text: &[u8]) -> &[u8] {
+        &text[self.start..self.end]
+    }
+}
+
+/// The values of one column.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'t> {
+    /// What they are part of.
+    pub text: &'t [u8],
+    /// One for each row.
+    pub spans: &'t [Span],
+}
+
+/// What stands around the values of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct RowFrame {
+    /// Before the first value.
+    pub open: &'static [u8],
+    /// Between two values.
+    pub separator: u8,
+    /// After the last value.
+    pub close: &'static [u8],
+}
+
+/// Appends `rows` rows.
+///
+/// ```
+/// use swath_simd::{RowFrame, Span, Values, push_rows};
+///
+/// let spans = [Span { start: 0, end: 1 }, Span { start: 1, end: 3 }];
+/// let numbers = Values { text: b"712", spans: &spans };
+/// let words = Values { text: b"abc", spans: &spans };
+/// let mut out = Vec::new();
+/// let frame = RowFrame { open: b"", separator: b',', close: b"\n" };
+/// push_rows(&mut out, &[numbers, words], 2, frame);
+/// assert_eq!(out, b"7,a\n12,bc\n");
+/// ```
+///
+/// # Panics
+///
+/// If a column has another number of values, or one of them is not in its text.
+pub fn push_rows(out: &mut Vec<u8>, columns: &[Values<'_>], rows: usize, frame: RowFrame) {
+    let around = frame.open.len() + frame.close.len() + columns.len();
+    let mut bytes = rows.saturating_mul(around).saturating_add(SHORT);
+    for column in columns {
+        assert_eq!(column.spans.len(), rows, "each row has one value of each column");
+        bytes = bytes.saturating_add(column.checked());
+    }
+    out.reserve(bytes);
+    let start = out.len();
+    // SAFETY: at most as many bytes as the vector holds.
+    let mut to = unsafe { out.as_mut_ptr().add(start) };
+    for row in 0..rows {
+        // SAFETY: `bytes` counts what stands around each row, and every value of it; so there is
+        // room for this row, and for `SHORT` bytes after it.
+        to = unsafe { push_row(to, columns, row, frame) };
+    }
+    // SAFETY: both are of the vector's memory.
+    let len = unsafe { to.offset_from_unsigned(out.as_ptr()) };
+    // SAFETY: everything before `to` has been written, and there is room for it.
+    unsafe { out.set_len(len) };
+}
+
+impl Values<'_> {
+    /// The bytes of all values, which are all in the text.
+    fn checked(&self) -> usize {
+        let (mut is_right, mut bytes) = (true, 0_usize);
+        for span in self.spans {
+            is_right &= span.start <= span.end && span.end <= self.text.len();
+            bytes = bytes.saturating_add(span.end.wrapping_sub(span.start));
+        }
+        assert!(is_right, "each value is in the text");
+        bytes
+    }
+}
+
+/// Writes one row; returns where it ends.
+///
+/// # Safety
+///
+/// The columns have more than `row` spans, all within their texts. There is room at `to` for the
+/// row, and for `SHORT` bytes after it, none of which belong to the columns.
+#[inline(always)]
+unsafe fn push_row(
+    to: *mut u8,
+    columns: &[Values<'_>],
+    row: usize,
+    frame: RowFrame,
+) -> *mut u8 {
+    // SAFETY: the caller promises room for the row.
+    let mut to = unsafe { put(to, frame.open) };
+    for (index, column) in columns.iter().enumerate() {
+        if index > 0 {
+            // SAFETY: there is room for what stands between two values.
+            unsafe { to.write(frame.separator) };
+            // SAFETY: this byte is part of the row.
+            to = unsafe { to.add(1) };
+        }
+        // SAFETY: each column has a span for this row.
+        let span = unsafe { *column.spans.get_unchecked(row) };
+        // SAFETY: the span is within the text.
+        let from = unsafe { column.text.as_ptr().add(span.start) };
+        let len = span.end - span.start;
+        if len <= SHORT && column.text.len() - span.start >= SHORT {
+            // SAFETY: the text has as many bytes from here on, and there is room for as many.
+            unsafe { ptr::copy_nonoverlapping(from, to, SHORT) };
+        } else {
+            // SAFETY: the span is within the text, and there is room for the value.
+            unsafe { ptr::copy_nonoverlapping(from, to, len) };
+        }
+        // SAFETY: the value is part of the row.
+        to = unsafe { to.add(len) };
+    }
+    // SAFETY: the caller promises room for the row.
+    unsafe { put(to, frame.close) }
+}
+
+/// Writes a few bytes; returns where they end.
+///
+/// # Safety
+///
+/// There is room for them.
+#[inline(always)]
+unsafe fn put(mut to: *mut u8, bytes: &[u8]) -> *mut u8 {
+    for byte in bytes {
+        // SAFETY: the caller promises room for it.
+        unsafe { to.write(*byte) };
+        // SAFETY: there was room for the byte.
+        to = unsafe { to.add(1) };
+    }
+    to
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A text of all values, each `gap` bytes after the other, and their spans.
+    fn column(values: &[&str], gap: usize) -> (Vec<u8>, Vec<Span>) {
+        let (mut text, mut spans) = (Vec::new(), Vec::new());
+        for value in values {
+            text.resize(text.len() + gap, b'?');
+            let start = text.len();
+            text.extend_from_slice(value.as_bytes());
+            spans.push(Span { start, end: text.len() });
+        }
+        (text, spans)
+    }
+
+    #[test]
+    fn rows_are_put_together_whatever_the_lengths() {
+        for len in [0, 1, 31, 32, 33, 100] {
+            for gap in [0, 1, 40] {
+                let long = "x".repeat(len);
+                let (one, two) =
+                    (column(&["1", &long, "3"], gap), column(&[&long, "", &long], gap));
+                let columns = [&one, &two].map(|it| Values { text: &it.0, spans: &it.1 });
+                for (open, close) in [("", "\n"), ("{", "}\r\n")] {
+                    let mut out = b"before\n".to_vec();
+                    let frame = RowFrame {
+                        open: open.as_bytes(),
+                        separator: b',',
+                        close: close.as_bytes(),
+                    };
+                    push_rows(&mut out, &columns, 3, frame);
+                    let wanted = format!(
+                        "before\n{open}1,{long}{close}{open}{long},{close}{open}3,{long}{close}"
+                    );
+                    assert_eq!(String::from_utf8(out).expect("text"), wanted);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_without_columns_are_what_stands_around_them() {
+        let mut out = Vec::new();
+        push_rows(&mut out, &[], 2, RowFrame { open: b"{", separator: b',', close: b"}" });
+        assert_eq!(out, b"{}{}");
+    }
+
+    #[test]
+    #[should_panic(expected = "each value is in the text")]
+    fn a_value_past_the_end_is_refused() {
+        let column = Values { text: b"abc", spans: &[Span { start: 2, end: 4 }] };
+        push_rows(
+            &mut Vec::new(),
+            &[column],
+            1,
+            RowFrame { open: b"", separator: b',', close: b"" },
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "each value is in the text")]
+    fn a_value_that_ends_before_it_begins_is_refused() {
+        let column = Values { text: b"abc", spans: &[Span { start: 2, end: 1 }] };
+        push_rows(
+            &mut Vec::new(),
+            &[column],
+            1,
+            RowFrame { open: b"", separator: b',', close: b"" },
+        );
+    }
+}
