@@ -15,7 +15,8 @@ use arrow_schema::{DataType, TimeUnit};
 use super::column::source;
 use super::fields::Fields;
 use super::style::Style;
-use super::times::{Clock, push_date};
+use super::times::{Clock, put_date};
+use crate::number::format::room::{ROOM, Room};
 use crate::table::value::Decimals;
 use crate::table::value::sealed::Value as _;
 
@@ -157,7 +158,7 @@ fn other(array: &dyn Array, row: usize) -> String {
 
 impl fmt::Display for Scalar {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = Vec::new();
+        let (mut text, mut room) = (Vec::new(), [0; ROOM]);
         match self {
             Self::Bool(value) => return out.pad(if *value { "true" } else { "false" }),
             Self::Text(text) | Self::Other(text) => return out.pad(text),
@@ -165,14 +166,14 @@ impl fmt::Display for Scalar {
             Self::U64(value) => return out.pad(&value.to_string()),
             Self::F32(value) => value.push(&mut text, Decimals::Shortest),
             Self::F64(value) => value.push(&mut text, Decimals::Shortest),
-            Self::Date(days) => {
-                if !push_date(&mut text, i64::from(*days)) {
-                    return write!(out, "{days} days from 1970-01-01");
-                }
-            }
+            Self::Date(days) => match put_date(&mut room, i64::from(*days)) {
+                0 => return write!(out, "{days} days from 1970-01-01"),
+                len => text.extend_from_slice(&room[..len]),
+            },
             Self::Timestamp { count, unit, is_zoned } => {
-                if !push_timestamp(&mut text, *count, *unit, *is_zoned) {
-                    return write!(out, "{count} {unit} from 1970-01-01");
+                match put_timestamp(&mut room, *count, *unit, *is_zoned) {
+                    0 => return write!(out, "{count} {unit} from 1970-01-01"),
+                    len => text.extend_from_slice(&room[..len]),
                 }
             }
         }
@@ -180,13 +181,14 @@ impl fmt::Display for Scalar {
     }
 }
 
-fn push_timestamp(text: &mut Vec<u8>, count: i64, unit: TimeUnit, is_zoned: bool) -> bool {
+/// Puts a time; returns its length: 0 if its year has not four digits.
+fn put_timestamp(room: &mut Room, count: i64, unit: TimeUnit, is_zoned: bool) -> usize {
     let clock = |decimals| Clock { decimals, is_zoned };
     match unit {
-        TimeUnit::Second => clock(0).push::<1>(text, count),
-        TimeUnit::Millisecond => clock(3).push::<1000>(text, count),
-        TimeUnit::Microsecond => clock(6).push::<1_000_000>(text, count),
-        TimeUnit::Nanosecond => clock(9).push::<1_000_000_000>(text, count),
+        TimeUnit::Second => clock(0).put::<1>(room, count),
+        TimeUnit::Millisecond => clock(3).put::<1000>(room, count),
+        TimeUnit::Microsecond => clock(6).put::<1_000_000>(room, count),
+        TimeUnit::Nanosecond => clock(9).put::<1_000_000_000>(room, count),
     }
 }
 
