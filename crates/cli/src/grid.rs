@@ -16,9 +16,10 @@ const USUAL: usize = 80;
 const LEAST: usize = 8;
 /// Between two columns.
 const GAP: usize = 2;
-/// A column of text becomes no narrower than this, and one of other values no narrower than they are,
-/// up to the second number.
-const NARROW: [usize; 2] = [8, 24];
+/// Cells of text may be cut to this width.
+pub(crate) const TEXT: usize = 8;
+/// Other cells are not cut, unless they are wider.
+pub(crate) const OTHER: usize = 30;
 /// What is missing.
 pub(crate) const MISSING: &str = "–";
 
@@ -35,8 +36,8 @@ pub(crate) struct Column {
     pub(crate) head: Vec<String>,
     pub(crate) cells: Vec<String>,
     pub(crate) align: Align,
-    /// Whether its cells are texts, which may be cut.
-    pub(crate) is_text: bool,
+    /// Cells up to this width are not cut.
+    pub(crate) uncut: usize,
 }
 
 impl Column {
@@ -47,10 +48,8 @@ impl Column {
 
     /// The width that it may shrink to.
     fn narrow(&self) -> usize {
-        let [text, other] = NARROW;
         let cells = self.cells.iter().map(|it| it.width()).max().unwrap_or(0);
-        let cells = if self.is_text { cells.min(text) } else { cells.min(other) };
-        self.natural().min(text).max(cells)
+        self.natural().min(TEXT).max(cells.min(self.uncut))
     }
 }
 
@@ -189,7 +188,7 @@ mod tests {
             head: vec![head.to_owned()],
             cells: cells.iter().map(|&cell| cell.to_owned()).collect(),
             align: if is_text { Align::Left } else { Align::Right },
-            is_text,
+            uncut: if is_text { TEXT } else { OTHER },
         }
     }
 

@@ -32,7 +32,11 @@ Examples:
   swath info --json --delimiter ';' --decimal , export.csv
   swath info model.safetensors
   swath info data.zst out.segments/
-  curl -s https://example.org/graph.mtx | swath info")]
+  curl -s https://example.org/graph.mtx | swath info
+
+Of a table, each column is listed with its type, the number of missing values, the least and the greatest \
+value, and the first line whose value made the type what it is. Compressed tables are read if a flag for \
+tables or --format is given.")]
 pub struct Info {
     /// Files, or folders of segments; `-` is standard input
     #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::AnyPath)]

@@ -70,12 +70,26 @@ impl Rows<'_> {
             true => Align::Right,
             false => Align::Left,
         };
-        let cell = |value: &Option<Scalar>| match value {
-            Some(value) => grid::shown(&value.to_string(), width),
-            None => MISSING.to_owned(),
-        };
+        let cells = values.iter().map(|value| cell(value.as_ref(), width)).collect();
         let head = vec![grid::shown(name, width), kind.clone()];
-        Column { head, cells: values.iter().map(cell).collect(), align, is_text }
+        Column { head, cells, align, uncut: if is_text { grid::TEXT } else { grid::OTHER } }
+    }
+}
+
+/// Returns a value for people: of a time, without zeros at its end.
+pub(super) fn cell(value: Option<&Scalar>, width: usize) -> String {
+    match value {
+        None => MISSING.to_owned(),
+        Some(time @ Scalar::Timestamp { is_zoned, .. }) => {
+            let text = time.to_string();
+            let bare = text.strip_suffix('Z').unwrap_or(&text);
+            let bare = match bare.contains('.') {
+                true => bare.trim_end_matches('0').trim_end_matches('.'),
+                false => bare,
+            };
+            if *is_zoned { format!("{bare}Z") } else { bare.to_owned() }
+        }
+        Some(value) => grid::shown(&value.to_string(), width),
     }
 }
 
@@ -231,4 +245,9 @@ pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Resul
 pub(super) fn is_numeric(kind: ColumnType) -> bool {
     use ColumnType::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     matches!(kind, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | F32 | F64)
+}
+
+/// Whether a type is one of texts.
+pub(super) fn is_text(kind: ColumnType) -> bool {
+    matches!(kind, ColumnType::Text | ColumnType::Dictionary)
 }

@@ -76,17 +76,13 @@ pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
                 Err(_) => typed::of_text(job, from, to, numbers),
             },
         },
-        _ => match columns(job, from) {
-            Ok((columns, metadata)) => of_columns(job, to, &columns, metadata),
-            Err(error)
-                if from == Format::Arrow
-                    && to != Format::Npy
-                    && typed::may_have_other_types(&error) =>
-            {
-                typed::of_arrow(job, to)
-            }
-            Err(error) => Err(error),
-        },
+        (Format::Arrow, _) if to != Format::Npy && typed::arrow_has_other_types(job)? => {
+            typed::of_arrow(job, to)
+        }
+        _ => {
+            let (columns, metadata) = columns(job, from)?;
+            of_columns(job, to, &columns, metadata)
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use arrow_array::RecordBatch;
+use arrow_schema::{DataType, Schema};
 use swath::{Extent, ReadOptions};
 use swath_formats::FormatReason;
 use swath_formats::table::{
@@ -63,8 +64,8 @@ pub(super) fn numbers(job: &Job<'_>, from: Format) -> Numbers {
 
 /// Whether a reader of numbers failed because there may be something else in the table.
 fn is_of_other_types(error: &swath_formats::Error) -> bool {
-    use FormatReason::{Malformed, TooLarge, UnknownFormat, Unsupported};
-    matches!(error.reason(), Malformed | TooLarge | UnknownFormat | Unsupported)
+    use FormatReason::{Malformed, TooLarge, UnknownFormat};
+    matches!(error.reason(), Malformed | TooLarge | UnknownFormat)
 }
 
 /// The same, for any error.
@@ -95,6 +96,15 @@ pub(super) fn of_text(
     let mut done = Converted { bytes, ..Converted::new(size_of(stream.report()), read) };
     add_notes(job, stream.report(), numbers, &mut done.notes);
     Ok(done)
+}
+
+/// Whether an Arrow file has columns that are not numbers.
+pub(super) fn arrow_has_other_types(job: &Job<'_>) -> Result<bool> {
+    let batches = arrow_options(job).batches(&job.input)?;
+    let is_number = |kind: &DataType| {
+        kind.is_integer() || matches!(kind, DataType::Float32 | DataType::Float64)
+    };
+    Ok(batches.schema().fields().iter().any(|field| !is_number(field.data_type())))
 }
 
 /// Converts an Arrow file or stream.
@@ -136,7 +146,7 @@ fn write<I>(
     job: &Job<'_>,
     to: Format,
     header: HeaderLine,
-    schema: &arrow_schema::Schema,
+    schema: &Schema,
     batches: I,
 ) -> Result<u64>
 where

@@ -5,13 +5,14 @@ use anyhow::Result;
 use serde::{Serialize, Serializer};
 use swath::ReadOptions;
 use swath_formats::table::{Bound, ColumnRange, ColumnReport, Delimiter, TableSummary};
+use unicode_width::UnicodeWidthStr;
 
 use super::Known;
 use crate::args::TableArgs;
 use crate::command::convert::format::Format;
 use crate::command::tabular::{
-    HEAD, Json, Listed, Rows, columns, delimiter_word, encoding_word, facts_json,
-    has_number_comments, is_numeric, set_aside_text, usual_delimiter,
+    HEAD, Json, Listed, Rows, cell, columns, delimiter_word, encoding_word, facts_json,
+    has_number_comments, is_numeric, is_text, set_aside_text, usual_delimiter,
 };
 use crate::grid::{self, Align, Column, MISSING};
 use crate::progress::Bar;
@@ -139,12 +140,9 @@ impl Listing {
     /// A line for each column.
     fn listed(&self, width: usize) -> String {
         let some = || self.columns().take(MOST);
-        let bound = |bound: &Option<Bound>| match bound {
-            None => MISSING.to_owned(),
-            Some(bound) => {
-                let more = if bound.is_cut { "…" } else { "" };
-                grid::shown(&bound.value.to_string(), width) + more
-            }
+        let bound = |bound: &Option<Bound>| {
+            let more = bound.as_ref().is_some_and(|bound| bound.is_cut);
+            cell(bound.as_ref().map(|it| &it.value), width) + if more { "…" } else { "" }
         };
         let name = |it: &ColumnReport| grid::shown(&it.name, width);
         let line = |it: &ColumnReport| match (it.is_told, it.deciding) {
@@ -155,18 +153,28 @@ impl Listing {
         let names = some().map(|(it, _)| name(it)).collect();
         let kinds = some().map(|(it, _)| it.kind.to_string()).collect();
         let missing = some().map(|(it, _)| it.nulls.to_string()).collect();
-        let least = some().map(|(_, range)| bound(&range.least)).collect();
-        let greatest = some().map(|(_, range)| bound(&range.greatest)).collect();
+        let least: Vec<_> = some().map(|(_, range)| bound(&range.least)).collect();
+        let greatest: Vec<_> = some().map(|(_, range)| bound(&range.greatest)).collect();
         let lines = some().map(|(it, _)| line(it)).collect();
         let are_numbers = some().all(|(it, _)| is_numeric(it.kind));
         let values = if are_numbers { Align::Right } else { Align::Left };
+        let others = some().zip(least.iter().zip(&greatest));
+        let others = others.filter(|((it, _), _)| !is_text(it.kind));
+        let uncut = others.map(|(_, (least, greatest))| least.width().max(greatest.width()));
+        let uncut = uncut.max().unwrap_or(0).clamp(grid::TEXT, grid::OTHER);
+        let column = |head: &str, cells, align, uncut| Column {
+            head: vec![head.to_owned()],
+            cells,
+            align,
+            uncut,
+        };
         let columns = [
-            column("column", names, Align::Left, true),
-            column("type", kinds, Align::Left, false),
-            column("missing", missing, Align::Right, false),
-            column("least", least, values, true),
-            column("greatest", greatest, values, true),
-            column("type since line", lines, Align::Right, false),
+            column("column", names, Align::Left, grid::TEXT),
+            column("type", kinds, Align::Left, grid::OTHER),
+            column("missing", missing, Align::Right, grid::OTHER),
+            column("least", least, values, uncut),
+            column("greatest", greatest, values, uncut),
+            column("line", lines, Align::Right, grid::OTHER),
         ];
         let (lines, shown) = grid::lines(&columns, width);
         let mut text: String = lines.into_iter().map(|line| format!("  {line}\n")).collect();
@@ -182,8 +190,4 @@ impl Listing {
         }
         text
     }
-}
-
-fn column(head: &str, cells: Vec<String>, align: Align, is_text: bool) -> Column {
-    Column { head: vec![head.to_owned()], cells, align, is_text }
 }

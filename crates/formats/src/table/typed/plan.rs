@@ -17,7 +17,7 @@ use crate::memory::room_for;
 use crate::table::select::{ColumnKey, find};
 
 /// Bytes that a column takes while it is read, besides its values.
-const COLUMN: usize = 1536;
+const COLUMN: usize = 2048;
 
 /// A column that is read.
 #[derive(Clone, Debug)]
