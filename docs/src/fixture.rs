@@ -5,7 +5,8 @@
 //! | `data.bin` | 2,000,000 bytes: lines of letters |
 //! | `disk1/data.bin`, `disk2/data.bin` | copies of it; `data.manifest` has its checksums |
 //! | `data.csv`, `points.csv`, `table.csv` | numbers under the names `id,x,y,score` |
-//! | `people.csv`, `german.csv` | names, postal codes and dates, the latter in another form |
+//! | `people.csv` | names, postal codes, dates, numbers and booleans, with quotes and missing values |
+//! | `german.csv`, `export.csv` | the same in other forms; the latter in Latin-1 |
 //! | `data.f8` | 8,000 doubles |
 //! | `text`, `in.log`, `log.txt`, `in.csv` | lines of words and numbers, some with `error` |
 //! | `options.txt` | 1,000 option contracts |
@@ -50,9 +51,9 @@ fn fill(folder: &Path) -> Result<()> {
     for name in ["data.csv", "points.csv", "table.csv"] {
         fs::write(folder.join(name), table())?;
     }
-    let people = "name,zip,born\nAnn,01067,1980-02-29\n\"Bob, Jr.\",80331,\n";
-    fs::write(folder.join("people.csv"), people)?;
+    fs::write(folder.join("people.csv"), people())?;
     fs::write(folder.join("german.csv"), "name;zip;born\nAnn;01067;29.02.1980\nBob;80331\n")?;
+    fs::write(folder.join("export.csv"), export())?;
     let doubles = (0..8_000_u32).flat_map(|index| f64::from(index).to_le_bytes());
     fs::write(folder.join("data.f8"), doubles.collect::<Vec<u8>>())?;
     for name in ["text", "in.log", "log.txt", "in.csv"] {
@@ -85,6 +86,29 @@ fn table() -> String {
         let _ = writeln!(text, "{row},{}.5,-{}.25,{}", row % 97, row % 89, row % 7);
     }
     text
+}
+
+fn people() -> String {
+    let mut text = String::from("id,name,born,zip,score,member\n");
+    for row in 0..1_000_u32 {
+        let (day, member) = (row % 28 + 1, row % 2 == 0);
+        let score = if row % 7 == 0 { String::new() } else { format!("{}.5", row % 97) };
+        let _ = writeln!(
+            text,
+            "{row},\"Smith, {row}\",1980-02-{day:02},{:05},{score},{member}",
+            row * 31 % 99_999
+        );
+    }
+    text
+}
+
+/// Every character is a byte.
+fn export() -> Vec<u8> {
+    let mut text = String::from("Ort;Umsatz\n");
+    for row in 0..100_u32 {
+        let _ = writeln!(text, "K\u{f6}ln {row};1.{:03},{:02}", row * 9, row);
+    }
+    text.chars().filter_map(|sign| u8::try_from(u32::from(sign)).ok()).collect()
 }
 
 fn words() -> String {

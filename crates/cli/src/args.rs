@@ -9,6 +9,7 @@ mod output;
 mod parts;
 mod read;
 pub mod size;
+mod table;
 mod timeline;
 mod words;
 
@@ -19,6 +20,7 @@ pub(crate) use output::{ForceFlag, OutFlag, OutputArgs};
 pub(crate) use parts::PartList;
 pub(crate) use read::{ExtentArgs, FlowArgs, ProfileArgs, ReadArgs};
 pub(crate) use size::{parse_extent, parse_memory_size, parse_size};
+pub(crate) use table::{TableArgs, TableOutArgs};
 pub(crate) use timeline::TimelineArgs;
 pub(crate) use words::{Named, count, file, input, path, whole, words};
 

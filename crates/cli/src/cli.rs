@@ -61,7 +61,8 @@ Examples:
   swath ingest images/                    load many files at once
   swath cp data.bin backup/               a copy that is complete or absent
   swath compress data.bin                 data.bin.zst, with all cores
-  swath convert graph.mtx graph.npz       a graph as text, for SciPy";
+  swath convert graph.mtx graph.npz       a graph as text, for SciPy
+  swath head table.csv                    the first rows, with names and types";
 
 /// The commands, and the type that runs each.
 macro_rules! verbs {
@@ -123,7 +124,9 @@ verbs! {
     Price(command::price::Price),
     /// Convert matrices and tables to other formats, reading and writing in parallel
     Convert(command::convert::Convert),
-    /// Show what files hold: kind, shape, header
+    /// Show the first rows of a table, with the names and types of its columns
+    Head(command::head::Head),
+    /// Show what files hold: kind, shape, header; of a table, every column
     Info(command::info::Info),
     /// Make a reproducible input
     Gen(command::generate::Gen),
@@ -433,8 +436,18 @@ mod tests {
             .filter(|verb| !with(verb))
             .map(clap::Command::get_name)
             .collect();
-        let expected =
-            ["job", "info", "gen", "demo", "study", "tune", "completions", "man", "help"];
+        let expected = [
+            "job",
+            "head",
+            "info",
+            "gen",
+            "demo",
+            "study",
+            "tune",
+            "completions",
+            "man",
+            "help",
+        ];
         assert_eq!(
             without, expected,
             "the commands below `gen` and `job` have it, where they move bytes"

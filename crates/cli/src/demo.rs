@@ -47,6 +47,7 @@ use swath_study::results::State;
 
 use self::row::Row;
 use self::stage::Stage;
+use crate::grid::terminal_width;
 
 pub(crate) use self::json::json;
 pub(crate) use self::stage::choose_folder;
@@ -152,7 +153,7 @@ fn rows(stage: &Rc<Stage>, all: bool) -> Result<Vec<Row>> {
 
 /// Returns the five lines and, if all was measured, the table, no wider than the terminal.
 pub(crate) fn text(findings: &Findings) -> String {
-    text_within(findings, layout::terminal_width())
+    text_within(findings, terminal_width())
 }
 
 fn text_within(findings: &Findings, width: usize) -> String {

@@ -11,15 +11,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Result, ensure};
 use swath::append::{self, Opened};
-use swath::{Buffer, ReadAt, ReadOptions, Source, SourceFacts};
+use swath::{Buffer, ReadAt, ReadOptions, Reader, Source, SourceFacts};
 use thiserror::Error;
 
 use crate::failure::Refused;
@@ -156,6 +156,37 @@ impl Input {
         Ok(swath::Input::open(Source::custom(Arc::new(memory)))?)
     }
 
+    /// Opens it, and returns its first bytes, up to `len`. A pipe can still be read from its start, in
+    /// order.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`source`](Self::source) and of reading.
+    pub(crate) fn peeked(&self, len: usize) -> Result<Peeked> {
+        let input = swath::Input::open(self.source()?)?;
+        if let Some(whole) = input.len() {
+            let wanted = whole.min(len as u64);
+            let head = ReadOptions::new().with_workers(1).with_len(wanted).read(&input)?;
+            let head = head.buffer.to_vec();
+            return Ok(Peeked { head, is_all: whole <= wanted, source: Source::from(&input) });
+        }
+        if input.is_device() {
+            // It may never end, and reading it is refused.
+            return Ok(Peeked {
+                head: Vec::new(),
+                is_all: false,
+                source: Source::from(&input),
+            });
+        }
+        let mut rest = ReadOptions::new().reader(&input)?;
+        let mut head = Vec::new();
+        Read::by_ref(&mut rest).take(len as u64).read_to_end(&mut head)?;
+        let is_all = head.len() < len;
+        let (name, rest) = (input.name().to_owned(), Mutex::new(rest));
+        let begun = Begun { head: head.clone(), rest, name };
+        Ok(Peeked { head, is_all, source: Source::custom(Arc::new(begun)) })
+    }
+
     /// Opens it if it is a folder of segments that `append` has committed.
     ///
     /// # Errors
@@ -168,6 +199,54 @@ impl Input {
             }
             Self::Stdin | Self::Path(_) => Ok(None),
         }
+    }
+}
+
+/// The first bytes of an input.
+pub(crate) struct Peeked {
+    pub(crate) head: Vec<u8>,
+    /// Whether these are all.
+    pub(crate) is_all: bool,
+    /// All of it.
+    pub(crate) source: Source,
+}
+
+/// A stream whose first bytes have been read, to be read in order.
+struct Begun {
+    head: Vec<u8>,
+    rest: Mutex<Reader>,
+    name: PathBuf,
+}
+
+impl ReadAt for Begun {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(None))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let at = usize::try_from(offset).unwrap_or(usize::MAX);
+        match self.head.get(at..).filter(|head| !head.is_empty()) {
+            Some(mut head) => head.read(target),
+            None => self.rest.lock().unwrap_or_else(PoisonError::into_inner).read(target),
+        }
+    }
+
+    fn name(&self) -> PathBuf {
+        self.name.clone()
+    }
+}
+
+/// A text in memory.
+pub(crate) struct Text(pub(crate) Vec<u8>);
+
+impl ReadAt for Text {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(self.0.len() as u64)))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let at = usize::try_from(offset).unwrap_or(usize::MAX).min(self.0.len());
+        (&self.0[at..]).read(target)
     }
 }
 

@@ -35,6 +35,7 @@ pub mod run;
 mod demo;
 mod door;
 mod failure;
+mod grid;
 mod mistake;
 mod output;
 mod progress;

@@ -55,6 +55,8 @@ const FLAGS: &[(&[&str], &[&str], &str)] = &[
         &["-r", "-R", "--recursive"],
         "use 'swath ingest --hash xxh3' for the files of a folder",
     ),
+    (&["head"], &["-c", "--bytes"], "use 'swath cat --length' for bytes of a file"),
+    (&["head"], &["--lines"], "pass '--rows' with a number"),
     (&["gen tree"], &["-f", "--force"], "name a new folder, or empty the old one"),
     (&["manifest"], &["-c"], "pass '--check' with the manifest"),
     (&["heal"], &["-n"], "pass '--dry-run' to write nothing"),

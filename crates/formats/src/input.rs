@@ -12,16 +12,18 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+#[cfg(feature = "arrow")]
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swath::{Buffer, Input, Output, ReadAt, ReadOptions, Source, SourceFacts};
 
-use crate::compressed::{DecompressOptions, Format};
+use crate::compressed::{DecompressOptions, Decompressed, Format};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
 
 /// This many first bytes tell the format of a file.
-const HEAD: usize = 18;
+pub(crate) const HEAD: usize = 18;
 
 /// Opens a source for readers that go back and forth in it. A source that can only be read in order
 /// is read into memory first, as `read` says.
@@ -95,7 +97,12 @@ impl Opened {
 type Refused = fn(&Path, &[u8]) -> Option<Error>;
 
 /// Text that is read more than once.
-pub(crate) struct Text(Opened);
+pub(crate) struct Text {
+    opened: Opened,
+    /// Of the first bytes of a longer text: becomes true when more of it is needed.
+    #[cfg(feature = "arrow")]
+    cut: Option<Arc<AtomicBool>>,
+}
 
 impl Text {
     /// Opens a source, or the part of it that `read` selects, and, if it is compressed, decompresses
@@ -120,31 +127,73 @@ impl Text {
             return Err(error);
         }
         if !is_compressed(&head) {
-            return Ok(Self(opened));
+            return Ok(Self::whole(opened));
         }
         let bytes = decompressed(&opened, read, refused)?;
-        Opened::of_memory(Bytes::Decompressed(bytes), opened.path()).map(Self)
+        Opened::of_memory(Bytes::Decompressed(bytes), opened.path()).map(Self::whole)
+    }
+
+    fn whole(opened: Opened) -> Self {
+        Self {
+            opened,
+            #[cfg(feature = "arrow")]
+            cut: None,
+        }
     }
 
     /// The name in messages.
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.opened.path()
     }
 
     /// Length of the text in bytes.
     pub(crate) fn len(&self) -> u64 {
-        self.0.len
+        self.opened.len
     }
 
     /// The text as a source for the library.
     pub(crate) fn source(&self) -> Source {
-        self.0.source()
+        self.opened.source()
     }
 
     /// Another text under the same name.
     #[cfg(feature = "arrow")]
     pub(crate) fn replaced(&self, bytes: Vec<u8>) -> Result<Self> {
-        Opened::of_memory(Bytes::Decompressed(bytes), self.path()).map(Self)
+        let opened = Opened::of_memory(Bytes::Decompressed(bytes), self.path())?;
+        Ok(Self { opened, cut: self.cut.clone() })
+    }
+}
+
+#[cfg(feature = "arrow")]
+impl Text {
+    /// A text in memory for a reader that takes UTF-16 too. If it is `cut`, these are the first bytes
+    /// of a longer text.
+    pub(crate) fn in_memory(
+        bytes: Arc<Vec<u8>>,
+        path: &Path,
+        cut: Option<Arc<AtomicBool>>,
+    ) -> Result<Self> {
+        let head = &bytes[..bytes.len().min(HEAD)];
+        if let Some(error) = foreign::refused_unless_utf_16(path, head) {
+            return Err(error);
+        }
+        if is_compressed(head) {
+            return Err(compressed_twice(path));
+        }
+        Ok(Self { opened: Opened::of_memory(Bytes::Shared(bytes), path)?, cut })
+    }
+
+    /// Whether these are only the first bytes of a longer text.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.is_some()
+    }
+
+    /// A reader has come to the end: of first bytes, more are needed.
+    pub(crate) fn reached_end(&self) {
+        if let Some(is_short) = &self.cut {
+            // Relaxed: it is read by the thread that called the reader, after it has returned.
+            is_short.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -176,6 +225,8 @@ struct Memory {
 enum Bytes {
     Read(Buffer),
     Decompressed(Vec<u8>),
+    #[cfg(feature = "arrow")]
+    Shared(Arc<Vec<u8>>),
 }
 
 impl Memory {
@@ -183,6 +234,8 @@ impl Memory {
         match &self.bytes {
             Bytes::Read(bytes) => bytes,
             Bytes::Decompressed(bytes) => bytes,
+            #[cfg(feature = "arrow")]
+            Bytes::Shared(bytes) => bytes,
         }
     }
 }
@@ -219,7 +272,18 @@ fn decompressed(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result
         let error = Error::reading(path, FormatReason::TooLarge, detail);
         return Err(error.hint("decompress it to a file first, with `swath decompress`"));
     }
-    let done = done?;
+    check_end(path, &done?)?;
+    let bytes = std::mem::take(&mut text.bytes);
+    let head = &bytes[..bytes.len().min(HEAD)];
+    match refused(path, head) {
+        Some(error) => Err(error),
+        None if is_compressed(head) => Err(compressed_twice(path)),
+        None => Ok(bytes),
+    }
+}
+
+/// Refuses a text whose stream does not end as its format requires.
+pub(crate) fn check_end(path: &Path, done: &Decompressed) -> Result<()> {
     let doubt = match (&done.rest, done.lacks_end) {
         (Some(rest), _) => {
             let follow =
@@ -232,15 +296,7 @@ fn decompressed(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result
             let detail = "the empty block that ends a BGZF file is missing: the file may have been cut off";
             Error::reading(path, FormatReason::Truncated, detail).at(done.bytes_in)
         }
-        (None, false) => {
-            let bytes = std::mem::take(&mut text.bytes);
-            let head = &bytes[..bytes.len().min(HEAD)];
-            return match refused(path, head) {
-                Some(error) => Err(error),
-                None if is_compressed(head) => Err(compressed_twice(path)),
-                None => Ok(bytes),
-            };
-        }
+        (None, false) => return Ok(()),
     };
     Err(doubt
         .hint("decompress it with `swath decompress` and check that the result is complete"))
@@ -252,13 +308,14 @@ fn compressed_twice(path: &Path) -> Error {
     error.hint("decompress it to a file first, with `swath decompress`")
 }
 
-/// The bytes decompressed so far. The buffer doubles while there is memory.
+/// The bytes decompressed so far.
 #[derive(Clone, Default)]
 struct Growing(Arc<Mutex<Grown>>);
 
+/// Bytes whose buffer doubles while there is memory.
 #[derive(Default)]
-struct Grown {
-    bytes: Vec<u8>,
+pub(crate) struct Grown {
+    pub(crate) bytes: Vec<u8>,
     /// This many bytes could not be allocated.
     refused: Option<usize>,
 }
@@ -268,7 +325,7 @@ const LARGE: usize = 4 << 20;
 
 impl Grown {
     /// Makes room for at least `more` bytes.
-    fn grow(&mut self, more: usize) -> Option<()> {
+    pub(crate) fn grow(&mut self, more: usize) -> Option<()> {
         let (len, room) = (self.bytes.len(), self.bytes.capacity());
         if len.checked_add(more)? <= room {
             return Some(());

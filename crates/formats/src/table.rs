@@ -61,13 +61,13 @@ pub use schema::{TableSchema, schema};
 pub use select::ColumnKey;
 #[cfg(feature = "arrow")]
 pub use typed::{
-    BatchOptions, BatchStream, Batches, ColumnReport, ColumnType, Dictionary, Encoding, Ragged,
-    RecordLine, Renamed, SetAside, TableReport, read_batches, read_batches_of, stream_batches,
-    stream_batches_of,
+    BatchOptions, BatchStream, Batches, Bound, ColumnRange, ColumnReport, ColumnType,
+    Dictionary, Encoding, Ragged, RecordLine, Renamed, SetAside, TableReport, TableSummary,
+    read_batches, read_batches_of, stream_batches, stream_batches_of, summary,
 };
 #[cfg(feature = "arrow")]
 pub use typed_write::{
-    BatchForm, BatchItem, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting,
+    BatchForm, BatchItem, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting, Scalar,
     write_batches,
 };
 pub use value::{Decimals, Value};

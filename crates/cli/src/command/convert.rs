@@ -1,4 +1,4 @@
-//! `swath convert`: one format for numbers into another.
+//! `swath convert`: one format for numbers or tables into another.
 
 mod args;
 mod entries;
@@ -6,6 +6,7 @@ pub(crate) mod format;
 mod matrix;
 pub(super) mod size;
 mod table;
+mod typed;
 
 pub(crate) use args::Convert;
 
@@ -25,6 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use swath::{Output, ReadOptions};
+use swath_formats::compressed::Format as Packing;
 use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::TableOptions;
 use swath_study::hidden::Hidden;
@@ -77,6 +79,11 @@ impl<'w> Job<'w> {
         Ok(Output::stream(stream, name))
     }
 
+    /// Whether the output is compressed, by its name.
+    fn is_packed(&self) -> bool {
+        Packing::of_name(&self.name()).is_some()
+    }
+
     /// Writes the temporary file to the stream, if there is one.
     fn finish(&self) -> Result<()> {
         if self.target.is_stream() && self.file.exists() {
@@ -110,6 +117,7 @@ impl Command for Convert {
         let job = Job::new(self, input, target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
+            _ if from == Format::Jsonl => Err(jsonl(&job).into()),
             (true, true) => matrix::to_matrix(&job, from, to),
             (true, false) => entries::of_matrix(&job, from, to),
             (false, false) => table::to_table(&job, from, to),
@@ -144,7 +152,7 @@ fn formats(args: &Convert, input: &swath::Input) -> Result<(Format, Format)> {
     let output = args.output.flag.or(&args.to).and_then(Input::path);
     let read = |beside| args.from.path().and_then(|path| Format::of_input(path, beside));
     let from = args.from_format.or_else(|| read(args.to_format));
-    let to = args.to_format.or_else(|| Format::of(output?, from));
+    let to = args.to_format.or_else(|| Format::of_output(output?, from));
     // The ending that depends on the other one, once that is known.
     let from = args.from_format.or_else(|| read(to)).or(from);
     let from = match (from, args.from_format) {
@@ -177,6 +185,13 @@ fn formats(args: &Convert, input: &swath::Input) -> Result<(Format, Format)> {
     Ok((from, to))
 }
 
+/// The error of a format that is only written.
+fn jsonl(job: &Job<'_>) -> Refused {
+    let what =
+        format!("cannot convert {}: JSON Lines are only written", job.input.name().display());
+    Refused::new(what, "convert it to CSV first")
+}
+
 /// Says that standard `input` or `output` has no ending that gives its format.
 fn nameless(way: &str) -> String {
     format!("cannot tell the format of the {way}: standard {way} has no name")
@@ -191,6 +206,7 @@ fn detected(input: &swath::Input) -> Option<Format> {
     let begins = [
         (&b"\x93NUMPY"[..], Format::Npy),
         (b"ARROW1", Format::Arrow),
+        (b"\xff\xff\xff\xff", Format::Arrows),
         (b"PK\x03\x04", Format::Npz),
     ];
     if has_banner(&head) {

@@ -1,5 +1,6 @@
 //! `swath info`: shows what a file holds, by its header and by counting.
 
+mod table;
 mod tensors;
 
 use anyhow::Result;
@@ -9,14 +10,15 @@ use swath::{ReadOptions, append};
 use swath_formats::FormatReason;
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
-use swath_formats::table::{TableOptions, arrow, npy};
+use swath_formats::table::{arrow, npy};
 
 use super::convert::format::{FORMATS, Format};
 use super::convert::size::size_in;
 use super::several::each;
 use super::{Command, Outcome};
-use crate::args::{input, words};
+use crate::args::{TableArgs, input, words};
 use crate::failure::Refused;
+use crate::grid::terminal_width;
 use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::report::{PathJson, object, size_text};
@@ -26,10 +28,15 @@ use crate::report::{PathJson, object, size_text};
 #[command(after_help = "\
 Examples:
   swath info graph.mtx
-  swath info --json table.csv
+  swath info table.csv
+  swath info --json --delimiter ';' --decimal , export.csv
   swath info model.safetensors
   swath info data.zst out.segments/
-  curl -s https://example.org/graph.mtx | swath info")]
+  curl -s https://example.org/graph.mtx | swath info
+
+Of a table, each column is listed with its type, the number of missing values, the least and the greatest \
+value, and the first line whose value made the type what it is. Compressed tables are read if a flag for \
+tables or --format is given.")]
 pub struct Info {
     /// Files, or folders of segments; `-` is standard input
     #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::AnyPath)]
@@ -39,6 +46,10 @@ pub struct Info {
     #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
     pub format: Option<Format>,
 
+    /// How tables are written.
+    #[command(flatten)]
+    pub table: TableArgs,
+
     /// Print a line of JSON for each file, with units in its keys
     #[arg(long)]
     pub json: bool,
@@ -47,7 +58,10 @@ pub struct Info {
 impl Command for Info {
     fn run(&self) -> Result<Outcome> {
         each(&self.paths, self.json, |input| {
-            let (known, bytes) = of(input, self.format)?;
+            let (known, bytes) = of(input, self.format, &self.table)?;
+            if let Some(flag) = self.table.flag().filter(|_| known.table.is_none()) {
+                return Err(no_table(input, known.kind, flag).into());
+            }
             show(self, input, known, bytes)
         })
     }
@@ -67,12 +81,13 @@ const HEAD: u64 = 4096;
 struct Known {
     kind: &'static str,
     facts: Map<String, Value>,
+    table: Option<table::Listing>,
     tensors: Option<tensors::Listing>,
 }
 
 impl Known {
     fn new(kind: &'static str) -> Self {
-        Self { kind, facts: Map::new(), tensors: None }
+        Self { kind, facts: Map::new(), table: None, tensors: None }
     }
 
     fn with(mut self, name: &str, fact: impl Into<Value>) -> Self {
@@ -81,8 +96,14 @@ impl Known {
     }
 }
 
+/// The error of a flag for tables where there is none.
+fn no_table(input: &Input, kind: &str, flag: &str) -> Refused {
+    let what = format!("cannot read {input} with {flag}, which is for tables: it is {kind}");
+    Refused::new(what, "leave it out, or pass --format csv if it is a table")
+}
+
 /// Returns what is known about a file, and its length in bytes.
-fn of(input: &Input, format: Option<Format>) -> Result<(Known, u64)> {
+fn of(input: &Input, format: Option<Format>, args: &TableArgs) -> Result<(Known, u64)> {
     if let Some(path) = input.path().filter(|path| path.is_dir()) {
         let folder = append::open(path)?;
         let known = Known::new("segments")
@@ -92,16 +113,28 @@ fn of(input: &Input, format: Option<Format>) -> Result<(Known, u64)> {
     }
     let file = input.seekable()?;
     let len = file.len().unwrap_or(0);
-    Ok((of_file(&file, len, format)?, len))
+    Ok((of_file(&file, len, format, args)?, len))
 }
 
-fn of_file(file: &swath::Input, len: u64, format: Option<Format>) -> Result<Known> {
+fn of_file(
+    file: &swath::Input,
+    len: u64,
+    format: Option<Format>,
+    args: &TableArgs,
+) -> Result<Known> {
+    let as_format = |file, format| as_format(file, format, args);
     if let Some(format) = format {
         return as_format(file, format);
     }
     let head = ReadOptions::new().with_len(len.min(HEAD)).read(file)?.buffer;
     if let Some(packing) = Packing::detect(&head) {
-        return packed(file, packing);
+        return match Format::of_input(file.name(), None) {
+            // The flags say that it is read.
+            Some(format @ (Format::Csv | Format::Tsv)) if args.flag().is_some() => {
+                as_format(file, format)
+            }
+            _ => packed(file, packing),
+        };
     }
     if matrix::has_banner(&head) {
         return as_format(file, Format::Mtx);
@@ -116,17 +149,20 @@ fn of_file(file: &swath::Input, len: u64, format: Option<Format>) -> Result<Know
         return tensors::of(file);
     }
     match Format::of(file.name(), None) {
-        Some(Format::Edges) => edges(file),
+        Some(Format::Edges) => edges(file, args),
         // Ids are separated by tabs or spaces, columns of tables by tabs alone.
-        Some(Format::Tsv) if !head.contains(&b'\t') => as_format(file, Format::Edges),
+        Some(Format::Tsv) if !head.contains(&b'\t') && args.flag().is_none() => {
+            as_format(file, Format::Edges)
+        }
+        Some(Format::Jsonl) => Ok(bytes(file, &head)?),
         Some(format) => as_format(file, format),
         None => Ok(bytes(file, &head)?),
     }
 }
 
 /// Reads edges, recognised by the name alone, which other text files may have too.
-fn edges(file: &swath::Input) -> Result<Known> {
-    as_format(file, Format::Edges).map_err(|error| {
+fn edges(file: &swath::Input, args: &TableArgs) -> Result<Known> {
+    as_format(file, Format::Edges, args).map_err(|error| {
         let is_text = error
             .downcast_ref::<swath_formats::Error>()
             .is_some_and(|error| error.reason() == swath_formats::FormatReason::Malformed);
@@ -141,7 +177,7 @@ fn edges(file: &swath::Input) -> Result<Known> {
     })
 }
 
-fn as_format(file: &swath::Input, format: Format) -> Result<Known> {
+fn as_format(file: &swath::Input, format: Format, args: &TableArgs) -> Result<Known> {
     match format {
         Format::Mtx => market(file),
         Format::Edges => {
@@ -157,21 +193,7 @@ fn as_format(file: &swath::Input, format: Format) -> Result<Known> {
             let known = Known::new("compressed rows").with("rows", rows);
             Ok(known.with("columns", columns).with("entries", matrix.entry_count() as u64))
         }
-        Format::Csv | Format::Tsv => {
-            let options = match format {
-                Format::Tsv => TableOptions::new().with_delimiter(b'\t'),
-                // By its first line.
-                _ => TableOptions::new(),
-            };
-            let shape = options.shape(file)?;
-            let known = Known::new(if format == Format::Tsv { "TSV" } else { "CSV" })
-                .with("rows", shape.rows as u64)
-                .with("columns", shape.columns as u64);
-            Ok(match shape.names {
-                Some(names) => known.with("names", names),
-                None => known,
-            })
-        }
+        Format::Csv | Format::Tsv => table::of(file, format, args),
         Format::Npy => {
             let npy::NpyInfo { descr, shape, .. } = npy::info(file)?;
             Ok(Known::new("NumPy array").with("type", descr).with("shape", shape))
@@ -181,13 +203,29 @@ fn as_format(file: &swath::Input, format: Format) -> Result<Known> {
             let known = Known::new("Arrow columns")
                 .with("rows", table.rows)
                 .with("columns", table.names.len() as u64)
-                .with("names", table.names);
+                .with("names", table.names)
+                .with("types", table.types);
             Ok(match size_in(&table.metadata) {
                 Some((rows, columns)) => known.with("matrix", [rows, columns].as_slice()),
                 None => known,
             })
         }
+        Format::Arrows => arrow_stream(file),
+        Format::Jsonl => bytes(file, b""),
     }
+}
+
+fn arrow_stream(file: &swath::Input) -> Result<Known> {
+    let batches = arrow::batches(file)?;
+    let fields = batches.schema().fields().clone();
+    let names: Vec<String> = fields.iter().map(|it| it.name().clone()).collect();
+    let types: Vec<String> = fields.iter().map(|it| it.data_type().to_string()).collect();
+    let mut rows = 0;
+    for batch in batches {
+        rows += batch?.num_rows() as u64;
+    }
+    let known = Known::new("Arrow stream").with("rows", rows);
+    Ok(known.with("columns", names.len() as u64).with("names", names).with("types", types))
 }
 
 fn market(file: &swath::Input) -> Result<Known> {
@@ -245,7 +283,7 @@ fn bytes(file: &swath::Input, head: &[u8]) -> Result<Known> {
 
 fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
     if args.json {
-        let Known { kind, facts, tensors } = known;
+        let Known { kind, facts, table, tensors } = known;
         return print_json(&object! {
             #[serde(flatten)]
             path: PathJson::from(input.label()),
@@ -253,6 +291,8 @@ fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
             bytes,
             #[serde(flatten)]
             facts,
+            #[serde(flatten)]
+            table,
             #[serde(flatten)]
             tensors: tensors.map(|tensors| object! { tensors }),
         });
@@ -269,6 +309,7 @@ fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
         };
         text.push_str(&format!("  {}: {fact}\n", label.unwrap_or(name).replace('_', " ")));
     }
+    text.push_str(&known.table.map_or_else(String::new, |table| table.text(terminal_width())));
     print(text)?;
     known.tensors.map_or(Ok(()), |tensors| tensors.print())
 }

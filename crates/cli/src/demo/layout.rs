@@ -2,26 +2,10 @@
 
 use unicode_width::UnicodeWidthStr;
 
-/// The width of a terminal that does not say how wide it is.
-const USUAL: usize = 80;
+pub(super) use crate::grid::Align;
 
 /// Between two columns.
 const GAP: &str = "  ";
-
-/// How a column stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
-    Left,
-    Right,
-}
-
-/// Returns how many columns the terminal has, or [`USUAL`] if there is no terminal.
-pub(super) fn terminal_width() -> usize {
-    match comfy_table::Table::new().width() {
-        None | Some(0) => USUAL,
-        Some(width) => usize::from(width),
-    }
-}
 
 /// Returns a line for each row, its cells in columns; `None` if they are wider than `width`.
 pub(super) fn columns<const N: usize>(

@@ -354,8 +354,10 @@ fn some_columns_of_a_table_with_text_are_converted() {
         told.contains("try: select the numeric columns with `columns` or `--columns`"),
         "{told}"
     );
-    let told = setting.refused("people.csv", "a.csv", &["--columns", "score", "--force"]);
+    let told = setting.refused("people.csv", "a.npy", &["--columns", "score", "--force"]);
     assert!(told.contains("`2,José,NULL`; try: list the words for missing values"), "{told}");
+    let typed = setting.convert("people.csv", "a.csv", &["--columns", "score"]);
+    assert_eq!(text(&typed), "score\n2.5\nNA\n");
     let flags = ["--columns", "score,0", "--missing-words", "NULL,-"];
     let plain = setting.convert("people.csv", "plain.csv", &flags);
     assert_eq!(text(&plain), "score,id\n2.5,1\n,2\n");
@@ -378,7 +380,7 @@ fn compressed_text_is_converted_as_it_is() {
         let facts: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(facts["kind"], "compressed", "{facts}");
     }
-    let told = setting.refused("table.csv", "new.csv.gz", &["--force"]);
+    let told = setting.refused("table.csv", "new.npy.gz", &["--force"]);
     assert!(told.contains("cannot tell the format of the output"), "{told}");
     let output = run(["info", "--format", "csv", word(&setting.path("table.csv.gz"))]);
     assert!(stdout(&output).contains("rows: 3"), "{output:?}");

@@ -148,6 +148,7 @@ impl Bench {
 fn case(name: &str) -> (Vec<&'static str>, Option<&'static str>, &'static str) {
     let (line, input, output) = match name {
         "read" | "ingest" | "sum" | "scan" | "cat" | "info" => ("text", Some("text"), ""),
+        "head" => ("table.csv", Some("table.csv"), ""),
         "cp" | "manifest" | "compress" => ("text", Some("text"), "out"),
         "decompress" => ("packed", Some("packed"), "out"),
         "price" => ("contracts", Some("contracts"), "out"),
@@ -297,9 +298,11 @@ fn bytes_that_are_not_text_reach_a_terminal_only_by_force() {
         ("gen bytes 10 -", " --force"),
         ("convert table.csv - --to npy", " --force"),
         ("convert table.csv - --to arrow", " --force"),
+        ("convert table.csv - --to arrows", " --force"),
         ("mirror text into --manifest -", ""),
         ("gen csv 10 -", "text"),
         ("convert table.csv - --to tsv", "text"),
+        ("convert table.csv - --to jsonl", "text"),
         ("decompress packed -", "text"),
     ] {
         let run = |flag: &str| {

@@ -2,7 +2,7 @@
 
 use crate::child::{code, run, stdout};
 
-const VERBS: [&str; 17] = [
+const VERBS: [&str; 18] = [
     "read",
     "ingest",
     "sum",
@@ -12,6 +12,7 @@ const VERBS: [&str; 17] = [
     "job",
     "compress",
     "convert",
+    "head",
     "info",
     "decompress",
     "price",

@@ -55,6 +55,8 @@ fn flags_of_other_tools_are_answered_with_the_flag_that_does_it_here() {
         ("ingest -r d", "tip: leave it out: folders are read with everything below them"),
         ("gen tree -f d", "tip: name a new folder, or empty the old one"),
         ("gen tree --force d", "tip: name a new folder, or empty the old one"),
+        ("head -c 100 a", "tip: use 'swath cat --length'"),
+        ("head --lines 3 a", "tip: pass '--rows' with a number"),
         ("manifest -c m a", "tip: pass '--check'"),
         ("heal -n a", "tip: pass '--dry-run'"),
     ];

@@ -35,4 +35,5 @@ mod study;
 mod timeline;
 mod trees;
 mod tune;
+mod typed_tables;
 mod verified;

@@ -105,6 +105,26 @@ impl Stage {
         let wide = |field: fn(u32) -> String| (0..1_000_000).map(field).collect::<String>();
         let (names, row) = (wide(|column| format!("c{column},")), wide(|_| "1,".to_owned()));
         fs::write(path("wide.csv"), format!("{names}x\n{row}1\n")).expect("room");
+        let broad = |field: fn(u32) -> String| (0..100_000).map(field).collect::<String>();
+        let (names, row) = (broad(|column| format!("c{column},")), broad(|_| "a,".to_owned()));
+        let rows = format!("{row}1\n").repeat(3);
+        fs::write(path("broad.csv"), format!("{names}x\n{rows}")).expect("room");
+        self.make_people();
+    }
+
+    /// Tables with text, a short one and one that is larger than a small group.
+    fn make_people(&self) {
+        let path = |name: &str| self.inputs.path().join(name);
+        let person = |row: u32| {
+            format!("{row},\"name, {row}\",2024-02-{:02},{}.5\n", row % 28 + 1, row % 97)
+        };
+        let people = |rows| -> String { (0..rows).map(person).collect() };
+        let head = "id,name,born,score\n";
+        for (name, rows) in [("people.csv", 5_000), ("large.csv", 2_500_000)] {
+            fs::write(path(name), head.to_owned() + &people(rows)).expect("room");
+            let packed = CompressOptions::new().with_format(Format::Gzip);
+            packed.compress(path(name), path(&format!("{name}.gz"))).expect("room");
+        }
     }
 
     /// The files that a command leaves, and those that were there, without limits.

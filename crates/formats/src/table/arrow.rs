@@ -10,6 +10,7 @@
 //! Values are shared as they are in memory: 64-bit integers and doubles, and one validity bit per
 //! row. The memory is freed when its last user releases it.
 
+mod batches;
 mod gather;
 mod read;
 pub(super) mod write;
@@ -29,6 +30,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use swath::append::{self, AppendOptions};
 use swath::{Input, OutputOptions, ReadOptions, Source};
 
+pub use self::batches::{ArrowBatches, batches};
 use self::write::{Container, Writer};
 use super::columns::{Column, ColumnKind, Columns};
 use crate::error::{Error, FormatReason, Result};
@@ -210,7 +212,7 @@ pub fn read_with_metadata(source: impl Into<Source>) -> Result<WithMetadata> {
 ///
 /// # Errors
 ///
-/// Those of [`read`], except errors in the values.
+/// Those of [`read`], except errors in the values, and for columns of other types than numbers.
 pub fn info(source: impl Into<Source>) -> Result<ArrowInfo> {
     ArrowOptions::new().info(source)
 }
@@ -254,6 +256,8 @@ pub struct ArrowInfo {
     pub rows: u64,
     /// The names of its columns.
     pub names: Vec<String>,
+    /// The types of its columns, by Arrow's names.
+    pub types: Vec<String>,
     /// The metadata of the whole table, by key.
     pub metadata: BTreeMap<String, String>,
 }
@@ -325,13 +329,7 @@ impl ArrowOptions {
             let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
             Ok::<_, Error>(read.read(&opened.input)?.buffer)
         };
-        check_start(path, &part(0, len.min(foreign::HEAD))?)?;
-        let mut tail = part(len - len.min(TAIL), len.min(TAIL))?;
-        check_end(path, &tail)?;
-        let needed = unpanicked(path, || read::end_len(&tail))?;
-        if needed > tail.len() as u64 {
-            tail = part(len - needed.min(len), needed.min(len))?;
-        }
+        let tail = tail_of(&opened)?;
         let end = unpanicked(path, || read::end(&tail))?;
         let heads = end.heads.iter().map(|&(_, len)| len).fold(0, u64::saturating_add);
         if heads > len {
@@ -343,7 +341,16 @@ impl ArrowOptions {
             let head = part(start, len)?;
             rows = rows.saturating_add(unpanicked(path, || read::rows(&head))?);
         }
-        Ok(ArrowInfo { rows, names: end.names, metadata: end.metadata })
+        Ok(ArrowInfo { rows, names: end.names, types: end.types, metadata: end.metadata })
+    }
+
+    /// Like [`batches()`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`batches()`].
+    pub fn batches(&self, source: impl Into<Source>) -> Result<ArrowBatches> {
+        batches::open(source.into(), &self.read)
     }
 
     /// Like [`write()`], with these options.
@@ -380,6 +387,24 @@ impl ArrowOptions {
         drop(writer);
         out.out.commit()?;
         Ok(out.bytes)
+    }
+}
+
+/// Returns the last bytes of a file that begins and ends as an Arrow file does, with its whole
+/// footer.
+fn tail_of(opened: &input::Opened) -> Result<swath::Buffer> {
+    let (path, len) = (opened.path(), opened.len);
+    let part = |start: u64, len: u64| {
+        let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
+        Ok::<_, Error>(read.read(&opened.input)?.buffer)
+    };
+    check_start(path, &part(0, len.min(foreign::HEAD))?)?;
+    let tail = part(len - len.min(TAIL), len.min(TAIL))?;
+    check_end(path, &tail)?;
+    let needed = unpanicked(path, || read::end_len(&tail))?;
+    match needed > tail.len() as u64 {
+        true => part(len - needed.min(len), needed.min(len)),
+        false => Ok(tail),
     }
 }
 

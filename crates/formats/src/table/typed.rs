@@ -18,6 +18,7 @@ mod dialect;
 mod encode;
 mod faults;
 mod file;
+mod first;
 mod guesses;
 mod head;
 mod limit;
@@ -37,6 +38,7 @@ mod settle;
 mod sniff;
 mod state;
 mod stream;
+mod summary;
 mod table;
 #[allow(dead_code, unused_imports, reason = "some of it is for the fast loops")]
 mod values;
@@ -47,6 +49,7 @@ pub use batches::Batches;
 pub use options::{BatchOptions, Dictionary, Encoding, Ragged};
 pub use report::{ColumnReport, RecordLine, Renamed, SetAside, TableReport};
 pub use stream::BatchStream;
+pub use summary::{Bound, ColumnRange, TableSummary};
 pub use values::ColumnType;
 
 use crate::error::Result;
@@ -140,6 +143,27 @@ pub fn stream_batches_of<S: Into<Source>>(
     BatchOptions::new().stream_batches_of(sources)
 }
 
+/// Returns what is in the table in `source`: its columns, their types, missing values, least and
+/// greatest values, and the first rows. It is read in bounded memory.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("people.csv");
+/// std::fs::write(&path, "id,name\n2,Ann\n1,\n")?;
+/// let summary = swath_formats::table::summary(&path)?;
+/// assert_eq!((summary.report.rows, summary.report.columns[1].nulls), (2, 1));
+/// let least = summary.ranges[0].least.as_ref().map(|least| least.value.to_string());
+/// assert_eq!(least.as_deref(), Some("1"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of [`BatchOptions::summary`].
+pub fn summary(source: impl Into<Source>) -> Result<TableSummary> {
+    BatchOptions::new().summary(source)
+}
+
 impl BatchOptions {
     /// Reads the table in `source` as record batches. A batch has the rows of a block of the text.
     ///
@@ -197,5 +221,15 @@ impl BatchOptions {
         sources: impl IntoIterator<Item = S>,
     ) -> Result<BatchStream> {
         BatchStream::open(sources.into_iter().map(Into::into).collect(), self)
+    }
+
+    /// Returns what is in the table in `source`. Reads it once, and columns of text again whose
+    /// first values were of another type; of the values it keeps the least and the greatest.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read_batches`](Self::read_batches).
+    pub fn summary(&self, source: impl Into<Source>) -> Result<TableSummary> {
+        summary::summary(source.into(), self)
     }
 }

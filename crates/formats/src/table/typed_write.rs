@@ -21,6 +21,7 @@ mod options;
 mod piece;
 mod pieces;
 mod plan;
+mod scalar;
 mod source;
 mod style;
 mod text;
@@ -50,6 +51,7 @@ pub use self::given::BatchItem;
 pub use self::options::{
     BatchForm, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting,
 };
+pub use self::scalar::Scalar;
 
 /// Bytes of text that a worker formats at a time.
 const BLOCK: u64 = 512 << 10;

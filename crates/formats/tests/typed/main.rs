@@ -2,10 +2,13 @@
 
 #![cfg(feature = "arrow")]
 
+mod arrow;
 mod dialects;
+mod first;
 mod oracle;
 mod random;
 mod samples;
 mod shown;
 mod sources;
+mod summaries;
 mod vectors;

@@ -1,10 +1,9 @@
 //! The flags of `swath convert`, and the library's options for them.
 
 use clap::{Args, ValueHint};
-use std::convert::Infallible;
 
-use super::format::{FORMATS, Format};
-use crate::args::{OutputArgs, count, input, parse_extent, whole, words};
+use super::format::{FORMATS, Format, TARGETS};
+use crate::args::{OutputArgs, TableArgs, TableOutArgs, count, input, parse_extent, words};
 use crate::input::Input;
 use swath::{Extent, OutputOptions, ReadOptions};
 use swath_formats::matrix::{
@@ -12,7 +11,7 @@ use swath_formats::matrix::{
     SymmetricHalf, ValueKind,
 };
 use swath_formats::table::{
-    ColumnKey, Decimals, Delimiter, HeaderLine, TableOptions, TableWriteOptions,
+    BatchOptions, BatchWriteOptions, Delimiter, HeaderLine, TableOptions, TableWriteOptions,
 };
 
 /// `swath convert`
@@ -27,12 +26,15 @@ Examples:
   swath convert table.csv table.arrow         columns with their own types, and nulls
   swath convert --columns id,score customers.csv.gz scores.npy
   swath convert --decimals 6 table.npy table.csv
+  swath convert --delimiter ';' --decimal , export.csv people.arrow
+  swath convert --dtypes zip=text people.csv people.jsonl.zst
 
   curl -s https://example.org/g.mtx | swath convert --to npz -o graph.npz
 
 Compressed text (.gz .zst .bz2 after the other ending) is decompressed on the way. The endings of the \
-names give the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow. A .tsv holds edges if the other \
-file is a matrix, else a table. A matrix becomes a table with a row for each entry. A table with such a \
+names give the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow .arrows .jsonl, and .gz .zst .bz2 \
+after .csv .tsv .jsonl .arrow .arrows. Tables may have text, dates and booleans; .npy and matrices hold \
+numbers alone. A .tsv holds edges if the other file is a matrix, else a table. A matrix becomes a table with a row for each entry. A table with such a \
 header becomes that matrix; any other table becomes a matrix of its values that are not zero.")]
 pub struct Convert {
     /// The file to convert; `-` is standard input
@@ -51,16 +53,20 @@ pub struct Convert {
     pub from_format: Option<Format>,
 
     /// The format of OUT [default: by the end of its name]
-    #[arg(long = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
+    #[arg(long = "to", value_name = "FORMAT", value_parser = words(TARGETS))]
     pub to_format: Option<Format>,
 
     /// Flags for matrices.
     #[command(flatten)]
     pub matrix: MatrixArgs,
 
-    /// Flags for tables.
+    /// Flags for tables that are read.
     #[command(flatten)]
     pub table: TableArgs,
+
+    /// Flags for tables that are written.
+    #[command(flatten)]
+    pub table_out: TableOutArgs,
 
     /// Take only the rows or entries that begin in these bytes of text, the last one to its end
     ///
@@ -111,51 +117,6 @@ pub struct MatrixArgs {
     pub strict: bool,
 }
 
-/// Flags for tables.
-#[derive(Debug, Args)]
-pub struct TableArgs {
-    /// Whether the first line of a table has names
-    #[arg(long, value_name = "WHEN", value_parser = words(HeaderLine::WORDS), default_value = "auto")]
-    pub header: HeaderLine,
-
-    /// The delimiter of a table that is read: one ASCII character, or `blanks` for runs of spaces and
-    /// tabs [default: a tab in a .tsv, else the first of tab , ; and | in the first line, else blanks]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    pub delimiter: Option<Delimiter>,
-
-    /// Read only these columns of a table, in this order: names from the header, or numbers from 0 (also
-    /// for names that contain a comma). Other columns may hold any text
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = column)]
-    pub columns: Option<Vec<ColumnKey>>,
-
-    /// Words for missing values, in addition to an empty field [default: NA, N/A and null]
-    #[arg(long, value_name = "WORD,...", value_delimiter = ',')]
-    pub missing_words: Option<Vec<String>>,
-
-    /// Digits after the decimal point [default: the fewest that read back as the same number]
-    #[arg(long, value_name = "N", value_parser = whole::<u16>(0..=60))]
-    pub decimals: Option<u16>,
-}
-
-/// A column by its index, or else by its name.
-fn column(word: &str) -> Result<ColumnKey, Infallible> {
-    Ok(word.parse().map_or_else(|_| ColumnKey::from(word), ColumnKey::Index))
-}
-
-/// Parses a delimiter.
-fn delimiter(word: &str) -> Result<Delimiter, String> {
-    match word.as_bytes() {
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => {
-            Ok(Delimiter::Byte(*byte))
-        }
-        b"\\t" => Ok(Delimiter::Byte(b'\t')),
-        b"blanks" => Ok(Delimiter::Blanks),
-        _ => {
-            Err("use one ASCII character that is not a letter or digit, or `blanks`".to_owned())
-        }
-    }
-}
-
 /// Parses rows and columns.
 fn shape(word: &str) -> Result<(u64, u64), String> {
     let parts = word.split_once(['x', 'X', '×']);
@@ -169,13 +130,19 @@ impl Convert {
     pub fn idle_flag(&self, from: Format, to: Format) -> Option<(&'static str, &'static str)> {
         let (matrix, table) = (&self.matrix, &self.table);
         let is_parsed = matches!(from, Format::Mtx | Format::Edges);
-        let is_table = matches!(from, Format::Csv | Format::Tsv);
-        let is_text = matches!(to, Format::Csv | Format::Tsv);
+        let is_table = from.is_separated();
+        let is_typed = is_table && !to.is_matrix();
         let becomes_matrix = from == Format::Edges || (!from.is_matrix() && to.is_matrix());
         let has_edges = from == Format::Edges || to == Format::Edges;
+        let has_decimals = to.is_separated() || to == Format::Jsonl;
+        let (typed, written) = (table.typed_flag(), self.table_out.typed_flag());
         const PARSED: &str = "matrices and edges that are read from text";
         const TABLES: &str = "tables that are read from text";
+        const TYPED: &str = "tables that are read from text and become tables";
+        const WRITTEN: &str = "tables that are written as text";
         [
+            (typed.unwrap_or_default(), typed.is_some() && !is_typed, TYPED),
+            (written.unwrap_or_default(), written.is_some() && !to.is_separated(), WRITTEN),
             (
                 "--starting-in",
                 self.starting_in.is_some() && !is_parsed && !is_table,
@@ -192,15 +159,11 @@ impl Convert {
                 "edges and tables that become matrices",
             ),
             ("--base", matrix.base != Base::Auto && !has_edges, "edges"),
-            ("--header", table.header != HeaderLine::Auto && !is_table, TABLES),
+            ("--header", table.header_line() != HeaderLine::Auto && !is_table, TABLES),
             ("--delimiter", table.delimiter.is_some() && !is_table, TABLES),
             ("--columns", table.columns.is_some() && !is_table, TABLES),
-            ("--missing-words", table.missing_words.is_some() && !is_table, TABLES),
-            (
-                "--decimals",
-                table.decimals.is_some() && !is_text,
-                "tables that are written as text",
-            ),
+            ("--null-values", table.null_values.is_some() && !is_table, TABLES),
+            ("--decimals", self.table_out.decimals.is_some() && !has_decimals, WRITTEN),
         ]
         .into_iter()
         .find_map(|(flag, is_idle, what)| is_idle.then_some((flag, what)))
@@ -259,7 +222,7 @@ impl Convert {
     /// Returns the library's options for a table that is read.
     pub fn table_options(&self, format: Format, read: ReadOptions) -> TableOptions {
         let mut options = TableOptions::new()
-            .with_header(self.table.header)
+            .with_header(self.table.header_line())
             .with_read(read.with_workers(self.workers));
         if let Some(extent) = self.starting_in {
             options = options.with_starting_in(extent);
@@ -267,22 +230,57 @@ impl Convert {
         if let Some(columns) = &self.table.columns {
             options = options.with_columns(columns.iter().cloned());
         }
-        if let Some(words) = &self.table.missing_words {
+        if let Some(words) = &self.table.null_values {
             options = options.with_missing_words(words.iter().map(String::as_str).chain([""]));
         }
-        let tab = Delimiter::Byte(b'\t');
-        match self.table.delimiter.or((format == Format::Tsv).then_some(tab)) {
+        match self.table.delimiter.or(usual_delimiter(format)) {
             Some(delimiter) => options.with_delimiter(delimiter),
+            None => options,
+        }
+    }
+
+    /// Returns the library's options for a table of any types that is read.
+    pub fn batch_options(&self, format: Format, read: ReadOptions) -> BatchOptions {
+        let read = read.with_workers(self.workers);
+        let options = self.table.batch_options(usual_delimiter(format), read);
+        match self.starting_in {
+            Some(extent) => options.with_starting_in(extent),
             None => options,
         }
     }
 
     /// Returns the library's options for a table that is written.
     pub fn table_write_options(&self, format: Format) -> TableWriteOptions {
-        let decimals = self.table.decimals.map(usize::from);
         TableWriteOptions::new()
             .with_delimiter(if format == Format::Tsv { b'\t' } else { b',' })
-            .with_decimals(decimals.map_or(Decimals::Shortest, Decimals::Fixed))
+            .with_decimals(self.table_out.decimals())
             .with_output(self.output_options())
     }
+
+    /// Returns the library's options for a table of any types that is written.
+    pub fn batch_write_options(&self) -> BatchWriteOptions {
+        let args = &self.table_out;
+        let mut options = BatchWriteOptions::new().with_output(self.output_options());
+        if args.decimals.is_some() {
+            options = options.with_decimals(args.decimals());
+        }
+        if let Some(quoting) = args.quoting {
+            options = options.with_quoting(quoting);
+        }
+        if let Some(delimiter) = args.out_delimiter {
+            options = options.with_delimiter(delimiter);
+        }
+        if let Some(line_end) = args.line_end {
+            options = options.with_line_end(line_end);
+        }
+        match &args.null_word {
+            Some(word) => options.with_null_word(word.clone()),
+            None => options,
+        }
+    }
+}
+
+/// The delimiter of a format, if it says it.
+fn usual_delimiter(format: Format) -> Option<Delimiter> {
+    (format == Format::Tsv).then_some(Delimiter::Byte(b'\t'))
 }

@@ -11,7 +11,7 @@
 use super::format::Format;
 use super::matrix::{made_ones, npz_options};
 use super::size::{NAMES, SIZE, Size, above, copied, is_listed, lost_size, numbers, size_in};
-use super::table::{arrow_options, columns, exact, leave};
+use super::table::{columns, exact, keeps_metadata, leave};
 use super::{Converted, Job, matrix_options};
 use crate::failure::Refused;
 use anyhow::{Result, bail, ensure};
@@ -50,16 +50,11 @@ pub(super) fn of_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Conve
     };
     let read = Instant::now();
     let mut done = Converted::new(size, read);
-    match to {
-        Format::Arrow => {
-            let told = SIZE.map(String::from).into_iter().zip([size.rows, size.columns]);
-            let told = told.map(|(name, count)| (name, count.to_string())).collect();
-            done.bytes = arrow_options(job).with_metadata(told).write(&job.file, &table)?;
-        }
-        _ => {
-            done.bytes = leave(job, to, &table)?;
-            done.notes.extend(lost_size(job, &table, size.rows, size.columns)?);
-        }
+    let told = SIZE.map(String::from).into_iter().zip([size.rows, size.columns]);
+    let told = told.map(|(name, count)| (name, count.to_string())).collect();
+    done.bytes = leave(job, to, &table, told)?;
+    if !keeps_metadata(to) {
+        done.notes.extend(lost_size(job, &table, size.rows, size.columns)?);
     }
     Ok(done)
 }

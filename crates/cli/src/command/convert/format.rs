@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::Path;
 
+use swath_formats::table::BatchForm;
+
 /// The format of a file of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -20,8 +22,13 @@ pub enum Format {
     Npy,
     /// Columns, as Arrow saves them.
     Arrow,
+    /// The same, to be read from front to back.
+    Arrows,
+    /// A JSON object on each line.
+    Jsonl,
 }
 
+/// Those that are read.
 pub(crate) const FORMATS: &[(&str, Format)] = &[
     ("mtx", Format::Mtx),
     ("edges", Format::Edges),
@@ -30,6 +37,20 @@ pub(crate) const FORMATS: &[(&str, Format)] = &[
     ("tsv", Format::Tsv),
     ("npy", Format::Npy),
     ("arrow", Format::Arrow),
+    ("arrows", Format::Arrows),
+];
+
+/// Those that are written.
+pub(crate) const TARGETS: &[(&str, Format)] = &[
+    ("mtx", Format::Mtx),
+    ("edges", Format::Edges),
+    ("npz", Format::Npz),
+    ("csv", Format::Csv),
+    ("tsv", Format::Tsv),
+    ("npy", Format::Npy),
+    ("arrow", Format::Arrow),
+    ("arrows", Format::Arrows),
+    ("jsonl", Format::Jsonl),
 ];
 
 impl fmt::Display for Format {
@@ -41,7 +62,7 @@ impl fmt::Display for Format {
 impl Format {
     /// Returns its name.
     pub fn word(self) -> &'static str {
-        FORMATS.iter().find(|&&(_, format)| format == self).map_or("", |&(word, _)| word)
+        TARGETS.iter().find(|&&(_, format)| format == self).map_or("", |&(word, _)| word)
     }
 
     /// Whether it holds entries by row and column.
@@ -51,7 +72,24 @@ impl Format {
 
     /// Whether people can read it.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Mtx | Self::Edges | Self::Csv | Self::Tsv)
+        matches!(self, Self::Mtx | Self::Edges | Self::Csv | Self::Tsv | Self::Jsonl)
+    }
+
+    /// Whether it is a table as text with fields.
+    pub fn is_separated(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv)
+    }
+
+    /// Returns the form of record batches, if it is one.
+    pub fn form(self) -> Option<BatchForm> {
+        match self {
+            Self::Csv => Some(BatchForm::Csv),
+            Self::Tsv => Some(BatchForm::Tsv),
+            Self::Jsonl => Some(BatchForm::JsonLines),
+            Self::Arrow => Some(BatchForm::Arrow),
+            Self::Arrows => Some(BatchForm::ArrowStream),
+            Self::Mtx | Self::Edges | Self::Npz | Self::Npy => None,
+        }
     }
 
     /// Returns the format by the end of a name, for a file that is read, which may be compressed text.
@@ -60,6 +98,16 @@ impl Format {
             return Self::of(path, beside);
         }
         Self::of(&path.with_extension(""), beside).filter(|format| format.is_text())
+    }
+
+    /// Returns the format by the end of a name, for a file that is written, which may be a compressed
+    /// table.
+    pub fn of_output(path: &Path, beside: Option<Self>) -> Option<Self> {
+        if swath_formats::compressed::Format::of_name(path).is_none() {
+            return Self::of(path, beside);
+        }
+        let inner = Self::of(&path.with_extension(""), beside);
+        inner.filter(|format| format.form().is_some())
     }
 
     /// Returns the format by the end of a name; a `.tsv` holds edges if the other end is a matrix.
@@ -74,6 +122,8 @@ impl Format {
             "npz" => Self::Npz,
             "npy" => Self::Npy,
             "arrow" | "feather" | "ipc" => Self::Arrow,
+            "arrows" => Self::Arrows,
+            "jsonl" | "ndjson" => Self::Jsonl,
             _ => return None,
         })
     }

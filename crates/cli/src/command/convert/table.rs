@@ -11,6 +11,7 @@ use swath_formats::table::{Column, Columns, Value, Values};
 
 use super::format::Format;
 use super::size::{Size, lost_with};
+use super::typed::{self, Numbers};
 use super::{Converted, Job, table_options};
 use crate::failure::Refused;
 
@@ -38,9 +39,15 @@ macro_rules! with_dense {
 }
 
 pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
+    let is_typed = job.words.table.typed_flag().is_some();
     match (from, to) {
+        (Format::Csv | Format::Tsv, _) if is_typed || typed::are_needed(job, to) => {
+            typed::of_text(job, from, to, Numbers::Unknown)
+        }
+        (Format::Arrows, _) => typed::of_arrow(job, to),
+        (Format::Arrow, _) if typed::are_needed(job, to) => typed::of_arrow(job, to),
         // Text and arrays keep the type, whatever it is.
-        (Format::Npy, Format::Csv | Format::Tsv) => {
+        (Format::Npy, Format::Csv | Format::Tsv) if !typed::are_needed(job, to) => {
             with_dense!(job, dense => text(job, to, &dense))
         }
         (Format::Npy, Format::Npy) => with_dense!(job, dense => {
@@ -61,19 +68,42 @@ pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
             let bytes = npy_options(job).write(&job.file, &shape, &table.values)?;
             Ok(Converted { bytes, ..Converted::new(size_of_dense(&shape)?, read) })
         }
+        (Format::Csv | Format::Tsv, _) => match typed::numbers(job, from) {
+            Numbers::None => typed::of_text(job, from, to, Numbers::None),
+            numbers => match columns(job, from) {
+                Ok((columns, metadata)) => of_columns(job, to, &columns, metadata),
+                Err(error) if !typed::may_have_other_types(&error) => Err(error),
+                Err(_) => typed::of_text(job, from, to, numbers),
+            },
+        },
+        (Format::Arrow, _) if to != Format::Npy && typed::arrow_has_other_types(job)? => {
+            typed::of_arrow(job, to)
+        }
         _ => {
             let (columns, metadata) = columns(job, from)?;
-            let mut done = Converted::new(size_of(&columns), Instant::now());
-            if to == Format::Arrow {
-                let options = arrow_options(job).with_metadata(metadata);
-                done.bytes = options.write(&job.file, &columns)?;
-            } else {
-                done.bytes = leave(job, to, &columns)?;
-                done.notes.extend(lost_with(job, &columns, &metadata)?);
-            }
-            Ok(done)
+            of_columns(job, to, &columns, metadata)
         }
     }
+}
+
+/// Writes columns of numbers, and says what is lost of the metadata.
+fn of_columns(
+    job: &Job<'_>,
+    to: Format,
+    columns: &Columns,
+    metadata: BTreeMap<String, String>,
+) -> Result<Converted> {
+    let mut done = Converted::new(size_of(columns), Instant::now());
+    if !keeps_metadata(to) {
+        done.notes.extend(lost_with(job, columns, &metadata)?);
+    }
+    done.bytes = leave(job, to, columns, metadata)?;
+    Ok(done)
+}
+
+/// Whether a format has metadata of the whole table.
+pub(super) fn keeps_metadata(to: Format) -> bool {
+    matches!(to, Format::Arrow | Format::Arrows)
 }
 
 /// The library's options for `.npy`, read or written.
@@ -109,10 +139,18 @@ pub(super) fn columns(
     Ok((columns, BTreeMap::new()))
 }
 
-/// Writes columns in a format for tables; returns the bytes written.
-pub(super) fn leave(job: &Job<'_>, to: Format, columns: &Columns) -> Result<u64> {
+/// Writes columns in a format for tables, with metadata if it has any; returns the bytes written.
+pub(super) fn leave(
+    job: &Job<'_>,
+    to: Format,
+    columns: &Columns,
+    metadata: BTreeMap<String, String>,
+) -> Result<u64> {
     Ok(match to {
-        Format::Arrow => arrow_options(job).write(&job.file, columns)?,
+        _ if typed::are_needed(job, to) => typed::write_columns(job, to, columns, metadata)?,
+        Format::Arrow => {
+            arrow_options(job).with_metadata(metadata).write(&job.file, columns)?
+        }
         Format::Npy => {
             check_gaps(job, columns)?;
             let values = row_major(job, columns)?;

@@ -12,7 +12,9 @@ use std::ops::Range;
 
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::read_footer_length;
-use arrow_ipc::{Block, Endianness, Footer, RecordBatch, root_as_footer, root_as_message};
+use arrow_ipc::{
+    Block, Endianness, Footer, MetadataVersion, RecordBatch, root_as_footer, root_as_message,
+};
 use arrow_schema::{DataType, Field, Schema};
 use bytemuck::Pod;
 use bytes::Bytes;
@@ -24,6 +26,8 @@ use crate::memory::room_for;
 
 /// Bytes after the footer: its length and the magic number.
 const TRAILER: usize = 10;
+/// The marker and the length of a message.
+const LEAST: u64 = 8;
 /// Precedes the length of a message since version 0.15.
 const CONTINUED: [u8; 4] = [0xff; 4];
 
@@ -79,6 +83,7 @@ pub(super) fn end_len(tail: &[u8]) -> Checked<u64> {
 /// The contents of the end of a file.
 pub(super) struct End {
     pub(super) names: Vec<String>,
+    pub(super) types: Vec<String>,
     pub(super) metadata: Metadata,
     /// Offset and length of the header of each batch.
     pub(super) heads: Vec<(u64, u64)>,
@@ -87,7 +92,7 @@ pub(super) struct End {
 /// Parses the end of a file; `tail` is its last bytes.
 pub(super) fn end(tail: &[u8]) -> Checked<End> {
     let footer = root_as_footer(footer(tail)?).map_err(damaged)?;
-    let (schema, _) = schema_of(footer)?;
+    let schema = little(footer)?;
     let blocks = footer.recordBatches().into_iter().flatten();
     let head = |block: &Block| {
         let start = u64::try_from(block.offset()).ok()?;
@@ -96,7 +101,40 @@ pub(super) fn end(tail: &[u8]) -> Checked<End> {
     };
     let heads: Option<Vec<_>> = blocks.map(head).collect();
     let heads = heads.ok_or_else(|| damaged(NOT_IN_IT))?;
-    Ok(End { names: names_of(&schema), metadata: metadata_of(&schema), heads })
+    let types = schema.fields().iter().map(|field| field.data_type().to_string()).collect();
+    Ok(End { names: names_of(&schema), types, metadata: metadata_of(&schema), heads })
+}
+
+/// Where the parts of a file are, for columns of any type.
+pub(super) struct Index {
+    pub(super) schema: Schema,
+    pub(super) version: MetadataVersion,
+    pub(super) dictionaries: Vec<Block>,
+    pub(super) batches: Vec<Block>,
+}
+
+/// Parses the end of a file of `len` bytes; `tail` is its last ones. Each part lies in the file.
+pub(super) fn index(tail: &[u8], len: u64) -> Checked<Index> {
+    let footer = root_as_footer(footer(tail)?).map_err(damaged)?;
+    let schema = little(footer)?;
+    let inside = |block: &Block| {
+        let start = u64::try_from(block.offset()).ok()?;
+        let head = u64::try_from(block.metaDataLength()).ok().filter(|&len| len >= LEAST)?;
+        let body = u64::try_from(block.bodyLength()).ok()?;
+        let end = start.checked_add(head)?.checked_add(body)?;
+        (end <= len).then_some(*block)
+    };
+    let dictionaries = footer.dictionaries().into_iter().flatten().map(inside).collect();
+    let batches = footer.recordBatches().into_iter().flatten().map(inside).collect();
+    let not_in_it = || damaged(NOT_IN_IT);
+    let dictionaries: Option<Vec<_>> = dictionaries;
+    let batches: Option<Vec<_>> = batches;
+    Ok(Index {
+        schema,
+        version: footer.version(),
+        dictionaries: dictionaries.ok_or_else(not_in_it)?,
+        batches: batches.ok_or_else(not_in_it)?,
+    })
 }
 
 /// Returns the number of rows of the batch with the message `head`.
@@ -106,6 +144,14 @@ pub(super) fn rows(head: &[u8]) -> Checked<u64> {
 
 /// Returns the schema, and the layout of each column's values.
 fn schema_of(footer: Footer<'_>) -> Checked<(Schema, Vec<Type>)> {
+    let schema = little(footer)?;
+    let types = schema.fields().iter().map(|field| type_of(field));
+    let types = types.collect::<Checked<Vec<Type>>>()?;
+    Ok((schema, types))
+}
+
+/// Returns the schema of a file of little-endian numbers.
+fn little(footer: Footer<'_>) -> Checked<Schema> {
     let schema = footer.schema().ok_or_else(|| damaged("there is no schema"))?;
     if schema.endianness() != Endianness::Little {
         return Err(unsupported(
@@ -113,10 +159,7 @@ fn schema_of(footer: Footer<'_>) -> Checked<(Schema, Vec<Type>)> {
             "write it on a little-endian machine",
         ));
     }
-    let schema = try_fb_to_schema(schema).map_err(damaged)?;
-    let types = schema.fields().iter().map(|field| type_of(field));
-    let types = types.collect::<Checked<Vec<Type>>>()?;
-    Ok((schema, types))
+    try_fb_to_schema(schema).map_err(damaged)
 }
 
 fn names_of(schema: &Schema) -> Vec<String> {

@@ -31,7 +31,9 @@ pub(super) fn decoded(text: &Text, encoding: Encoding, begin: u64) -> Result<Tex
     loop {
         let len =
             reader.read(&mut bytes).map_err(|error| Error::from_io(error, text.path()))?;
-        decode(&mut decoder, &bytes[..len], len == 0, &mut out)
+        // Where first bytes are cut, the rest of a character may follow.
+        let is_last = len == 0 && !text.is_cut();
+        decode(&mut decoder, &bytes[..len], is_last, &mut out)
             .ok_or_else(|| no_memory(text))?;
         if len == 0 {
             return text.replaced(out);

@@ -1,5 +1,7 @@
 //! What is wrong with a table, as errors say it.
 
+use std::path::Path;
+
 use swath::ReadOptions;
 
 use super::options::Ragged;
@@ -182,4 +184,11 @@ pub(super) fn room(offset: u64) -> Problem {
         detail: "texts that are too long for Arrow".to_owned(),
         hint: "set a smaller block size",
     }
+}
+
+/// The error of a table with more columns than there is memory for.
+pub(super) fn no_room(path: &Path, columns: usize) -> Error {
+    let detail = format!("there is not enough memory for {columns} columns");
+    let error = Error::reading(path, FormatReason::TooLarge, detail);
+    error.hint("select fewer columns with `columns`")
 }

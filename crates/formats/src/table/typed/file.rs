@@ -29,19 +29,28 @@ const MARKS: [(&[u8], Encoding); 3] = [
     (b"\xfe\xff", Encoding::Utf16Be),
 ];
 
+/// Returns the encoding of a text with these first bytes, and the length of its mark.
+pub(super) fn encoding(head: &[u8], options: &BatchOptions) -> (Encoding, usize) {
+    let marked = MARKS.iter().find(|(mark, _)| head.starts_with(mark));
+    match (options.encoding, marked) {
+        (Encoding::Auto, Some(&(mark, found))) => (found, mark.len()),
+        (Encoding::Auto, None) => (Encoding::Utf8, 0),
+        (given, Some(&(mark, found))) if found == given => (given, mark.len()),
+        (given, _) => (given, 0),
+    }
+}
+
 impl File {
     /// Opens a file, and decodes it if it is not in UTF-8.
     pub(super) fn open(source: Source, options: &BatchOptions) -> Result<Self> {
-        let text = Text::open_encoded(source, &options.read)?;
+        Self::of(Text::open_encoded(source, &options.read)?, options)
+    }
+
+    /// Decodes a text if it is not in UTF-8.
+    pub(super) fn of(text: Text, options: &BatchOptions) -> Result<Self> {
         let len = text.len().min(3);
         let head = ReadOptions::new().with_workers(1).with_len(len).read(text.source())?.buffer;
-        let marked = MARKS.iter().find(|(mark, _)| head.starts_with(mark));
-        let (encoding, mark) = match (options.encoding, marked) {
-            (Encoding::Auto, Some(&(mark, found))) => (found, mark.len()),
-            (Encoding::Auto, None) => (Encoding::Utf8, 0),
-            (told, Some(&(mark, found))) if found == told => (told, mark.len()),
-            (told, _) => (told, 0),
-        };
+        let (encoding, mark) = encoding(&head, options);
         let (text, begin) = match encoding {
             Encoding::Utf8 => (text, mark as u64),
             other => (encode::decoded(&text, other, mark as u64)?, 0),

@@ -12,6 +12,7 @@ use super::report::Renamed;
 use super::sniff::{self, Sample};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
+use crate::memory::room_for;
 
 /// The start of a table.
 #[derive(Clone, Debug)]
@@ -56,13 +57,18 @@ impl Opening<'_> {
         for _ in 0..lines {
             let record = self.next(&mut prefix, dialect, at)?;
             let columns = *columns.get_or_insert(record.fields.len());
+            self.check_room(columns, prefix.base + record.at as u64)?;
             header.push(self.parts(&prefix, &record, dialect, columns)?);
             at = record.next;
         }
         let data = prefix.base + at as u64;
         let columns = match columns {
             Some(columns) => columns,
-            None => self.next(&mut prefix, dialect, at)?.fields.len(),
+            None => {
+                let columns = self.next(&mut prefix, dialect, at)?.fields.len();
+                self.check_room(columns, data)?;
+                columns
+            }
         };
         let (names, renamed) = distinct(joined(header, columns));
         let renamed = if lines == 0 { Vec::new() } else { renamed };
@@ -194,6 +200,16 @@ impl Opening<'_> {
             }
         }
         Ok(parts)
+    }
+
+    /// Refuses more columns than there is memory for.
+    fn check_room(&self, columns: usize, at: u64) -> Result<()> {
+        /// Bytes that the name of a column takes while it is made different from all others.
+        const NAME: usize = 256;
+        match room_for(columns.saturating_mul(NAME)) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(faults::no_room(self.input.path(), columns).at(at)),
+        }
     }
 
     fn empty(&self, prefix: &Prefix<'_>) -> Error {

@@ -6,13 +6,18 @@ use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
 
+use super::faults;
 use super::head::Head;
 use super::options::{BatchOptions, Dictionary};
 use super::rows::Shape;
 use super::rules;
 use super::values::{ColumnType, Format, Kinds, Rules};
 use crate::error::{Error, FormatReason, Result};
+use crate::memory::room_for;
 use crate::table::select::{ColumnKey, find};
+
+/// Bytes that a column takes while it is read, besides its values.
+const COLUMN: usize = 2048;
 
 /// A column that is read.
 #[derive(Clone, Debug)]
@@ -53,6 +58,10 @@ impl Plan {
     pub(super) fn new(path: &Path, options: &BatchOptions, head: &Head) -> Result<Self> {
         let lookup = Lookup::new(&head.names, options);
         let invalid = |detail: String| Error::reading(path, FormatReason::Invalid, detail);
+        let count = options.columns.as_ref().map_or(head.names.len(), Vec::len);
+        if room_for(count.saturating_mul(COLUMN)).is_err() {
+            return Err(faults::no_room(path, count));
+        }
         let (columns, order) = columns(options, head, &lookup).map_err(invalid)?;
         let mut plan = Self {
             shape: Shape {

@@ -3,8 +3,9 @@
 use swath::ReadOptions;
 
 use super::record::Wrong;
-use crate::error::Result;
+use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
+use crate::memory::room_for;
 
 /// The first bytes of a text, as many as were needed so far.
 pub(super) struct Prefix<'t> {
@@ -28,7 +29,11 @@ impl<'t> Prefix<'t> {
 
     /// Whether these are all bytes of the text.
     pub(super) fn is_all(&self) -> bool {
-        self.base + self.bytes.len() as u64 >= self.input.len()
+        let is_all = self.base + self.bytes.len() as u64 >= self.input.len();
+        if is_all {
+            self.input.reached_end();
+        }
+        is_all
     }
 
     /// Whether no more is read for a sample.
@@ -39,11 +44,38 @@ impl<'t> Prefix<'t> {
     /// Reads twice as much.
     pub(super) fn grow(&mut self) -> Result<()> {
         let (from, known) = (self.base + self.bytes.len() as u64, self.bytes.len() as u64);
+        self.check_room()?;
         let len = known.max(FIRST).min(self.input.len().saturating_sub(from));
         let read = ReadOptions::new().with_offset(from).with_len(len);
         let more = read.read(self.input.source())?.buffer;
         self.bytes.extend_from_slice(&more);
         Ok(())
+    }
+
+    /// Refuses a sample that there is no memory for: each of its fields takes more than its text if
+    /// that is short.
+    fn check_room(&self) -> Result<()> {
+        /// Bytes for the place of a field, in memory that doubles.
+        const FIELD: usize = 48;
+        if (self.bytes.len() as u64) < FIRST {
+            return Ok(());
+        }
+        let count = |byte| swath_simd::count(&self.bytes, byte);
+        let fields = [b'\n', b'\t', b',', b';', b'|', b' '].map(count).into_iter().max();
+        // Twice as many bytes are read next.
+        let most = self.bytes.len().saturating_mul(4);
+        let fields = usize::try_from(fields.unwrap_or(0)).unwrap_or(usize::MAX);
+        let most = most.saturating_add(fields.saturating_mul(2 * FIELD));
+        match room_for(most) {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                let detail = "its first records take more memory than there is";
+                let error = Error::reading(self.input.path(), FormatReason::TooLarge, detail);
+                Err(error
+                    .at(self.base)
+                    .hint("look for a quote that is not closed, or a wrong delimiter"))
+            }
+        }
     }
 
     /// Forgets the bytes before `at`.

@@ -10,6 +10,7 @@ use arrow_array::ArrayRef;
 use swath::Source;
 
 use super::batches::Batches;
+use super::first;
 use super::options::BatchOptions;
 use super::report::{ColumnReport, RecordLine, TableReport};
 use super::settle::{Keep, Part, settled};
@@ -18,7 +19,14 @@ use super::values::ColumnType;
 use crate::error::Result;
 
 pub(super) fn read(sources: Vec<Source>, options: &BatchOptions) -> Result<Batches> {
-    let table = Table::open(sources, options)?;
+    match <[Source; 1]>::try_from(sources) {
+        Ok([source]) if options.rows.is_some() => first::open(source, options, all),
+        Ok([source]) => all(Table::open(vec![source], options)?),
+        Err(sources) => all(Table::open(sources, options)?),
+    }
+}
+
+fn all(table: Table) -> Result<Batches> {
     let (kinds, parts) = settled(&table, Keep::Values)?;
     finish(&table, kinds, parts)
 }

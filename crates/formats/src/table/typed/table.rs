@@ -36,9 +36,17 @@ pub(super) struct Table {
 
 impl Table {
     pub(super) fn open(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
+        Self::of(sources.into_iter().map(|source| File::open(source, options)), options)
+    }
+
+    /// Returns the table in files, each of which is opened when those before it are right.
+    pub(super) fn of(
+        opened: impl Iterator<Item = Result<File>>,
+        options: &BatchOptions,
+    ) -> Result<Self> {
         let (mut files, mut heads) = (Vec::new(), Vec::<Head>::new());
-        for source in sources {
-            let file = File::open(source, options)?;
+        for file in opened {
+            let file = file?;
             rules::check(file.path(), options)?;
             let decided = heads
                 .first()

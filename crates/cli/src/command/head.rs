@@ -1,0 +1,129 @@
+//! `swath head`: the first rows of a table. No more of it is read than they need.
+
+use anyhow::Result;
+use arrow_array::RecordBatch;
+use clap::{Args, ValueHint};
+use swath_formats::table::{TableReport, arrow};
+
+use super::tabular::{
+    HEAD, Rows, columns, facts_json, has_number_comments, refuse_binary, set_aside_text,
+    usual_delimiter,
+};
+use super::{Command, Outcome};
+use crate::args::{TableArgs, input};
+use crate::failure::Refused;
+use crate::grid::terminal_width;
+use crate::input::{Input, Peeked};
+use crate::output::{complain, print, print_json};
+use crate::report::{PathJson, object};
+
+/// Rows that are shown.
+const ROWS: u64 = 10;
+
+/// `swath head`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath head table.csv
+  swath head -n 3 --columns name,born people.csv.gz
+  swath head --delimiter ';' --decimal , --encoding latin-1 export.csv
+  swath head --json table.arrow
+  curl -s https://example.org/table.csv | swath head
+
+The types are those of these rows; `swath info` reads the whole table. A missing value is shown as –.")]
+pub struct Head {
+    /// The table: text, which may be compressed, or Arrow; `-` is standard input
+    #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub path: Input,
+
+    /// How it is written.
+    #[command(flatten)]
+    pub table: TableArgs,
+
+    /// Print JSON, with the rows as lists of values
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Command for Head {
+    fn run(&self) -> Result<Outcome> {
+        let peeked = self.path.peeked(HEAD)?;
+        let rows = self.table.rows.unwrap_or(ROWS);
+        if peeked.head.starts_with(b"ARROW1") || peeked.head.starts_with(&[0xff; 4]) {
+            self.arrow(peeked, rows)?;
+        } else {
+            self.text(peeked, rows)?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn writes(&self) -> bool {
+        false
+    }
+}
+
+impl Head {
+    fn text(&self, peeked: Peeked, rows: u64) -> Result<()> {
+        let Peeked { head, is_all, source } = peeked;
+        let name = self.path.name();
+        refuse_binary(&head, name, &self.table)?;
+        let mut args = self.table.clone();
+        if has_number_comments(&head, is_all, &args) {
+            args.comment = Some(b'#');
+        }
+        let read = swath::ReadOptions::new();
+        let options = args.batch_options(usual_delimiter(name), read).with_rows(rows);
+        let table = options.read_batches(source)?;
+        let report = table.report();
+        if let Some(text) = set_aside_text(&report.set_aside) {
+            complain(format!("note: {}: {text}", self.path));
+        }
+        let shown = Rows { columns: columns(report), batches: table.batches() };
+        self.show(&shown, Some(report))
+    }
+
+    fn arrow(&self, peeked: Peeked, rows: u64) -> Result<()> {
+        let given = TableArgs { rows: None, ..self.table.clone() };
+        if let Some(flag) = given.flag() {
+            let what = format!("cannot read {} with {flag}: it is an Arrow file", self.path);
+            return Err(
+                Refused::new(what, "leave it out: it is for tables that are text").into()
+            );
+        }
+        let batches = arrow::batches(peeked.source)?;
+        let schema = batches.schema().clone();
+        let (mut first, mut left) = (Vec::new(), usize::try_from(rows).unwrap_or(usize::MAX));
+        for batch in batches {
+            if left == 0 {
+                break;
+            }
+            let batch: RecordBatch = batch?;
+            let batch = batch.slice(0, batch.num_rows().min(left));
+            left -= batch.num_rows();
+            first.push(batch);
+        }
+        let fields = schema.fields().iter();
+        let columns = fields.map(|it| (it.name().as_str(), it.data_type().to_string()));
+        self.show(&Rows { columns: columns.collect(), batches: &first }, None)
+    }
+
+    fn show(&self, rows: &Rows<'_>, report: Option<&TableReport>) -> Result<()> {
+        if !self.json {
+            return Ok(print(rows.text(terminal_width(), 0))?);
+        }
+        let field = |(name, kind): &(&str, String)| {
+            object! { name: (*name).to_owned(), r#type: kind.clone() }
+        };
+        let count: usize = rows.batches.iter().map(RecordBatch::num_rows).sum();
+        print_json(&object! {
+            #[serde(flatten)]
+            path: PathJson::from(self.path.label()),
+            rows: count,
+            columns: rows.columns.len(),
+            #[serde(flatten)]
+            facts: report.map(facts_json),
+            fields: rows.columns.iter().map(field).collect::<Vec<_>>(),
+            first_rows: rows.json(),
+        })
+    }
+}

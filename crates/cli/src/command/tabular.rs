@@ -1,0 +1,253 @@
+//! What commands that show tables have in common: rows for people and for programs, and what was
+//! found in a table.
+
+use std::path::Path;
+
+use anyhow::Result;
+use serde::{Serialize, Serializer};
+use swath::Source;
+use swath_formats::compressed;
+use swath_formats::table::{
+    ColumnType, Delimiter, Encoding, RecordLine, Scalar, SetAside, TableOptions, TableReport,
+};
+
+use super::convert::format::Format;
+use crate::args::TableArgs;
+use crate::failure::Refused;
+use crate::grid::{self, Align, Column, MISSING};
+use crate::report::object;
+
+/// Enough first bytes to tell what a file is.
+pub(super) const HEAD: usize = 64 << 10;
+
+/// Batches, or slices of them, that are shown together.
+pub(super) struct Rows<'r> {
+    /// The name and the type of each column.
+    pub(super) columns: Vec<(&'r str, String)>,
+    pub(super) batches: &'r [arrow_array::RecordBatch],
+}
+
+impl Rows<'_> {
+    /// Returns each row as a list of values.
+    pub(super) fn json(&self) -> impl Serialize + '_ {
+        let rows = self
+            .batches
+            .iter()
+            .flat_map(|batch| (0..batch.num_rows()).map(move |row| Row { batch, row }));
+        Listed(rows)
+    }
+
+    /// Returns the rows in columns that fit the width, each line indented.
+    pub(super) fn text(&self, width: usize, indent: usize) -> String {
+        let width = width.saturating_sub(indent).max(1);
+        let shown = self.columns.len().min(grid::most_columns(width));
+        let columns: Vec<Column> = (0..shown).map(|at| self.column(at, width)).collect();
+        let (mut lines, shown) = grid::lines(&columns, width);
+        let left = self.columns.len() - shown;
+        if left > 0 {
+            let names = self.columns[shown..].iter().take(grid::most_columns(width));
+            let names: Vec<&str> = names.map(|&(name, _)| name).collect();
+            lines.push(grid::more(&names, left, width));
+        }
+        let indent = " ".repeat(indent);
+        lines.into_iter().map(|line| format!("{indent}{line}\n")).collect()
+    }
+
+    fn column(&self, at: usize, width: usize) -> Column {
+        let (name, kind) = &self.columns[at];
+        let rows = self.batches.iter().flat_map(|batch| {
+            (0..batch.num_rows()).map(move |row| Scalar::of(batch.column(at), row))
+        });
+        let values: Vec<Option<Scalar>> = rows.collect();
+        let is_text = values
+            .iter()
+            .any(|value| matches!(value, Some(Scalar::Text(_) | Scalar::Other(_))));
+        let is_number = |value: &Option<Scalar>| match value {
+            None => true,
+            Some(value) => is_number(value),
+        };
+        let align = match values.iter().all(is_number) && !values.is_empty() {
+            true => Align::Right,
+            false => Align::Left,
+        };
+        let cells = values.iter().map(|value| cell(value.as_ref(), width)).collect();
+        let head = vec![grid::shown(name, width), kind.clone()];
+        Column { head, cells, align, uncut: if is_text { grid::TEXT } else { grid::OTHER } }
+    }
+}
+
+/// Returns a value for people: of a time, without zeros at its end.
+pub(super) fn cell(value: Option<&Scalar>, width: usize) -> String {
+    match value {
+        None => MISSING.to_owned(),
+        Some(time @ Scalar::Timestamp { is_zoned, .. }) => {
+            let text = time.to_string();
+            let bare = text.strip_suffix('Z').unwrap_or(&text);
+            let bare = match bare.contains('.') {
+                true => bare.trim_end_matches('0').trim_end_matches('.'),
+                false => bare,
+            };
+            if *is_zoned { format!("{bare}Z") } else { bare.to_owned() }
+        }
+        Some(value) => grid::shown(&value.to_string(), width),
+    }
+}
+
+fn is_number(value: &Scalar) -> bool {
+    matches!(value, Scalar::I64(_) | Scalar::U64(_) | Scalar::F32(_) | Scalar::F64(_))
+}
+
+/// A row of a batch, as JSON.
+struct Row<'r> {
+    batch: &'r arrow_array::RecordBatch,
+    row: usize,
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let columns = self.batch.columns().iter();
+        serializer.collect_seq(columns.map(|column| Json(Scalar::of(column, self.row))))
+    }
+}
+
+/// Items that can be serialised again and again.
+pub(super) struct Listed<I>(pub(super) I);
+
+impl<I: Iterator<Item: Serialize> + Clone> Serialize for Listed<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
+    }
+}
+
+/// A value as JSON. What JSON has no number for is a text.
+pub(super) struct Json(pub(super) Option<Scalar>);
+
+impl Serialize for Json {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            None => serializer.serialize_unit(),
+            Some(Scalar::Bool(value)) => serializer.serialize_bool(*value),
+            Some(Scalar::I64(value)) => serializer.serialize_i64(*value),
+            Some(Scalar::U64(value)) => serializer.serialize_u64(*value),
+            Some(Scalar::F32(value)) if value.is_finite() => serializer.serialize_f32(*value),
+            Some(Scalar::F64(value)) if value.is_finite() => serializer.serialize_f64(*value),
+            Some(other) => serializer.collect_str(other),
+        }
+    }
+}
+
+/// Returns the names and types of the columns of a table.
+pub(super) fn columns(report: &TableReport) -> Vec<(&str, String)> {
+    report.columns.iter().map(|it| (it.name.as_str(), it.kind.to_string())).collect()
+}
+
+/// The word for a delimiter, as the flag takes it.
+pub(super) fn delimiter_word(delimiter: Option<Delimiter>) -> Option<String> {
+    delimiter.map(|delimiter| match delimiter {
+        Delimiter::Byte(b'\t') => "\\t".to_owned(),
+        Delimiter::Byte(byte) => char::from(byte).to_string(),
+        _ => "blanks".to_owned(),
+    })
+}
+
+/// The word for an encoding, as the flag takes it.
+pub(super) fn encoding_word(encoding: Encoding) -> &'static str {
+    let words = Encoding::WORDS.iter();
+    words.clone().find(|(_, it)| *it == encoding).map_or("", |&(word, _)| word)
+}
+
+/// Returns how a table is written in its file, and what was done with it.
+pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
+    let renamed = |it: &swath_formats::table::Renamed| {
+        object! { index: it.index, from: it.from.clone(), to: it.to.clone() }
+    };
+    object! {
+        delimiter: delimiter_word(report.delimiter),
+        header_lines: report.header_lines,
+        encoding: encoding_word(report.encoding),
+        // Names that the header lacks or repeats.
+        renamed: report.renamed.iter().map(renamed).collect::<Vec<_>>(),
+        // Lines with more or fewer fields.
+        set_aside: object! {
+            count: report.set_aside.count,
+            lines: report.set_aside.lines.iter().map(|it| it.line).collect::<Vec<_>>(),
+        },
+    }
+}
+
+/// Says which lines were left out; `None` if there are none.
+pub(super) fn set_aside_text(set_aside: &SetAside) -> Option<String> {
+    const LISTED: usize = 5;
+    let listed = set_aside.lines.iter().take(LISTED);
+    let lines: Vec<String> = listed.map(|RecordLine { line, .. }| line.to_string()).collect();
+    let more = if set_aside.count > lines.len() as u64 { ", …" } else { "" };
+    let noun = if set_aside.count == 1 { "line" } else { "lines" };
+    (set_aside.count > 0).then(|| {
+        format!(
+            "{} {noun} with more or fewer fields left out: {}{more}",
+            set_aside.count,
+            lines.join(", ")
+        )
+    })
+}
+
+/// The delimiter of a table by the end of its name, if that says it.
+pub(super) fn usual_delimiter(path: &Path) -> Option<Delimiter> {
+    let is_tsv = Format::of_input(path, None) == Some(Format::Tsv);
+    is_tsv.then_some(Delimiter::Byte(b'\t'))
+}
+
+/// Whether these first bytes are a table of numbers with lines that begin with `#`, which are comments
+/// there.
+pub(super) fn has_number_comments(head: &[u8], is_all: bool, args: &TableArgs) -> bool {
+    if args.comment.is_some() || compressed::Format::detect(head).is_some() {
+        return false;
+    }
+    let end = match head.iter().rposition(|&byte| byte == b'\n') {
+        Some(at) if !is_all => at + 1,
+        _ => head.len(),
+    };
+    let text = &head[..end];
+    let begins = |line: &[u8]| line.trim_ascii_start().first() == Some(&b'#');
+    if !text.split(|&byte| byte == b'\n').any(begins) {
+        return false;
+    }
+    let mut options = TableOptions::new().with_header(args.header_line());
+    if let Some(delimiter) = args.delimiter {
+        options = options.with_delimiter(delimiter);
+    }
+    if let Some(columns) = &args.columns {
+        options = options.with_columns(columns.iter().cloned());
+    }
+    if let Some(words) = &args.null_values {
+        options = options.with_missing_words(words.iter().map(String::as_str).chain([""]));
+    }
+    let text = Source::custom(std::sync::Arc::new(crate::input::Text(text.to_vec())));
+    // Names alone are not numbers.
+    options.read_columns(text).is_ok_and(|table| table.rows > 0)
+}
+
+/// Refuses bytes that are not text, unless an encoding was given.
+pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Result<()> {
+    /// A file that is not text mostly has such a byte near its start.
+    const LOOKED: usize = 4096;
+    let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    let is_given = args.encoding != Encoding::Auto;
+    let is_packed = compressed::Format::detect(head).is_some();
+    if is_marked || is_given || is_packed || !head[..head.len().min(LOOKED)].contains(&0) {
+        return Ok(());
+    }
+    let what = format!("cannot read {} as a table: it is not text", name.display());
+    Err(Refused::new(what, "run `swath info` to see what it is, or pass --encoding").into())
+}
+
+/// Whether a type is one of numbers.
+pub(super) fn is_numeric(kind: ColumnType) -> bool {
+    use ColumnType::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
+    matches!(kind, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64 | F32 | F64)
+}
+
+/// Whether a type is one of texts.
+pub(super) fn is_text(kind: ColumnType) -> bool {
+    matches!(kind, ColumnType::Text | ColumnType::Dictionary)
+}

@@ -1,0 +1,473 @@
+//! Tables with text, dates and booleans are shown, described and converted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use crate::child::{code, run, run_with_input, shell, stderr, stdout, swath, word};
+
+const PEOPLE: &str = "id,name,born,zip,score,ok\n\
+    1,Ann,1980-02-29,01234,1.5,true\n\
+    2,\"Bob, Jr.\",,99999,,false\n\
+    3,Zoë 日本語,2001-01-01,00001,-7,\n";
+
+struct Setting(tempfile::TempDir);
+
+impl Setting {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn with(files: &[(&str, &[u8])]) -> Self {
+        let setting = Self::new();
+        for (name, bytes) in files {
+            fs::write(setting.path(name), bytes).expect("room");
+        }
+        setting
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, line: &str) -> Output {
+        let words = line.split(' ').filter(|word| !word.is_empty());
+        let output = swath().args(words).current_dir(self.0.path()).output();
+        output.expect("it starts")
+    }
+
+    /// What a line prints that works and has nothing to complain about.
+    fn printed(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!((code(&output), stderr(&output)), (0, String::new()), "{line}");
+        stdout(&output)
+    }
+
+    fn json(&self, line: &str) -> Value {
+        serde_json::from_str(&self.printed(line)).expect("JSON")
+    }
+
+    /// What a line complains about that is refused.
+    fn refused(&self, line: &str) -> String {
+        let output = self.run(line);
+        assert_eq!((code(&output), stdout(&output)), (2, String::new()), "{line}");
+        let told = stderr(&output);
+        assert!(told.starts_with("swath: ") && !told.contains("panicked"), "{line}: {told}");
+        told
+    }
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).expect("text")
+}
+
+#[test]
+fn head_shows_names_types_and_the_first_rows() {
+    let setting = Setting::with(&[("people.csv", PEOPLE.as_bytes())]);
+    let wanted = [
+        " id  name        born        zip    score  ok",
+        "i64  text        date        text     f64  bool",
+        "  1  Ann         1980-02-29  01234    1.5  true",
+        "  2  Bob, Jr.    –           99999      –  false",
+        "  3  Zoë 日本語  2001-01-01  00001   -7.0  –",
+        "",
+    ];
+    assert_eq!(setting.printed("head people.csv"), wanted.join("\n"));
+    let two = setting.printed("head -n 1 --columns zip,0 people.csv");
+    assert_eq!(two, "zip     id\ntext   i64\n01234    1\n");
+    let none = setting.printed("head --rows 0 --columns name people.csv");
+    assert_eq!(none, "name\nnull\n");
+    let json = setting.json("head --json -n 2 people.csv");
+    assert_eq!((&json["rows"], &json["columns"]), (&2.into(), &6.into()));
+    assert_eq!(json["fields"][3], serde_json::json!({"name": "zip", "type": "text"}));
+    let rows = serde_json::json!([
+        [1, "Ann", "1980-02-29", "01234", 1.5, true],
+        [2, "Bob, Jr.", null, "99999", null, false]
+    ]);
+    assert_eq!(json["first_rows"], rows);
+}
+
+#[test]
+fn head_takes_pipes_compressed_text_and_arrow() {
+    let setting = Setting::with(&[("people.csv", PEOPLE.as_bytes())]);
+    let wanted = setting.printed("head people.csv");
+    let piped = run_with_input(&["head"], PEOPLE.as_bytes());
+    assert_eq!((code(&piped), stdout(&piped)), (0, wanted.clone()), "{piped:?}");
+    setting.printed("compress --format gzip people.csv people.csv.gz");
+    assert_eq!(setting.printed("head people.csv.gz"), wanted);
+    let packed = fs::read(setting.path("people.csv.gz")).expect("there");
+    assert_eq!(stdout(&run_with_input(&["head", "-"], &packed)), wanted);
+    for name in ["people.arrow", "people.arrows"] {
+        setting.printed(&format!("convert people.csv {name}"));
+        let shown = setting.printed(&format!("head -n 2 {name}"));
+        let lines: Vec<&str> = shown.lines().collect();
+        let rows: Vec<&str> = wanted.lines().collect();
+        assert_eq!((lines.len(), lines[0].trim_end()), (4, lines[0]), "{shown}");
+        assert!(lines[1].contains("LargeUtf8") && lines[3].contains("Bob, Jr."), "{shown}");
+        assert_eq!(lines[2].split_whitespace().last(), rows[2].split_whitespace().last());
+        let refused = setting.refused(&format!("head --delimiter ; {name}"));
+        assert!(refused.contains("--delimiter") && refused.contains("Arrow"), "{refused}");
+    }
+    // A pipe that never ends.
+    let endless = shell("yes '1,abc' | \"$0\" head -n 1", &[]);
+    assert_eq!(stdout(&endless).lines().nth(2), Some("       1  abc"), "{endless:?}");
+    let endless = shell("yes '1,abc' | gzip -1 | \"$0\" head -n 1 --header no", &[]);
+    assert_eq!(stdout(&endless).lines().nth(2), Some("       1  abc"), "{endless:?}");
+}
+
+#[test]
+fn comments_in_tables_of_numbers_are_none_in_others() {
+    let setting = Setting::with(&[
+        ("numbers.csv", b"# made by hand\nx,y\n1,2\n# more\n3,4\n"),
+        ("texts.csv", b"tag,n\n#a,1\n#b,2\n"),
+    ]);
+    let numbers = setting.printed("head numbers.csv");
+    assert_eq!(numbers, "  x    y\ni64  i64\n  1    2\n  3    4\n");
+    let piped =
+        run_with_input(&["head"], &fs::read(setting.path("numbers.csv")).expect("there"));
+    assert_eq!(stdout(&piped), numbers);
+    assert_eq!(setting.json("info --json numbers.csv")["rows"], 2);
+    assert_eq!(setting.json("info --json texts.csv")["rows"], 2);
+    assert!(setting.printed("head texts.csv").contains("#a"));
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal_and_nothing_changes_it() {
+    let long = "word ".repeat(40);
+    let names: Vec<String> = (0..30).map(|at| format!("column {at}")).collect();
+    let row = |value: &str| vec![value; 30].join(",");
+    let wide = format!("{}\n{}\n{}\n", names.join(","), row(&long), row("日本語"));
+    let odd = "\"a\nb\",\u{1b}[31mred,\u{202e}x\n\"1\n2\",\u{7},3\n";
+    let setting = Setting::with(&[("wide.csv", wide.as_bytes()), ("odd.csv", odd.as_bytes())]);
+    for line in ["head wide.csv", "info wide.csv", "head odd.csv", "info odd.csv"] {
+        let printed = setting.printed(line);
+        for line in printed.lines() {
+            let width = unicode_width::UnicodeWidthStr::width(line);
+            assert!(width <= 80, "{width}: {line}");
+        }
+        let is_odd = |sign: char| sign != '\n' && (sign.is_control() || sign == '\u{202e}');
+        assert!(!printed.contains(is_odd), "{printed:?}");
+    }
+    assert!(setting.printed("head wide.csv").contains("more columns: column"));
+    let shown = setting.printed("head odd.csv");
+    assert!(shown.contains("a\\nb") && shown.contains("\\u{1b}[31mred"), "{shown}");
+    for width in [20, 33, 120] {
+        let line = format!("stty cols {width}; {} head wide.csv", env!("CARGO_BIN_EXE_swath"));
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).current_dir(setting.0.path());
+        let Ok(output) = script.stdin(Stdio::null()).output() else {
+            return swath_reference::skip("script", "it cannot be started");
+        };
+        let shown = stdout(&output);
+        let widths =
+            shown.lines().map(|it| unicode_width::UnicodeWidthStr::width(it.trim_end()));
+        let widest = widths.max().unwrap_or(0);
+        assert!(widest <= width && widest + 12 > width, "{widest} of {width}: {shown}");
+    }
+}
+
+#[test]
+fn what_is_no_table_is_refused_with_what_to_try() {
+    let binary = b"\x7fELF\x02\x01\0\0\0\0\0\0\xff\xfe".repeat(50);
+    let setting = Setting::with(&[
+        ("empty", b""),
+        ("blank", b"\n\n"),
+        ("binary", &binary),
+        ("ragged.csv", b"a,b\n1,2\n3\n"),
+        ("open.csv", b"a,b\n1,\"2\n3,4\n"),
+        ("latin.csv", b"a,b\nK\xf6ln,1\n"),
+        ("sheet.xlsx", b"PK\x03\x04rest of an archive"),
+        ("mac.csv", b"a,b\r1,2\r"),
+    ]);
+    for (line, wanted) in [
+        ("head empty", "it has no records"),
+        ("head blank", "it has no records"),
+        ("head .", "Is a directory"),
+        ("head missing", "try: check the path"),
+        ("head binary", "it is not text; try: run `swath info`"),
+        ("head ragged.csv", "on line 3 at byte 8: 1 field where 2 are expected"),
+        ("head open.csv", "on line 2 at byte 6: a quote opens here and is never closed"),
+        ("head latin.csv", "on line 2 at byte 4"),
+        ("head sheet.xlsx", "zip archive"),
+        ("head mac.csv", "carriage return"),
+        ("head --columns c ragged.csv", "`c`"),
+        ("head --dtypes c=i64 ragged.csv", "`c`"),
+        ("head --delimiter , --decimal , ragged.csv", "decimal point"),
+        ("head /dev/zero", "this is a device, and its data may never end"),
+    ] {
+        let told = setting.refused(line);
+        assert!(told.contains(wanted), "{line}: {told}");
+    }
+    assert!(setting.printed("head --encoding latin-1 latin.csv").contains("Köln"));
+    assert!(setting.printed("head --ragged pad ragged.csv").contains("  3    –"));
+    let aside = setting.run("head --ragged set-aside ragged.csv");
+    assert_eq!(code(&aside), 0, "{aside:?}");
+    let told = stderr(&aside);
+    assert_eq!(told, "swath: note: ragged.csv: 1 line with more or fewer fields left out: 3\n");
+    // One column, no newline at the end.
+    let one = run_with_input(&["head"], b"name\nAnn\nBob");
+    assert_eq!(stdout(&one), "name\ntext\nAnn\nBob\n");
+}
+
+#[test]
+fn a_sheet_in_utf_16_and_an_export_are_read_as_they_are_written() {
+    let units: Vec<u8> =
+        "Ort\tn\r\nKöln\t1\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let sheet = [b"\xff\xfe", &units[..]].concat();
+    let export = b"Ort;Umsatz;Tag\nK\xf6ln;1.234,5;x\n";
+    let setting = Setting::with(&[("sheet.csv", &sheet), ("export.csv", export)]);
+    assert_eq!(setting.printed("head sheet.csv"), "Ort     n\ntext  i64\nKöln    1\n");
+    let json = setting.json("info --json sheet.csv");
+    assert_eq!((&json["encoding"], &json["delimiter"]), (&"utf-16le".into(), &"\\t".into()));
+    let flags = "--delimiter ; --decimal , --thousands . --encoding latin-1";
+    let shown = setting.json(&format!("head --json {flags} export.csv"));
+    assert_eq!(shown["first_rows"], serde_json::json!([["Köln", 1234.5, "x"]]));
+    setting.printed(&format!("convert {flags} export.csv clean.csv"));
+    assert_eq!(text(&setting.path("clean.csv")), "Ort,Umsatz,Tag\nKöln,1234.5,x\n");
+    setting.printed("convert sheet.csv clean.tsv");
+    assert_eq!(text(&setting.path("clean.tsv")), "Ort\tn\nKöln\t1\n");
+}
+
+#[test]
+fn info_describes_each_column_and_shows_the_first_rows() {
+    let setting = Setting::with(&[("people.csv", PEOPLE.as_bytes())]);
+    let wanted = [
+        "people.csv: CSV, 144 bytes",
+        "  rows: 3",
+        "  columns: 6",
+        "  delimiter: ,",
+        "  header: 1 line",
+        "  encoding: utf-8",
+        "",
+        "  column  type  missing  least       greatest    line",
+        "  id      i64         0  1           3              2",
+        "  name    text        0  Ann         Zoë 日本語     2",
+        "  born    date        1  1980-02-29  2001-01-01     2",
+        "  zip     text        0  00001       99999          2",
+        "  score   f64         1  -7.0        1.5            2",
+        "  ok      bool        1  false       true           2",
+        "",
+    ];
+    let printed = setting.printed("info people.csv");
+    let bytes = PEOPLE.len();
+    assert_eq!(
+        printed.lines().take(15).collect::<Vec<_>>().join("\n"),
+        wanted.join("\n").replace("144 bytes", &format!("{bytes} bytes"))
+    );
+    let rows = setting.printed("head people.csv");
+    let indented: String = rows.lines().map(|line| format!("  {line}\n")).collect();
+    assert!(printed.ends_with(&indented), "{printed}");
+    let json = setting.json("info --json people.csv");
+    let score = serde_json::json!({
+        "name": "score", "type": "f64", "told": false, "missing": 1,
+        "least": -7.0, "greatest": 1.5, "deciding_line": 2
+    });
+    assert_eq!(json["fields"][4], score);
+    assert_eq!((&json["rows"], &json["columns"]), (&3.into(), &6.into()));
+    assert_eq!(json["names"][5], "ok");
+    assert_eq!(json["first_rows"][2][1], "Zoë 日本語");
+    let given = setting.json("info --json --dtypes zip=u32 --rows 2 people.csv");
+    assert_eq!(given["fields"][3]["greatest"], 99999);
+    assert_eq!((&given["rows"], &given["fields"][3]["told"]), (&2.into(), &true.into()));
+    let told = setting.refused("info --dtypes zip=u8 people.csv");
+    assert!(told.contains("on line 2") && told.contains("column `zip`"), "{told}");
+}
+
+#[test]
+fn info_refuses_flags_of_tables_for_what_is_none() {
+    let setting = Setting::with(&[
+        ("g.mtx", b"%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 0.5\n"),
+        ("t.csv", b"a\n1\n"),
+    ]);
+    let output = setting.run("info --columns a g.mtx t.csv");
+    assert_eq!(code(&output), 1, "{output:?}");
+    assert!(stderr(&output).contains("--columns, which is for tables"), "{output:?}");
+    assert!(stdout(&output).contains("t.csv: CSV"), "{output:?}");
+}
+
+#[test]
+fn a_table_with_text_goes_through_every_form_and_comes_back() {
+    let setting = Setting::with(&[("people.csv", PEOPLE.as_bytes())]);
+    let wanted = PEOPLE.replace(",-7,", ",-7.0,");
+    for between in [
+        "a.csv",
+        "a.tsv",
+        "a.arrow",
+        "a.arrows",
+        "a.feather",
+        "a.csv.gz",
+        "a.tsv.zst",
+        "a.arrow.zst",
+        "a.csv.bz2",
+    ] {
+        let output = setting.run(&format!("convert people.csv {between}"));
+        assert_eq!((code(&output), stderr(&output)), (0, String::new()), "{between}");
+        assert!(stdout(&output).contains("3 × 6, 18 values"), "{output:?}");
+        let from = match between.strip_suffix(".arrow.zst") {
+            Some(_) => {
+                setting.printed("decompress a.arrow.zst b.arrow");
+                "b.arrow"
+            }
+            None => between,
+        };
+        setting.printed(&format!("convert {from} back.csv --force"));
+        assert_eq!(text(&setting.path("back.csv")), wanted, "{between}");
+    }
+    setting.printed("convert people.csv a.jsonl");
+    let lines = text(&setting.path("a.jsonl"));
+    let second: Value =
+        serde_json::from_str(lines.lines().nth(1).expect("a line")).expect("JSON");
+    let bob = serde_json::json!({
+        "id": 2, "name": "Bob, Jr.", "born": null, "zip": "99999", "score": null, "ok": false
+    });
+    assert_eq!(second, bob);
+    setting.printed("convert people.csv b.ndjson.gz");
+    assert_eq!(setting.printed("cat -d b.ndjson.gz"), lines);
+    let piped =
+        run_with_input(&["convert", "--from", "csv", "--to", "jsonl"], PEOPLE.as_bytes());
+    assert_eq!((code(&piped), stdout(&piped)), (0, lines), "{piped:?}");
+    let told = setting.refused("convert a.jsonl c.csv");
+    assert!(told.contains("JSON Lines are only written"), "{told}");
+}
+
+#[test]
+fn flags_say_how_a_table_is_read_and_written() {
+    let odd = "made by a program\nid;name;when\n# none\n1;'a;b';x\n2;'it''s';-\n3;c;y\n";
+    let setting =
+        Setting::with(&[("odd.txt", odd.as_bytes()), ("plain.csv", b"a\n1,5\n2,25\n")]);
+    let read =
+        "--from csv --skip-rows 1 --quote ' --comment # --null-values - --columns name,when,id";
+    setting.printed(&format!("convert {read} --dtypes id=u8 --rows 2 odd.txt out.csv"));
+    assert_eq!(text(&setting.path("out.csv")), "name,when,id\na;b,x,1\nit's,,2\n");
+    let write = "--quoting all --out-delimiter | --line-end crlf --null-word NA --force";
+    setting.printed(&format!("convert {read} {write} --rows 2 odd.txt out.csv"));
+    let wanted = "\"name\"|\"when\"|\"id\"\r\n\"a;b\"|\"x\"|\"1\"\r\n\"it's\"|NA|\"2\"\r\n";
+    assert_eq!(text(&setting.path("out.csv")), wanted);
+    setting.printed("convert --decimal , --decimals 3 --delimiter ; plain.csv fixed.csv");
+    assert_eq!(text(&setting.path("fixed.csv")), "a\n1.500\n2.250\n");
+    // A table of numbers that is read with such a flag becomes an array too.
+    setting.printed("convert --decimal , --delimiter ; plain.csv a.npy");
+    setting.printed("convert a.npy back.csv");
+    assert_eq!(text(&setting.path("back.csv")), "1.5\n2.25\n");
+    fs::write(setting.path("dates.csv"), "born,n\n31.12.2024,1\n01.02.2003,2\n").expect("room");
+    setting.printed("convert --formats born=%d.%m.%Y dates.csv iso.csv");
+    assert_eq!(text(&setting.path("iso.csv")), "born,n\n2024-12-31,1\n2003-02-01,2\n");
+    fs::write(setting.path("parts.csv"), "size,size\nx,y\n1,a\n").expect("room");
+    setting.printed("convert --header 2 parts.csv named.csv");
+    assert_eq!(text(&setting.path("named.csv")), "size_x,size_y\n1,a\n");
+    fs::write(setting.path("bare.csv"), "1,a\n2,b\n").expect("room");
+    setting.printed("convert bare.csv also.csv");
+    assert_eq!(text(&setting.path("also.csv")), "1,a\n2,b\n");
+    for (line, wanted) in [
+        ("convert --rows 2 g.mtx out.npz", "--rows: it is for tables that are read from text"),
+        ("convert --quoting all odd.txt out.arrow --from csv", "--quoting: it is for tables"),
+        ("convert --dtypes a=text plain.csv out.mtx", "--dtypes: it is for tables"),
+        (
+            "convert --quoting none --from csv --delimiter ; --quote ' --skip-rows 1 --comment # --out-delimiter ; odd.txt none.csv",
+            "row 1",
+        ),
+    ] {
+        fs::write(
+            setting.path("g.mtx"),
+            "%%MatrixMarket matrix coordinate real general\n1 1 0\n",
+        )
+        .expect("room");
+        let told = setting.refused(line);
+        assert!(told.contains(wanted), "{line}: {told}");
+    }
+    assert!(!setting.path("none.csv").exists());
+}
+
+#[test]
+fn numbers_alone_keep_their_way_and_a_late_text_is_noted() {
+    let numbers = |last: &str| {
+        let rows: String = (0..300_000).map(|row| format!("{row},{}.5\n", row % 7)).collect();
+        format!("x,y\n{rows}1,{last}\n")
+    };
+    let setting = Setting::with(&[
+        ("numbers.csv", numbers("2").as_bytes()),
+        ("typo.csv", numbers("2..5").as_bytes()),
+    ]);
+    setting.printed("convert numbers.csv a.csv");
+    assert_eq!(text(&setting.path("a.csv")), numbers("2.0"));
+    let output = setting.run("convert typo.csv b.csv --json");
+    assert_eq!(code(&output), 0, "{output:?}");
+    let told = stderr(&output);
+    let note = "note: typo.csv: column `y` is of type text because of line 300002; --dtypes says another";
+    assert_eq!(told, format!("swath: {note}\n"));
+    let json: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!(json["notes"][0], note.trim_start_matches("note: "));
+    let told = setting.refused("convert --dtypes y=f64 typo.csv c.csv");
+    assert!(told.contains("on line 300002") && told.contains("`2..5`"), "{told}");
+}
+
+#[test]
+fn text_in_an_array_is_refused_with_the_name_of_the_column() {
+    let setting = Setting::with(&[("people.csv", PEOPLE.as_bytes())]);
+    for to in ["a.npy", "a.npz", "a.mtx"] {
+        let told = setting.refused(&format!("convert people.csv {to}"));
+        assert!(told.contains("`name`") && told.contains("columns"), "{to}: {told}");
+        assert!(!setting.path(to).exists(), "{to}");
+    }
+    let told = setting.refused("convert --rows 2 people.csv a.npy");
+    assert!(told.contains("column `name` is of type text"), "{told}");
+    assert!(told.contains("pass --columns"), "{told}");
+    setting.printed("convert --columns id,score people.csv a.npy");
+    setting.printed("convert people.csv people.arrow");
+    let told = setting.refused("convert people.arrow b.npy");
+    assert!(told.contains("column `name`"), "{told}");
+}
+
+#[test]
+fn an_output_is_whole_or_absent_and_replaced_only_by_force() {
+    let setting = Setting::with(&[
+        ("people.csv", PEOPLE.as_bytes()),
+        ("ragged.csv", format!("{PEOPLE}4,x\n").as_bytes()),
+    ]);
+    for to in ["out.csv", "out.jsonl", "out.arrow", "out.csv.gz"] {
+        let told = setting.refused(&format!("convert ragged.csv {to}"));
+        assert!(told.contains("on line 5") && !setting.path(to).exists(), "{told}");
+        setting.printed(&format!("convert people.csv {to}"));
+        let told = setting.refused(&format!("convert people.csv {to}"));
+        assert!(told.contains("it exists; try: pass --force"), "{told}");
+        setting.printed(&format!("convert people.csv {to} --force"));
+    }
+    let told = setting.refused("convert people.csv people.csv --force");
+    assert!(told.contains("it is the input"), "{told}");
+    let names = fs::read_dir(setting.0.path()).expect("a folder").count();
+    assert_eq!(names, 6, "nothing else is left");
+}
+
+#[test]
+fn very_many_columns_are_shown_described_and_converted() {
+    let columns = |field: fn(usize) -> String| {
+        (0..100_000).map(field).collect::<Vec<_>>().join(",") + "\n"
+    };
+    let row = columns(|at| if at % 2 == 0 { at.to_string() } else { format!("t{at}") });
+    let wide = columns(|at| format!("c{at}")) + &row.repeat(3);
+    let setting = Setting::with(&[("broad.csv", wide.as_bytes())]);
+    let shown = setting.printed("head broad.csv");
+    assert!(shown.contains("more columns: c"), "{shown}");
+    let shown = setting.printed("info broad.csv");
+    assert!(shown.contains("columns: 100000") && shown.contains("99800 more"), "{shown}");
+    let json = setting.json("info --json broad.csv");
+    assert_eq!(json["fields"][99_999]["least"], "t99999");
+    let output = setting.run("convert broad.csv out.csv");
+    assert_eq!((code(&output), stderr(&output)), (0, String::new()));
+    assert!(text(&setting.path("out.csv")) == wide);
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let setting = Setting::with(&[("people.csv", PEOPLE.repeat(2).as_bytes())]);
+    let path = setting.path("people.csv");
+    for verb in ["head --header no", "info --header no"] {
+        let line = format!("\"$0\" {verb} \"$1\" | true; exit ${{PIPESTATUS:-0}}");
+        let output = shell(&line, &[path.as_os_str()]);
+        assert_eq!(stderr(&output), "", "{verb}");
+    }
+    let output = run(["head", "--header", "no", word(&path)]);
+    assert_eq!(code(&output), 0, "{output:?}");
+}

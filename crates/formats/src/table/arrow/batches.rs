@@ -1,0 +1,194 @@
+//! Reads Arrow files and streams of any types, batch by batch.
+//!
+//! ```text
+//! file     footer → where each batch is → read by all workers, checked, and decoded
+//! stream   message after message
+//! ```
+
+use std::collections::VecDeque;
+use std::io::{self, BufReader};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_buffer::Buffer;
+use arrow_ipc::Block;
+use arrow_ipc::reader::{FileDecoder, StreamReader};
+use arrow_schema::{ArrowError, SchemaRef};
+use bytes::Bytes;
+use swath::{ReadOptions, Reader, Source};
+
+use super::{tail_of, unpanicked};
+use crate::error::{Error, FormatReason, Result};
+use crate::input::{self, Opened};
+
+/// Bytes of a stream that are read at a time.
+const CHUNK: usize = 1 << 20;
+
+/// Reads an Arrow file, or an Arrow stream, of columns of any types, batch by batch. The memory is
+/// that of a batch, and that of the dictionaries.
+///
+/// ```
+/// use swath_formats::table::{self, arrow};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let (csv, path) = (folder.path().join("towns.csv"), folder.path().join("towns.arrow"));
+/// std::fs::write(&csv, "name,n\nBonn,3\nRome,4\n")?;
+/// let table = table::read_batches(&csv)?;
+/// table::write_batches(&path, table.schema(), table.batches())?;
+/// let batches = arrow::batches(&path)?;
+/// assert_eq!(batches.schema(), table.schema());
+/// assert_eq!(batches.collect::<Result<Vec<_>, _>>()?, table.batches());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// [`FormatReason::UnknownFormat`] for a file that is neither; [`FormatReason::Malformed`] for a
+/// damaged one, here or from the iterator; [`FormatReason::Unsupported`] for compressed or
+/// big-endian batches; whatever reading reports.
+pub fn batches(source: impl Into<Source>) -> Result<ArrowBatches> {
+    super::ArrowOptions::new().batches(source)
+}
+
+/// The batches of an Arrow file or stream, in order; made by [`batches`]. After an error it ends.
+pub struct ArrowBatches {
+    path: PathBuf,
+    schema: SchemaRef,
+    rest: Rest,
+}
+
+/// What has not been read yet.
+enum Rest {
+    File(Box<File>),
+    Stream(Box<StreamReader<BufReader<Reader>>>),
+    Nothing,
+}
+
+struct File {
+    opened: Opened,
+    read: ReadOptions,
+    decoder: FileDecoder,
+    dictionaries: Vec<Block>,
+    batches: VecDeque<Block>,
+}
+
+impl std::fmt::Debug for ArrowBatches {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ArrowBatches").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+pub(super) fn open(source: Source, read: &ReadOptions) -> Result<ArrowBatches> {
+    let opened = input::open(source, read)?;
+    let path = opened.path().to_owned();
+    let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(4));
+    let is_stream = first.read(&opened.input)?.buffer[..] == [0xff; 4];
+    let (schema, rest) = match is_stream {
+        true => stream(&opened, read)?,
+        false => file(opened, read)?,
+    };
+    Ok(ArrowBatches { path, schema, rest })
+}
+
+fn stream(opened: &Opened, read: &ReadOptions) -> Result<(SchemaRef, Rest)> {
+    let reader = BufReader::with_capacity(CHUNK, read.reader(&opened.input)?);
+    let reader = checked(opened.path(), || StreamReader::try_new(reader, None))?;
+    Ok((reader.schema(), Rest::Stream(Box::new(reader))))
+}
+
+fn file(opened: Opened, read: &ReadOptions) -> Result<(SchemaRef, Rest)> {
+    let tail = tail_of(&opened)?;
+    let index = unpanicked(opened.path(), || super::read::index(&tail, opened.len))?;
+    let schema = Arc::new(index.schema);
+    let file = File {
+        decoder: FileDecoder::new(Arc::clone(&schema), index.version),
+        read: read.clone(),
+        dictionaries: index.dictionaries,
+        batches: index.batches.into(),
+        opened,
+    };
+    Ok((schema, Rest::File(Box::new(file))))
+}
+
+impl ArrowBatches {
+    /// Returns the names and types of the columns, and the metadata of the table.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+}
+
+impl File {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        for block in std::mem::take(&mut self.dictionaries) {
+            let bytes = self.bytes(&block)?;
+            let path = self.opened.path();
+            checked(path, || self.decoder.read_dictionary(&block, &bytes))?;
+        }
+        let Some(block) = self.batches.pop_front() else { return Ok(None) };
+        let bytes = self.bytes(&block)?;
+        checked(self.opened.path(), || self.decoder.read_record_batch(&block, &bytes))
+    }
+
+    /// Reads a part of the file.
+    fn bytes(&self, block: &Block) -> Result<Buffer> {
+        // It was found to lie in the file.
+        let at = u64::try_from(block.offset()).unwrap_or_default();
+        let head = u64::try_from(block.metaDataLength()).unwrap_or_default();
+        let len = head + u64::try_from(block.bodyLength()).unwrap_or_default();
+        let read = self.read.clone().with_offset(at).with_len(len);
+        Ok(Buffer::from(Bytes::from_owner(read.read(&self.opened.input)?.buffer)))
+    }
+}
+
+impl Iterator for ArrowBatches {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = match &mut self.rest {
+            Rest::File(file) => file.next(),
+            Rest::Stream(reader) => checked(&self.path, || reader.next().transpose()),
+            Rest::Nothing => Ok(None),
+        };
+        if !matches!(next, Ok(Some(_))) {
+            self.rest = Rest::Nothing;
+        }
+        next.transpose()
+    }
+}
+
+/// Decodes; an error says what is wrong. What a panic leaves half done is not used again.
+fn checked<T>(
+    path: &Path,
+    decode: impl FnOnce() -> std::result::Result<T, ArrowError>,
+) -> Result<T> {
+    let damaged = |detail: String| Error::reading(path, FormatReason::Malformed, detail);
+    match catch_unwind(AssertUnwindSafe(decode)) {
+        Ok(Ok(decoded)) => Ok(decoded),
+        Ok(Err(ArrowError::IoError(_, error))) => Err(of_reading(error, path)),
+        Ok(Err(error)) => {
+            let text = error.to_string();
+            if text.contains("feature") {
+                let detail = "its values are compressed, which is not supported";
+                let error = Error::reading(path, FormatReason::Unsupported, detail);
+                return Err(error.hint("write it without compression"));
+            }
+            Err(damaged(format!("the Arrow data are damaged: {text}")))
+        }
+        Err(_) => Err(damaged("the Arrow data are damaged".to_owned())),
+    }
+}
+
+/// The error of a stream that could not be read, or that ends early.
+fn of_reading(error: io::Error, path: &Path) -> Error {
+    let text = error.to_string();
+    match error.into_inner().map(|inner| inner.downcast::<swath::Error>()) {
+        Some(Ok(error)) => Error::from(*error),
+        _ => {
+            let detail = format!("the Arrow stream is incomplete: {text}");
+            Error::reading(path, FormatReason::Truncated, detail)
+        }
+    }
+}
