@@ -356,7 +356,9 @@ fn no_column(column: usize, count: usize) -> PyErr {
 }
 
 fn not_numbers(what: &str) -> PyErr {
-    PyTypeError::new_err(format!("the column is of type {what}, not of numbers; try: use table[…]"))
+    PyTypeError::new_err(format!(
+        "the column is of type {what}, not of numbers; try: use table[…]"
+    ))
 }
 
 /// Reads an Arrow file as a table.

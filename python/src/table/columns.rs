@@ -27,7 +27,8 @@ impl Table {
             [] => Ok(new_empty_array(field.data_type())),
             [one] => Ok(one.column(column).clone()),
             many => {
-                let arrays: Vec<&dyn Array> = many.iter().map(|it| it.column(column).as_ref()).collect();
+                let arrays: Vec<&dyn Array> =
+                    many.iter().map(|it| it.column(column).as_ref()).collect();
                 py.detach(|| concat(&arrays)).map_err(too_large)
             }
         }
@@ -67,7 +68,9 @@ pub(super) fn values(array: &ArrayRef) -> PyResult<Buffer> {
         DataType::Timestamp(TimeUnit::Microsecond, _) => {
             numbers::<TimestampMicrosecondType>(array)
         }
-        DataType::Timestamp(TimeUnit::Nanosecond, _) => numbers::<TimestampNanosecondType>(array),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => {
+            numbers::<TimestampNanosecondType>(array)
+        }
         DataType::Boolean => {
             let flags = array.as_boolean();
             let byte = |flag: Option<bool>| u8::from(flag.unwrap_or_default());
@@ -116,7 +119,8 @@ fn texts<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyList>
             }
             let nulls = array.logical_nulls();
             let rows = dictionary.normalized_keys().into_iter().enumerate();
-            let word = |(row, key)| match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row)) {
+            let word = |(row, key)| match nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+            {
                 true => Ok(py.None().into_bound(py)),
                 false => words.get_item(key),
             };

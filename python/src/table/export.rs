@@ -10,10 +10,7 @@ use pyo3::types::PyCapsule;
 use super::arrow_error;
 
 /// A schema.
-pub(super) fn schema<'py>(
-    py: Python<'py>,
-    schema: &Schema,
-) -> PyResult<Bound<'py, PyCapsule>> {
+pub(super) fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     let schema = FFI_ArrowSchema::try_from(schema).map_err(arrow_error)?;
     PyCapsule::new_with_value(py, schema, c"arrow_schema")
 }
@@ -25,10 +22,7 @@ pub(super) fn array<'py>(
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
     let data = StructArray::from(batch.clone()).into_data();
     let (array, _) = to_ffi(&data).map_err(arrow_error)?;
-    Ok((
-        schema(py, batch.schema_ref())?,
-        PyCapsule::new_with_value(py, array, c"arrow_array")?,
-    ))
+    Ok((schema(py, batch.schema_ref())?, PyCapsule::new_with_value(py, array, c"arrow_array")?))
 }
 
 /// A stream of batches in memory.

@@ -72,8 +72,12 @@ fn array(
         ColumnType::Date => numbers::<Date32Type>(kind, values, missing)?,
         ColumnType::Timestamp(unit) | ColumnType::Zoned(unit) => match unit {
             TimeUnit::Second => numbers::<TimestampSecondType>(kind, values, missing)?,
-            TimeUnit::Millisecond => numbers::<TimestampMillisecondType>(kind, values, missing)?,
-            TimeUnit::Microsecond => numbers::<TimestampMicrosecondType>(kind, values, missing)?,
+            TimeUnit::Millisecond => {
+                numbers::<TimestampMillisecondType>(kind, values, missing)?
+            }
+            TimeUnit::Microsecond => {
+                numbers::<TimestampMicrosecondType>(kind, values, missing)?
+            }
             TimeUnit::Nanosecond => numbers::<TimestampNanosecondType>(kind, values, missing)?,
         },
         _ => return Err(wrong("texts are not values in memory".to_owned())),

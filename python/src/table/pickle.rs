@@ -27,7 +27,8 @@ pub(super) fn reduced<'py>(
     let (py, this) = (table.py(), table.get());
     let bytes = py.detach(|| encoded(this)).map_err(arrow_error)?;
     let restore = py.import("swath._swath")?.getattr("restore_table")?;
-    let said = (Buffer::of_values(bytes, None)?, this.report.as_deref()).into_bound_py_any(py)?;
+    let said =
+        (Buffer::of_values(bytes, None)?, this.report.as_deref()).into_bound_py_any(py)?;
     Ok((restore, said.cast_into::<PyTuple>()?))
 }
 

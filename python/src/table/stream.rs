@@ -166,7 +166,8 @@ impl TableStream {
 
     fn __repr__(&self) -> String {
         let columns = self.names().into_iter().zip(self.types());
-        let columns: Vec<String> = columns.map(|(name, kind)| format!("{name}: {kind}")).collect();
+        let columns: Vec<String> =
+            columns.map(|(name, kind)| format!("{name}: {kind}")).collect();
         format!("<swath.TableStream: {}>", columns.join(", "))
     }
 
@@ -190,7 +191,8 @@ impl TableStream {
             is_left
         })?;
         if !is_left {
-            let text = "the stream was read, closed or passed on before; try: call stream_csv again";
+            let text =
+                "the stream was read, closed or passed on before; try: call stream_csv again";
             return Err(PyValueError::new_err(text));
         }
         export::stream(py, Box::new(PassedOn(Arc::clone(&self.0))))
@@ -214,7 +216,8 @@ impl PassedOn {
             stepped.unwrap_or_else(|error| {
                 if error.is_instance_of::<PyKeyboardInterrupt>(py) {
                     // The library has an error of its own for this; the signal is raised after it.
-                    let _ = py.import("_thread").and_then(|it| it.call_method0("interrupt_main"));
+                    let _ =
+                        py.import("_thread").and_then(|it| it.call_method0("interrupt_main"));
                 }
                 Err(told(Failure::Python(error)))
             })

@@ -9,9 +9,9 @@ use swath_formats::table::{
     BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, HeaderLine, Ragged,
 };
 
+use super::Table;
 use super::read::{Key, Separator};
 use super::types::{WORDS, word as name};
-use super::Table;
 use crate::how::{How, StartingIn, Watch, noted, part};
 use crate::input::Input;
 use crate::words::word;

@@ -37,8 +37,9 @@ pub(super) fn word(kind: ColumnType) -> &'static str {
 
 /// The name of any type of Arrow's.
 pub(super) fn word_of(kind: &DataType) -> String {
-    let is_text =
-        |kind: &DataType| matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View);
+    let is_text = |kind: &DataType| {
+        matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View)
+    };
     if let Some((word, _)) = WORDS.iter().find(|(_, known)| known.data_type() == *kind) {
         return (*word).to_owned();
     }

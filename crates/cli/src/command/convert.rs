@@ -1,9 +1,11 @@
 //! `swath convert`: one format for numbers or tables into another.
 
 mod args;
+mod batches;
 mod entries;
 pub(crate) mod format;
 mod matrix;
+mod numbers;
 pub(super) mod size;
 mod table;
 mod typed;

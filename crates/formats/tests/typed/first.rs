@@ -124,7 +124,7 @@ fn an_encoded_text_is_decoded_as_far_as_it_is_needed() {
     let (lines, read_to) = read(&marked, &options);
     assert_eq!(lines, wanted);
     assert!(read_to < marked.len() as u64, "{read_to}");
-    let latin: Vec<u8> = text.replace('ä', "\u{e4}").chars().map(|it| it as u8).collect();
+    let latin: Vec<u8> = text.chars().map(|it| it as u8).collect();
     let options = options.with_encoding(Encoding::Latin1);
     assert_eq!(read(&latin, &options).0, wanted);
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use swath::ReadOptions;
 use swath_formats::table::{
     self, BatchOptions, Batches, ColumnRange, Ragged, Scalar, TableSummary,

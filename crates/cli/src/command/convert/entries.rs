@@ -10,8 +10,9 @@
 
 use super::format::Format;
 use super::matrix::{made_ones, npz_options};
+use super::numbers::{columns, exact, leave};
 use super::size::{NAMES, SIZE, Size, above, copied, is_listed, lost_size, numbers, size_in};
-use super::table::{columns, exact, keeps_metadata, leave};
+use super::table::keeps_metadata;
 use super::{Converted, Job, matrix_options};
 use crate::failure::Refused;
 use anyhow::{Result, bail, ensure};

@@ -6,22 +6,20 @@
 //!                   all batches ──▶ columns of numbers ──▶ .npy
 //! ```
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use arrow_array::RecordBatch;
-use arrow_schema::{DataType, Schema};
+use arrow_schema::DataType;
 use swath::{Extent, ReadOptions};
 use swath_formats::FormatReason;
-use swath_formats::table::{
-    BatchItem, BatchOptions, ColumnReport, Columns, HeaderLine, TableReport,
-};
+use swath_formats::table::{BatchOptions, ColumnReport, Columns, HeaderLine, TableReport};
 
+use super::batches::write;
 use super::format::Format;
+use super::numbers::{arrow_options, columns_size, leave};
 use super::size::Size;
-use super::table::{arrow_options, leave};
 use super::{Converted, Job};
 use crate::command::tabular::{HEAD, has_number_comments, is_numeric, set_aside_text};
 use crate::failure::Refused;
@@ -29,13 +27,6 @@ use crate::progress::Bar;
 
 /// First bytes of a table that show whether it is one of numbers.
 const PROBE: u64 = 1 << 20;
-
-/// Whether the target, or a flag, needs record batches.
-pub(super) fn are_needed(job: &Job<'_>, to: Format) -> bool {
-    matches!(to, Format::Jsonl | Format::Arrows)
-        || job.is_packed()
-        || job.words.table_out.typed_flag().is_some()
-}
 
 /// How far a table is known to be one of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,40 +117,6 @@ pub(super) fn of_arrow(job: &Job<'_>, to: Format) -> Result<Converted> {
     Ok(Converted { bytes, ..Converted::new(size, read) })
 }
 
-/// Writes columns of numbers as record batches; returns the bytes written.
-pub(super) fn write_columns(
-    job: &Job<'_>,
-    to: Format,
-    columns: &Columns,
-    metadata: BTreeMap<String, String>,
-) -> Result<u64> {
-    let batch = columns.to_record_batch()?;
-    let metadata: HashMap<String, String> = metadata.into_iter().collect();
-    let schema = Arc::new(batch.schema().as_ref().clone().with_metadata(metadata));
-    let batch = batch.with_schema(Arc::clone(&schema))?;
-    let has_names =
-        if columns.names.is_some() { HeaderLine::Present } else { HeaderLine::Absent };
-    write(job, to, has_names, &schema, [batch])
-}
-
-fn write<I>(
-    job: &Job<'_>,
-    to: Format,
-    header: HeaderLine,
-    schema: &Schema,
-    batches: I,
-) -> Result<u64>
-where
-    I: IntoIterator<Item: BatchItem, IntoIter: Send>,
-{
-    let Some(form) = to.form() else { bail!("record batches do not become {to}") };
-    let mut options = job.words.batch_write_options().with_form(form);
-    if to.is_separated() {
-        options = options.with_header(header);
-    }
-    Ok(options.write_batches(job.text()?, schema, batches)?.bytes_out)
-}
-
 /// The library's options for a table that is read, and its progress bar.
 fn options(job: &Job<'_>, from: Format) -> Result<(BatchOptions, Bar)> {
     let output = &job.words.output;
@@ -194,7 +151,7 @@ fn dense(job: &Job<'_>, options: &BatchOptions, bar: Bar) -> Result<Converted> {
 }
 
 fn left(job: &Job<'_>, to: Format, columns: &Columns) -> Result<Converted> {
-    let mut done = Converted::new(super::table::size_of(columns), Instant::now());
+    let mut done = Converted::new(columns_size(columns), Instant::now());
     done.bytes = leave(job, to, columns, BTreeMap::new())?;
     Ok(done)
 }

@@ -25,7 +25,6 @@ pub(super) struct Style {
 
 /// What a value looks like.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one for each file")]
 pub(super) enum Syntax {
     /// Fields with a delimiter between them.
     Separated(Quotes),
