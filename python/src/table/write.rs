@@ -95,7 +95,6 @@ fn written<T: Value>(
 /// Writes columns of numbers, side by side: `swath.write_csv` makes the arguments.
 #[pyfunction]
 #[pyo3(signature = (path, tables, leave, *, names=None, delimiter=b',', digits=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_columns(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
