@@ -3,7 +3,8 @@
 //! ```text
 //! blocks    1 2 | 3 4 | 5.5 6 | 7 x       by all workers, each folded under the type known then
 //! folded    i64: 1 to 4, f64: 5.5 to 7    joined, unless the column became text
-//! again     text: "1" to "x"              only columns that were not text in all blocks
+//! again     text: "1" to "x"              only columns that were not text in all blocks, until
+//!                                         no type becomes wider
 //! ```
 //!
 //! Memory: some blocks a worker, and about a kilobyte a column. It does not depend on the rows.
@@ -32,6 +33,8 @@ pub use self::range::{Bound, ColumnRange};
 
 /// First rows that a summary has.
 const ROWS: u64 = 5;
+/// Types become wider, so they are found after fewer rounds than there are types.
+const ROUNDS: usize = 16;
 
 /// What is in a table; made by [`summary`](super::summary).
 #[derive(Clone, Debug)]
@@ -59,19 +62,22 @@ pub(super) fn summary(source: Source, options: &BatchOptions) -> Result<TableSum
         folded.count(file, &block);
         folded.join(&all, &block, ranges);
     })?;
-    let kinds = table.guesses.types(&table.plan);
-    let again = lock().settle(&kinds);
-    if !again.is_empty() {
+    let mut kinds = table.guesses.types(&table.plan);
+    // A block can show that a type is wider than all of them did: negative numbers fit `i64`, and are only
+    // looked for once another block has numbers beyond it.
+    for _ in 0..ROUNDS {
+        let again = lock().settle(&kinds);
+        if again.is_empty() {
+            let folded = folded.into_inner().unwrap_or_else(PoisonError::into_inner);
+            return finish(&table, kinds, folded);
+        }
         parse(&table, &again, &|_, block| {
             let ranges = fold::of_block(&block);
             lock().join(&again, &block, ranges);
         })?;
-        if !lock().settle(&kinds).is_empty() {
-            return Err(changed(&table));
-        }
+        kinds = table.guesses.types(&table.plan);
     }
-    let folded = folded.into_inner().unwrap_or_else(PoisonError::into_inner);
-    finish(&table, kinds, folded)
+    Err(changed(&table))
 }
 
 fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<TableSummary> {
