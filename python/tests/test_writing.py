@@ -34,6 +34,9 @@ WRITERS: dict[str, Callable[..., Any]] = {
     "write_mtx": lambda path, **how: swath.write_mtx(path, ROWS, **how),
     "write_csv array": lambda path, **how: swath.write_csv(path, ARRAY, **how),
     "write_csv columns": lambda path, **how: swath.write_csv(path, {"a": [1, 2]}, **how),
+    "write_csv text": lambda path, **how: swath.write_csv(path, {"a": ["x", None]}, **how),
+    "write_jsonl": lambda path, **how: swath.write_jsonl(path, {"a": ["x", None]}, **how),
+    "write_arrow": lambda path, **how: swath.write_arrow(path, {"a": ["x", None]}, **how),
     "save_safetensors": lambda path, **how: swath.save_safetensors(path, {"a": ARRAY}, **how),
 }
 each = pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
