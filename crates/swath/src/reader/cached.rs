@@ -33,14 +33,17 @@ impl Reader {
             _ => self.source.block(&self.options.pool, len)?,
         };
         block.narrow(0, len);
-        let came = self.observer.hooks().record(Activity::Read, name, extent, || loop {
-            let mut parts = [IoSliceMut::new(&mut block)];
-            match preadv2(file, &mut parts, extent.offset(), ReadWriteFlags::NOWAIT) {
-                Err(Errno::INTR) => {}
-                // Whoever reads it in another way says what is wrong.
-                other => break other.unwrap_or(0),
+        let came = self.observer.hooks().record(Activity::Read, name, extent, || {
+            loop {
+                let mut parts = [IoSliceMut::new(&mut block)];
+                match preadv2(file, &mut parts, extent.offset(), ReadWriteFlags::NOWAIT) {
+                    Err(Errno::INTR) => {}
+                    other => break other,
+                }
             }
         });
+        // After an error, whoever reads it in another way says what is wrong.
+        let came = came.unwrap_or(0);
         if came == 0 {
             return Ok(None);
         }
