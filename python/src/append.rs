@@ -174,6 +174,10 @@ impl Append {
     /// Calls ``function(item)`` for each item, on ``workers`` threads (0: one per core), and writes what each
     /// call returns, bytes or ``None``, in the order of the items.
     ///
+    /// A thread takes ``chunksize`` items at one time. The default, 0, measures how long they take, and lets a
+    /// thread take as many as fill a millisecond: one, if it is slow. Pass 1 if an item waits for a later one, or
+    /// if some items take very much longer than others.
+    ///
     /// The first exception, in the order of the items, is raised when all threads have ended; the output
     /// cannot be committed then.
     ///
@@ -181,15 +185,16 @@ impl Append {
     /// ...     out.map_ordered(lambda item: b"%d " % item, range(5), workers=2)
     /// >>> bytes(swath.read("out.txt"))
     /// b'0 1 2 3 4 '
-    #[pyo3(signature = (function, items, *, workers=0))]
+    #[pyo3(signature = (function, items, *, workers=0, chunksize=0))]
     fn map_ordered<'py>(
         slf: &Bound<'py, Self>,
         function: &Bound<'py, PyAny>,
         items: &Bound<'py, PyAny>,
         workers: usize,
+        chunksize: usize,
     ) -> PyResult<()> {
         let map = slf.py().import("swath._append")?.getattr("map_ordered")?;
-        map.call1((slf, function, items, workers)).map(drop)
+        map.call1((slf, function, items, workers, chunksize)).map(drop)
     }
 
     /// Gives the file its name: complete, and durable as ``durability`` says; returns its length in bytes.

@@ -41,6 +41,78 @@ def test_items_come_in_their_order(tmp_path, mode, workers):
     assert path.read_bytes() == b"head abc tail"
 
 
+@pytest.mark.parametrize("chunksize", [0, 1, 2, 7, 5000, 9999])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_chunks_do_not_change_the_bytes(tmp_path, workers, chunksize):
+    path = tmp_path / "out"
+    changed = bytearray(3)
+
+    def made(number):
+        if number % 7 == 0:
+            return None
+        if number % 100 == 50:
+            # Larger than what is held.
+            return b"x" * (number * 100)
+        if workers == 1 and number % 5 == 0:
+            # The next call changes it.
+            changed[:] = b"%03d" % (number % 1000)
+            return changed
+        return b"%d\n" % number
+
+    expected = b"".join(bytes(made(number) or b"") for number in range(5000))
+    with swath.append(path, durability="none") as out:
+        out.map_ordered(made, range(5000), workers=workers, chunksize=chunksize)
+    assert path.read_bytes() == expected
+
+
+@pytest.mark.parametrize("chunksize", [0, 1, 3, 64])
+def test_what_comes_first_of_items_and_their_source_is_raised(tmp_path, chunksize):
+    def source(fails):
+        for number in range(2000):
+            if number == fails:
+                raise KeyError(number)
+            yield number
+
+    def fail(item):
+        if item == 1000:
+            raise ValueError(item)
+        return b"."
+
+    for fails, kind in [(1001, ValueError), (1000, KeyError), (999, KeyError), (0, KeyError)]:
+        with pytest.raises(kind, match=str(fails if kind is KeyError else 1000)):
+            with swath.append(tmp_path / "out") as out:
+                out.map_ordered(fail, source(fails), workers=1, chunksize=chunksize)
+        assert os.listdir(tmp_path) == []
+
+
+def test_a_slow_source_is_not_waited_for(tmp_path):
+    came = []
+
+    def source():
+        for number in range(40):
+            time.sleep(0.002)
+            came.append(number)
+            yield number
+
+    def done(item):
+        # Nothing after it was taken.
+        assert came[-1] == item
+        return b"."
+
+    with swath.append(tmp_path / "out", durability="none") as out:
+        out.map_ordered(done, source(), workers=1)
+    assert (tmp_path / "out").read_bytes() == b"." * 40
+
+
+def test_a_chunksize_is_a_number_of_items(tmp_path):
+    with swath.append(tmp_path / "out", durability="none") as out:
+        for chunksize in (-1, 1 << 70):
+            with pytest.raises(OverflowError):
+                out.map_ordered(lambda item: b"", range(3), chunksize=chunksize)
+        out.map_ordered(lambda item: b"%d" % item, range(3), chunksize=1 << 40)
+    assert (tmp_path / "out").read_bytes() == b"012"
+
+
 def interrupted(seconds):
     """Ctrl-C for this thread, that late."""
     threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()

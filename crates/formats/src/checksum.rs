@@ -1,8 +1,8 @@
 //! Checksums of whole inputs, in the form that the standard tools print.
 //!
 //! ```text
-//! CRC-32C          chunk by chunk on all workers; the checksums of two parts combine into one
-//! XXH3, BLAKE3     block after block, while the next ones are read
+//! CRC-32C, BLAKE3  chunk by chunk on all workers; those of two parts combine into one
+//! XXH3             block after block, while the next ones are read
 //! ```
 //!
 //! ```
@@ -15,6 +15,8 @@
 //! assert_eq!((sum.hex().as_str(), sum.bytes), ("e3069283", 9));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+
+mod tree;
 
 use std::fmt::Write;
 use std::io::BufRead;
@@ -55,8 +57,8 @@ pub struct Checksum {
     pub bytes: u64,
     /// Time from the call to the result.
     pub elapsed: Duration,
-    /// How the file was read. `None` for XXH3 and BLAKE3, which read ahead and take one block after
-    /// another.
+    /// How the file was read. `None` for XXH3, which reads ahead and takes one block after another, and for
+    /// BLAKE3 with a chunk size that is not a power of two.
     pub report: Option<Report>,
 }
 
@@ -155,32 +157,37 @@ impl ChecksumOptions {
                 let digest = hasher.digest().to_be_bytes().to_vec();
                 Ok(Checksum { digest, bytes, elapsed, report: None })
             }
-            Algorithm::Blake3 => {
-                let mut hasher = blake3::Hasher::new();
-                let (bytes, elapsed) = feed(source, options, |block| {
-                    hasher.update(block);
-                })?;
-                let digest = hasher.finalize().as_bytes().to_vec();
-                Ok(Checksum { digest, bytes, elapsed, report: None })
-            }
+            Algorithm::Blake3 => blake3(source, options),
         }
     }
 }
 
+fn blake3(source: Source, options: &ReadOptions) -> Result<Checksum> {
+    if let Some((options, size)) = tree::fitting(options) {
+        let (hash, report) = tree::blake3(source, &options, size)?;
+        return Ok(scanned(hash.as_bytes().to_vec(), report));
+    }
+    let mut hasher = blake3::Hasher::new();
+    let (bytes, elapsed) = feed(source, options, |block| {
+        hasher.update(block);
+    })?;
+    let digest = hasher.finalize().as_bytes().to_vec();
+    Ok(Checksum { digest, bytes, elapsed, report: None })
+}
+
 fn crc32c(source: Source, options: &ReadOptions) -> Result<Checksum> {
-    let scanned = options.scan(
+    let folded = options.scan(
         source,
         |chunk| (crc32c::crc32c(chunk.bytes), chunk.bytes.len() as u64),
         |left, right| (swath_simd::crc32c_combine(left.0, right.0, right.1), left.1 + right.1),
     )?;
-    let (checksum, _) = scanned.value.unwrap_or_default();
-    let report = scanned.report;
-    Ok(Checksum {
-        digest: checksum.to_be_bytes().to_vec(),
-        bytes: report.bytes,
-        elapsed: report.elapsed,
-        report: Some(report),
-    })
+    let (checksum, _) = folded.value.unwrap_or_default();
+    Ok(scanned(checksum.to_be_bytes().to_vec(), folded.report))
+}
+
+/// What chunks on all workers gave.
+fn scanned(digest: Vec<u8>, report: Report) -> Checksum {
+    Checksum { digest, bytes: report.bytes, elapsed: report.elapsed, report: Some(report) }
 }
 
 /// Passes every block to `update`, in order, while the next ones are read.
@@ -224,6 +231,31 @@ mod tests {
         let sum = options.checksum(path, algorithm).expect("it can be read");
         assert_eq!(sum.bytes, bytes.len() as u64);
         sum.hex()
+    }
+
+    #[test]
+    fn a_tree_of_any_shape_has_the_hash_of_its_bytes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("input");
+        let bytes: Vec<u8> =
+            (0..40_000_u32).map(|at| ((at * at) >> 7).to_le_bytes()[0]).collect();
+        let lens = (0..20).flat_map(|chunks| [0, 1, 1023].map(|more| 1024 * chunks + more));
+        for len in lens.chain([32_768, 39_999]) {
+            std::fs::write(&path, &bytes[..len]).expect("written");
+            for size in [0, 1000, 1024, 2048, 4096] {
+                for (offset, workers) in [(0, 1), (0, 3), (7, 2)] {
+                    let offset = offset.min(len);
+                    let read = ReadOptions::new().with_chunk_size(size).with_workers(workers);
+                    let options =
+                        ChecksumOptions::new().with_read(read.with_offset(offset as u64));
+                    let sum = options.checksum(&path, Algorithm::Blake3).expect("it is there");
+                    let hash = blake3::hash(&bytes[offset..len]);
+                    assert_eq!(sum.digest, hash.as_bytes(), "{len} bytes, chunks of {size}");
+                    assert_eq!(sum.bytes, (len - offset) as u64);
+                    assert_eq!(sum.report.is_none(), size == 1000);
+                }
+            }
+        }
     }
 
     #[test]

@@ -351,6 +351,11 @@ impl ReadOptions {
         self.offset
     }
 
+    /// The requested bytes of a chunk; 0 means "choose for me".
+    pub fn chunk_size(&self) -> u64 {
+        self.wishes.chunk_size
+    }
+
     /// The requested threads; 0 means "choose for me".
     pub fn workers(&self) -> usize {
         usize::try_from(self.wishes.workers).unwrap_or(usize::MAX)

@@ -6,9 +6,11 @@
 //! ```
 //!
 //! The first block after opening or seeking is read on the caller's thread, so reading a few
-//! bytes here and there starts no thread. From the second block on, workers read ahead.
+//! bytes here and there starts no thread, and so is all that is in the page cache. From the first byte on
+//! that is not, workers read ahead.
 
 mod ahead;
+mod cached;
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -90,6 +92,7 @@ impl ReadOptions {
             next: extent.map_or(0, Extent::offset),
             ahead: None,
             sequential: false,
+            is_cached: true,
             checked: false,
         })
     }
@@ -115,6 +118,8 @@ pub struct Reader {
     ahead: Option<Ahead>,
     /// Whether a block has been read since the last seek, so that the next one follows it.
     sequential: bool,
+    /// Whether all blocks since the last seek were in the page cache.
+    is_cached: bool,
     checked: bool,
 }
 
@@ -159,9 +164,10 @@ impl Reader {
         if self.next >= end {
             return self.check_end();
         }
+        let rest = Extent::between(self.next, end);
         let block = match self.sequential || !self.plain() {
             false => self.read_here(Extent::between(self.next, end.min(self.next + FIRST)))?,
-            true => self.read_ahead(Extent::between(self.next, end), used)?,
+            true => self.read_on(rest, used)?,
         };
         if self.next + block.len() as u64 >= end {
             // Before the last bytes are handed out: a caller that knows the length may not read
@@ -181,6 +187,18 @@ impl Reader {
             && options.wishes.reuse == Reuse::Unknown
             && options.rate_bytes_per_s.is_none()
             && options.io_priority.is_none()
+    }
+
+    /// The block after one that was read.
+    fn read_on(&mut self, rest: Extent, used: Buffer) -> Result<Buffer> {
+        if !self.is_cached || !self.may_read_cached() {
+            return self.read_ahead(rest, used);
+        }
+        if let Some(block) = self.read_cached(rest, used)? {
+            return Ok(block);
+        }
+        self.is_cached = false;
+        self.read_ahead(rest, Buffer::default())
     }
 
     /// The next block from the workers; read here if not a single worker can be started.
@@ -277,6 +295,7 @@ impl Reader {
         self.ahead = None;
         self.block = Buffer::default();
         (self.at, self.next, self.sequential, self.checked) = (0, target, false, false);
+        self.is_cached = true;
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! `swath ingest`: many files at once.
 //!
-//! Without a checksum all files are loaded into memory, as `read` loads one. With a checksum they pass
-//! through a bounded amount of memory.
+//! Files pass through a bounded amount of memory, and get a checksum on the way if one is wanted. With
+//! `--keep` all of them are loaded into memory, as `read` loads one.
 
 mod checksums;
 mod totals;
@@ -58,6 +58,10 @@ pub struct Ingest {
     /// Print a checksum of each file
     #[arg(long, value_name = "HASH", value_parser = words(HASHES))]
     pub hash: Option<FileHash>,
+
+    /// Load all files into memory and keep them until the end, as a program that uses them would
+    #[arg(long, conflicts_with = "hash")]
+    pub keep: bool,
 
     /// Require every file to be UTF-8
     #[arg(long)]
@@ -121,7 +125,8 @@ pub struct HowArgs {
 
     /// The order in which files are read: as given, by path, by inode, or by place on the device
     ///
-    /// The report says what it gained. With --hash, files are read in the order given.
+    /// The report says what it gained. Files are kept in memory, as with --keep. With --hash, they are read in
+    /// the order given.
     #[arg(long, value_name = "ORDER", value_parser = words(FileOrder::WORDS), default_value = "given")]
     pub order: FileOrder,
 
@@ -148,7 +153,8 @@ impl Command for Ingest {
         let options = self.options(read);
         let report = match self.hash {
             Some(FileHash::Xxh3) => checksums(files, &options, self.json)?,
-            None => load(files, &options)?,
+            None if self.keep || self.how.order != FileOrder::Given => load(files, &options)?,
+            None => pass(files, &options)?,
         };
         drop(bar);
         if report.files + report.failed + report.skipped == 0 && !self.glob.is_empty() {
@@ -211,6 +217,16 @@ fn files(args: &Ingest) -> Result<Files> {
         files = files.and(Files::list(bytes, if args.null { 0 } else { b'\n' }));
     }
     Ok(args.glob.iter().fold(files, |files, pattern| files.and(Files::glob(pattern))))
+}
+
+/// Reads all files, and keeps none.
+fn pass(files: Files, options: &IngestOptions) -> Result<IngestReport> {
+    options.stream(files, |part| {
+        if let Some(error) = part.error {
+            complain(describe_error(error));
+        }
+        Ok(())
+    })
 }
 
 /// Loads all files into memory.

@@ -1,7 +1,11 @@
 //! Several inputs: an error on one goes on with the others.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
 
 use anyhow::Result;
 use swath::Report;
@@ -44,6 +48,63 @@ pub(super) fn each(
         done if done < inputs.len() => Outcome::Differs,
         _ => Outcome::Done,
     })
+}
+
+/// As [`each`], in two steps: `compute` on several threads at once, then `show` in the order of the inputs,
+/// on this one.
+pub(super) fn each_of_several<T: Send>(
+    inputs: &[Input],
+    threads: usize,
+    json: bool,
+    compute: impl Fn(&Input) -> Result<T> + Sync,
+    mut show: impl FnMut(&Input, T) -> Result<()>,
+) -> Result<Outcome> {
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, results) = mpsc::channel();
+    let work = |sender: mpsc::Sender<_>| {
+        while let Some((index, input)) = claim(inputs, &next, &is_over) {
+            // Nobody receives it if the results could not be printed.
+            let _ = sender.send((index, compute(input)));
+        }
+    };
+    thread::scope(|scope| {
+        let work = &work;
+        for _ in 0..threads {
+            let sender = sender.clone();
+            let started = thread::Builder::new().spawn_scoped(scope, move || work(sender));
+            if started.is_err() {
+                break;
+            }
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut order = 0..;
+        let outcome = each(inputs, json, |input| {
+            let index = order.next().unwrap_or(usize::MAX);
+            while !early.contains_key(&index) {
+                let Ok((index, result)) = results.recv() else { break };
+                early.insert(index, result);
+            }
+            // Without a single thread, it is computed here.
+            let result = early.remove(&index).unwrap_or_else(|| compute(input));
+            show(input, result?)
+        });
+        is_over.store(true, Ordering::Relaxed);
+        outcome
+    })
+}
+
+/// The next input, if there is one and somebody waits for it.
+fn claim<'i>(
+    inputs: &'i [Input],
+    next: &AtomicUsize,
+    is_over: &AtomicBool,
+) -> Option<(usize, &'i Input)> {
+    if is_over.load(Ordering::Relaxed) {
+        return None;
+    }
+    let index = next.fetch_add(1, Ordering::Relaxed);
+    Some((index, inputs.get(index)?))
 }
 
 /// Returns the line `value  path` as the standard tools print it: a path with a newline or a
@@ -97,6 +158,8 @@ pub(super) fn note_fallbacks(input: &Input, report: &Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io;
+    use std::time::Duration;
 
     #[test]
     fn a_line_holds_one_path_whatever_its_name() {
@@ -105,6 +168,31 @@ mod tests {
         assert_eq!(line("12", OsStr::from_bytes(b"\xff")), b"12  \xff\n");
         assert_eq!(tagged_line("CRC32C", "12", OsStr::new("a)")), b"CRC32C (a)) = 12\n");
         assert_eq!(tagged_line("CRC32C", "12", OsStr::new("a\n")), b"\\CRC32C (a\\n) = 12\n");
+    }
+
+    #[test]
+    fn results_are_shown_in_order_whichever_is_ready_first() {
+        let inputs: Vec<Input> =
+            (0..40).map(|at| Input::Path(format!("{at}").into())).collect();
+        for threads in [0, 1, 3, 50] {
+            let compute = |input: &Input| {
+                let number: u64 = input.to_string().parse()?;
+                thread::sleep(Duration::from_millis(number % 3));
+                anyhow::ensure!(number % 10 != 7, "seven");
+                Ok(number)
+            };
+            let mut shown = Vec::new();
+            let show = |_: &Input, number| {
+                shown.push(number);
+                Ok(())
+            };
+            let outcome = each_of_several(&inputs, threads, false, compute, show);
+            assert_eq!(outcome.expect("nothing is printed"), Outcome::Differs);
+            let wanted: Vec<u64> = (0..40).filter(|number| number % 10 != 7).collect();
+            assert_eq!(shown, wanted, "{threads} threads");
+        }
+        let fails = |_: &Input, _| Err(OutputError::from(io::Error::other("full")).into());
+        assert!(each_of_several(&inputs, 2, false, |_| Ok(()), fails).is_err());
     }
 
     #[test]

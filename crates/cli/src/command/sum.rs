@@ -2,6 +2,7 @@
 
 mod check;
 
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -12,7 +13,7 @@ use swath::{Engine, ReadOptions, Report};
 use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 
 use super::consume::{Kernel, consume};
-use super::several::{each, line, note_fallbacks, tagged_line};
+use super::several::{each, each_of_several, line, note_fallbacks, tagged_line};
 use super::{Command, Outcome};
 use crate::args::{CopiesArgs, Files, ReadArgs, input, words};
 use crate::failure::Refused;
@@ -101,27 +102,17 @@ impl Command for Sum {
             )
         );
         let profiles = Profiles::new(self.how.flow.profile);
-        each(&self.paths, self.json, |input| {
-            let source = || profiles.source(&self.copies, input);
-            let options = profiles.apply(self.how.options(), input);
-            let (options, bar) = Bar::attach(options, !self.json);
-            let summed = match self.hash {
-                None if self.copies.is_used() => {
-                    let scanned = options.sum(source()?)?;
-                    Summed::of_scan(Value::Sum(scanned.value), scanned.report)
-                }
-                None => sum(input, &options, engine)?,
-                Some(algorithm) => checked(
-                    ChecksumOptions::new().with_read(options).checksum(source()?, algorithm)?,
-                    algorithm,
-                ),
-            };
-            drop(bar);
+        let compute = |input: &Input| self.summed(input, &profiles);
+        let print = |input: &Input, summed: Summed| {
             if let Some(report) = &summed.report {
                 note_fallbacks(input, report);
             }
             show(self, input, &summed)
-        })
+        };
+        match self.files_at_once() {
+            1 => each(&self.paths, self.json, |input| print(input, compute(input)?)),
+            threads => each_of_several(&self.paths, threads, self.json, compute, print),
+        }
     }
 
     fn writes(&self) -> bool {
@@ -131,6 +122,36 @@ impl Command for Sum {
     fn timeline(&self) -> Option<Files<'_>> {
         let files = Files::beside(&self.how.timeline).inputs(&self.paths).inputs(&self.check);
         Some(files.copies(&self.copies))
+    }
+}
+
+impl Sum {
+    /// How many files are hashed at one time: one, unless a single thread hashes each of them.
+    fn files_at_once(&self) -> usize {
+        let is_serial = self.hash == Some(Algorithm::Xxh3) && self.how.flow.rate.is_none();
+        let threads = match self.how.flow.workers {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            workers => workers,
+        };
+        if is_serial { threads.min(self.paths.len()) } else { 1 }
+    }
+
+    fn summed(&self, input: &Input, profiles: &Profiles) -> Result<Summed> {
+        let source = || profiles.source(&self.copies, input);
+        let options = profiles.apply(self.how.options(), input);
+        // Several bars would overwrite each other.
+        let (options, _bar) = Bar::attach(options, !self.json && self.files_at_once() == 1);
+        match self.hash {
+            None if self.copies.is_used() => {
+                let scanned = options.sum(source()?)?;
+                Ok(Summed::of_scan(Value::Sum(scanned.value), scanned.report))
+            }
+            None => sum(input, &options, self.how.engine.engine),
+            Some(algorithm) => {
+                let options = ChecksumOptions::new().with_read(options);
+                Ok(checked(options.checksum(source()?, algorithm)?, algorithm))
+            }
+        }
     }
 }
 

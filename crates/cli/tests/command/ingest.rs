@@ -46,7 +46,14 @@ fn paths_below(folder: &Path) -> Vec<PathBuf> {
 fn a_folder_is_read_whole_and_its_totals_are_exact() {
     let (_folder, path) = tree_of(1200);
     let bytes: usize = files_below(&path).values().map(Vec::len).sum();
-    for words in [&[][..], &["--workers", "3", "--queue-depth", "7"], &["--text"]] {
+    for words in [
+        &[][..],
+        &["--keep"],
+        &["--workers", "3", "--queue-depth", "7"],
+        &["--keep", "--workers", "3", "--queue-depth", "7"],
+        &["--text"],
+        &["--text", "--keep"],
+    ] {
         let words = ["ingest", "--json", word(&path)].into_iter().chain(words.iter().copied());
         let output = run(words);
         assert_eq!(code(&output), 0, "{output:?}");
@@ -65,6 +72,22 @@ fn a_folder_is_read_whole_and_its_totals_are_exact() {
     }
     let text = stdout(&run(["ingest", word(&path)]));
     assert!(text.contains("1200 files") && text.contains(&format!("{bytes} bytes")), "{text}");
+}
+
+#[test]
+fn files_are_kept_in_memory_on_request_only() {
+    let (_folder, path) = tree_of(50);
+    let populated = |words: &[&str]| {
+        let words = ["ingest", "--json", word(&path)].into_iter().chain(words.iter().copied());
+        parsed(&stdout(&run(words)))["populated_bytes"].as_u64()
+    };
+    let bytes: usize = files_below(&path).values().map(Vec::len).sum();
+    assert_eq!(populated(&[]), Some(0));
+    for words in [&["--keep"][..], &["--order", "inode"]] {
+        assert!(populated(words) >= Some(bytes as u64), "{words:?}");
+    }
+    let both = run(["ingest", "--keep", "--hash", "xxh3", word(&path)]);
+    assert_eq!((code(&both), stdout(&both).as_str()), (2, ""), "{both:?}");
 }
 
 #[test]
@@ -185,8 +208,12 @@ fn a_file_that_fails_is_2_1_or_told_at_the_end_as_asked_for() {
     let fail = ingest(&["--on-error", "fail"]);
     assert_eq!(code(&fail), 2, "{fail:?}");
     assert!(stderr(&fail).contains("gone: No such file") && stderr(&fail).contains("; try: "));
+    let kept = ingest(&["--on-error", "fail", "--keep"]);
+    assert_eq!((code(&kept), stderr(&kept)), (2, stderr(&fail)));
     for (what, failed, skipped) in [("skip", 0, 2), ("collect", 2, 0)] {
         let output = ingest(&["--on-error", what, "--json"]);
+        let kept = ingest(&["--on-error", what, "--json", "--keep"]);
+        assert_eq!((code(&kept), stderr(&kept)), (1, stderr(&output)));
         assert_eq!(code(&output), 1, "{output:?}");
         let value = parsed(&stdout(&output));
         let lost = (&value["files"], &value["failed"], &value["skipped"]);

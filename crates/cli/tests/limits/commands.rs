@@ -51,6 +51,7 @@ pub(crate) const CASES: &[Case] = &[
     case(&["read", "IN/bytes", "--classes", "4", "--chunks", "16", "--workers", "3"], Measured),
     case(&["read", "IN/bytes", "--mirror", "IN/copy", "--workers", "2"], Measured),
     case(&["ingest", "IN/tree"], Measured),
+    case(&["ingest", "--keep", "IN/tree"], Measured),
     case(&["ingest", "--hash", "xxh3", "IN/tree"], Printed),
     case(&["ingest", "--hash", "xxh3", "--workers", "3", "IN/tree", "IN/bytes"], Printed),
     case(&["sum", "IN/bytes"], Printed),

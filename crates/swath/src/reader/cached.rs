@@ -1,0 +1,54 @@
+//! Blocks that are in the page cache: the consumer's own thread reads them sooner than another one could hand
+//! them over, into memory that stays in its core's cache.
+
+use std::io::IoSliceMut;
+
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
+use swath_plan::extent::Extent;
+use swath_plan::policy::Engine;
+
+use super::{FIRST, Reader};
+use crate::buffer::Buffer;
+use crate::error::Result;
+use crate::timeline::Activity;
+
+impl Reader {
+    /// Whether the options leave open who reads a block.
+    pub(super) fn may_read_cached(&self) -> bool {
+        let wishes = &self.options.wishes;
+        self.plain() && wishes.engine == Engine::Auto && wishes.workers <= 1
+    }
+
+    /// The next block, or as much of it as is in the page cache; `None` if nothing is, or if the file
+    /// system cannot tell.
+    pub(super) fn read_cached(&self, rest: Extent, used: Buffer) -> Result<Option<Buffer>> {
+        let len = rest.len().min(FIRST);
+        let extent = Extent::between(rest.offset(), rest.offset() + len);
+        let name = self.source.name();
+        let Some(file) = self.source.file() else { return Ok(None) };
+        self.observer.check(name, extent)?;
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        let mut block = match used {
+            used if used.capacity() >= len => used,
+            _ => self.source.block(&self.options.pool, len)?,
+        };
+        block.narrow(0, len);
+        let came = self.observer.hooks().record(Activity::Read, name, extent, || {
+            loop {
+                let mut parts = [IoSliceMut::new(&mut block)];
+                match preadv2(file, &mut parts, extent.offset(), ReadWriteFlags::NOWAIT) {
+                    Err(Errno::INTR) => {}
+                    other => break other,
+                }
+            }
+        });
+        // After an error, whoever reads it in another way says what is wrong.
+        let came = came.unwrap_or(0);
+        if came == 0 {
+            return Ok(None);
+        }
+        block.narrow(0, came);
+        self.observer.delivered(came as u64);
+        Ok(Some(block))
+    }
+}
