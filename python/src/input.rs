@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
 use swath::mirror::{Mirrored, Verify};
 use swath::{ReadAt, Source, SourceFacts};
+use swath_formats::compressed;
 
 use crate::bytes::{Held, exports_bytes};
 use crate::callback::attached;
@@ -181,6 +182,15 @@ impl Input {
         }
     }
 
+    /// How long it takes to read and parse all of it. Compressed text may be a thousand times as long.
+    pub(crate) fn takes_to_parse(&self) -> Takes {
+        let is_packed = |path: &Path| compressed::Format::of_name(path).is_some();
+        match self.path().is_some_and(is_packed) {
+            true => Takes::Time,
+            false => self.takes(None),
+        }
+    }
+
     /// What the library reads; `verify` is of copies.
     pub(crate) fn source(self, verify: Option<&Bound<'_, PyAny>>) -> PyResult<Source> {
         match (self, verify) {
@@ -258,6 +268,14 @@ impl Shards {
     /// The path whose file system decides how they are read.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.0.first().and_then(Input::path)
+    }
+
+    /// How long it takes to read all of them.
+    pub(crate) fn takes(&self) -> Takes {
+        match &self.0[..] {
+            [one] => one.takes(None),
+            _ => Takes::Time,
+        }
     }
 
     /// What the library reads; `verify` is of copies.

@@ -81,8 +81,8 @@ pub(crate) fn read_matrix(
     }
     let form =
         word("form", form, &[("coo", Form::Coo), ("csr", Form::Csr), ("csc", Form::Csc)])?;
-    let source = source.source(how.verify.as_ref())?;
-    watch.run(py, Takes::Time, move || -> Result<Parts, Failure> {
+    let (takes, source) = (source.takes_to_parse(), source.source(how.verify.as_ref())?);
+    watch.run(py, takes, move || -> Result<Parts, Failure> {
         let parts = match form {
             Form::Coo => match options.read(source)? {
                 AnyCoo::U32(it) => parts_of_coo(it),

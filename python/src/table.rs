@@ -33,7 +33,6 @@ use swath_formats::table::{Batches, Columns};
 use crate::how::How;
 use crate::input::Input;
 use crate::memory::Buffer;
-use crate::work::Takes;
 pub(crate) use columns::table_texts;
 pub(crate) use given::{Given, take_table};
 pub(crate) use make::{make_column, make_texts};
@@ -397,8 +396,9 @@ pub(crate) fn read_arrow(
 ) -> PyResult<Table> {
     let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (read, watch) = how.options(py, source.path())?;
+    let takes = source.takes(None);
     let (source, options) =
         (source.source(how.verify.as_ref())?, ArrowOptions::new().with_read(read));
-    let columns = watch.run(py, Takes::Time, move || options.read(source))?;
+    let columns = watch.run(py, takes, move || options.read(source))?;
     Table::of_columns(&columns)
 }

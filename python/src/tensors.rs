@@ -40,9 +40,9 @@ pub(crate) fn load_tensors(
 ) -> PyResult<(Vec<Row>, Vec<Buffer>)> {
     let how = How::of(how)?;
     let (read, watch) = how.options(py, sources.path())?;
-    let sources = sources.sources(how.verify.as_ref())?;
+    let (takes, sources) = (sources.takes(), sources.sources(how.verify.as_ref())?);
     let (order, options) = (in_order(order), tensor_options(names).with_read(read));
-    let parts = watch.run(py, Takes::Time, move || {
+    let parts = watch.run(py, takes, move || {
         let read = options.read_ordered(sources, &order);
         read.map(safetensors::Tensors::into_parts)
     })?;

@@ -119,7 +119,7 @@ pub(crate) fn read_table<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let how = How::of(how)?;
     let (read, watch) = how.options(py, source.path())?;
-    let source = source.source(how.verify.as_ref())?;
+    let (takes, source) = (source.takes_to_parse(), source.source(how.verify.as_ref())?);
     let said = Said { columns, delimiter, header, comment, quote, missing_words, starting_in };
     let mut options = said
         .options()?
@@ -129,13 +129,13 @@ pub(crate) fn read_table<'py>(
         options = options.with_kinds(kinds(dtypes)?);
     }
     let Some(dtype) = dtype else {
-        let columns = watch.run(py, Takes::Time, move || options.read_columns(source))?;
+        let columns = watch.run(py, takes, move || options.read_columns(source))?;
         return Ok(Bound::new(py, Table::of_columns(&columns)?)?.into_any());
     };
     macro_rules! read_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
-                $($name => array::<$kind>(py, &watch, options, source),)+
+                $($name => array::<$kind>(py, &watch, takes, options, source),)+
                 _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be read"))),
             }
         };
@@ -149,13 +149,14 @@ pub(crate) fn read_table<'py>(
 fn array<'py, T: Value + Item>(
     py: Python<'py>,
     watch: &Watch,
+    takes: Takes,
     options: TableOptions,
     source: Source,
 ) -> PyResult<Bound<'py, PyAny>>
 where
     Array<T>: Stable<T>,
 {
-    let table = watch.run(py, Takes::Time, move || options.read::<T>(source))?;
+    let table = watch.run(py, takes, move || options.read::<T>(source))?;
     let values = Buffer::of_values(table.values, Some(&[table.rows, table.columns]))?;
     (Bound::new(py, values)?, table.names).into_bound_py_any(py)
 }

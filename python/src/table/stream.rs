@@ -259,7 +259,7 @@ pub(crate) fn stream_table(
     how: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<TableStream> {
-    let Reading { sources, options, watch } = Reading::new(py, sources, how, said)?;
+    let Reading { sources, options, watch, .. } = Reading::new(py, sources, how, said)?;
     let batches = watch.step(py, Takes::Time, move || options.stream_batches_of(sources))?;
     let schema = Arc::clone(batches.schema());
     let report = report::text(batches.report());

@@ -127,6 +127,7 @@ pub(super) struct Reading {
     pub(super) sources: Vec<Source>,
     pub(super) options: BatchOptions,
     pub(super) watch: Watch,
+    pub(super) takes: Takes,
 }
 
 impl Reading {
@@ -138,9 +139,13 @@ impl Reading {
     ) -> PyResult<Self> {
         let how = How::of(how)?;
         let (read, watch) = how.options(py, sources.first().and_then(Input::path))?;
+        let takes = match &sources[..] {
+            [one] => one.takes_to_parse(),
+            _ => Takes::Time,
+        };
         let sources = sources.into_iter().map(|source| source.source(how.verify.as_ref()));
         let sources = sources.collect::<PyResult<_>>()?;
-        Ok(Self { sources, options: Said(said).options(read)?, watch })
+        Ok(Self { sources, options: Said(said).options(read)?, watch, takes })
     }
 }
 
@@ -152,8 +157,8 @@ pub(crate) fn read_batches(
     how: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<Table> {
-    let Reading { sources, options, watch } = Reading::new(py, sources, how, said)?;
-    let read = watch.run(py, Takes::Time, move || options.read_batches_of(sources))?;
+    let Reading { sources, options, watch, takes } = Reading::new(py, sources, how, said)?;
+    let read = watch.run(py, takes, move || options.read_batches_of(sources))?;
     Ok(Table::of_text(read))
 }
 
@@ -166,8 +171,8 @@ pub(crate) fn read_types(
     how: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
 ) -> PyResult<Vec<&'static str>> {
-    let Reading { sources, options, watch } = Reading::new(py, sources, how, said)?;
-    watch.run(py, Takes::Time, move || {
+    let Reading { sources, options, watch, takes } = Reading::new(py, sources, how, said)?;
+    watch.run(py, takes, move || {
         let stream = options.stream_batches_of(sources)?;
         let columns = stream.report().columns.iter();
         Ok::<_, swath_formats::Error>(columns.map(|column| name(column.kind)).collect())

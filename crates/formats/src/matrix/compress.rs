@@ -252,7 +252,8 @@ impl Build<'_, '_> {
         each: impl Fn(usize, &mut S) -> Result<usize, Failure> + Sync,
     ) -> Result<Vec<usize>, Failure> {
         let order = fullest_first(&self.partitions.lens);
-        in_order(share_with(order, self.job.workers(), |scratch: &mut S, bucket| {
+        let workers = if order.len() > 1 { self.job.workers() } else { 1 };
+        in_order(share_with(order, workers, |scratch: &mut S, bucket| {
             let result = self.job.check_cancelled().and_then(|()| each(bucket, scratch));
             (bucket, result)
         }))

@@ -68,18 +68,22 @@ fn columns_with<I: Id, V: Value>(job: &Job<'_>) -> Result<Csc<I>, Failure> {
     })
 }
 
+/// So few rows are done sooner than a thread is started, or the cores are counted.
+const ALONE: usize = 4096;
+
 /// Builds sorted coordinates from compressed rows.
 fn sorted<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     let Compressed { size, offsets, others, values } = compress::read::<I, V>(job, By::Row)?;
     let mut rows = Array::<I>::zeroed(others.len())?;
     // Rows in equal shares; each share writes the row ids of its entries.
     let count = offsets.len() - 1;
-    let step = count.div_ceil(64 * job.workers()).max(1);
+    let workers = if count < ALONE { 1 } else { job.workers() };
+    let step = count.div_ceil(64 * workers).max(1);
     let starts: Vec<usize> = (0..count).step_by(step).collect();
     let end = |start: usize| (start + step).min(count);
     let lens = starts.iter().map(|&start| (offsets[end(start)] - offsets[start]).index());
     let parts = starts.iter().copied().zip(rows.parts_mut(lens));
-    share(parts, job.workers(), |(start, mut rest)| {
+    share(parts, workers, |(start, mut rest)| {
         for row in start..end(start) {
             let len = (offsets[row + 1] - offsets[row]).index();
             let (here, after) = rest.split_at_mut(len);

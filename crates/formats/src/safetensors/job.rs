@@ -12,6 +12,8 @@ use super::shard::Opened;
 use crate::error::Result;
 use crate::share::{share, workers};
 
+/// So few bytes are read sooner than a thread is started, or the cores are counted.
+const ALONE: u64 = 256 << 10;
 /// Shorter reads gain nothing from several workers.
 const SMALL: u64 = 4 << 20;
 
@@ -34,7 +36,8 @@ pub(super) fn run(
     for (index, job) in large {
         done.push((index, job.read(&options.next())?));
     }
-    let threads = workers(options.read.workers());
+    let bytes: u64 = small.iter().map(|(_, job)| job.len()).sum();
+    let threads = if bytes < ALONE { 1 } else { workers(options.read.workers()) };
     for (index, read) in
         share(small, threads, |(index, job)| (index, job.read(&options.next().with_workers(1))))
     {
