@@ -237,8 +237,8 @@ typedef enum {
      */
     SWATH_STATUS_OUTCOME_UNKNOWN = 11,
     /**
-     * A manifest, a segment, a file of checksums or a record is damaged or malicious; or no copy
-     * of a file has the right bytes, or too few copies agree.
+     * A manifest, a segment, a file of checksums, a record or the text of a table is damaged or
+     * malicious; or no copy of a file has the right bytes, or too few copies agree.
      */
     SWATH_STATUS_CORRUPT = 12,
     /**
@@ -2046,12 +2046,13 @@ swath_status swath_output_options_set_hard_links(swath_output_options *options,
 const char *swath_output_options_text(const swath_output_options *options);
 
 /**
- * Sets how many threads write, including the calling one; at most 1024. Only `swath_write`
- * starts threads; forks and tickets are written by the caller's threads. Default 0: one; over a
- * network or FUSE up to 4.
+ * Sets how many threads write, including the calling one; at most 1024. Only `swath_write` and
+ * `swath_table_write` start threads; forks and tickets are written by the caller's threads. Default
+ * 0: one, over a network or FUSE up to 4; for tables one per core.
  */
 SWATH_MUST_CHECK
-swath_status swath_output_options_set_workers(swath_output_options *options, size_t workers);
+swath_status swath_output_options_set_workers(swath_output_options *options,
+                                              size_t workers);
 
 /**
  * Sets the function that receives the bytes written so far, and the pointer passed to it.

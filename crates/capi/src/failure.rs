@@ -24,6 +24,13 @@ pub(crate) struct Failure {
     is_unmapped: bool,
 }
 
+/// What programs branch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    status: Status,
+    errno: i32,
+}
+
 /// The result of everything that a C function does.
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
@@ -76,12 +83,12 @@ impl Failure {
     }
 
     /// What programs branch on.
-    pub(crate) fn kind(&self) -> (Status, i32) {
-        (self.status, self.errno)
+    pub(crate) fn kind(&self) -> Kind {
+        Kind { status: self.status, errno: self.errno }
     }
 
-    pub(crate) fn with_kind(self, (status, errno): (Status, i32)) -> Self {
-        Self { status, errno, ..self }
+    pub(crate) fn with_kind(self, kind: Kind) -> Self {
+        Self { status: kind.status, errno: kind.errno, ..self }
     }
 
     /// The failure of a function that returns a number of the kernel.
@@ -261,6 +268,20 @@ mod tests {
         assert_eq!(swath_last_error_errno(), 2);
         forget();
         assert_eq!((message().as_str(), swath_last_error_errno()), ("", 0));
+    }
+
+    #[test]
+    fn a_failure_always_has_a_number_of_the_kernel_for_others() {
+        let errno = |status| Failure::new(status, "").as_errno();
+        assert_eq!(
+            [Status::Corrupt, Status::Cancelled, Status::Panic].map(errno),
+            [22, 125, 5],
+            "EINVAL, ECANCELED, EIO"
+        );
+        let denied = Failure::of_errno(13, "told by others");
+        let expected = Kind { status: Status::PermissionDenied, errno: 13 };
+        assert_eq!((denied.kind(), denied.as_errno()), (expected, 13));
+        assert_eq!(Failure::invalid("").with_kind(expected).kind(), expected);
     }
 
     #[test]

@@ -166,3 +166,101 @@ unsafe extern "C" fn release(stream: *mut FFI_ArrowArrayStream) {
     unsafe { stream.write(FFI_ArrowArrayStream::empty()) };
     quietly(|| drop(exported));
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+    use std::iter;
+    use std::mem::MaybeUninit;
+
+    use arrow_array::record_batch;
+    use arrow_schema::{DataType, Field, Schema};
+
+    use super::*;
+
+    fn batch() -> RecordBatch {
+        record_batch!(("n", Int32, [1, 2])).expect("a batch")
+    }
+
+    fn next(stream: &mut FFI_ArrowArrayStream) -> std::result::Result<usize, c_int> {
+        let get_next = stream.get_next().expect("it has one");
+        let mut array = FFI_ArrowArray::empty();
+        // SAFETY: a stream of ours, and a place.
+        match unsafe { get_next(stream, &raw mut array) } {
+            0 if array.is_released() => Ok(0),
+            0 => Ok(array.len()),
+            errno => Err(errno),
+        }
+    }
+
+    fn error(stream: &mut FFI_ArrowArrayStream) -> String {
+        let get_last_error = stream.get_last_error().expect("it has one");
+        // SAFETY: a stream of ours that has failed.
+        let text = unsafe { get_last_error(stream) };
+        // SAFETY: a C string that lives until the next call.
+        unsafe { CStr::from_ptr(text) }.to_str().expect("UTF-8").to_owned()
+    }
+
+    fn stream(
+        rest: impl Iterator<Item = Result<RecordBatch>> + Send + 'static,
+    ) -> FFI_ArrowArrayStream {
+        exported(&batch().schema(), Box::new(rest)).expect("its names are texts")
+    }
+
+    #[test]
+    fn a_stream_ends_and_stays_ended() {
+        let mut it = stream(iter::once(Ok(batch())));
+        assert_eq!([next(&mut it), next(&mut it), next(&mut it)], [Ok(2), Ok(0), Ok(0)]);
+    }
+
+    #[test]
+    fn a_stream_that_failed_fails_again_with_the_whole_message() {
+        let failures = [Ok(batch()), Err(Failure::of_errno(28, "no\0space")), Ok(batch())];
+        let mut it = stream(failures.into_iter());
+        assert_eq!([next(&mut it), next(&mut it), next(&mut it)], [Ok(2), Err(28), Err(28)]);
+        assert_eq!(error(&mut it), r"no\u{0}space");
+    }
+
+    #[test]
+    fn a_panic_is_an_error_of_the_stream() {
+        struct Panics;
+        impl Iterator for Panics {
+            type Item = Result<RecordBatch>;
+            fn next(&mut self) -> Option<Self::Item> {
+                panic!("planted in a batch")
+            }
+        }
+        impl Drop for Panics {
+            fn drop(&mut self) {
+                panic!("planted in a drop")
+            }
+        }
+        let mut it = stream(Panics);
+        assert_eq!([next(&mut it), next(&mut it)], [Err(5), Err(5)]);
+        assert!(error(&mut it).contains("a bug in Swath: planted in a batch"));
+        drop(stream(Panics));
+    }
+
+    #[test]
+    fn a_place_that_is_null_is_an_error() {
+        let mut it = stream(iter::once(Ok(batch())));
+        let get_schema = it.get_schema().expect("it has one");
+        // SAFETY: a stream of ours.
+        assert_eq!(unsafe { get_schema(&raw mut it, ptr::null_mut()) }, 22);
+        assert_eq!(error(&mut it), "`out` is NULL");
+        let mut schema = MaybeUninit::<FFI_ArrowSchema>::uninit();
+        // SAFETY: a stream of ours, and a place.
+        assert_eq!(unsafe { get_schema(&raw mut it, schema.as_mut_ptr()) }, 0);
+        // SAFETY: it was written just now.
+        drop(unsafe { schema.assume_init() });
+        assert_eq!(next(&mut it), Ok(2));
+    }
+
+    #[test]
+    fn a_name_that_c_cannot_have_is_refused_before_anything_is_given() {
+        let schema = Schema::new(vec![Field::new("a\0b", DataType::Int32, true)]);
+        let refused = exported(&Arc::new(schema), Box::new(iter::empty()));
+        let text = refused.map(drop).expect_err("a NUL").to_string();
+        assert!(text.contains("column 0") && text.contains("set_name_at"), "{text}");
+    }
+}

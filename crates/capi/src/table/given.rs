@@ -42,7 +42,7 @@ impl Given {
         // SAFETY: it is the stream's own function, with a place for a schema.
         match unsafe { get_schema(&raw mut stream, &raw mut kind) } {
             0 => shape::schema(&kind).map_err(|why| wrong("schema", &why))?,
-            errno => return Err(refused(&mut stream, "schema", errno)),
+            errno => return Err(refused(&mut stream, "get_schema", errno)),
         }
         let field = foreign("schema", || Field::try_from(&kind))?;
         let DataType::Struct(fields) = field.data_type() else {
@@ -67,7 +67,7 @@ impl Given {
                 shape::array(&array, &self.kind).map_err(|why| wrong("array", &why))?;
                 foreign("array", || self.batch(array)).map(Some)
             }
-            errno => Err(refused(&mut self.stream, "next batch", errno)),
+            errno => Err(refused(&mut self.stream, "get_next", errno)),
         }
     }
 
@@ -101,16 +101,16 @@ fn callback<F>(function: Option<F>, name: &str) -> Result<F> {
     function.ok_or_else(|| Failure::invalid(format!("`{name}` of the stream is NULL")))
 }
 
-/// What the stream could not give, and why.
-fn refused(stream: &mut FFI_ArrowArrayStream, what: &str, errno: i32) -> Failure {
-    let mut text = format!("the stream has no {what}: errno {errno}");
+/// Which of its functions failed, and why.
+fn refused(stream: &mut FFI_ArrowArrayStream, function: &str, errno: i32) -> Failure {
+    let mut text = format!("`{function}` of the stream returned errno {errno}");
     if let Some(get_last_error) = stream.get_last_error() {
         // SAFETY: it is the stream's own function, and the last call has failed.
         let said = unsafe { get_last_error(stream) };
         if !said.is_null() {
             // SAFETY: by the interface it is a string that lives until the next call.
             let said = unsafe { CStr::from_ptr(said) };
-            text = format!("{text}, {}", said.to_string_lossy());
+            text = format!("{text}: {}", said.to_string_lossy());
         }
     }
     Failure::of_errno(errno, text)

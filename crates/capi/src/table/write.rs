@@ -48,8 +48,12 @@ pub unsafe extern "C" fn swath_table_write(
         let options = TableWriteOptions::of(table).with_output(OutputOptions::of(output));
         let schema = Arc::clone(&given.schema);
         let written = options.write_batches(path, &schema, given).map_err(failed)?;
-        rows.map(|it| *it = written.rows);
-        bytes.map(|it| *it = written.bytes_out);
+        if let Some(rows) = rows {
+            *rows = written.rows;
+        }
+        if let Some(bytes) = bytes {
+            *bytes = written.bytes_out;
+        }
         Ok(())
     })
 }

@@ -210,7 +210,8 @@ static void more_dialects(void) {
     CHECK(strcmp(table.schema.children[1]->dictionary->format, "u") == 0);
     CHECK(is_word(word, 0, "caf\xc3\xa9") && is_word(word, 1, "x"));
     CHECK(is_word(word, 2, "caf\xc3\xa9") && word->dictionary->length == 2);
-    CHECK(*(const uint8_t *)column(&table, 0, table.schema.children[0]->name, "C")->buffers[1] == 1);
+    const char *first = table.schema.children[0]->name;
+    CHECK(*(const uint8_t *)column(&table, 0, first, "C")->buffers[1] == 1);
     CHECK(strcmp(swath_table_report_delimiter(report), "blanks") == 0);
     CHECK(strcmp(swath_table_report_encoding(report), "latin-1") == 0);
     swath_table_report_free(report);
@@ -479,7 +480,8 @@ static void written(void) {
         open_table(&second, names[index], NULL, NULL);
         CHECK(second.batch.length == 3 && second.schema.n_children == 6);
         for (int64_t at = 0; at < 6; at++) {
-            CHECK(strcmp(first.schema.children[at]->format, second.schema.children[at]->format) == 0);
+            const char *format = first.schema.children[at]->format;
+            CHECK(strcmp(second.schema.children[at]->format, format) == 0);
             CHECK(first.batch.children[at]->null_count == second.batch.children[at]->null_count);
         }
         CHECK(is_text(second.batch.children[1], 1, "Bob, \"Jr.\""));
@@ -706,17 +708,19 @@ static void of_others(void) {
     maker = of_numbers();
     maker.next_errno = EIO;
     maker.error = "the disk is on fire";
-    refused(maker, stream_of(&maker), SWATH_STATUS_IO, "errno 5, the disk is on fire");
+    refused(maker, stream_of(&maker), SWATH_STATUS_IO,
+            "`get_next` of the stream returned errno 5: the disk is on fire");
     CHECK(swath_last_error_errno() == EIO);
     maker.error = NULL;
     maker.next_errno = ENOMEM;
-    refused(maker, stream_of(&maker), SWATH_STATUS_OUT_OF_MEMORY, "no next batch: errno 12");
+    refused(maker, stream_of(&maker), SWATH_STATUS_OUT_OF_MEMORY, "returned errno 12");
     stream = stream_of(&maker);
     stream.get_last_error = NULL;
-    refused(maker, stream, SWATH_STATUS_OUT_OF_MEMORY, "no next batch: errno 12");
+    refused(maker, stream, SWATH_STATUS_OUT_OF_MEMORY, "returned errno 12");
     maker.schema_errno = EACCES;
     maker.error = "locked";
-    refused(maker, stream_of(&maker), SWATH_STATUS_PERMISSION_DENIED, "no schema: errno 13, locked");
+    refused(maker, stream_of(&maker), SWATH_STATUS_PERMISSION_DENIED,
+            "`get_schema` of the stream returned errno 13: locked");
     stream.get_schema = NULL;
     refused(maker, stream, SWATH_STATUS_INVALID_ARGUMENT, "`get_schema` of the stream is NULL");
     stream = stream_of(&maker);
