@@ -67,9 +67,9 @@ pub extern "C" fn swath_table_options_clear_columns(
     put(options, |options| options.columns.clear())
 }
 
-/// Sets the type of a column by a word: "bool"; "i8", "i16", "i32", "i64", "u8" and so on; "f32",
-/// "f64"; "date"; "timestamp[us]" or "timestamp[us, UTC]", with s, ms, us or ns; "text";
-/// "dictionary"; "null". A value of another type is an error of the call that reads, or of the
+/// Sets the type of a column by a word: `bool`; `i8`, `i16`, `i32`, `i64`, `u8` and so on; `f32`,
+/// `f64`; `date`; `timestamp[us]` or `timestamp[us, UTC]`, with `s`, `ms`, `us` or `ns`; `text`;
+/// `dictionary`; `null`. A value of another type is an error of the call that reads, or of the
 /// stream. `column` is its name in the header. Default: the type that holds all values in the file.
 /// Both texts are copied.
 ///
