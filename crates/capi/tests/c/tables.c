@@ -554,7 +554,7 @@ struct maker {
     int next_errno;         /* What `get_next` returns in place of its last batch. */
     const char *error;
     int64_t children;       /* Of each batch. */
-    int has_missing_row;
+    int has_missing_row, lacks_child;
     const void *values, *bytes;
     int64_t buffers, length;
     int made, is_released, open;
@@ -627,7 +627,7 @@ static int give_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
     made->column.n_buffers = maker->buffers;
     made->column.buffers = made->buffers;
     made->column.release = release_child;
-    made->children[0] = &made->column;
+    made->children[0] = maker->lacks_child ? NULL : &made->column;
     made->top[0] = maker->has_missing_row ? no_bits : NULL;
     out->length = maker->length;
     out->null_count = maker->has_missing_row ? maker->length : 0;
@@ -743,6 +743,9 @@ static void of_others(void) {
     maker = of_numbers();
     maker.children = 0;
     refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "array is not as");
+    maker = of_numbers();
+    maker.lacks_child = 1;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "a child is NULL");
     maker = of_numbers();
     maker.has_missing_row = 1;
     refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "missing as a whole");
