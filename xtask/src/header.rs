@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! crates/capi/src, cbindgen.toml → cbindgen → text → sections → crates/capi/include/swath.h
-//! introduction.txt, groups.txt ─────────────────────────┘       cargo xtask test: as committed?
+//! introduction.txt, groups.txt, arrow.txt ──────────────┘       cargo xtask test: as committed?
 //! ```
 
 mod groups;
@@ -48,11 +48,9 @@ fn generate(workspace: &Workspace) -> Result<String> {
     let mut text = Vec::new();
     bindings.with_context(|| format!("cannot make {HEADER}"))?.write(&mut text);
     let introduction = workspace.read(&format!("{CRATE}/introduction.txt"))?;
-    let text = layout::arranged(
-        &tidied(&String::from_utf8(text)?),
-        &introduction,
-        &groups(workspace)?,
-    )?;
+    let written = tidied(&String::from_utf8(text)?);
+    let file = |name: &str| workspace.read(&format!("{CRATE}/{name}"));
+    let text = layout::arranged(&written, &introduction, &groups(workspace)?, &file)?;
     Ok(tidied(&text))
 }
 

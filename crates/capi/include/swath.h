@@ -17,51 +17,56 @@
  *     [12]  Mirrors
  *     [13]  Profiles
  *     [14]  Write
- *     [15]  Append and forks
- *     [16]  Committed outputs
- *     [17]  Ordered output and tickets
- *     [18]  Shared drafts
- *     [19]  Jobs of many processes
+ *     [15]  Tables
+ *     [16]  Append and forks
+ *     [17]  Committed outputs
+ *     [18]  Ordered output and tickets
+ *     [19]  Shared drafts
+ *     [20]  Jobs of many processes
  *
  * Who frees what: whatever happened to a handle, free it exactly once. Freeing NULL does nothing.
  *
- *     handle                  made by                     freed by
- *     swath_buffer            swath_read                  swath_buffer_free
- *     swath_cancel_token      swath_cancel_token_new      swath_cancel_token_free
- *     swath_read_options      swath_read_options_new      swath_read_options_free
- *     swath_report            swath_read                  swath_report_free
- *                             swath_read_into
- *                             swath_scan
- *                             swath_sum
- *                             swath_count
- *                             swath_records
- *                             swath_prioritised_finish
- *     swath_record_options    swath_record_options_new    swath_record_options_free
- *     swath_files             swath_files_new             swath_files_free
- *     swath_ingest_options    swath_ingest_options_new    swath_ingest_options_free
- *     swath_ingested          swath_ingest                swath_ingested_free
- *     swath_class_plan        swath_class_plan_new        swath_class_plan_free
- *                             swath_class_plan_of_whole
- *     swath_prioritised       swath_read_prioritised      swath_prioritised_free
- *     swath_class             swath_prioritised_wait      swath_class_free
- *     swath_output_options    swath_output_options_new    swath_output_options_free
- *     swath_append            swath_append_create         swath_append_free
- *                             swath_append_to_existing
- *     swath_append_options    swath_append_options_new    swath_append_options_free
- *     swath_fork              swath_append_fork           swath_fork_free
- *                             swath_fork_fork
- *     swath_appended          swath_appended_open         swath_appended_free
- *     swath_ordered           swath_ordered_create        swath_ordered_free
- *     swath_ordered_options   swath_ordered_options_new   swath_ordered_options_free
- *     swath_ticket            swath_ordered_ticket        swath_ticket_free
- *     swath_draft_writer      swath_draft_open            swath_draft_writer_free
- *     swath_draft             swath_draft_create          swath_draft_free
- *     swath_job_options       swath_job_options_new       swath_job_options_free
- *     swath_job               swath_job_plan              swath_job_free
- *                             swath_job_open
- *                             swath_job_from_json
- *     swath_part              swath_job_part              swath_part_free
- *     swath_segment           swath_part_begin            swath_segment_free
+ *     handle                     made by                        freed by
+ *     swath_buffer               swath_read                     swath_buffer_free
+ *     swath_cancel_token         swath_cancel_token_new         swath_cancel_token_free
+ *     swath_read_options         swath_read_options_new         swath_read_options_free
+ *     swath_report               swath_read                     swath_report_free
+ *                                swath_read_into
+ *                                swath_scan
+ *                                swath_sum
+ *                                swath_count
+ *                                swath_records
+ *                                swath_prioritised_finish
+ *     swath_record_options       swath_record_options_new       swath_record_options_free
+ *     swath_files                swath_files_new                swath_files_free
+ *     swath_ingest_options       swath_ingest_options_new       swath_ingest_options_free
+ *     swath_ingested             swath_ingest                   swath_ingested_free
+ *     swath_class_plan           swath_class_plan_new           swath_class_plan_free
+ *                                swath_class_plan_of_whole
+ *     swath_prioritised          swath_read_prioritised         swath_prioritised_free
+ *     swath_class                swath_prioritised_wait         swath_class_free
+ *     swath_output_options       swath_output_options_new       swath_output_options_free
+ *     swath_table_options        swath_table_options_new        swath_table_options_free
+ *     swath_table_report         swath_table_read               swath_table_report_free
+ *                                swath_table_stream
+ *     swath_table_write_options  swath_table_write_options_new  swath_table_write_options_free
+ *     swath_append               swath_append_create            swath_append_free
+ *                                swath_append_to_existing
+ *     swath_append_options       swath_append_options_new       swath_append_options_free
+ *     swath_fork                 swath_append_fork              swath_fork_free
+ *                                swath_fork_fork
+ *     swath_appended             swath_appended_open            swath_appended_free
+ *     swath_ordered              swath_ordered_create           swath_ordered_free
+ *     swath_ordered_options      swath_ordered_options_new      swath_ordered_options_free
+ *     swath_ticket               swath_ordered_ticket           swath_ticket_free
+ *     swath_draft_writer         swath_draft_open               swath_draft_writer_free
+ *     swath_draft                swath_draft_create             swath_draft_free
+ *     swath_job_options          swath_job_options_new          swath_job_options_free
+ *     swath_job                  swath_job_plan                 swath_job_free
+ *                                swath_job_open
+ *                                swath_job_from_json
+ *     swath_part                 swath_job_part                 swath_part_free
+ *     swath_segment              swath_part_begin               swath_segment_free
  *
  * Everything else that a function returns or passes to a callback belongs to the library; its
  * comment says how long it is valid. Memory that you pass stays yours.
@@ -232,8 +237,8 @@ typedef enum {
      */
     SWATH_STATUS_OUTCOME_UNKNOWN = 11,
     /**
-     * A manifest, a segment, a file of checksums or a record is damaged or malicious; or no copy
-     * of a file has the right bytes, or too few copies agree.
+     * A manifest, a segment, a file of checksums, a record or the text of a table is damaged or
+     * malicious; or no copy of a file has the right bytes, or too few copies agree.
      */
     SWATH_STATUS_CORRUPT = 12,
     /**
@@ -1909,7 +1914,7 @@ const char *swath_report_profile(const swath_report *report);
 /* ==========================================================================================
  * [14] Write
  *
- * Complete under its name, or unchanged. Output options also serve the next two groups.
+ * Complete under its name, or unchanged. Output options also serve the groups that follow.
  *
  *     swath_output_options *options = NULL;
  *     const char text[] = "complete, or as before\n";
@@ -2041,12 +2046,13 @@ swath_status swath_output_options_set_hard_links(swath_output_options *options,
 const char *swath_output_options_text(const swath_output_options *options);
 
 /**
- * Sets how many threads write, including the calling one; at most 1024. Only `swath_write`
- * starts threads; forks and tickets are written by the caller's threads. Default 0: one; over a
- * network or FUSE up to 4.
+ * Sets how many threads write, including the calling one; at most 1024. Only `swath_write` and
+ * `swath_table_write` start threads; forks and tickets are written by the caller's threads. Default
+ * 0: one, over a network or FUSE up to 4; for tables one per core.
  */
 SWATH_MUST_CHECK
-swath_status swath_output_options_set_workers(swath_output_options *options, size_t workers);
+swath_status swath_output_options_set_workers(swath_output_options *options,
+                                              size_t workers);
 
 /**
  * Sets the function that receives the bytes written so far, and the pointer passed to it.
@@ -2077,7 +2083,881 @@ swath_status swath_write(const char *path,
                          size_t len);
 
 /* ==========================================================================================
- * [15] Append and forks
+ * [15] Tables
+ *
+ * CSV with columns of any types, read and written as Arrow's C stream: nanoarrow, Arrow C++, duckdb and
+ * polars take it without a copy. You call `release` of the stream, and of each schema and array from it,
+ * unless another library took it.
+ *
+ *     struct ArrowArrayStream batches;
+ *     struct ArrowArray batch;
+ *     const char *path = "points.csv";
+ *     int failed = 0;
+ *     check(swath_table_stream(&path, 1, NULL, NULL, &batches, NULL));
+ *     while ((failed = batches.get_next(&batches, &batch)) == 0 && batch.release != NULL) {
+ *         const int64_t *x = (const int64_t *)batch.children[0]->buffers[1];
+ *         printf("%lld rows, x[0] is %lld\n", (long long)batch.length, (long long)x[0]);
+ *         batch.release(&batch);
+ *     }
+ *     if (failed) { fprintf(stderr, "%s\n", batches.get_last_error(&batches)); }
+ *     batches.release(&batches);
+ * ========================================================================================== */
+
+/* Arrow's C data interface and C stream interface: three structures, the same in every library that has
+ * them. Headers of such libraries have the same guards, so the order of includes does not matter. */
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+/** A type, with a name. */
+struct ArrowSchema {
+    /** The type as text: "l" for 64-bit integers, "U" for text, "+s" for a struct, and so on. */
+    const char *format;
+    /** The name of a column. */
+    const char *name;
+    /** Pairs of texts, in binary form; NULL for none. */
+    const char *metadata;
+    /** ARROW_FLAG_NULLABLE and others. */
+    int64_t flags;
+    /** Number of `children`. */
+    int64_t n_children;
+    /** Of a table, its columns. */
+    struct ArrowSchema **children;
+    /** The type of the values of a dictionary, or NULL. */
+    struct ArrowSchema *dictionary;
+    /** Frees everything except the structure itself, and becomes NULL. */
+    void (*release)(struct ArrowSchema *schema);
+    /** Of the library that made it. */
+    void *private_data;
+};
+
+/** Values of one type. */
+struct ArrowArray {
+    /** Number of values. */
+    int64_t length;
+    /** Number of missing values; -1 if they were not counted. */
+    int64_t null_count;
+    /** How many values of the buffers come before the first. */
+    int64_t offset;
+    /** Number of `buffers`. */
+    int64_t n_buffers;
+    /** Number of `children`. */
+    int64_t n_children;
+    /** A bit for each value, 1 if it is there, or NULL if all are; then the values; of text, offsets and
+     * then bytes. */
+    const void **buffers;
+    /** Of a table, its columns. */
+    struct ArrowArray **children;
+    /** The values of a dictionary, or NULL. */
+    struct ArrowArray *dictionary;
+    /** Frees everything except the structure itself, and becomes NULL. */
+    void (*release)(struct ArrowArray *array);
+    /** Of the library that made it. */
+    void *private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+/** Arrays of one type, one after the other. One thread at a time may use it. */
+struct ArrowArrayStream {
+    /** Sets `out` to the type of the arrays. Returns 0 or an `errno`. */
+    int (*get_schema)(struct ArrowArrayStream *stream, struct ArrowSchema *out);
+    /** Sets `out` to the next array; `release` of it is NULL at the end. Returns 0 or an `errno`. */
+    int (*get_next)(struct ArrowArrayStream *stream, struct ArrowArray *out);
+    /** Returns why the last call failed, or NULL. Valid until the next call. */
+    const char *(*get_last_error)(struct ArrowArrayStream *stream);
+    /** Frees everything except the structure itself, and becomes NULL. */
+    void (*release)(struct ArrowArrayStream *stream);
+    /** Of the library that made it. */
+    void *private_data;
+};
+
+#endif /* ARROW_C_STREAM_INTERFACE */
+
+/**
+ * How the bytes of a text become characters.
+ */
+enum swath_encoding
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * As a byte order mark at the start says; UTF-8 without one.
+     */
+    SWATH_ENCODING_AUTO = 0,
+    /**
+     * UTF-8.
+     */
+    SWATH_ENCODING_UTF8 = 1,
+    /**
+     * Latin-1, that is windows-1252: every byte is a character.
+     */
+    SWATH_ENCODING_LATIN1 = 2,
+    /**
+     * UTF-16, the low byte of each unit first.
+     */
+    SWATH_ENCODING_UTF16_LE = 3,
+    /**
+     * UTF-16, the high byte of each unit first.
+     */
+    SWATH_ENCODING_UTF16_BE = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_encoding swath_encoding;
+#else
+typedef uint32_t swath_encoding;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What happens to a record with more or fewer fields than the table has columns.
+ */
+enum swath_ragged
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It is an error.
+     */
+    SWATH_RAGGED_REFUSE = 0,
+    /**
+     * Fields that it lacks are missing values; further fields are an error.
+     */
+    SWATH_RAGGED_PAD = 1,
+    /**
+     * It is left out, and the report has its line.
+     */
+    SWATH_RAGGED_SET_ASIDE = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_ragged swath_ragged;
+#else
+typedef uint32_t swath_ragged;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which columns of text become dictionaries, which hold each different text once.
+ */
+enum swath_dictionary
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Those whose type is set to "dictionary".
+     */
+    SWATH_DICTIONARY_TOLD = 0,
+    /**
+     * All.
+     */
+    SWATH_DICTIONARY_ALL = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_dictionary swath_dictionary;
+#else
+typedef uint32_t swath_dictionary;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How a table is written in its text, and what to read of it. Bytes that mean something are ASCII.
+ * One thread at a time may set options, and no thread while a call begins to read with them: it
+ * uses what is set then. NULL means defaults: what fits the text.
+ */
+typedef struct swath_table_options swath_table_options;
+
+/**
+ * Makes options with the defaults. Free them with `swath_table_options_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_new(swath_table_options **options);
+
+/**
+ * Frees options; NULL is ignored.
+ */
+void swath_table_options_free(swath_table_options *options);
+
+/**
+ * Reads the column with this name in the header, after those that were added before; columns that
+ * are not added are neither parsed nor checked. Default: all columns. The name is copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_add_column(swath_table_options *options,
+                                            const char *column);
+
+/**
+ * As `swath_table_options_add_column`, for the column with this index in the file, from 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_add_column_index(swath_table_options *options, size_t index);
+
+/**
+ * Forgets the columns that were added: all are read.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_clear_columns(swath_table_options *options);
+
+/**
+ * Sets the type of a column by a word: `bool`; `i8`, `i16`, `i32`, `i64`, `u8` and so on; `f32`,
+ * `f64`; `date`; `timestamp[us]` or `timestamp[us, UTC]`, with `s`, `ms`, `us` or `ns`; `text`;
+ * `dictionary`; `null`. A value of another type is an error of the call that reads, or of the
+ * stream. `column` is its name in the header. Default: the type that holds all values in the file.
+ * Both texts are copied.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT for any other word; the message lists all.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_type(swath_table_options *options,
+                                          const char *column,
+                                          const char *type);
+
+/**
+ * As `swath_table_options_set_type`, for the column with this index in the file, from 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_type_at(swath_table_options *options,
+                                             size_t index,
+                                             const char *type);
+
+/**
+ * Sets how dates or timestamps of a column are written, in the notation of strftime(3), such as
+ * "%d.%m.%Y". Without a type the column is a date if the format has no time, and otherwise a
+ * timestamp in microseconds. `column` is its name in the header. Both texts are copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_format(swath_table_options *options,
+                                            const char *column,
+                                            const char *format);
+
+/**
+ * As `swath_table_options_set_format`, for the column with this index in the file, from 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_format_at(swath_table_options *options,
+                                               size_t index,
+                                               const char *format);
+
+/**
+ * Gives a column another name in the batches and in the report. `column` is its name in the header.
+ * Both texts are copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_name(swath_table_options *options,
+                                          const char *column,
+                                          const char *name);
+
+/**
+ * As `swath_table_options_set_name`, for the column with this index in the file, from 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_name_at(swath_table_options *options,
+                                             size_t index,
+                                             const char *name);
+
+/**
+ * Sets the byte that separates fields. Default 0: of tab, `,`, `;` and `|` the one with the most
+ * consistent number of fields in the first lines.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_delimiter(swath_table_options *options,
+                                               uint8_t delimiter);
+
+/**
+ * Separates fields by runs of spaces and tabs; those around a line are ignored. It takes the place
+ * of the delimiter.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_blanks(swath_table_options *options);
+
+/**
+ * Sets how many lines name the columns: 0 for no names, 1 for the first line. Of several lines, the
+ * parts of a name are joined with `_`. Default: as `swath_table_options_set_header_auto`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_header_lines(swath_table_options *options,
+                                                  size_t lines);
+
+/**
+ * Lets the text decide whether the first line names the columns: it does if none of its fields is a
+ * value other than text, or if the column below one of its texts has another type than text. If all
+ * columns are of text, it does if its fields are distinct.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_header_auto(swath_table_options *options);
+
+/**
+ * Sets how many lines to skip before anything else, empty ones and comments included. Default 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_skip_rows(swath_table_options *options,
+                                               uint64_t lines);
+
+/**
+ * Sets how many rows to read at most; what follows them is not checked. Default SWATH_TO_END: all.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_rows(swath_table_options *options,
+                                          uint64_t rows);
+
+/**
+ * Sets the byte that may enclose fields: between two of them, a doubled one stands for itself, and
+ * delimiters and newlines are text. 0: none. Default `"`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_quote(swath_table_options *options,
+                                           uint8_t quote);
+
+/**
+ * Sets the byte after which any byte is text, inside quotes and outside. Default 0: none.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_escape(swath_table_options *options, uint8_t escape);
+
+/**
+ * Sets the byte that begins a line to skip. Default 0: none.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_comment(swath_table_options *options, uint8_t comment);
+
+/**
+ * Sets the decimal point. Default `.`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_decimal(swath_table_options *options, uint8_t decimal);
+
+/**
+ * Sets the byte between groups of three digits before the decimal point. Default 0: none.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_thousands(swath_table_options *options, uint8_t thousands);
+
+/**
+ * Sets the `count` fields that mean a missing value. Default: the empty field, `NA`, `N/A`, `null`,
+ * `NULL`. The words are copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_null_values(swath_table_options *options,
+                                                 const char *const *words,
+                                                 size_t count);
+
+/**
+ * Sets the `count` fields that mean true. Default: `true`, `True`, `TRUE`. The words are copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_true_values(swath_table_options *options,
+                                                 const char *const *words,
+                                                 size_t count);
+
+/**
+ * Sets the `count` fields that mean false. Default: `false`, `False`, `FALSE`. The words are copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_false_values(swath_table_options *options,
+                                                  const char *const *words,
+                                                  size_t count);
+
+/**
+ * Sets how bytes become characters. Default: SWATH_ENCODING_AUTO.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_encoding(swath_table_options *options,
+                                              swath_encoding encoding);
+
+/**
+ * Sets what happens to records with more or fewer fields than there are columns. Default:
+ * SWATH_RAGGED_REFUSE.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_ragged(swath_table_options *options, swath_ragged ragged);
+
+/**
+ * Sets which columns of text become dictionaries. Default: SWATH_DICTIONARY_TOLD.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_dictionary(swath_table_options *options,
+                                                swath_dictionary dictionary);
+
+/**
+ * Adds a last column called `name`, a dictionary, with the path of each row's file. Default NULL: no
+ * such column. The name is copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_file_column(swath_table_options *options,
+                                                 const char *name);
+
+/**
+ * Takes only the rows that begin in the `len` bytes from `offset` of each text; the last one is read
+ * to its end. If extents cover a text without overlap, each row begins in exactly one of them. The
+ * header is read anyway, and quotes are counted from the start. SWATH_TO_END stands for all bytes
+ * after the offset. Default: all rows.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_starting_in(swath_table_options *options,
+                                                 uint64_t offset,
+                                                 uint64_t len);
+
+/**
+ * Sets the bytes of text that become one batch. Rows and types do not depend on it. Default 0: 1 MiB.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_block_size(swath_table_options *options,
+                                                uint64_t bytes);
+
+/**
+ * A column. Fields may be added at the end.
+ */
+typedef struct {
+    /**
+     * Its name in the batches.
+     */
+    const char *name;
+    /**
+     * Its index in the file, from 0.
+     */
+    size_t index;
+    /**
+     * Its type, as `swath_table_options_set_type` takes it.
+     */
+    const char *type;
+    /**
+     * Whether the options set the type.
+     */
+    bool is_told;
+    /**
+     * The line in which the first record begins whose value made the type what it is, from 1. 0 if
+     * the options set the type, or there is no value.
+     */
+    uint64_t line;
+    /**
+     * The index of the file with that line, in the order of the paths.
+     */
+    size_t file;
+} swath_table_column;
+
+/**
+ * A column whose name in the header is empty, or that of a column before it. Fields may be added at
+ * the end.
+ */
+typedef struct {
+    /**
+     * Its index in the file, from 0.
+     */
+    size_t index;
+    /**
+     * The name in the header.
+     */
+    const char *from;
+    /**
+     * The name that it got instead.
+     */
+    const char *to;
+} swath_table_renamed;
+
+/**
+ * What was found in a table and done with it. Any number of threads may use it at once, also while
+ * another reads the stream, and it may outlive the stream. Its texts and structures are valid until
+ * it is freed.
+ */
+typedef struct swath_table_report swath_table_report;
+
+/**
+ * Reads text files with the same columns as one table, in the order of `paths`, into memory, by all
+ * workers. Each column has the type that holds all its values in all files, or the one that `table`
+ * sets; no value is guessed. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
+ * gives what was read; call its `release` in any case, which after a failure of this call is NULL.
+ * `table` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
+ * `swath_table_report_free`. After a failure it is NULL.
+ *
+ * Of `options`, which may be NULL, offset and length select a part of each text; mirrors need a call
+ * with one path.
+ *
+ * Errors as for `swath_read`; SWATH_STATUS_CORRUPT, with line, byte and column in the message, for
+ * text that is not a table, and for a value that is not of a type that was set;
+ * SWATH_STATUS_INVALID_ARGUMENT if options contradict each other, or name a column that does not
+ * exist.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_read(const char *const *paths,
+                              size_t count,
+                              const swath_read_options *options,
+                              const swath_table_options *table,
+                              struct ArrowArrayStream *batches,
+                              swath_table_report **report);
+
+/**
+ * As `swath_table_read`, in bounded memory: `batches` reads some blocks of text whenever its
+ * `get_next` is called, on the calling thread and on threads of the library. The types are found
+ * first, in a pass over all files, unless all are set. A pipe is read once: its types are those of
+ * its first 64 MiB. Compressed text is decompressed into memory.
+ *
+ * What is wrong with a value that is read later is an error of `get_next`: it returns an `errno`, and
+ * `get_last_error` of the stream has the whole message. Each further call returns the same. The stream
+ * may be read and released by any thread, one at a time; releasing it before its end ends the work.
+ * The pointers that `options` has for progress must be valid until then.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_stream(const char *const *paths,
+                                size_t count,
+                                const swath_read_options *options,
+                                const swath_table_options *table,
+                                struct ArrowArrayStream *batches,
+                                swath_table_report **report);
+
+/**
+ * Returns how many rows all batches have; of a stream, those that were read so far.
+ */
+uint64_t swath_table_report_rows(const swath_table_report *report);
+
+/**
+ * Returns what separates fields: one byte as a text, or "blanks". NULL for a table of one column for
+ * which no delimiter was set.
+ */
+const char *swath_table_report_delimiter(const swath_table_report *report);
+
+/**
+ * Returns the encoding of the first file: "utf-8", "latin-1", "utf-16le" or "utf-16be". NULL for NULL
+ * only.
+ */
+const char *swath_table_report_encoding(const swath_table_report *report);
+
+/**
+ * Returns how many lines name the columns.
+ */
+size_t swath_table_report_header_lines(const swath_table_report *report);
+
+/**
+ * Returns how many columns are read, without that of the files' names.
+ */
+size_t swath_table_report_column_count(const swath_table_report *report);
+
+/**
+ * Returns a column, in the order of the batches; NULL if `index` is not below the count.
+ */
+const swath_table_column *swath_table_report_column(const swath_table_report *report,
+                                                    size_t index);
+
+/**
+ * Returns how many values are missing in a column; of a stream, those that were read so far. 0 if
+ * `index` is not below the count.
+ */
+uint64_t swath_table_report_nulls(const swath_table_report *report,
+                                  size_t index);
+
+/**
+ * Returns how many columns got another name than the header has, because that is empty or taken.
+ */
+size_t swath_table_report_renamed_count(const swath_table_report *report);
+
+/**
+ * Returns such a column; NULL if `index` is not below the count.
+ */
+const swath_table_renamed *swath_table_report_renamed(const swath_table_report *report,
+                                                      size_t index);
+
+/**
+ * Returns how many records were left out (SWATH_RAGGED_SET_ASIDE); of a stream, so far.
+ */
+uint64_t swath_table_report_set_aside_count(const swath_table_report *report);
+
+/**
+ * Sets `line` to the line in which a record begins that was left out, from 1, and `file` to the index
+ * of its file; either may be NULL. The first 1,000 are listed: for a higher `index`, or one that is
+ * not below the count, it returns false and both stay unchanged.
+ */
+bool swath_table_report_set_aside(const swath_table_report *report,
+                                  size_t index,
+                                  size_t *file,
+                                  uint64_t *line);
+
+/**
+ * Frees a report; NULL is ignored.
+ */
+void swath_table_report_free(swath_table_report *report);
+
+/**
+ * The form of a table in its file.
+ */
+enum swath_table_form
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * By the end of the name: .csv; .tsv; .jsonl or .ndjson; .arrow, .feather or .ipc; .arrows. The
+     * end of a compressed stream after it does not count.
+     */
+    SWATH_TABLE_FORM_BY_NAME = 0,
+    /**
+     * Fields separated by commas, or by another delimiter.
+     */
+    SWATH_TABLE_FORM_CSV = 1,
+    /**
+     * The same, separated by tabs.
+     */
+    SWATH_TABLE_FORM_TSV = 2,
+    /**
+     * One JSON object per line.
+     */
+    SWATH_TABLE_FORM_JSON_LINES = 3,
+    /**
+     * Arrow's file format.
+     */
+    SWATH_TABLE_FORM_ARROW = 4,
+    /**
+     * Arrow's stream format.
+     */
+    SWATH_TABLE_FORM_ARROW_STREAM = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_table_form swath_table_form;
+#else
+typedef uint32_t swath_table_form;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which fields are quoted. A missing value never is.
+ */
+enum swath_quoting
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Texts that would otherwise be read as something else.
+     */
+    SWATH_QUOTING_MINIMAL = 0,
+    /**
+     * All.
+     */
+    SWATH_QUOTING_ALL = 1,
+    /**
+     * None. A text that needs quotes is an error.
+     */
+    SWATH_QUOTING_NEVER = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_quoting swath_quoting;
+#else
+typedef uint32_t swath_quoting;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What ends a line.
+ */
+enum swath_line_end
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * "\n".
+     */
+    SWATH_LINE_END_NEWLINE = 0,
+    /**
+     * "\r\n", as RFC 4180 has it.
+     */
+    SWATH_LINE_END_RETURN_NEWLINE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_line_end swath_line_end;
+#else
+typedef uint32_t swath_line_end;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whether the first line has the names of the columns.
+ */
+enum swath_header_line
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It has.
+     */
+    SWATH_HEADER_LINE_PRESENT = 0,
+    /**
+     * It has not.
+     */
+    SWATH_HEADER_LINE_ABSENT = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_header_line swath_header_line;
+#else
+typedef uint32_t swath_header_line;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whether an output is compressed, and how.
+ */
+enum swath_packing
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * If its name ends as that of a compressed stream does: .zst, .gz, .bgz, .bz2 and so on.
+     */
+    SWATH_PACKING_BY_NAME = 0,
+    /**
+     * No.
+     */
+    SWATH_PACKING_PLAIN = 1,
+    /**
+     * zstd: frames with checksums, and a seek table.
+     */
+    SWATH_PACKING_ZSTD = 2,
+    /**
+     * gzip: members with an index.
+     */
+    SWATH_PACKING_GZIP = 3,
+    /**
+     * Blocked gzip, as used for genomes.
+     */
+    SWATH_PACKING_BGZF = 4,
+    /**
+     * bzip2.
+     */
+    SWATH_PACKING_BZIP2 = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_packing swath_packing;
+#else
+typedef uint32_t swath_packing;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How a table is written in its file. One thread at a time may set options, and no thread while a
+ * call writes with them. NULL means defaults: form and compression by the name, a header, commas,
+ * quotes where necessary.
+ */
+typedef struct swath_table_write_options swath_table_write_options;
+
+/**
+ * Makes options with the defaults. Free them with `swath_table_write_options_free`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_new(swath_table_write_options **options);
+
+/**
+ * Frees options; NULL is ignored.
+ */
+void swath_table_write_options_free(swath_table_write_options *options);
+
+/**
+ * Sets the form. Default: SWATH_TABLE_FORM_BY_NAME.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_form(swath_table_write_options *options,
+                                                swath_table_form form);
+
+/**
+ * Sets the byte that separates fields of CSV. Default 0: `,`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_delimiter(swath_table_write_options *options,
+                                                     uint8_t delimiter);
+
+/**
+ * Sets which fields are quoted. Default: SWATH_QUOTING_MINIMAL.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_quoting(swath_table_write_options *options,
+                                                   swath_quoting quoting);
+
+/**
+ * Sets the word for a missing value. Default: an empty field; `NA` in a table of one column, since
+ * readers skip empty lines. The word is copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_null_word(swath_table_write_options *options,
+                                                     const char *word);
+
+/**
+ * Sets what ends a line. Default: SWATH_LINE_END_NEWLINE.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_line_end(swath_table_write_options *options,
+                                                    swath_line_end line_end);
+
+/**
+ * Sets whether the first line has the names of the columns. Default: SWATH_HEADER_LINE_PRESENT.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_header(swath_table_write_options *options,
+                                                  swath_header_line header);
+
+/**
+ * Sets whether the output is compressed, and how. Default: SWATH_PACKING_BY_NAME.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_packing(swath_table_write_options *options,
+                                                   swath_packing packing);
+
+/**
+ * Sets the level of compression. Which levels there are depends on the format; another one is an
+ * error of the call that writes. Default: the format's own.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_level(swath_table_write_options *options,
+                                                 int32_t level);
+
+/**
+ * Sets the bytes of text that a worker formats at a time, or of values in one batch of an Arrow file.
+ * Default 0: chosen by form.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write_options_set_block_size(swath_table_write_options *options,
+                                                      uint64_t bytes);
+
+/**
+ * Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
+ * stream, compressed on the way if the name or `table` says so. The file is complete under its name,
+ * or as it was before. Sets `rows` to the number of rows and `bytes` to the bytes of the file; either
+ * may be NULL. `output` and `table` may be NULL for defaults.
+ *
+ * It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
+ * released. Its functions are called on the calling thread and on threads of the library, one at a
+ * time; what holds for callbacks holds for them.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if the stream was released before, has no tables, or has a column or
+ * a value that the form cannot hold; if the stream fails, the status for its `errno`, which
+ * `swath_last_error_errno` returns too, with its text in the message; otherwise as for `swath_write`.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_write(const char *path,
+                               struct ArrowArrayStream *batches,
+                               const swath_output_options *output,
+                               const swath_table_write_options *table,
+                               uint64_t *rows,
+                               uint64_t *bytes);
+
+/* ==========================================================================================
+ * [16] Append and forks
  *
  * Threads write at once; the file is the one that the serial program would write. Free the output
  * and every fork, after `commit` and `finish` too.
@@ -2326,7 +3206,7 @@ swath_status swath_fork_finish(const swath_fork *fork);
 void swath_fork_free(swath_fork *fork);
 
 /* ==========================================================================================
- * [16] Committed outputs
+ * [17] Committed outputs
  *
  *     swath_appended *appended = NULL;
  *     char bytes[16];
@@ -2387,7 +3267,7 @@ swath_status swath_appended_verify(const swath_appended *appended);
 void swath_appended_free(swath_appended *appended);
 
 /* ==========================================================================================
- * [17] Ordered output and tickets
+ * [18] Ordered output and tickets
  *
  * Chunks in the order of their tickets, in bounded memory. Free the output and every ticket.
  *
@@ -2560,7 +3440,7 @@ swath_status swath_ticket_done(const swath_ticket *ticket);
 void swath_ticket_free(swath_ticket *ticket);
 
 /* ==========================================================================================
- * [18] Shared drafts
+ * [19] Shared drafts
  *
  * One file that several processes write, each at its own places, and one commit. The texts belong to
  * the handles.
@@ -2701,7 +3581,7 @@ swath_status swath_draft_commit_with_gaps(const swath_draft *draft,
 void swath_draft_free(swath_draft *draft);
 
 /* ==========================================================================================
- * [19] Jobs of many processes
+ * [20] Jobs of many processes
  *
  * Parts may be done on any process, several times and several times at once; the output is right, once.
  *

@@ -35,36 +35,6 @@ pub(crate) fn json(text: String) -> Result<CString> {
     CString::new(text).map_err(|error| Failure::new(Status::Panic, error.to_string()))
 }
 
-/// The strings in an array of C.
-///
-/// # Safety
-///
-/// `pointer` is NULL, or leads to `count` strings that end with NUL.
-pub(crate) unsafe fn texts<'p>(
-    pointer: *const *const c_char,
-    count: usize,
-    name: &str,
-) -> Result<Vec<&'p str>> {
-    // SAFETY: as above.
-    let pointers = unsafe { pointer::items(pointer, count, name) }?;
-    let each = |(index, &text): (usize, &*const c_char)| {
-        // SAFETY: as above.
-        unsafe { utf8(text, &format!("{name}[{index}]")) }
-    };
-    pointers.iter().enumerate().map(each).collect()
-}
-
-/// A string that must be text.
-///
-/// # Safety
-///
-/// As [`pointer::text`].
-pub(crate) unsafe fn utf8<'p>(pointer: *const c_char, name: &str) -> Result<&'p str> {
-    // SAFETY: as above.
-    let bytes = unsafe { pointer::text(pointer, name) }?;
-    std::str::from_utf8(bytes).map_err(|_| Failure::invalid(format!("`{name}` is not UTF-8")))
-}
-
 /// Begins a file of `len` bytes that replaces `path`, or creates it, when it is committed. Until
 /// then it has a hidden name in the same folder, under which only processes of this user can open
 /// it. `options` may be NULL for defaults. Free it with `swath_draft_free`, after the commit too.
@@ -116,7 +86,7 @@ pub unsafe extern "C" fn swath_draft_open(
     guard(|| {
         let place = handle(writer, "writer")?;
         // SAFETY: the contract of the header.
-        let token = DraftToken::from_json(unsafe { utf8(token, "token") }?)?;
+        let token = DraftToken::from_json(unsafe { pointer::utf8(token, "token") }?)?;
         let write = WriteOptions::new().with_output(OutputOptions::of(options));
         let writer = Shared::new(write.open_shared(&token)?, "writer");
         *place = Some(Box::new(DraftWriter { writer, receipt: OnceLock::new() }));
@@ -206,7 +176,7 @@ pub unsafe extern "C" fn swath_draft_commit(
     count: usize,
 ) -> Status {
     // SAFETY: the contract of the header.
-    let receipts = unsafe { texts(receipts, count, "receipts") };
+    let receipts = unsafe { pointer::texts(receipts, count, "receipts") };
     commit(draft, receipts, SharedDraft::commit)
 }
 
@@ -218,7 +188,7 @@ pub unsafe extern "C" fn swath_draft_commit_with_gaps(
     count: usize,
 ) -> Status {
     // SAFETY: the contract of the header.
-    let receipts = unsafe { texts(receipts, count, "receipts") };
+    let receipts = unsafe { pointer::texts(receipts, count, "receipts") };
     commit(draft, receipts, SharedDraft::commit_with_gaps)
 }
 

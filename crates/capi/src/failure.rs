@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CString, OsStr, c_char};
+use std::fmt;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
@@ -21,6 +22,13 @@ pub(crate) struct Failure {
     extent: Option<Extent>,
     /// A map was requested, and the library refused it.
     is_unmapped: bool,
+}
+
+/// What programs branch on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kind {
+    status: Status,
+    errno: i32,
 }
 
 /// The result of everything that a C function does.
@@ -73,11 +81,55 @@ impl Failure {
     pub(crate) fn saying(self, message: String) -> Self {
         Self { message, ..self }
     }
+
+    /// What programs branch on.
+    pub(crate) fn kind(&self) -> Kind {
+        Kind { status: self.status, errno: self.errno }
+    }
+
+    pub(crate) fn with_kind(self, kind: Kind) -> Self {
+        Self { status: kind.status, errno: kind.errno, ..self }
+    }
+
+    /// The failure of a function that returns a number of the kernel.
+    pub(crate) fn of_errno(errno: i32, message: impl Into<String>) -> Self {
+        let kind = io::Error::from_raw_os_error(errno).kind();
+        Self { errno, ..Self::new(Status::of_kind(kind), message) }
+    }
+
+    /// What is reported where a number of the kernel is all there is: never 0.
+    pub(crate) fn as_errno(&self) -> i32 {
+        /// Numbers of Linux.
+        const EIO: i32 = 5;
+        const ENOMEM: i32 = 12;
+        const EINVAL: i32 = 22;
+        const ECANCELED: i32 = 125;
+        match self.status {
+            _ if self.errno != 0 => self.errno,
+            Status::OutOfMemory => ENOMEM,
+            Status::InvalidArgument | Status::Corrupt => EINVAL,
+            Status::Cancelled => ECANCELED,
+            _ => EIO,
+        }
+    }
+
+    /// The message, as C gets it.
+    pub(crate) fn text(&self) -> CString {
+        c_string(swath::machine::escaped(&self.message).into_bytes())
+    }
 }
 
 fn bytes_of(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
 
 impl From<swath::Error> for Failure {
     fn from(error: swath::Error) -> Self {
@@ -93,7 +145,9 @@ impl From<swath_formats::Error> for Failure {
         }
         let status = match error.reason() {
             FormatReason::Truncated => Status::Truncated,
-            FormatReason::Invalid => Status::InvalidArgument,
+            FormatReason::Invalid | FormatReason::Unsupported => Status::InvalidArgument,
+            // A value that its type cannot hold.
+            FormatReason::TooLarge if error.line().is_some() => Status::Corrupt,
             FormatReason::TooLarge => Status::OutOfMemory,
             FormatReason::Library => Status::Io,
             _ => Status::Corrupt,
@@ -140,8 +194,8 @@ pub(crate) fn forget() {
 
 /// Keeps `failure` for the calling thread and returns its status.
 pub(crate) fn keep(failure: Failure) -> Status {
-    let Failure { status, message, errno, path, extent, .. } = failure;
-    let message = c_string(swath::machine::escaped(&message).into_bytes());
+    let message = failure.text();
+    let Failure { status, errno, path, extent, .. } = failure;
     let kept = Kept { message, path: c_string(path), errno, extent };
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| last.replace(kept)));
     status
@@ -214,6 +268,20 @@ mod tests {
         assert_eq!(swath_last_error_errno(), 2);
         forget();
         assert_eq!((message().as_str(), swath_last_error_errno()), ("", 0));
+    }
+
+    #[test]
+    fn a_failure_always_has_a_number_of_the_kernel_for_others() {
+        let errno = |status| Failure::new(status, "").as_errno();
+        assert_eq!(
+            [Status::Corrupt, Status::Cancelled, Status::Panic].map(errno),
+            [22, 125, 5],
+            "EINVAL, ECANCELED, EIO"
+        );
+        let denied = Failure::of_errno(13, "told by others");
+        let expected = Kind { status: Status::PermissionDenied, errno: 13 };
+        assert_eq!((denied.kind(), denied.as_errno()), (expected, 13));
+        assert_eq!(Failure::invalid("").with_kind(expected).kind(), expected);
     }
 
     #[test]

@@ -9,16 +9,21 @@ use crate::status::Status;
 /// Does the work of a C function.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
     failure::forget();
-    // The work changes only handles, whose types stay consistent when they unwind.
-    match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => {
+    match caught(work) {
+        Ok(()) => {
             // A call that a callback made on this thread may have failed.
             failure::forget();
             Status::Ok
         }
-        Ok(Err(failure)) => failure::keep(failure),
-        Err(panic) => failure::keep(Failure::new(Status::Panic, words(&*panic))),
+        Err(failure) => failure::keep(failure),
     }
+}
+
+/// Does work that C waits for; a panic is a failure.
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    // The work changes only handles, whose types stay consistent when they unwind.
+    let done = catch_unwind(AssertUnwindSafe(work));
+    done.unwrap_or_else(|panic| Err(Failure::new(Status::Panic, words(&*panic))))
 }
 
 /// Does work that cannot fail, such as freeing; the last failure stays.

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use swath::job::{Done, Plan};
 use swath::machine::counted;
 
-use crate::draft::{json, texts, utf8};
+use crate::draft::json;
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
 use crate::output::OutputOptions;
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn swath_job_from_json(
     job: Option<&mut MaybeUninit<Option<Box<Job>>>>,
 ) -> Status {
     // SAFETY: the contract of the header.
-    let text = unsafe { utf8(text, "text") };
+    let text = unsafe { pointer::utf8(text, "text") };
     Job::put(job, || Ok(Plan::from_json(text?)?))
 }
 
@@ -171,7 +171,7 @@ pub unsafe extern "C" fn swath_job_commit(
         let done = match receipts.is_null() && count == 0 {
             true => plan.done()?,
             // SAFETY: the contract of the header.
-            false => unsafe { texts(receipts, count, "receipts") }?
+            false => unsafe { pointer::texts(receipts, count, "receipts") }?
                 .into_iter()
                 .map(receipt)
                 .collect::<Result<_>>()?,

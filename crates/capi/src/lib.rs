@@ -48,5 +48,6 @@ pub mod scan;
 mod setter;
 pub mod status;
 pub mod sum;
+pub mod table;
 mod user;
 pub mod version;

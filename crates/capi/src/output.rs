@@ -173,9 +173,9 @@ pub extern "C" fn swath_output_options_text(options: Option<&OutputOptions>) -> 
     options.and_then(|options| options.text.as_deref()).unwrap_or(DEFAULTS).as_ptr()
 }
 
-/// Sets how many threads write, including the calling one; at most 1024. Only `swath_write`
-/// starts threads; forks and tickets are written by the caller's threads. Default 0: one; over a
-/// network or FUSE up to 4.
+/// Sets how many threads write, including the calling one; at most 1024. Only `swath_write` and
+/// `swath_table_write` start threads; forks and tickets are written by the caller's threads. Default
+/// 0: one, over a network or FUSE up to 4; for tables one per core.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_set_workers(
     options: Option<&mut OutputOptions>,

@@ -71,6 +71,36 @@ pub(crate) unsafe fn text<'p>(pointer: *const c_char, name: &str) -> Result<&'p 
     Ok(unsafe { CStr::from_ptr(pointer) }.to_bytes())
 }
 
+/// The strings in an array of C.
+///
+/// # Safety
+///
+/// `pointer` is NULL, or leads to `count` strings that end with NUL.
+pub(crate) unsafe fn texts<'p>(
+    pointer: *const *const c_char,
+    count: usize,
+    name: &str,
+) -> Result<Vec<&'p str>> {
+    // SAFETY: as above.
+    let pointers = unsafe { items(pointer, count, name) }?;
+    let each = |(index, &text): (usize, &*const c_char)| {
+        // SAFETY: as above.
+        unsafe { utf8(text, &format!("{name}[{index}]")) }
+    };
+    pointers.iter().enumerate().map(each).collect()
+}
+
+/// A string that must be text.
+///
+/// # Safety
+///
+/// As [`path`].
+pub(crate) unsafe fn utf8<'p>(pointer: *const c_char, name: &str) -> Result<&'p str> {
+    // SAFETY: as above.
+    let bytes = unsafe { text(pointer, name) }?;
+    std::str::from_utf8(bytes).map_err(|_| Failure::invalid(format!("`{name}` is not UTF-8")))
+}
+
 /// Several paths.
 ///
 /// # Safety

@@ -72,7 +72,8 @@ pub(crate) fn tell(place: Option<&mut Option<Box<Report>>>, report: swath::Repor
     }
 }
 
-fn c_string(text: &[u8]) -> CString {
+/// A text as C has it, up to a NUL byte.
+pub(crate) fn c_string(text: &[u8]) -> CString {
     let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
     CString::new(&text[..end]).unwrap_or_default()
 }

@@ -40,8 +40,8 @@ pub enum Status {
     Poisoned = 10,
     /// The name was changed, but it is not known whether the change survives a power cut.
     OutcomeUnknown = 11,
-    /// A manifest, a segment, a file of checksums or a record is damaged or malicious; or no copy
-    /// of a file has the right bytes, or too few copies agree.
+    /// A manifest, a segment, a file of checksums, a record or the text of a table is damaged or
+    /// malicious; or no copy of a file has the right bytes, or too few copies agree.
     Corrupt = 12,
     /// A callback returned a value other than 0.
     Stopped = 13,

@@ -3,6 +3,7 @@
 //! ```text
 //! == Buffers                          the title
 //! swath_buffer swath_buffer_*         the names in it, in this order
+//! @arrow.txt                          a file of `crates/capi` whose text comes before them, if any
 //!
 //! Who frees what.                     text, if any
 //!
@@ -19,6 +20,8 @@ const MOST_LINES: usize = 12;
 pub(crate) struct Group {
     pub(crate) title: String,
     names: Vec<String>,
+    /// A file with declarations that are not generated.
+    pub(super) file: Option<String>,
     text: Vec<String>,
     /// Without the indentation.
     pub(crate) example: Vec<String>,
@@ -37,6 +40,14 @@ pub(super) fn parse(text: &str) -> Result<Vec<Group>> {
     for part in text.split("\n== ").skip(1) {
         let (title, rest) = part.split_once('\n').context("a group without names")?;
         let (names, rest) = rest.split_once('\n').context("a group without an example")?;
+        let (file, rest) = match rest.strip_prefix('@') {
+            Some(rest) => {
+                let (file, rest) =
+                    rest.split_once('\n').context("a group without an example")?;
+                (Some(file.trim().to_owned()), rest)
+            }
+            None => (None, rest),
+        };
         let (example, text): (Vec<&str>, Vec<&str>) =
             rest.lines().partition(|line| line.starts_with("    "));
         let text = text.join("\n").trim().lines().map(str::to_owned).collect();
@@ -47,7 +58,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Group>> {
             example.len()
         );
         let names = names.split_whitespace().map(str::to_owned).collect();
-        groups.push(Group { title: title.to_owned(), names, text, example });
+        groups.push(Group { title: title.to_owned(), names, file, text, example });
     }
     Ok(groups)
 }
@@ -150,6 +161,14 @@ mod tests {
         let heading = groups[0].heading(7);
         let middle: Vec<&str> = heading.lines().skip(1).take(6).collect();
         assert_eq!(middle, [" * [7] One", " *", " * Text", " * of it.", " *", " *     int i;"]);
+    }
+
+    #[test]
+    fn a_group_may_have_a_file_of_its_own() {
+        let groups = parse("\n== One\na_x a_*\n@a.txt\n\n    int i;\n").expect("a group");
+        assert_eq!(groups[0].file.as_deref(), Some("a.txt"));
+        assert_eq!(place(&groups, "a.txt"), None);
+        assert_eq!(groups[0].example, ["int i;"]);
     }
 
     #[test]

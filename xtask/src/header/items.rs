@@ -83,7 +83,7 @@ pub(super) fn handles(items: &[Item]) -> Vec<String> {
 }
 
 fn row(handle: &str, made: &str, freed: &str) -> String {
-    format!("    {handle:<22}  {made:<26}  {freed}").trim_end().to_owned()
+    format!("    {handle:<25}  {made:<29}  {freed}").trim_end().to_owned()
 }
 
 #[cfg(test)]

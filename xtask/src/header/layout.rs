@@ -45,8 +45,14 @@ const EPILOGUE: &str = r#"
 #endif /* SWATH_H */
 "#;
 
-/// Lays out what cbindgen has written: every declaration in its section.
-pub(super) fn arranged(written: &str, introduction: &str, groups: &[Group]) -> Result<String> {
+/// Lays out what cbindgen has written: every declaration in its section. `file` reads a file that a
+/// group names.
+pub(super) fn arranged(
+    written: &str,
+    introduction: &str,
+    groups: &[Group],
+    file: &dyn Fn(&str) -> Result<String>,
+) -> Result<String> {
     let items = items::split(written)?;
     let mut placed: Vec<(Place, &Item)> = Vec::new();
     for item in &items {
@@ -68,6 +74,9 @@ pub(super) fn arranged(written: &str, introduction: &str, groups: &[Group]) -> R
         let own: Vec<_> = placed.iter().filter(|(place, _)| place.group == index).collect();
         ensure!(!own.is_empty(), "nothing is in the group `{}`", group.title);
         write!(text, "\n{}\n", group.heading(index + 1))?;
+        if let Some(name) = &group.file {
+            write!(text, "\n{}\n", file(name)?.trim_end())?;
+        }
         for (_, item) in own {
             write!(text, "\n{}\n", checked(&item.text))?;
         }
@@ -104,9 +113,13 @@ mod tests {
         groups::parse(text).expect("two groups")
     }
 
+    fn file(name: &str) -> Result<String> {
+        Ok(format!("/* All of {name}. */\n"))
+    }
+
     #[test]
     fn sections_come_in_order_and_a_status_must_be_checked() {
-        let text = arranged(WRITTEN, "/*\n * @CONTENTS\n * @HANDLES\n */\n", &groups());
+        let text = arranged(WRITTEN, "/*\n * @CONTENTS\n * @HANDLES\n */\n", &groups(), &file);
         let text = text.expect("all have a place");
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
         assert!(at(" *      [1]  First\n *      [2]  Second\n") < at(" * [1] First"));
@@ -114,13 +127,24 @@ mod tests {
         assert!(
             at("swath_b swath_b;") < at(" */\nSWATH_MUST_CHECK\nswath_status swath_b_new(")
         );
-        assert!(at("handle") < at("swath_b_new                 swath_b_free"));
+        assert!(at("handle") < at("swath_b_new                    swath_b_free"));
+    }
+
+    #[test]
+    fn the_file_of_a_group_stands_before_its_declarations() {
+        let text =
+            "\n== First\nSWATH_A\n\n    x;\n\n== Second\nswath_b swath_b_*\n@b.txt\n\n    y;\n";
+        let groups = groups::parse(text).expect("two groups");
+        let text = arranged(WRITTEN, "", &groups, &file).expect("all have a place");
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{part}: {text}"));
+        assert!(at(" * [2] Second") < at("/* All of b.txt. */"));
+        assert!(at("/* All of b.txt. */") < at("typedef struct swath_b"));
     }
 
     #[test]
     fn a_declaration_without_a_group_is_an_error() {
         let more = format!("{WRITTEN}\nvoid swath_c(void);\n");
-        let error = arranged(&more, "", &groups()).expect_err("swath_c").to_string();
+        let error = arranged(&more, "", &groups(), &file).expect_err("swath_c").to_string();
         assert!(error.contains("`swath_c` is in no group"), "{error}");
     }
 }

@@ -108,6 +108,30 @@ static int classes(void) {
     return done;
 }
 
+/* In memory, as a stream, and from there into a file. */
+static int tables(void) {
+    const char *path = "table.csv";
+    struct ArrowArrayStream stream;
+    struct ArrowArray batch;
+    int done = 0, failed = 0;
+    int64_t rows = 0;
+    if (went_well(swath_table_read(&path, 1, NULL, NULL, &stream, NULL))) {
+        done += went_well(swath_table_write("copy.csv", &stream, NULL, NULL, NULL, NULL));
+    }
+    CHECK(stream.release == NULL);
+    if (!went_well(swath_table_stream(&path, 1, NULL, NULL, &stream, NULL))) {
+        CHECK(stream.release == NULL);
+        return done;
+    }
+    while ((failed = stream.get_next(&stream, &batch)) == 0 && batch.release != NULL) {
+        rows += batch.length;
+        batch.release(&batch);
+    }
+    CHECK(failed == EMFILE || rows == 2);
+    stream.release(&stream);
+    return done + (failed == 0);
+}
+
 /* The file of before stands, or the whole new one. */
 static int writes(const char *path, swath_mode mode) {
     swath_append_options *options = NULL;
@@ -175,18 +199,22 @@ static void with_descriptors(int left) {
     snprintf(plain, sizeof plain, "plain%d", left);
     snprintf(segments, sizeof segments, "segments%d", left);
     /* What the library keeps for itself, it opens before. */
-    CHECK(reads() == 5 && many_files() == 1 && classes() == 1);
+    CHECK(reads() == 5 && many_files() == 1 && classes() == 1 && tables() == 2);
+    CHECK(unlink("copy.csv") == 0);
     int taken[MOST];
     int count = take_all_but(left, taken);
     int before = open_now();
-    int done = reads() + many_files() + classes();
+    int done = reads() + many_files() + classes() + tables();
     int is_plain = writes(plain, SWATH_MODE_PLAIN);
     int is_segments = writes(segments, SWATH_MODE_SEGMENTS);
     CHECK(open_now() == before);
     CHECK(left > 0 || done == 0);
-    CHECK(left < 8 || done == 7);
+    CHECK(left < 8 || done == 9);
     while (count > 0) {
         close(taken[--count]);
+    }
+    if (access("copy.csv", F_OK) == 0) {
+        check_text("copy.csv", "n,text\n1,one\n2,two\n");
     }
     check_written(plain, is_plain);
     check_written(segments, is_segments);
@@ -216,6 +244,7 @@ int main(void) {
     for (size_t index = 0; index < len; index++) {
         sum_of_all += expected[index];
     }
+    make_text("table.csv", "n,text\n1,one\n2,two\n");
     CHECK(mkdir("folder", 0755) == 0);
     for (int index = 0; index < FILES; index++) {
         char path[64];

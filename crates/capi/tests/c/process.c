@@ -44,6 +44,19 @@ static void append(const char *path) {
     swath_appended_free(appended);
 }
 
+/* Reads and writes a table. */
+static void copy_table(void) {
+    const char *path = "table.csv";
+    struct ArrowArrayStream batches;
+    uint64_t rows = 0;
+    OK(swath_table_read(&path, 1, NULL, NULL, &batches, NULL));
+    batches.release(&batches);
+    OK(swath_table_stream(&path, 1, NULL, NULL, &batches, NULL));
+    OK(swath_table_write("copy.csv", &batches, NULL, NULL, &rows, NULL));
+    CHECK(batches.release == NULL && rows == 2);
+    check_text("copy.csv", "n,text\n1,one\n2,two\n");
+}
+
 static void work(const char *path) {
     swath_read_options *options = NULL;
     swath_buffer *buffer = NULL;
@@ -72,11 +85,13 @@ static void work(const char *path) {
     swath_ingested_free(ingested);
     swath_files_free(files);
     swath_read_options_free(options);
+    copy_table();
     append(path);
 }
 
 int main(void) {
     make_file("large", large());
+    make_text("table.csv", "n,text\n1,one\n2,two\n");
     expected = stdio_read("large", &len);
     work("of the parent");
     pid_t child = fork();

@@ -1,0 +1,18 @@
+//! Tables of any types, as streams of Arrow's C interface.
+//!
+//! ```text
+//! text ── swath_table_read, swath_table_stream ── ArrowArrayStream      export: our batches for others
+//! text ── swath_table_write ──────────────────── ArrowArrayStream      given: batches of others for us
+//! ```
+//!
+//! The structures are those of Arrow's specification; `arrow.txt` declares them in the header.
+
+pub mod columns;
+mod export;
+mod given;
+pub mod options;
+pub mod read;
+pub mod report;
+mod shape;
+pub mod write;
+pub mod write_options;

@@ -1,0 +1,245 @@
+//! What was found in a table.
+
+use std::ffi::{CString, c_char};
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use swath_formats::table::{self, ColumnReport, Delimiter, Encoding, Renamed, SetAside};
+
+use crate::guard::quietly;
+use crate::report::c_string;
+
+/// What was found in a table and done with it. Any number of threads may use it at once, also while
+/// another reads the stream, and it may outlive the stream. Its texts and structures are valid until
+/// it is freed.
+#[derive(Debug)]
+pub struct TableReport {
+    delimiter: Option<CString>,
+    encoding: CString,
+    header_lines: usize,
+    columns: Vec<TableColumn>,
+    renamed: Vec<TableRenamed>,
+    counts: Arc<Counts>,
+    /// What the structures point to.
+    _names: Vec<CString>,
+}
+
+// SAFETY: the pointers in it lead to its own strings, which never change.
+unsafe impl Send for TableReport {}
+// SAFETY: as above.
+unsafe impl Sync for TableReport {}
+
+/// A column. Fields may be added at the end.
+#[repr(C)]
+#[derive(Debug)]
+pub struct TableColumn {
+    /// Its name in the batches.
+    pub name: *const c_char,
+    /// Its index in the file, from 0.
+    pub index: usize,
+    /// Its type, as `swath_table_options_set_type` takes it.
+    pub r#type: *const c_char,
+    /// Whether the options set the type.
+    pub is_told: bool,
+    /// The line in which the first record begins whose value made the type what it is, from 1. 0 if
+    /// the options set the type, or there is no value.
+    pub line: u64,
+    /// The index of the file with that line, in the order of the paths.
+    pub file: usize,
+}
+
+/// A column whose name in the header is empty, or that of a column before it. Fields may be added at
+/// the end.
+#[repr(C)]
+#[derive(Debug)]
+pub struct TableRenamed {
+    /// Its index in the file, from 0.
+    pub index: usize,
+    /// The name in the header.
+    pub from: *const c_char,
+    /// The name that it got instead.
+    pub to: *const c_char,
+}
+
+/// What grows while a stream is read.
+#[derive(Debug, Default)]
+pub(super) struct Counts(Mutex<Counted>);
+
+#[derive(Debug, Default)]
+struct Counted {
+    rows: u64,
+    /// Of each column.
+    nulls: Vec<u64>,
+    aside: SetAside,
+}
+
+impl Counts {
+    fn lock(&self) -> MutexGuard<'_, Counted> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes over what the library has counted.
+    pub(super) fn set(&self, report: &table::TableReport) {
+        let mut counted = self.lock();
+        counted.rows = report.rows;
+        counted.nulls.clear();
+        counted.nulls.extend(report.columns.iter().map(|column| column.nulls));
+        if counted.aside.count != report.set_aside.count {
+            counted.aside.clone_from(&report.set_aside);
+        }
+    }
+}
+
+/// Texts that structures point to.
+#[derive(Default)]
+struct Names(Vec<CString>);
+
+impl Names {
+    fn keep(&mut self, text: &str) -> *const c_char {
+        let text = c_string(text.as_bytes());
+        let first = text.as_ptr();
+        self.0.push(text);
+        first
+    }
+
+    fn column(&mut self, column: &ColumnReport) -> TableColumn {
+        TableColumn {
+            name: self.keep(&column.name),
+            index: column.index,
+            r#type: self.keep(&column.kind.to_string()),
+            is_told: column.is_told,
+            line: column.deciding.map_or(0, |at| at.line),
+            file: column.deciding.map_or(0, |at| at.source),
+        }
+    }
+
+    fn renamed(&mut self, renamed: &Renamed) -> TableRenamed {
+        let Renamed { index, from, to, .. } = renamed;
+        TableRenamed { index: *index, from: self.keep(from), to: self.keep(to) }
+    }
+}
+
+impl TableReport {
+    /// The report, and where a stream counts.
+    pub(super) fn new(report: &table::TableReport) -> (Self, Arc<Counts>) {
+        let counts = Arc::new(Counts::default());
+        counts.set(report);
+        let mut names = Names::default();
+        let columns = report.columns.iter().map(|column| names.column(column)).collect();
+        let renamed = report.renamed.iter().map(|renamed| names.renamed(renamed)).collect();
+        let encoding = Encoding::WORDS.iter().find(|(_, it)| *it == report.encoding);
+        let made = Self {
+            delimiter: report.delimiter.map(text_of),
+            encoding: c_string(encoding.map_or("", |(word, _)| word).as_bytes()),
+            header_lines: report.header_lines,
+            columns,
+            renamed,
+            counts: Arc::clone(&counts),
+            _names: names.0,
+        };
+        (made, counts)
+    }
+}
+
+fn text_of(delimiter: Delimiter) -> CString {
+    match delimiter {
+        Delimiter::Byte(byte) => c_string(&[byte]),
+        _ => c"blanks".to_owned(),
+    }
+}
+
+/// Returns how many rows all batches have; of a stream, those that were read so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_rows(report: Option<&TableReport>) -> u64 {
+    report.map_or(0, |it| it.counts.lock().rows)
+}
+
+/// Returns what separates fields: one byte as a text, or "blanks". NULL for a table of one column for
+/// which no delimiter was set.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_delimiter(report: Option<&TableReport>) -> *const c_char {
+    let delimiter = report.and_then(|it| it.delimiter.as_ref());
+    delimiter.map_or(ptr::null(), |text| text.as_ptr())
+}
+
+/// Returns the encoding of the first file: "utf-8", "latin-1", "utf-16le" or "utf-16be". NULL for NULL
+/// only.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_encoding(report: Option<&TableReport>) -> *const c_char {
+    report.map_or(ptr::null(), |it| it.encoding.as_ptr())
+}
+
+/// Returns how many lines name the columns.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_header_lines(report: Option<&TableReport>) -> usize {
+    report.map_or(0, |it| it.header_lines)
+}
+
+/// Returns how many columns are read, without that of the files' names.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_column_count(report: Option<&TableReport>) -> usize {
+    report.map_or(0, |it| it.columns.len())
+}
+
+/// Returns a column, in the order of the batches; NULL if `index` is not below the count.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_column(
+    report: Option<&TableReport>,
+    index: usize,
+) -> *const TableColumn {
+    let column = report.and_then(|it| it.columns.get(index));
+    column.map_or(ptr::null(), ptr::from_ref)
+}
+
+/// Returns how many values are missing in a column; of a stream, those that were read so far. 0 if
+/// `index` is not below the count.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_nulls(report: Option<&TableReport>, index: usize) -> u64 {
+    report.map_or(0, |it| it.counts.lock().nulls.get(index).copied().unwrap_or(0))
+}
+
+/// Returns how many columns got another name than the header has, because that is empty or taken.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_renamed_count(report: Option<&TableReport>) -> usize {
+    report.map_or(0, |it| it.renamed.len())
+}
+
+/// Returns such a column; NULL if `index` is not below the count.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_renamed(
+    report: Option<&TableReport>,
+    index: usize,
+) -> *const TableRenamed {
+    let renamed = report.and_then(|it| it.renamed.get(index));
+    renamed.map_or(ptr::null(), ptr::from_ref)
+}
+
+/// Returns how many records were left out (SWATH_RAGGED_SET_ASIDE); of a stream, so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_set_aside_count(report: Option<&TableReport>) -> u64 {
+    report.map_or(0, |it| it.counts.lock().aside.count)
+}
+
+/// Sets `line` to the line in which a record begins that was left out, from 1, and `file` to the index
+/// of its file; either may be NULL. The first 1,000 are listed: for a higher `index`, or one that is
+/// not below the count, it returns false and both stay unchanged.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_set_aside(
+    report: Option<&TableReport>,
+    index: usize,
+    file: Option<&mut MaybeUninit<usize>>,
+    line: Option<&mut MaybeUninit<u64>>,
+) -> bool {
+    let at = report.and_then(|it| it.counts.lock().aside.lines.get(index).copied());
+    let Some(at) = at else { return false };
+    file.map(|it| it.write(at.source));
+    line.map(|it| it.write(at.line));
+    true
+}
+
+/// Frees a report; NULL is ignored.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_free(report: Option<Box<TableReport>>) {
+    quietly(|| drop(report));
+}

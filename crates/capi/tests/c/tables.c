@@ -1,0 +1,785 @@
+/* Tables of any types: what is in the buffers of Arrow, what is found, what is refused, and what is
+ * written. */
+#include <errno.h>
+#include <pthread.h>
+
+#include "check.h"
+
+/* The declarations of another library come after ours, and do not clash. */
+#include "arrow_abi.h"
+
+/* The first batch of a stream, with its schema. */
+struct table {
+    struct ArrowArrayStream stream;
+    struct ArrowSchema schema;
+    struct ArrowArray batch;
+};
+
+static void take(struct table *table) {
+    CHECK(table->stream.get_schema(&table->stream, &table->schema) == 0);
+    CHECK(strcmp(table->schema.format, "+s") == 0);
+    CHECK(table->stream.get_next(&table->stream, &table->batch) == 0);
+    CHECK(table->batch.release != NULL);
+    CHECK(table->batch.n_children == table->schema.n_children);
+}
+
+static void leave(struct table *table) {
+    table->batch.release(&table->batch);
+    table->schema.release(&table->schema);
+    table->stream.release(&table->stream);
+    CHECK(table->stream.release == NULL);
+    CHECK(table->batch.release == NULL && table->schema.release == NULL);
+}
+
+/* Reads one file into memory, and takes its first batch. */
+static void open_table(struct table *table, const char *path, const swath_table_options *options,
+                       swath_table_report **report) {
+    OK(swath_table_read(&path, 1, NULL, options, &table->stream, report));
+    take(table);
+}
+
+static const struct ArrowArray *column(const struct table *table, int at, const char *name,
+                                       const char *format) {
+    const struct ArrowSchema *schema = table->schema.children[at];
+    if (strcmp(schema->name, name) != 0 || strcmp(schema->format, format) != 0) {
+        fprintf(stderr, "%s has format %s\n", schema->name, schema->format);
+        exit(1);
+    }
+    return table->batch.children[at];
+}
+
+/* Whether a value is there. */
+static int has(const struct ArrowArray *array, int64_t row) {
+    const uint8_t *bits = array->buffers[0];
+    const int64_t at = array->offset + row;
+    return bits == NULL || (bits[at / 8] >> (at % 8) & 1) != 0;
+}
+
+static int64_t integer(const struct ArrowArray *array, int64_t row) {
+    return ((const int64_t *)array->buffers[1])[array->offset + row];
+}
+
+/* Whether row `row` of a column of text is `text`. */
+static int is_text(const struct ArrowArray *array, int64_t row, const char *text) {
+    const int64_t *ends = (const int64_t *)array->buffers[1] + array->offset;
+    const char *bytes = array->buffers[2];
+    const size_t len = (size_t)(ends[row + 1] - ends[row]);
+    return len == strlen(text) && memcmp(bytes + ends[row], text, len) == 0;
+}
+
+/* The same for dictionaries. */
+static int is_word(const struct ArrowArray *array, int64_t row, const char *text) {
+    const int32_t key = ((const int32_t *)array->buffers[1])[array->offset + row];
+    const struct ArrowArray *words = array->dictionary;
+    const int32_t *ends = (const int32_t *)words->buffers[1] + words->offset;
+    const size_t len = (size_t)(ends[key + 1] - ends[key]);
+    return len == strlen(text) &&
+           memcmp((const char *)words->buffers[2] + ends[key], text, len) == 0;
+}
+
+static void every_type(void) {
+    struct table table;
+    swath_table_report *report = NULL;
+    make_text("people.csv", "id,name,born,score,ok,at\n"
+                            "1,Ann,1980-02-29,1.5,true,2020-01-01 00:00:01\n"
+                            "2,\"Bob, \"\"Jr.\"\"\",,-2,false,2020-01-01 00:00:02.5\n"
+                            "3,,1970-01-02,,,\n");
+    open_table(&table, "people.csv", NULL, &report);
+    CHECK(table.batch.length == 3 && table.schema.n_children == 6);
+    const struct ArrowArray *id = column(&table, 0, "id", "l");
+    CHECK(id->null_count == 0 && integer(id, 0) == 1 && integer(id, 2) == 3);
+    const struct ArrowArray *name = column(&table, 1, "name", "U");
+    CHECK(is_text(name, 0, "Ann") && is_text(name, 1, "Bob, \"Jr.\""));
+    CHECK(name->null_count == 1 && has(name, 1) && !has(name, 2));
+    const struct ArrowArray *born = column(&table, 2, "born", "tdD");
+    const int32_t *days = (const int32_t *)born->buffers[1] + born->offset;
+    CHECK(days[0] == 3711 && !has(born, 1) && days[2] == 1);
+    const struct ArrowArray *score = column(&table, 3, "score", "g");
+    const double *scores = (const double *)score->buffers[1] + score->offset;
+    CHECK(scores[0] > 1.49 && scores[0] < 1.51 && scores[1] < -1.99 && !has(score, 2));
+    const struct ArrowArray *ok = column(&table, 4, "ok", "b");
+    const uint8_t *flags = ok->buffers[1];
+    CHECK((flags[ok->offset / 8] >> (ok->offset % 8) & 1) == 1 && has(ok, 1) && !has(ok, 2));
+    const struct ArrowArray *at = column(&table, 5, "at", "tsu:");
+    CHECK(integer(at, 1) - integer(at, 0) == 1500000 && !has(at, 2));
+    leave(&table);
+
+    CHECK(swath_table_report_rows(report) == 3 && swath_table_report_header_lines(report) == 1);
+    CHECK(strcmp(swath_table_report_delimiter(report), ",") == 0);
+    CHECK(strcmp(swath_table_report_encoding(report), "utf-8") == 0);
+    CHECK(swath_table_report_column_count(report) == 6);
+    const swath_table_column *found = swath_table_report_column(report, 3);
+    CHECK(strcmp(found->name, "score") == 0 && strcmp(found->type, "f64") == 0);
+    CHECK(found->index == 3 && !found->is_told && found->line == 2 && found->file == 0);
+    CHECK(swath_table_report_nulls(report, 1) == 1 && swath_table_report_nulls(report, 9) == 0);
+    CHECK(swath_table_report_column(report, 6) == NULL);
+    CHECK(swath_table_report_renamed_count(report) == 0);
+    CHECK(swath_table_report_renamed(report, 0) == NULL);
+    CHECK(swath_table_report_set_aside_count(report) == 0);
+    CHECK(!swath_table_report_set_aside(report, 0, NULL, NULL));
+    swath_table_report_free(report);
+    swath_table_report_free(NULL);
+    CHECK(swath_table_report_rows(NULL) == 0 && swath_table_report_delimiter(NULL) == NULL);
+    CHECK(swath_table_report_encoding(NULL) == NULL);
+}
+
+static void dialect(void) {
+    struct table table;
+    swath_table_report *report = NULL;
+    swath_table_options *options = NULL;
+    OK(swath_table_options_new(&options));
+    make_text("german.csv", "an export\n# of June\nNr;Datum;Summe;Text;x\n"
+                            "1;29.02.1980;1.234,5;'a;b';j\n2;-;0,25;'it\\'s';n\n3;-\n"
+                            "4;;7;;\n");
+    const char *nulls[] = {"", "-"}, *yes[] = {"j"}, *no[] = {"n"};
+    OK(swath_table_options_set_delimiter(options, ';'));
+    OK(swath_table_options_set_skip_rows(options, 1));
+    OK(swath_table_options_set_comment(options, '#'));
+    OK(swath_table_options_set_quote(options, '\''));
+    OK(swath_table_options_set_escape(options, '\\'));
+    OK(swath_table_options_set_decimal(options, ','));
+    OK(swath_table_options_set_thousands(options, '.'));
+    OK(swath_table_options_set_null_values(options, nulls, 2));
+    OK(swath_table_options_set_true_values(options, yes, 1));
+    OK(swath_table_options_set_false_values(options, no, 1));
+    OK(swath_table_options_set_header_lines(options, 1));
+    OK(swath_table_options_set_ragged(options, SWATH_RAGGED_SET_ASIDE));
+    OK(swath_table_options_set_type(options, "Nr", "text"));
+    OK(swath_table_options_set_type(options, "Nr", "i16"));
+    OK(swath_table_options_set_format(options, "Datum", "%d.%m.%Y"));
+    OK(swath_table_options_set_name(options, "Datum", "date"));
+    OK(swath_table_options_set_name_at(options, 2, "sum"));
+    OK(swath_table_options_set_rows(options, 2));
+    OK(swath_table_options_set_block_size(options, 1));
+    OK(swath_table_options_add_column(options, "x"));
+    OK(swath_table_options_add_column_index(options, 2));
+    OK(swath_table_options_add_column(options, "Text"));
+    OK(swath_table_options_add_column(options, "Datum"));
+    OK(swath_table_options_add_column(options, "Nr"));
+    open_table(&table, "german.csv", options, &report);
+    CHECK(column(&table, 0, "x", "b")->null_count == 0);
+    const struct ArrowArray *sum = column(&table, 1, "sum", "g");
+    CHECK(((const double *)sum->buffers[1])[sum->offset] > 1234.4);
+    CHECK(is_text(column(&table, 2, "Text", "U"), 0, "a;b"));
+    const struct ArrowArray *date = column(&table, 3, "date", "tdD");
+    CHECK(((const int32_t *)date->buffers[1])[date->offset] == 3711);
+    const struct ArrowArray *number = column(&table, 4, "Nr", "s");
+    CHECK(((const int16_t *)number->buffers[1])[number->offset] == 1);
+    leave(&table);
+    CHECK(swath_table_report_rows(report) == 2 && swath_table_report_nulls(report, 3) == 1);
+    CHECK(swath_table_report_column(report, 4)->is_told);
+    CHECK(swath_table_report_column(report, 4)->line == 0);
+    swath_table_report_free(report);
+
+    OK(swath_table_options_set_rows(options, SWATH_TO_END));
+    OK(swath_table_options_clear_columns(options));
+    open_table(&table, "german.csv", options, &report);
+    CHECK(table.schema.n_children == 5 && swath_table_report_rows(report) == 3);
+    size_t file = 9;
+    uint64_t line = 0;
+    CHECK(swath_table_report_set_aside_count(report) == 1);
+    CHECK(swath_table_report_set_aside(report, 0, &file, &line) && file == 0 && line == 6);
+    CHECK(!swath_table_report_set_aside(report, 1, &file, &line) && line == 6);
+    CHECK(swath_table_report_set_aside(report, 0, NULL, NULL));
+    swath_table_report_free(report);
+    leave(&table);
+    OK(swath_table_options_set_ragged(options, SWATH_RAGGED_PAD));
+    open_table(&table, "german.csv", options, &report);
+    CHECK(swath_table_report_rows(report) >= 3);
+    swath_table_report_free(report);
+    leave(&table);
+    swath_table_options_free(options);
+    swath_table_options_free(NULL);
+}
+
+static void more_dialects(void) {
+    struct table table;
+    swath_table_report *report = NULL;
+    swath_table_options *options = NULL;
+    OK(swath_table_options_new(&options));
+    make_text("blanks", "  1   caf\xe9 \n 2  x\n 3 caf\xe9\n");
+    OK(swath_table_options_set_blanks(options));
+    OK(swath_table_options_set_quote(options, 0));
+    OK(swath_table_options_set_header_lines(options, 0));
+    OK(swath_table_options_set_encoding(options, SWATH_ENCODING_LATIN1));
+    OK(swath_table_options_set_dictionary(options, SWATH_DICTIONARY_ALL));
+    OK(swath_table_options_set_type_at(options, 0, "u8"));
+    OK(swath_table_options_set_name_at(options, 1, "word"));
+    open_table(&table, "blanks", options, &report);
+    const struct ArrowArray *word = column(&table, 1, "word", "i");
+    CHECK(strcmp(table.schema.children[1]->dictionary->format, "u") == 0);
+    CHECK(is_word(word, 0, "caf\xc3\xa9") && is_word(word, 1, "x"));
+    CHECK(is_word(word, 2, "caf\xc3\xa9") && word->dictionary->length == 2);
+    const char *first = table.schema.children[0]->name;
+    CHECK(*(const uint8_t *)column(&table, 0, first, "C")->buffers[1] == 1);
+    CHECK(strcmp(swath_table_report_delimiter(report), "blanks") == 0);
+    CHECK(strcmp(swath_table_report_encoding(report), "latin-1") == 0);
+    swath_table_report_free(report);
+    leave(&table);
+    swath_table_options_free(options);
+
+    make_text("times", "a,a,\n31/12/1999,1,2\n");
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_header_lines(options, 0));
+    OK(swath_table_options_set_header_auto(options));
+    OK(swath_table_options_set_delimiter(options, 0));
+    OK(swath_table_options_set_format_at(options, 0, "%d/%m/%Y"));
+    open_table(&table, "times", options, &report);
+    const struct ArrowArray *day = column(&table, 0, "a", "tdD");
+    CHECK(((const int32_t *)day->buffers[1])[day->offset] == 10956);
+    CHECK(swath_table_report_renamed_count(report) == 2);
+    const swath_table_renamed *renamed = swath_table_report_renamed(report, 0);
+    CHECK(renamed->index == 1 && strcmp(renamed->from, "a") == 0);
+    CHECK(strcmp(renamed->to, table.schema.children[1]->name) == 0);
+    swath_table_report_free(report);
+    leave(&table);
+    swath_table_options_free(options);
+}
+
+/* How many rows a stream has. */
+static int64_t count(struct ArrowArrayStream *stream) {
+    int64_t rows = 0;
+    for (;;) {
+        struct ArrowArray batch;
+        CHECK(stream->get_next(stream, &batch) == 0);
+        if (batch.release == NULL) {
+            return rows;
+        }
+        rows += batch.length;
+        batch.release(&batch);
+    }
+}
+
+static void several_files(void) {
+    struct table table;
+    struct ArrowArrayStream stream;
+    swath_table_options *options = NULL;
+    const char *paths[] = {"one.csv", "two.csv"};
+    make_text("one.csv", "x\n1\n2\n");
+    make_text("two.csv", "x\n0.5\n");
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_file_column(options, "file"));
+    OK(swath_table_read(paths, 2, NULL, options, &table.stream, NULL));
+    take(&table);
+    column(&table, 0, "x", "g");
+    CHECK(is_word(column(&table, 1, "file", "i"), 0, "one.csv"));
+    CHECK(table.batch.length + count(&table.stream) == 3);
+    leave(&table);
+    OK(swath_table_options_set_file_column(options, NULL));
+    OK(swath_table_options_set_starting_in(options, 0, 3));
+    OK(swath_table_stream(paths, 2, NULL, options, &stream, NULL));
+    CHECK(count(&stream) == 2);
+    stream.release(&stream);
+    OK(swath_table_options_set_starting_in(options, 4, SWATH_TO_END));
+    OK(swath_table_stream(paths, 1, NULL, options, &stream, NULL));
+    CHECK(count(&stream) == 1);
+    stream.release(&stream);
+    FAILS(swath_table_options_set_starting_in(options, UINT64_MAX, 2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    swath_table_options_free(options);
+}
+
+static void *read_it(void *stream) {
+    static int64_t rows;
+    rows = count(stream);
+    ((struct ArrowArrayStream *)stream)->release(stream);
+    return &rows;
+}
+
+static void streams(void) {
+    const int rows = getenv("SWATH_TEST_SMALL") != NULL ? 3000 : 300000;
+    FILE *file = fopen("long.csv", "wb");
+    CHECK(file != NULL);
+    fprintf(file, "n,text\n");
+    for (int row = 0; row < rows; row++) {
+        fprintf(file, "%d,%s\n", row, row % 3 == 0 ? "" : "some");
+    }
+    CHECK(fclose(file) == 0);
+    struct ArrowArrayStream stream;
+    swath_table_report *report = NULL;
+    swath_table_options *options = NULL;
+    swath_read_options *reading = NULL;
+    const char *path = "long.csv";
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_block_size(options, 1000));
+    OK(swath_read_options_new(&reading));
+    OK(swath_read_options_set_workers(reading, 3));
+    OK(swath_table_stream(&path, 1, reading, options, &stream, &report));
+    CHECK(swath_table_report_rows(report) == 0);
+    struct ArrowArray batch;
+    CHECK(stream.get_next(&stream, &batch) == 0 && batch.release != NULL);
+    CHECK(swath_table_report_rows(report) >= (uint64_t)batch.length);
+    CHECK(swath_table_report_rows(report) < (uint64_t)rows);
+    const int64_t first = batch.length;
+    /* By another thread than the one that made it, and when options are gone. */
+    swath_table_options_free(options);
+    swath_read_options_free(reading);
+    pthread_t thread;
+    void *others = NULL;
+    CHECK(pthread_create(&thread, NULL, read_it, &stream) == 0);
+    CHECK(pthread_join(thread, &others) == 0);
+    CHECK(first + *(int64_t *)others == rows && stream.release == NULL);
+    /* Batches and the report outlive the stream. */
+    CHECK(((const int64_t *)batch.children[0]->buffers[1])[0] == 0);
+    batch.release(&batch);
+    CHECK(swath_table_report_rows(report) == (uint64_t)rows);
+    CHECK(swath_table_report_nulls(report, 1) == (uint64_t)(rows + 2) / 3);
+    swath_table_report_free(report);
+    /* Released at once, and before the end. */
+    OK(swath_table_stream(&path, 1, NULL, NULL, &stream, NULL));
+    stream.release(&stream);
+    CHECK(stream.release == NULL);
+    OK(swath_table_stream(&path, 1, NULL, NULL, &stream, NULL));
+    CHECK(stream.get_next(&stream, &batch) == 0);
+    stream.release(&stream);
+    batch.release(&batch);
+    FAILS(swath_table_write("again.csv", &stream, NULL, NULL, NULL, NULL),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`batches` was released");
+}
+
+/* What a failure says: the message of the last call, or of a stream. */
+static void says(const char *text, const char *part) {
+    if (text == NULL || strstr(text, part) == NULL) {
+        fprintf(stderr, "`%s` is not in: %s\n", part, text == NULL ? "(none)" : text);
+        exit(1);
+    }
+}
+
+static void wrong_text(void) {
+    struct ArrowArrayStream stream;
+    swath_table_report *report = NULL;
+    swath_table_options *options = NULL;
+    const char *path = "missing.csv";
+    FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, &report), SWATH_STATUS_NOT_FOUND);
+    CHECK(stream.release == NULL && report == NULL);
+    CHECK(strcmp(swath_last_error_path(), path) == 0 && swath_last_error_errno() == ENOENT);
+    make_text("ragged.csv", "a,b\n1,2\n3\n");
+    path = "ragged.csv";
+    FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
+    SAYS("ragged.csv on line 3 at byte 8");
+    SAYS("; try: ");
+    CHECK(strcmp(swath_last_error_path(), path) == 0);
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_type(options, "a", "i8"));
+    make_text("large.csv", "a,b\n1,2\n300,4\n");
+    path = "large.csv";
+    FAILS(swath_table_stream(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_CORRUPT);
+    SAYS("large.csv on line 3 at byte 8: out of the range of type i8 in column `a`: `300`");
+    OK(swath_table_options_add_column(options, "c"));
+    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`c`");
+    swath_table_options_free(options);
+
+    /* All types are set, so what is wrong is found when it is read. */
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_type_at(options, 0, "i64"));
+    OK(swath_table_options_set_block_size(options, 64));
+    FILE *file = fopen("late.csv", "wb");
+    CHECK(file != NULL);
+    fprintf(file, "n\n");
+    for (int row = 2; row < 5000; row++) {
+        fprintf(file, "%d\n", row);
+    }
+    fprintf(file, "none\n1\n");
+    CHECK(fclose(file) == 0);
+    path = "late.csv";
+    OK(swath_table_stream(&path, 1, NULL, options, &stream, &report));
+    struct ArrowArray batch;
+    int failed = 0, batches = 0;
+    while ((failed = stream.get_next(&stream, &batch)) == 0 && batch.release != NULL) {
+        batch.release(&batch);
+        batches++;
+    }
+    CHECK(batches > 1 && failed == EINVAL);
+    says(stream.get_last_error(&stream), "late.csv on line 5000 at byte ");
+    says(stream.get_last_error(&stream), "not a value of type i64 in column `n`: `none`; try: ");
+    CHECK(stream.get_next(&stream, &batch) == EINVAL);
+    says(stream.get_last_error(&stream), "line 5000");
+    CHECK(swath_table_report_rows(report) > 0);
+    stream.release(&stream);
+    CHECK(stream.release == NULL);
+    swath_table_report_free(report);
+    swath_table_options_free(options);
+}
+
+static void wrong_arguments(void) {
+    struct ArrowArrayStream stream;
+    swath_table_options *options = NULL;
+    const char *path = "one.csv", *none = NULL, *not_utf8 = "\xff";
+    FAILS(swath_table_read(&path, 1, NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_read(NULL, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_read(&none, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(stream.release == NULL);
+    FAILS(swath_table_stream(NULL, 0, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("no paths");
+    FAILS(swath_table_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_rows(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_table_options_new(&options));
+    FAILS(swath_table_options_set_type(options, "x", "int33"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`int33` is not a type; the types are null, bool, i8, ");
+    FAILS(swath_table_options_set_type(options, NULL, "i8"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_type_at(options, 0, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_name(options, "x", not_utf8), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("not UTF-8");
+    FAILS(swath_table_options_set_null_values(options, &none, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`words[0]` is NULL");
+    FAILS(swath_table_options_set_encoding(options, (swath_encoding)99),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("99 is not a `swath_encoding`");
+    OK(swath_table_options_set_delimiter(options, '"'));
+    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    swath_table_options_free(options);
+    swath_read_options *reading = NULL;
+    swath_cancel_token *token = NULL;
+    OK(swath_read_options_new(&reading));
+    OK(swath_read_options_set_engine(reading, SWATH_ENGINE_MAP));
+    FAILS(swath_table_read(&path, 1, reading, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("this call never maps a file");
+    OK(swath_read_options_set_engine(reading, SWATH_ENGINE_AUTO));
+    OK(swath_cancel_token_new(&token));
+    OK(swath_read_options_set_cancel(reading, token));
+    path = "long.csv";
+    OK(swath_table_stream(&path, 1, reading, NULL, &stream, NULL));
+    OK(swath_cancel_token_cancel(token));
+    struct ArrowArray batch;
+    CHECK(stream.get_next(&stream, &batch) == ECANCELED);
+    says(stream.get_last_error(&stream), "cancelled");
+    stream.release(&stream);
+    FAILS(swath_table_read(&path, 1, reading, NULL, &stream, NULL), SWATH_STATUS_CANCELLED);
+    swath_cancel_token_free(token);
+    swath_read_options_free(reading);
+}
+
+/* Opens a stream of a file. */
+static void open_stream(struct ArrowArrayStream *stream, const char *path) {
+    OK(swath_table_stream(&path, 1, NULL, NULL, stream, NULL));
+}
+
+static void written(void) {
+    struct ArrowArrayStream stream;
+    swath_table_write_options *options = NULL;
+    swath_output_options *output = NULL;
+    uint64_t rows = 0, bytes = 0;
+    size_t len = 0;
+    OK(swath_output_options_new(&output));
+    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
+    open_stream(&stream, "people.csv");
+    OK(swath_table_write("copy.csv", &stream, output, NULL, &rows, &bytes));
+    CHECK(stream.release == NULL && rows == 3);
+    free(stdio_read("copy.csv", &len));
+    CHECK(bytes == len);
+    /* What was written is read as it was. */
+    const char *names[] = {"copy.tsv", "copy.csv.gz", "copy.csv.zst"};
+    for (size_t index = 0; index < 3; index++) {
+        struct table first, second;
+        open_stream(&stream, "copy.csv");
+        OK(swath_table_write(names[index], &stream, output, NULL, NULL, NULL));
+        open_table(&first, "people.csv", NULL, NULL);
+        open_table(&second, names[index], NULL, NULL);
+        CHECK(second.batch.length == 3 && second.schema.n_children == 6);
+        for (int64_t at = 0; at < 6; at++) {
+            const char *format = first.schema.children[at]->format;
+            CHECK(strcmp(second.schema.children[at]->format, format) == 0);
+            CHECK(first.batch.children[at]->null_count == second.batch.children[at]->null_count);
+        }
+        CHECK(is_text(second.batch.children[1], 1, "Bob, \"Jr.\""));
+        CHECK(integer(first.batch.children[5], 1) == integer(second.batch.children[5], 1));
+        leave(&first);
+        leave(&second);
+    }
+    OK(swath_table_write_options_new(&options));
+    OK(swath_table_write_options_set_form(options, SWATH_TABLE_FORM_CSV));
+    OK(swath_table_write_options_set_delimiter(options, ';'));
+    OK(swath_table_write_options_set_quoting(options, SWATH_QUOTING_ALL));
+    OK(swath_table_write_options_set_null_word(options, "NULL"));
+    OK(swath_table_write_options_set_line_end(options, SWATH_LINE_END_RETURN_NEWLINE));
+    OK(swath_table_write_options_set_header(options, SWATH_HEADER_LINE_ABSENT));
+    OK(swath_table_write_options_set_packing(options, SWATH_PACKING_PLAIN));
+    OK(swath_table_write_options_set_block_size(options, 1));
+    make_text("few.csv", "a,b\n1,x\n2,\n");
+    open_stream(&stream, "few.csv");
+    OK(swath_table_write("few.gz", &stream, NULL, options, &rows, &bytes));
+    check_text("few.gz", "\"1\";\"x\"\r\n\"2\";NULL\r\n");
+    CHECK(rows == 2 && bytes == 19);
+    OK(swath_table_write_options_set_form(options, SWATH_TABLE_FORM_JSON_LINES));
+    open_stream(&stream, "few.csv");
+    FAILS(swath_table_write("few.gz", &stream, NULL, options, &rows, &bytes),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(stream.release == NULL && rows == 0 && bytes == 0);
+    check_text("few.gz", "\"1\";\"x\"\r\n\"2\";NULL\r\n");
+    swath_table_write_options_free(options);
+    options = NULL;
+    swath_table_write_options_free(options);
+    OK(swath_table_write_options_new(&options));
+    OK(swath_table_write_options_set_packing(options, SWATH_PACKING_ZSTD));
+    OK(swath_table_write_options_set_level(options, 3));
+    open_stream(&stream, "few.csv");
+    OK(swath_table_write("few.jsonl", &stream, output, options, NULL, &bytes));
+    uint8_t *packed = stdio_read("few.jsonl", &len);
+    CHECK(len == bytes && memcmp(packed, "\x28\xb5\x2f\xfd", 4) == 0);
+    free(packed);
+    OK(swath_table_write_options_set_level(options, 1000));
+    open_stream(&stream, "few.csv");
+    FAILS(swath_table_write("few.jsonl", &stream, output, options, NULL, NULL),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    swath_table_write_options_free(options);
+    const char *arrows[] = {"few.arrow", "few.arrows"};
+    for (size_t index = 0; index < 2; index++) {
+        open_stream(&stream, "few.csv");
+        OK(swath_table_write(arrows[index], &stream, output, NULL, NULL, &bytes));
+        uint8_t *arrow = stdio_read(arrows[index], &len);
+        CHECK(len == bytes && (memcmp(arrow, "ARROW1", 6) == 0) == (index == 0));
+        free(arrow);
+    }
+    open_stream(&stream, "few.csv");
+    FAILS(swath_table_write("few", &stream, output, NULL, NULL, NULL),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(stream.release == NULL);
+    OK(swath_output_options_set_replace(output, SWATH_REPLACE_REFUSED));
+    open_stream(&stream, "few.csv");
+    FAILS(swath_table_write("few.arrow", &stream, output, NULL, NULL, NULL),
+          SWATH_STATUS_ALREADY_EXISTS);
+    CHECK(stream.release == NULL);
+    swath_output_options_free(output);
+}
+
+/* A stream of another library: tables of one column, and everything that may be wrong with one. */
+struct maker {
+    const char *format;     /* Of the column. */
+    const char *top;        /* Of the table. */
+    int batches;            /* How many there are. */
+    int schema_errno;       /* What `get_schema` returns. */
+    int next_errno;         /* What `get_next` returns in place of its last batch. */
+    const char *error;
+    int64_t children;       /* Of each batch. */
+    int has_missing_row, lacks_child;
+    const void *values, *bytes;
+    int64_t buffers, length;
+    int made, is_released, open;
+};
+
+static struct ArrowSchema column_schema, *schemas[1] = {&column_schema};
+static const uint8_t no_bits[1] = {0};
+
+static void release_schema(struct ArrowSchema *schema) {
+    ((struct maker *)schema->private_data)->open--;
+    schema->release = NULL;
+}
+
+static void release_child_schema(struct ArrowSchema *schema) {
+    schema->release = NULL;
+}
+
+static int give_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
+    struct maker *maker = stream->private_data;
+    if (maker->schema_errno != 0) {
+        return maker->schema_errno;
+    }
+    memset(&column_schema, 0, sizeof column_schema);
+    column_schema.format = maker->format;
+    column_schema.name = "n";
+    column_schema.flags = ARROW_FLAG_NULLABLE;
+    column_schema.release = release_child_schema;
+    memset(out, 0, sizeof *out);
+    out->format = maker->top;
+    out->name = "";
+    out->n_children = strcmp(maker->top, "+s") == 0 ? 1 : 0;
+    out->children = schemas;
+    out->release = release_schema;
+    out->private_data = maker;
+    maker->open++;
+    return 0;
+}
+
+/* A batch and its column, in one piece of memory. */
+struct made {
+    struct maker *maker;
+    struct ArrowArray column, *children[1];
+    const void *buffers[3], *top[1];
+};
+
+static void release_batch(struct ArrowArray *array) {
+    struct made *made = array->private_data;
+    made->maker->open--;
+    free(made);
+    array->release = NULL;
+}
+
+static void release_child(struct ArrowArray *array) {
+    array->release = NULL;
+}
+
+static int give_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
+    struct maker *maker = stream->private_data;
+    memset(out, 0, sizeof *out);
+    if (maker->made == maker->batches) {
+        return maker->next_errno;
+    }
+    maker->made++;
+    struct made *made = calloc(1, sizeof *made);
+    CHECK(made != NULL);
+    made->maker = maker;
+    made->buffers[1] = maker->values;
+    made->buffers[2] = maker->bytes;
+    made->column.length = maker->length;
+    made->column.n_buffers = maker->buffers;
+    made->column.buffers = made->buffers;
+    made->column.release = release_child;
+    made->children[0] = maker->lacks_child ? NULL : &made->column;
+    made->top[0] = maker->has_missing_row ? no_bits : NULL;
+    out->length = maker->length;
+    out->null_count = maker->has_missing_row ? maker->length : 0;
+    out->n_buffers = 1;
+    out->buffers = made->top;
+    out->n_children = maker->children;
+    out->children = made->children;
+    out->release = release_batch;
+    out->private_data = made;
+    maker->open++;
+    return 0;
+}
+
+static const char *give_error(struct ArrowArrayStream *stream) {
+    return ((struct maker *)stream->private_data)->error;
+}
+
+static void release_maker(struct ArrowArrayStream *stream) {
+    ((struct maker *)stream->private_data)->is_released++;
+    stream->release = NULL;
+}
+
+static const int64_t numbers[] = {7, 8};
+
+static struct maker of_numbers(void) {
+    struct maker maker;
+    memset(&maker, 0, sizeof maker);
+    maker.format = "l";
+    maker.top = "+s";
+    maker.batches = 2;
+    maker.children = 1;
+    maker.values = numbers;
+    maker.buffers = 2;
+    maker.length = 2;
+    return maker;
+}
+
+static struct ArrowArrayStream stream_of(struct maker *maker) {
+    struct ArrowArrayStream stream;
+    memset(&stream, 0, sizeof stream);
+    stream.get_schema = give_schema;
+    stream.get_next = give_next;
+    stream.get_last_error = give_error;
+    stream.release = release_maker;
+    stream.private_data = maker;
+    return stream;
+}
+
+/* A stream that cannot be written: `status`, with `part` in the message; what was there stays, and
+ * everything is released. */
+static void refused(struct maker maker, struct ArrowArrayStream stream, swath_status status,
+                    const char *part) {
+    make_text("target.csv", "as before\n");
+    stream.private_data = &maker;
+    FAILS(swath_table_write("target.csv", &stream, NULL, NULL, NULL, NULL), status);
+    SAYS("cannot write target.csv");
+    SAYS(part);
+    CHECK(strcmp(swath_last_error_path(), "target.csv") == 0);
+    CHECK(stream.release == NULL && maker.is_released == 1 && maker.open == 0);
+    check_text("target.csv", "as before\n");
+}
+
+static void of_others(void) {
+    struct maker maker = of_numbers();
+    struct ArrowArrayStream stream = stream_of(&maker);
+    uint64_t rows = 0;
+    OK(swath_table_write("others.csv", &stream, NULL, NULL, &rows, NULL));
+    check_text("others.csv", "n\n7\n8\n7\n8\n");
+    CHECK(rows == 4 && maker.is_released == 1 && maker.open == 0 && stream.release == NULL);
+    /* Taken even if something else is wrong. */
+    maker = of_numbers();
+    stream = stream_of(&maker);
+    FAILS(swath_table_write(NULL, &stream, NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(maker.is_released == 1 && stream.release == NULL);
+    FAILS(swath_table_write("a.csv", NULL, NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`batches` is NULL");
+
+    maker = of_numbers();
+    maker.next_errno = EIO;
+    maker.error = "the disk is on fire";
+    refused(maker, stream_of(&maker), SWATH_STATUS_IO,
+            "`get_next` of the stream returned errno 5: the disk is on fire");
+    CHECK(swath_last_error_errno() == EIO);
+    maker.error = NULL;
+    maker.next_errno = ENOMEM;
+    refused(maker, stream_of(&maker), SWATH_STATUS_OUT_OF_MEMORY, "returned errno 12");
+    stream = stream_of(&maker);
+    stream.get_last_error = NULL;
+    refused(maker, stream, SWATH_STATUS_OUT_OF_MEMORY, "returned errno 12");
+    maker.schema_errno = EACCES;
+    maker.error = "locked";
+    refused(maker, stream_of(&maker), SWATH_STATUS_PERMISSION_DENIED,
+            "`get_schema` of the stream returned errno 13: locked");
+    stream.get_schema = NULL;
+    refused(maker, stream, SWATH_STATUS_INVALID_ARGUMENT, "`get_schema` of the stream is NULL");
+    stream = stream_of(&maker);
+    stream.get_next = NULL;
+    maker = of_numbers();
+    refused(maker, stream, SWATH_STATUS_INVALID_ARGUMENT, "`get_next` of the stream is NULL");
+
+    maker.top = "l";
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "not tables");
+    maker = of_numbers();
+    maker.format = "?";
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "schema is not as");
+    maker.format = NULL;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "schema is not as");
+    maker = of_numbers();
+    maker.format = "+l";
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "lacks a child");
+    maker.format = "z";
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "`n`");
+    maker = of_numbers();
+    maker.children = 0;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "array is not as");
+    maker = of_numbers();
+    maker.lacks_child = 1;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "a child is NULL");
+    maker = of_numbers();
+    maker.has_missing_row = 1;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "missing as a whole");
+    static const int32_t ends[] = {0, 1, 2}, backwards[] = {0, 2, 1};
+    maker = of_numbers();
+    maker.format = "u";
+    maker.buffers = 3;
+    maker.values = ends;
+    maker.bytes = "\xff\xfe";
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "array is not as");
+    maker.bytes = "ab";
+    maker.values = backwards;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "array is not as");
+    maker.values = NULL;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "array is not as");
+    maker = of_numbers();
+    maker.buffers = 1;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "array is not as");
+    maker = of_numbers();
+    maker.length = -1;
+    refused(maker, stream_of(&maker), SWATH_STATUS_INVALID_ARGUMENT, "array is not as");
+}
+
+int main(void) {
+    CHECK(sizeof(struct ArrowSchema) == 72 && sizeof(struct ArrowArray) == 80);
+    CHECK(sizeof(struct ArrowArrayStream) == 40);
+    every_type();
+    dialect();
+    more_dialects();
+    several_files();
+    streams();
+    wrong_text();
+    wrong_arguments();
+    written();
+    of_others();
+    return 0;
+}
