@@ -35,7 +35,7 @@ def filled(folder: Path, rows: int) -> None:
 
 
 def threads(name: str, path: Path) -> set[int]:
-    """The threads that read, as far as progress is told."""
+    """The threads that read, as far as progress is reported."""
     found: set[int] = set()
     READERS[name](path, progress=lambda *_: found.add(threading.get_ident()))
     return found

@@ -42,7 +42,7 @@ impl Reader {
                 }
             }
         });
-        // After an error, whoever reads it in another way says what is wrong.
+        // An error is left to the next way of reading, which reports it.
         let came = came.unwrap_or(0);
         if came == 0 {
             return Ok(None);
