@@ -96,6 +96,10 @@ pub struct TableArgs {
     /// are missing values; or such lines are left out and counted
     #[arg(long, value_name = "WHAT", value_parser = words(Ragged::WORDS), default_value = "error")]
     pub ragged: Ragged,
+
+    /// Add a last column of this name, which has the file of each row
+    #[arg(long, value_name = "NAME")]
+    pub file_column: Option<String>,
 }
 
 /// How a table is written as text.
@@ -256,6 +260,7 @@ impl TableArgs {
             ("--escape", self.escape.is_some()),
             ("--encoding", self.encoding != Encoding::Auto),
             ("--ragged", self.ragged != Ragged::Refuse),
+            ("--file-column", self.file_column.is_some()),
         ];
         given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
     }
@@ -313,6 +318,9 @@ impl TableArgs {
         }
         if let Some(rows) = self.rows {
             options = options.with_rows(rows);
+        }
+        if let Some(name) = &self.file_column {
+            options = options.with_file_column(name);
         }
         match self.quote {
             Some(Quote(quote)) => options.with_quote(quote),

@@ -6,6 +6,7 @@ mod entries;
 pub(crate) mod format;
 mod matrix;
 mod numbers;
+mod several;
 pub(super) mod size;
 mod table;
 mod typed;
@@ -27,7 +28,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use swath::{Output, ReadOptions};
+use swath::{Output, ReadOptions, Source};
 use swath_formats::compressed::Format as Packing;
 use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::TableOptions;
@@ -53,6 +54,8 @@ impl Converted {
 struct Job<'w> {
     words: &'w Convert,
     input: swath::Input,
+    /// All files of the table if there are several; the first one is the input.
+    files: Vec<PathBuf>,
     target: Target,
     /// Where formats are written that need a file: the output, or a temporary file for a stream.
     file: PathBuf,
@@ -60,7 +63,11 @@ struct Job<'w> {
 }
 
 impl<'w> Job<'w> {
-    fn new(words: &'w Convert, input: swath::Input, target: Target) -> Result<Self> {
+    fn new(
+        words: &'w Convert,
+        (input, files): (swath::Input, Vec<PathBuf>),
+        target: Target,
+    ) -> Result<Self> {
         let (file, temporary) = match &target {
             Target::Path(path) if !target.is_stream() => (path.clone(), None),
             _ => {
@@ -69,7 +76,7 @@ impl<'w> Job<'w> {
                 (folder.path().join("out"), Some(folder))
             }
         };
-        Ok(Self { words, input, target, file, _temporary: temporary })
+        Ok(Self { words, input, files, target, file, _temporary: temporary })
     }
 
     /// Returns the output for text, which can be a stream.
@@ -79,6 +86,23 @@ impl<'w> Job<'w> {
         }
         let (stream, name) = self.target.stream()?;
         Ok(Output::stream(stream, name))
+    }
+
+    /// Bytes of all files.
+    fn len(&self) -> u64 {
+        let of_file = |path: &PathBuf| path.metadata().map_or(0, |facts| facts.len());
+        match &self.files[..] {
+            [] => self.input.len().unwrap_or(0),
+            files => files.iter().map(of_file).sum(),
+        }
+    }
+
+    /// The sources of a table.
+    fn sources(&self) -> Vec<Source> {
+        match &self.files[..] {
+            [] => vec![Source::from(&self.input)],
+            files => files.iter().map(|path| Source::from(path.as_path())).collect(),
+        }
     }
 
     /// Whether the output is compressed, by its name.
@@ -103,8 +127,10 @@ impl<'w> Job<'w> {
 
 impl Command for Convert {
     fn run(&self) -> Result<Outcome> {
-        let input = self.from.seekable()?;
-        let (from, to) = formats(self, &input)?;
+        let (input, files) = opened(&self.from)?;
+        let first = files.first().map(PathBuf::as_path).or(self.from.path());
+        let (from, to) = formats(self, &input, first)?;
+        check_several(self, &files, from, to)?;
         if let Some((flag, what)) = self.idle_flag(from, to) {
             let refused =
                 format!("cannot convert {from} to {to} with {flag}: it is for {what}");
@@ -115,8 +141,8 @@ impl Command for Convert {
         if !to.is_text() {
             target.refuse_terminal("bytes that are not text", Some(self.output.existing))?;
         }
-        check_target(self, &target)?;
-        let job = Job::new(self, input, target)?;
+        check_target(self, &files, &target)?;
+        let job = Job::new(self, (input, files), target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
             _ if from == Format::Jsonl => Err(jsonl(&job).into()),
@@ -139,12 +165,42 @@ impl Command for Convert {
     }
 }
 
+/// Opens the input. If it stands for several files, opens the first one and names them all.
+fn opened(from: &Input) -> Result<(swath::Input, Vec<PathBuf>)> {
+    match several::of(from)? {
+        None => Ok((from.seekable()?, Vec::new())),
+        Some(files) => Ok((Input::Path(files[0].clone()).seekable()?, files)),
+    }
+}
+
+/// Refuses several files where they are not one table.
+fn check_several(args: &Convert, files: &[PathBuf], from: Format, to: Format) -> Result<()> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let refused = |what: &str, hint| {
+        let what = format!("cannot convert {} {what}", counted(files.len() as u64, "file"));
+        Err(Refused::new(what, hint).into())
+    };
+    if !matches!(from, Format::Csv | Format::Tsv) || to.is_matrix() {
+        return refused(&format!("from {from} to {to}"), "convert one at a time");
+    }
+    if args.output.flag.or(&args.to).is_none() {
+        return refused("to an output without a name", "name it, as in `all.arrow`");
+    }
+    Ok(())
+}
+
 /// Endings of compressed files that are not decompressed here, and what to do.
 const PACKED: [(&str, &str); 2] =
     [("xz", "decompress it first: xz -d <OLD >NEW"), ("zip", "unpack it first: unzip")];
 
 /// Returns the formats of input and output.
-fn formats(args: &Convert, input: &swath::Input) -> Result<(Format, Format)> {
+fn formats(
+    args: &Convert,
+    input: &swath::Input,
+    first: Option<&Path>,
+) -> Result<(Format, Format)> {
     let unknown = |what: &str, path: &Path, flag| {
         let end = path.extension().unwrap_or_default();
         let packed = PACKED.iter().find(|(known, _)| end.eq_ignore_ascii_case(known));
@@ -152,7 +208,7 @@ fn formats(args: &Convert, input: &swath::Input) -> Result<(Format, Format)> {
         Refused::new(what, packed.map_or(flag, |(_, hint)| hint))
     };
     let output = args.output.flag.or(&args.to).and_then(Input::path);
-    let read = |beside| args.from.path().and_then(|path| Format::of_input(path, beside));
+    let read = |beside| first.and_then(|path| Format::of_input(path, beside));
     let from = args.from_format.or_else(|| read(args.to_format));
     let to = args.to_format.or_else(|| Format::of_output(output?, from));
     // The ending that depends on the other one, once that is known.
@@ -167,7 +223,7 @@ fn formats(args: &Convert, input: &swath::Input) -> Result<(Format, Format)> {
     };
     let Some(from) = from else {
         let flag = "pass --from FORMAT";
-        let refused = match args.from.path() {
+        let refused = match first {
             Some(path) => unknown("the input", path, flag),
             None => Refused::new(nameless("input"), flag),
         };
@@ -218,8 +274,11 @@ fn detected(input: &swath::Input) -> Option<Format> {
 }
 
 /// Refuses, before anything is read, what would be refused at the end.
-fn check_target(args: &Convert, target: &Target) -> Result<()> {
+fn check_target(args: &Convert, files: &[PathBuf], target: &Target) -> Result<()> {
     target.refuse_input(&args.from)?;
+    for path in files {
+        target.refuse_input(&Input::Path(path.clone()))?;
+    }
     let Target::Path(path) = target else { return Ok(()) };
     ensure!(!path.exists() || target.is_stream() || args.output.existing.force, exists(path));
     Ok(())
@@ -247,7 +306,7 @@ fn report(
     write: Duration,
 ) -> Result<Outcome> {
     let label = job.target.label();
-    let bytes_in = job.input.len().unwrap_or(0);
+    let bytes_in = job.len();
     let (in_speed, out_speed) = (bytes_per_s(bytes_in, read), bytes_per_s(bytes_out, write));
     let json = object! {
         #[serde(flatten)]

@@ -441,6 +441,51 @@ fn an_output_is_whole_or_absent_and_replaced_only_by_force() {
 }
 
 #[test]
+fn files_of_a_pattern_or_a_folder_are_one_table() {
+    let setting = Setting::new();
+    fs::create_dir(setting.path("days")).expect("made");
+    for (name, rows) in
+        [("day-10", "ten,1\n"), ("day-2", "two,2.5\n"), ("day-1", "one,\none,7\n")]
+    {
+        let text = format!("word,n\n{rows}");
+        fs::write(setting.path(&format!("days/{name}.csv")), text).expect("room");
+    }
+    fs::write(setting.path("days/.hidden"), "other").expect("room");
+    let all = "word,n\none,\none,7.0\ntwo,2.5\nten,1.0\n";
+    for from in ["days", "days/", "days/*.csv", "days/day-{1,2,10}.csv", "d*s/day-*"] {
+        setting.printed(&format!("convert {from} all.csv --force"));
+        assert_eq!(text(&setting.path("all.csv")), all, "{from}");
+    }
+    let json = setting.printed("convert days all.csv --force --json");
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!((&json["rows"], &json["source"]), (&4.into(), &"days".into()), "{json}");
+    assert_eq!(json["bytes_in"], 21 + 14 + 15, "{json}");
+    setting.printed("convert days/*.csv named.csv --columns n --file-column file");
+    let named = "n,file\n,days/day-1.csv\n7.0,days/day-1.csv\n2.5,days/day-2.csv\n1.0,days/day-10.csv\n";
+    assert_eq!(text(&setting.path("named.csv")), named);
+    setting.printed(
+    );
+    setting.printed("convert days/day-1.csv one.csv --file-column from");
+    assert!(text(&setting.path("one.csv")).starts_with("word,n,from\none,,days/day-1.csv\n"));
+
+    for (line, wanted) in [
+        ("convert none/*.csv all.arrow", "none/*.csv: no file matches; try: check the pattern"),
+        ("convert days/*.csv all.mtx", "cannot convert 3 files from csv to mtx; try: "),
+        ("convert days --to arrow", "3 files to an output without a name; try: name it"),
+        ("convert days/*.csv days/day-2.csv --force", "it is the input"),
+    ] {
+        let told = setting.refused(line);
+        assert!(told.contains(wanted), "{line}: {told}");
+    }
+    fs::write(setting.path("days/day-3.csv"), "word,other\nthree,3\n").expect("room");
+    let told = setting.refused("convert days/*.csv more.csv");
+    assert!(told.contains("days/day-3.csv") && told.contains("other"), "{told}");
+    fs::create_dir(setting.path("empty")).expect("made");
+    let told = setting.refused("convert empty more.csv");
+    assert!(told.contains("there is no file in this folder"), "{told}");
+}
+
+#[test]
 fn very_many_columns_are_shown_described_and_converted() {
     let columns = |field: fn(usize) -> String| {
         (0..100_000).map(field).collect::<Vec<_>>().join(",") + "\n"

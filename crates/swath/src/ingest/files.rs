@@ -109,6 +109,28 @@ impl Files {
         Ok(())
     }
 
+    /// Looks them up without opening them: the paths, in the order in which they are read. Links are
+    /// followed to files only.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # for name in ["b.csv", "a.csv", "note"] {
+    /// #     std::fs::write(folder.path().join(name), "").unwrap();
+    /// # }
+    /// let pattern = format!("{}/*.csv", folder.path().display());
+    /// let found = swath::ingest::Files::glob(pattern).found()?;
+    /// assert_eq!(found, [folder.path().join("a.csv"), folder.path().join("b.csv")]);
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If a folder cannot be listed, or a pattern is not one.
+    pub fn found(self) -> Result<Vec<PathBuf>> {
+        let listing = self.listing(Symlinks::default(), None)?;
+        Ok((0..listing.len()).map(|index| listing.path(index).to_owned()).collect())
+    }
+
     /// Looks them up.
     pub(super) fn listing(
         self,

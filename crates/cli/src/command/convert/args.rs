@@ -28,6 +28,7 @@ Examples:
   swath convert --decimals 6 table.npy table.csv
   swath convert --delimiter ';' --decimal , export.csv people.arrow
   swath convert --dtypes zip=text people.csv people.jsonl.zst
+  swath convert 'days/*.csv' --file-column day all.arrow
 
   curl -s https://example.org/g.mtx | swath convert --to npz -o graph.npz
 
@@ -38,6 +39,9 @@ numbers alone. A .tsv holds edges if the other file is a matrix, else a table. A
 header becomes that matrix; any other table becomes a matrix of its values that are not zero.")]
 pub struct Convert {
     /// The file to convert; `-` is standard input
+    ///
+    /// A folder, or a pattern in quotes such as 'days/*.csv', stands for several files with the same columns:
+    /// one table, in the order of their names. See --file-column.
     #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub from: Input,
 

@@ -75,7 +75,7 @@ pub(super) fn of_text(
     if to == Format::Npy {
         return dense(job, &options, bar);
     }
-    let mut stream = options.stream_batches(&job.input)?;
+    let mut stream = options.stream_batches_of(job.sources())?;
     drop(bar);
     let read = Instant::now();
     let schema = stream.schema().clone();
@@ -133,7 +133,7 @@ fn options(job: &Job<'_>, from: Format) -> Result<(BatchOptions, Bar)> {
 
 /// Makes an array of a table of numbers.
 fn dense(job: &Job<'_>, options: &BatchOptions, bar: Bar) -> Result<Converted> {
-    let table = options.read_batches(&job.input)?;
+    let table = options.read_batches_of(job.sources())?;
     drop(bar);
     let is_other = |it: &&ColumnReport| !is_numeric(it.kind);
     if let Some(ColumnReport { name, kind, .. }) = table.report().columns.iter().find(is_other)

@@ -1,0 +1,110 @@
+//! Several files that are one table: those of a folder, or those that match a pattern.
+
+use std::cmp::Ordering;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail, ensure};
+use swath::ingest::Files;
+
+use crate::failure::Refused;
+use crate::input::Input;
+
+/// Returns the files that an input stands for, in the order of their names; `None` if it is one file.
+pub(super) fn of(input: &Input) -> Result<Option<Vec<PathBuf>>> {
+    let Some(path) = input.path() else { return Ok(None) };
+    let files = if path.is_dir() {
+        if input.segments()?.is_some() {
+            return Ok(None);
+        }
+        in_folder(path)?
+    } else {
+        match pattern(path) {
+            Some(pattern) => matching(pattern)?,
+            None => return Ok(None),
+        }
+    };
+    Ok(Some(sorted(files)))
+}
+
+/// A path that is a pattern, since there is no such file.
+fn pattern(path: &Path) -> Option<&str> {
+    let text = path.to_str().filter(|text| text.contains(['*', '?', '[', '{']))?;
+    path.symlink_metadata().is_err().then_some(text)
+}
+
+fn matching(pattern: &str) -> Result<Vec<PathBuf>> {
+    let files = Files::glob(pattern).found()?;
+    if files.is_empty() {
+        let what = format!("cannot read {pattern}: no file matches");
+        bail!(Refused::new(what, "check the pattern and the folder that it begins in"));
+    }
+    Ok(files)
+}
+
+/// The files of a folder, without hidden ones and without those below.
+fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir()? {
+        let path = entry?.path();
+        let is_hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
+        if !is_hidden && path.is_file() {
+            files.push(path);
+        }
+    }
+    let what = || format!("cannot read {}: there is no file in this folder", folder.display());
+    ensure!(!files.is_empty(), Refused::new(what(), "check the folder, or name a file"));
+    Ok(files)
+}
+
+/// Numbers in names count by their value: `day-9` comes before `day-10`.
+fn sorted(mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    files.sort_by(|left, right| {
+        let (left, right) = (left.as_os_str().as_bytes(), right.as_os_str().as_bytes());
+        natural(left, right).then_with(|| left.cmp(right))
+    });
+    files
+}
+
+fn natural(mut left: &[u8], mut right: &[u8]) -> Ordering {
+    while let (Some(&one), Some(&other)) = (left.first(), right.first()) {
+        let order = if one.is_ascii_digit() && other.is_ascii_digit() {
+            let (number, rest) = digits(left);
+            let (other, others) = digits(right);
+            (left, right) = (rest, others);
+            number.len().cmp(&other.len()).then_with(|| number.cmp(other))
+        } else {
+            (left, right) = (&left[1..], &right[1..]);
+            one.cmp(&other)
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+    left.len().cmp(&right.len())
+}
+
+/// The digits that a name begins with, without leading zeros, and the rest.
+fn digits(name: &[u8]) -> (&[u8], &[u8]) {
+    let end = name.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(name.len());
+    let (digits, rest) = name.split_at(end);
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    (&digits[zeros..], rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_count_by_their_value() {
+        let names = [
+            "day-10", "day-9", "day-", "day-009b", "a9c1", "a09b2", "b", "day-9-2", "day-9-11",
+        ];
+        let sorted = sorted(names.map(PathBuf::from).to_vec());
+        let wanted = [
+            "a09b2", "a9c1", "b", "day-", "day-9", "day-9-2", "day-9-11", "day-009b", "day-10",
+        ];
+        assert_eq!(sorted, wanted.map(PathBuf::from));
+    }
+}
