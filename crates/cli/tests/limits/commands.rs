@@ -84,6 +84,7 @@ pub(crate) const CASES: &[Case] = &[
     case(&["convert", "IN/people.csv", "out.jsonl"], Left),
     case(&["convert", "IN/people.csv", "out.arrow"], Left),
     case(&["convert", "IN/people.csv", "out.csv.zst", "--workers", "3"], Left),
+    case(&["convert", "IN/peopl?.csv", "out.arrow", "--file-column", "file"], Left),
     case(&["head", "IN/people.csv"], Printed),
     case(&["head", "--json", "IN/people.csv.gz"], Printed),
     case(&["info", "IN/people.csv"], Printed),
