@@ -1,6 +1,6 @@
 //! Days and moments in other forms: the part of strftime(3) that tables use.
 //!
-//! `%Y` has one to four digits, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after any number of
+//! `%Y` has four digits, from year 1, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after any number of
 //! spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a month in English,
 //! `%z` is `+HHMM` or `+HH:MM`.
 
@@ -58,7 +58,7 @@ impl Parts {
 
     fn take(&mut self, rest: &mut Rest<'_>, format: &mut std::str::Chars<'_>) -> Option<()> {
         match format.next()? {
-            'Y' => self.year = number(rest, 4)?,
+            'Y' => self.year = year(rest)?,
             'y' => {
                 let year = number(rest, 2)?;
                 self.year = if year < 69 { 2000 + year } else { 1900 + year };
@@ -84,6 +84,13 @@ fn number(rest: &mut Rest<'_>, most: usize) -> Option<i64> {
     rest.0 = rest.0.trim_ascii_start();
     let digits = rest.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
     rest.number(digits.min(most)).filter(|_| digits > 0)
+}
+
+/// Four digits, after any number of spaces.
+fn year(rest: &mut Rest<'_>) -> Option<i64> {
+    rest.0 = rest.0.trim_ascii_start();
+    let digits = rest.0.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    rest.number(digits.min(4)).filter(|&year| digits >= 4 && year > 0)
 }
 
 fn month(rest: &mut Rest<'_>) -> Option<i64> {

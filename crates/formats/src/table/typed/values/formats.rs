@@ -2,9 +2,11 @@
 //!
 //! `chrono` because Arrow's arrays depend on it anyway.
 
+use std::borrow::Cow;
+
 use arrow_schema::TimeUnit;
-use chrono::Timelike;
 use chrono::format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse};
+use chrono::{Datelike, NaiveDate, Timelike};
 use swath_simd::{Moment, Tokens};
 
 use super::layout::Layout;
@@ -19,25 +21,46 @@ pub(in crate::table) struct Format {
     layout: Option<Layout>,
     has_time: bool,
     has_zone: bool,
+    fraction: Fraction,
 }
 
+/// What separates seconds from their digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fraction {
+    /// There are none, or a point does.
+    Point,
+    /// A comma, which becomes a point.
+    Comma,
+}
+
+/// Digits of a fraction that a time can have.
+const DIGITS: usize = 9;
+
 impl Format {
-    /// Reads directives such as `%d.%m.%Y`.
+    /// Reads directives such as `%d.%m.%Y`. As in most languages, `%f` after a point or a comma is a
+    /// fraction: `.5` is half a second.
     ///
     /// # Errors
     ///
     /// Says what is wrong with them.
     pub(in crate::table) fn new(text: &str) -> Result<Self, String> {
-        let items = StrftimeItems::new(text)
+        let mut items = StrftimeItems::new(text)
             .parse_to_owned()
             .map_err(|_| format!("`{text}` has a directive that does not exist"))?;
+        if items.iter().any(|item| matches!(item, Item::Fixed(Fixed::TimezoneName))) {
+            return Err(format!(
+                "`{text}` has %Z, but names of zones do not say which zone it is; only %z does"
+            ));
+        }
+        let fraction = fraction(&mut items)
+            .ok_or_else(|| format!("`{text}` has %f without a point or comma before it"))?;
         let has = |is_one: &dyn Fn(&Item<'static>) -> bool| items.iter().any(is_one);
         let (has_time, has_zone) = (has(&is_time), has(&is_zone));
         if !has(&is_date) {
             return Err(format!("`{text}` has no date"));
         }
         let layout = Layout::new(&items);
-        Ok(Self { items, layout, has_time, has_zone })
+        Ok(Self { items, layout, has_time, has_zone, fraction })
     }
 
     /// Returns the type of a column in this form.
@@ -78,16 +101,22 @@ impl Format {
 
     /// Returns the moment that a token is, at midnight if there is no time.
     pub(super) fn moment(&self, token: &[u8]) -> Option<Moment> {
-        let text = std::str::from_utf8(token).ok()?;
+        let text = self.with_point(std::str::from_utf8(token).ok()?)?;
         let mut parsed = Parsed::new();
-        parse(&mut parsed, text, self.items.iter()).ok()?;
+        parse(&mut parsed, &text, self.items.iter()).ok()?;
+        // POSIX has 69 as the first year of the last century; this one year is another one there.
+        if parsed.year_mod_100() == Some(69) && parsed.year_div_100().is_none() {
+            let _ = parsed.set_year_div_100(19);
+        }
+        let date = |date: NaiveDate| self.has_year(date, &text).then_some(date);
         if !self.has_time && !self.has_zone {
-            return Some(time::midnight(time::days(parsed.to_naive_date().ok()?)));
+            return Some(time::midnight(time::days(date(parsed.to_naive_date().ok()?)?)));
         }
         let local = match self.has_time {
             true => parsed.to_naive_datetime_with_offset(0).ok()?,
             false => parsed.to_naive_date().ok()?.and_hms_opt(0, 0, 0)?,
         };
+        date(local.date())?;
         // A leap second, which Arrow does not have.
         (local.nanosecond() < 1_000_000_000).then_some(())?;
         let offset = match self.has_zone {
@@ -98,6 +127,53 @@ impl Format {
         let (seconds, nanos) = (local.timestamp() - offset, local.timestamp_subsec_nanos());
         Some(Moment { seconds, nanos, digits: 0, is_zoned: self.has_zone })
     }
+}
+
+impl Format {
+    /// Replaces the comma before a fraction by a point; `None` if the fraction has too many digits.
+    fn with_point<'t>(&self, text: &'t str) -> Option<Cow<'t, str>> {
+        let text = match (self.fraction, text.rfind(',')) {
+            (Fraction::Comma, Some(at)) => {
+                Cow::from(format!("{}.{}", &text[..at], &text[at + 1..]))
+            }
+            _ => Cow::from(text),
+        };
+        let digits = text
+            .rsplit_once('.')
+            .map_or(0, |(_, rest)| rest.bytes().take_while(u8::is_ascii_digit).count());
+        (digits <= DIGITS).then_some(text)
+    }
+
+    /// Whether a date has a year from 1 to 9999, and four digits of it if that is the form.
+    fn has_year(&self, date: NaiveDate, text: &str) -> bool {
+        let is_long = |item: &Item<'_>| matches!(item, Item::Numeric(Numeric::Year, _));
+        match date.year() {
+            1000..=9999 => true,
+            year @ 1..1000 => {
+                !self.items.iter().any(is_long) || text.contains(&format!("{year:04}"))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Makes a fraction of each `%f`, which would be a number of nanoseconds. `None` if nothing separates
+/// it from the seconds.
+fn fraction(items: &mut [Item<'static>]) -> Option<Fraction> {
+    let is_number = |item: &Item<'_>| matches!(item, Item::Numeric(Numeric::Nanosecond, _));
+    let Some(at) = items.iter().position(is_number) else { return Some(Fraction::Point) };
+    let before = match items.get(at.checked_sub(1)?)? {
+        Item::Literal(text) => (*text).to_owned(),
+        Item::OwnedLiteral(text) => text.to_string(),
+        _ => return None,
+    };
+    let (rest, found) = match before.strip_suffix('.') {
+        Some(rest) => (rest, Fraction::Point),
+        None => (before.strip_suffix(',')?, Fraction::Comma),
+    };
+    items[at - 1] = Item::OwnedLiteral(rest.into());
+    items[at] = Item::Fixed(Fixed::Nanosecond);
+    Some(found)
 }
 
 fn is_date(item: &Item<'_>) -> bool {
@@ -169,6 +245,17 @@ mod tests {
             ("%Y-%m-%dT%H:%M:%S%.f", "1970-01-01T00:00:00.5", Some(500_000)),
             ("%Y-%m-%dT%H:%M:%S%.f", "1970-01-01T00:00:00.0000005", None),
             ("%Y-%m-%dT%H:%M:%S", "1970-01-01T23:59:60", None),
+            ("%Y-%m-%d %H:%M:%S.%f", "1970-01-01 00:00:00.500000", Some(500_000)),
+            ("%Y-%m-%d %H:%M:%S.%f", "1970-01-01 00:00:00.5", Some(500_000)),
+            ("%Y-%m-%d %H:%M:%S.%f", "1970-01-01 00:00:00.000123", Some(123)),
+            ("%Y-%m-%d %H:%M:%S,%f", "1970-01-01 00:00:00,123", Some(123_000)),
+            ("%Y-%m-%d %H:%M:%S.%f", "1970-01-01 00:00:00.0000000001", None),
+            ("%a, %Y-%m-%d %H:%M:%S,%f", "Thu, 1970-01-01 00:00:00,25", Some(250_000)),
+            ("%d.%m.%Y", "01.01.0000", None),
+            ("%d.%m.%Y", "01.01.-0005", None),
+            ("%d.%m.%Y", "01.01.10000", None),
+            ("%d.%m.%Y", "01.01.70", None),
+            ("%y.%m.%d", "69.12.31", Some(-DAY)),
             ("%Y-%m-%d %H:%M %z", "1970-01-01 00:00 -0100", Some(3_600_000_000)),
             ("%+", "1970-01-01T00:00:00+01:00", Some(-3_600_000_000)),
             ("%s", "1", Some(1_000_000)),
@@ -186,6 +273,10 @@ mod tests {
         assert_eq!(of("%F %T%z"), Ok("timestamp[us, UTC]".into()));
         assert!(of("%H:%M").is_err_and(|why| why.contains("no date")));
         assert!(of("%F %!").is_err_and(|why| why.contains("does not exist")));
+        assert!(of("%F %T %Z").is_err_and(|why| why.contains("only %z does")));
+        for text in ["%F %T%f", "%f%F", "%F %T %f"] {
+            assert!(of(text).is_err_and(|why| why.contains("%f without a point")), "{text}");
+        }
         let format = Format::new("%F").expect("a date");
         assert!(format.suits(ColumnType::Timestamp(TimeUnit::Second)));
         assert!(!format.suits(ColumnType::Zoned(TimeUnit::Second)));
