@@ -524,3 +524,39 @@ def test_parts_of_a_job_are_what_partitions_read(tmp_path: Path) -> None:
     parts = job.divide(paths, parts=3)
     reads: Callable[[job.Part], Any] = swath._dask_reading.Lines(None, 1, "utf-8", "strict")
     assert [line for part in parts for line in reads(part)] == lines_of(paths)
+
+
+# Types of a sample, and quotes.
+
+
+def test_a_sample_never_makes_another_value(tmp_path: Path) -> None:
+    def last(text: str, **how: Any) -> Any:
+        path = tmp_path / "in.csv"
+        path.write_text(text)
+        return READ.read_csv(path, **how).compute().iloc[-1, -1]
+
+    missing, codes = "id,n\n" + "1,\n" * 40, "id,plz\n" + "1,10115\n" * 40
+    with pytest.raises(swath.MalformedError, match="'n' is of type int64 because of line 42, and of type float64"):
+        last(missing + "2,9007199254740993\n", sample=60)
+    assert last(missing + "2,9007199254740992\n", sample=60) == 9007199254740992.0
+    assert last(missing + "2,9007199254740993\n", sample=None) == 9007199254740993
+    assert last(missing + "2,9007199254740993\n", sample=60, dtypes={"n": "Int64"}) == 9007199254740993
+    for number in ("01067", "+5"):
+        with pytest.raises(swath.MalformedError, match="'plz' is of type text because of line 42, and of type int64"):
+            last(codes + f"2,{number}\n", sample=60)
+        assert last(codes + f"2,{number}\n", sample=None) == number
+        assert last(codes + f"2,{number}\n", sample=60, dtypes={"plz": "int64"}) == int(number)
+
+
+def test_line_ends_in_quotes_are_text_for_every_choice_of_columns(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text('i,f,t\n1,1.0,"x\n' + "5,5.5,z\n" * 400 + '"\n2,2.0,b\n')
+    for parts in (1, 4):
+        frame = READ.read_csv(path, parts=parts)
+        for columns in (["i"], ["i", "f"], ["f", "t"], ["t"]):
+            whole = frame[columns].compute()
+            assert len(whole) == 2
+            for at in range(frame.npartitions):
+                assert len(frame[columns].partitions[at].compute()) == len(frame.partitions[at].compute())
+    path.write_text('i,n\n"1",7\n"2",8\n')
+    assert READ.read_csv(path, parts=2)["i"].compute().tolist() == [1, 2]

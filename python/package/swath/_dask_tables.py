@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 # Types whose values cannot be missing in pandas, and those whose can.
 NULLABLE = {f"{one}{bits}": f"{two}{bits}" for one, two in (("int", "Int"), ("uint", "UInt")) for bits in (8, 16, 32, 64)}
 NULLABLE["bool"] = "boolean"
-# Options of tables of numbers.
-_OF_NUMBERS = {"delimiter", "header", "comment", "quote", "null_values"}
-# Fields of a table of any types that mean a missing value.
-_NULLS = ["", "NA", "N/A", "null", "NULL"]
+_NUMBERS = {*NULLABLE, "float32", "float64"} - {"bool"}
 
 
 class Columns(NamedTuple):
@@ -42,6 +39,10 @@ class Columns(NamedTuple):
     are_named: bool
     # The file that the others are compared with.
     first: str
+    # Whether the caller gave the type of each.
+    told: list[bool]
+    # Whether the first rows of the file have numbers only, in all columns, so that quotes are not expected.
+    are_numbers: bool
 
 
 def columns_of(
@@ -79,8 +80,18 @@ def columns_of(
         elif one["nulls"]:
             types[at] = NULLABLE.get(types[at], types[at])
     names, keys = table.names, [one["index"] for one in found]
-    made = Columns(names, types, keys, columns is None, bool(report["header"]), inputs[0])
+    all_types = swath.csv_dtypes(inputs[0], starting_in=extent, **_without_words(how))
+    are_numbers = {*all_types} <= {"int64", "uint64", "float64"}
+    made = Columns(
+        names, types, keys, columns is None, bool(report["header"]), inputs[0],
+        [bool(one["told"]) for one in found], are_numbers,
+    )
     return made, how
+
+
+def _without_words(how: dict[str, Any]) -> dict[str, Any]:
+    """What the types of all columns depend on."""
+    return {name: it for name, it in how.items() if name not in ("rename", "formats", "dictionary")}
 
 
 def _told(dtypes: Any, chosen: list[str | int] | None) -> list[tuple[str | int, str]]:
@@ -106,7 +117,7 @@ def columns_of_numbers(
         keys = [*names]
     else:
         keys = [*range(len(names))]
-    return Columns(names, [], keys, columns is None, are_named, inputs[0])
+    return Columns(names, [], keys, columns is None, are_named, inputs[0], [], True)
 
 
 def _numbers(
@@ -154,17 +165,12 @@ class Frame(_Rows):
         places = [at for name in names for at, it in enumerate(self.columns.names) if it == name]
         types = [self.columns.types[at] for at in places]
         keys = [self.columns.keys[at] for at in places]
-        return self.columns._replace(names=names, types=types, keys=keys, are_all=False)
+        told = [self.columns.told[at] for at in places]
+        return self.columns._replace(names=names, types=types, keys=keys, told=told, are_all=False)
 
     def of(self, piece: job.Piece) -> Any:
         names, types = self.columns.names, self.columns.types
         self.check_head(piece.path)
-        if {*types} == {"float64"} and self.is_numeric():
-            # One block of memory, into which the text is parsed: pandas need not copy it.
-            import pandas  # type: ignore[import-untyped, unused-ignore]
-
-            values, _ = self.numbers(piece, "float64")
-            return pandas.DataFrame(_array(values), columns=names, copy=False)
         table = self.read(piece)
         for at, (name, kind) in enumerate(zip(names, types)):
             if kind in NULLABLE and table.validity(at) is not None:
@@ -181,35 +187,44 @@ class Frame(_Rows):
             head = swath.read_csv(path, columns=self.chosen_keys, starting_in=(0, 0), **self.how)
             self.check(path, head.names)
 
-    def is_numeric(self) -> bool:
-        """Whether the reader of numbers understands all columns in the same way."""
-        how = self.how
-        others = (it for name, it in how.items() if name not in _OF_NUMBERS | {"workers"})
-        return (
-            {*self.columns.types} <= {"int64", "float64", "Int64"}
-            and all(it is None for it in others)
-            and how["delimiter"] is not None
-            and how["header"] in (False, 1)
-        )
-
-    def numbers(self, piece: job.Piece, dtype: str | None, **more: Any) -> Any:
-        """The rows of a piece, all of numbers."""
-        how = {name: it for name, it in self.how.items() if name in _OF_NUMBERS | {"workers"}}
-        how["header"] = bool(how["header"])
-        how["comment"] = None if how["comment"] == "auto" else how["comment"]
-        how["null_values"] = _NULLS if how["null_values"] is None else how["null_values"]
-        return _numbers(piece.path, dtype, self.chosen_keys, piece.extent, how, **more)
-
     def read(self, piece: job.Piece) -> Table:
-        """The rows of a piece as a table."""
-        types = [{it: kind for kind, it in NULLABLE.items()}.get(it, it) for it in self.columns.types]
-        if self.is_numeric():
-            keys = self.columns.keys if self.chosen_keys is not None else range(len(types))
-            made: Table = self.numbers(piece, None, dtypes=[*zip(keys, types)])
-            return made
-        how = {**self.how, "columns": self.chosen_keys, "dtypes": types}
+        """The rows of a piece as a table. No value is another one because the sample had others."""
+        back = {it: kind for kind, it in NULLABLE.items()}
+        wanted = [back.get(it, it) for it in self.columns.types]
+        # Where a type says how numbers may be written, the values have to show it.
+        safe = [
+            kind if told or kind not in _NUMBERS else None
+            for kind, told in zip(wanted, self.columns.told)
+        ]
+        if self.columns.are_numbers and self.how.get("quote", '"') == '"':
+            # Without quotes, an extent needs nothing that is before it.
+            table = self.parsed(piece, safe, quote=None)
+            if table.types == wanted:
+                return table
+        table = self.parsed(piece, safe)
+        if table.types == wanted:
+            return table
+        for at, (found, kind) in enumerate(zip(table.types, wanted)):
+            if found not in (kind, "null") and not (kind == "float64" and _are_exact(table, at)):
+                raise self.other(piece, table, at)
+        return self.parsed(piece, wanted)
+
+    def parsed(self, piece: job.Piece, types: list[str | None], **more: Any) -> Table:
+        keys = self.chosen_keys
+        keyed = zip(range(len(types)) if keys is None else keys, types)
+        how = {**self.how, "columns": keys, **more}
+        how["dtypes"] = {key: kind for key, kind in keyed if kind is not None}
         table: Table = swath.read_csv(piece.path, **how, starting_in=piece.extent)
         return table
+
+    def other(self, piece: job.Piece, table: Table, at: int) -> Exception:
+        """The error of a column that has another type than in the sample."""
+        one = (table.report or {})["columns"][at]
+        name, found, kind = self.columns.names[at], table.types[at], self.columns.types[at]
+        line = "" if one["line"] is None else f" because of line {one['line']}"
+        what = f"column {name!r} is of type {found}{line}, and of type {kind} in the sample"
+        hint = f'pass dtypes={{{name!r}: "{found}"}}, or sample=None to look at all rows'
+        return unreadable("Malformed", piece.path, what, hint)
 
     def joined(self, found: list[Any]) -> Any:
         import pandas  # type: ignore[import-untyped, unused-ignore]
@@ -232,6 +247,16 @@ def _array(values: Any) -> np.ndarray[Any, Any]:
     from swath._numpy import np
 
     return np.asarray(values)
+
+
+def _are_exact(table: Table, at: int) -> bool:
+    """Whether a column has whole numbers that are doubles, too."""
+    from swath._numpy import np
+
+    if table.types[at] not in ("int64", "uint64"):
+        return False
+    values = np.asarray(table.to_pandas().iloc[:, at].dropna()).astype(table.types[at])
+    return bool(np.all(values.astype("float64").astype(object) == values.astype(object)))
 
 
 def _typed(frame: Any, types: list[str]) -> Any:

@@ -62,6 +62,12 @@ pub(super) struct Place<'t> {
 }
 
 impl<'t> Place<'t> {
+    /// The byte before another one of the text.
+    #[must_use]
+    pub(super) fn byte_before(&self, at: usize) -> Option<u8> {
+        self.text.get(at.checked_sub(1)?).copied()
+    }
+
     /// The start of `text`.
     #[must_use]
     pub(super) fn start(text: &'t [u8]) -> Self {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::fault::Fault;
+use super::fault::{Fault, Wrong};
 use super::join::Seen;
 use super::kind::{Kind, is_number, kind};
 use super::options::{Between, Options};
@@ -14,7 +14,9 @@ const RECORDS: usize = 1000;
 /// A record is in the sample if it begins within this many bytes after the end of the first one.
 const BYTES: usize = 1 << 20;
 /// What is looked for, in this order.
-const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
+const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
+/// The most words of a name of the only column.
+const WORDS: usize = 5;
 
 /// The first records from `start` on, up to the first fault.
 struct Sample {
@@ -50,47 +52,80 @@ impl Sample {
 #[must_use]
 pub(super) fn between(start: &Place<'_>, options: &Options) -> Between {
     let mut best = None;
+    let mut with_fault = None;
     for byte in CANDIDATES {
         let others = [options.quote, options.escape, options.comment, Some(options.decimal)];
         if others.contains(&Some(byte)) {
             continue;
         }
         let dialect = Dialect::new(options, Between::Byte(byte));
-        let Some((agree, all)) = consistency(&Sample::take(start, &dialect)) else { continue };
+        let sample = Sample::take(start, &dialect);
+        if with_fault.is_none() && begins_with_fault(start, &sample, byte) {
+            with_fault = Some(byte);
+        }
+        let Some((agree, all)) = consistency(&sample, options) else { continue };
         // A fraction that is larger, not only as large: the first of several wins.
         if best.is_none_or(|(_, most, of)| agree * of > most * all) {
             best = Some((byte, agree, all));
         }
     }
-    match best {
-        Some((byte, ..)) => Between::Byte(byte),
+    match best.map(|(byte, ..)| byte).or(with_fault) {
+        Some(byte) => Between::Byte(byte),
         None if are_blanks(start, options) => Between::Blanks,
         None => Between::Nothing,
     }
 }
 
+/// Whether the first record has a fault in a quoted field, just after this delimiter.
+fn begins_with_fault(start: &Place<'_>, sample: &Sample, delimiter: u8) -> bool {
+    let Some(fault) = &sample.fault else { return false };
+    let is_of_quotes = matches!(fault.wrong, Wrong::OpenQuote | Wrong::AfterQuote);
+    sample.records.is_empty()
+        && is_of_quotes
+        && start.byte_before(fault.byte) == Some(delimiter)
+}
+
+/// Whether two or more fields that are not quoted have an odd number of quotes: the record is cut
+/// inside quotes.
+fn is_torn(record: &Record, options: &Options) -> bool {
+    let Some(quote) = options.quote else { return false };
+    let odd = record.fields.iter().filter(|field| {
+        !field.is_quoted && field.raw.iter().filter(|&&byte| byte == quote).count() % 2 == 1
+    });
+    odd.count() >= 2
+}
+
 /// How many records have the most frequent number of fields, and how many there are. A fault counts as
-/// one that has not. `None` if that number is 1, or there is no record.
-fn consistency(sample: &Sample) -> Option<(usize, usize)> {
-    let counts: Vec<usize> = sample.records.iter().map(|record| record.fields.len()).collect();
+/// one that has not, and so does a torn record. `None` if that number is 1, or there is no other record.
+fn consistency(sample: &Sample, options: &Options) -> Option<(usize, usize)> {
+    let whole = sample.records.iter().filter(|record| !is_torn(record, options));
+    let counts: Vec<usize> = whole.map(|record| record.fields.len()).collect();
     let frequency = |wanted: usize| counts.iter().filter(|&&count| count == wanted).count();
     // Of several as frequent, the smallest.
     let most =
         counts.iter().copied().max_by_key(|&count| (frequency(count), Reverse(count)))?;
-    (most >= 2).then(|| (frequency(most), counts.len() + usize::from(sample.fault.is_some())))
+    let all = sample.records.len() + usize::from(sample.fault.is_some());
+    (most >= 2).then(|| (frequency(most), all))
 }
 
 /// Whether every line of the sample has the same number of fields between blanks, two or more, and all
-/// of them are numbers.
+/// of them are numbers. If there are several lines, the first may have anything, and values of the others
+/// may be missing if one of the line is not.
 fn are_blanks(start: &Place<'_>, options: &Options) -> bool {
     let sample = Sample::take(start, &Dialect::new(options, Between::Blanks));
-    let Some(first) = sample.records.first() else { return false };
+    let Some((first, below)) = sample.records.split_first() else { return false };
     let columns = first.fields.len();
     let is_right = |record: &Record| {
-        record.fields.len() == columns
-            && record.fields.iter().all(|field| is_number(field, options))
+        let numbers = record.fields.iter().filter(|field| is_number(field, options)).count();
+        let missing =
+            record.fields.iter().filter(|field| kind(field, options) == Kind::Missing).count();
+        record.fields.len() == columns && numbers >= 1 && numbers + missing == columns
     };
-    sample.fault.is_none() && columns >= 2 && sample.records.iter().all(is_right)
+    let are_right = match below {
+        [] => first.fields.iter().all(|field| is_number(field, options)),
+        below => below.iter().all(is_right),
+    };
+    sample.fault.is_none() && columns >= 2 && are_right
 }
 
 /// Whether the record at `start` has names.
@@ -107,7 +142,7 @@ pub(super) fn has_names(start: &Place<'_>, dialect: &Dialect, options: &Options)
         |field: &Field| is_name(field, options) || kind(field, options) == Kind::QuotedMissing;
     let all_are = names.contains(&true) && first.fields.iter().all(may_be_name);
     if !narrower.contains(&true) {
-        return all_are && are_distinct(first);
+        return all_are && are_distinct(first) && !is_sentence(first);
     }
     all_are || names.iter().zip(&narrower).any(|(&is_name, &is_narrow)| is_name && is_narrow)
 }
@@ -127,6 +162,13 @@ fn is_narrower(column: usize, columns: usize, below: &[Record], options: &Option
         }
     }
     !matches!(seen.join().to_type(), Type::Null | Type::Text)
+}
+
+/// Whether the only field of a record has more words than a name.
+fn is_sentence(record: &Record) -> bool {
+    let [field] = &record.fields[..] else { return false };
+    let words = field.text.split(|&byte| byte == b' ' || byte == b'\t');
+    words.filter(|word| !word.is_empty()).count() > WORDS
 }
 
 fn are_distinct(record: &Record) -> bool {

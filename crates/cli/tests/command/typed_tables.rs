@@ -463,7 +463,6 @@ fn files_of_a_pattern_or_a_folder_are_one_table() {
     setting.printed("convert days/*.csv named.csv --columns n --file-column file");
     let named = "n,file\n,days/day-1.csv\n7.0,days/day-1.csv\n2.5,days/day-2.csv\n1.0,days/day-10.csv\n";
     assert_eq!(text(&setting.path("named.csv")), named);
-    setting.printed();
     setting.printed("convert days/day-1.csv one.csv --file-column from");
     assert!(text(&setting.path("one.csv")).starts_with("word,n,from\none,,days/day-1.csv\n"));
 

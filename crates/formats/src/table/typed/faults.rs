@@ -186,6 +186,17 @@ pub(super) fn room(offset: u64) -> Problem {
     }
 }
 
+/// Returns the fault of a block for whose values there is no memory.
+pub(super) fn no_memory(offset: u64, bytes: usize) -> Problem {
+    Problem {
+        record: offset,
+        offset,
+        reason: FormatReason::TooLarge,
+        detail: format!("there is not enough memory for the values of {bytes} bytes of text"),
+        hint: "select fewer columns with `columns`, or read it as a stream",
+    }
+}
+
 /// The error of a table with more columns than there is memory for.
 pub(super) fn no_room(path: &Path, columns: usize) -> Error {
     let detail = format!("there is not enough memory for {columns} columns");

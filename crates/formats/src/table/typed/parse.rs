@@ -87,6 +87,7 @@ impl<'p> Parser<'p> {
 
     /// Parses columns of the plan; what contradicts their types makes these wider.
     pub(super) fn block(&self, piece: &Piece<'_>, which: &[usize]) -> Result<Block, Problem> {
+        check_memory(piece)?;
         let kinds = self.guesses.of(which);
         let mut job = Job { which, kinds, todo: (0..which.len()).collect() };
         let mut parsed: Vec<Option<Parsed>> = Vec::new();
@@ -236,6 +237,18 @@ impl<'p> Parser<'p> {
             }
         }
     }
+}
+
+/// Looks whether the values of a block would fit into memory: Arrow's buffers end the process if they do
+/// not. A short number is of a few bytes, its value is of eight, and buffers grow by copying.
+fn check_memory(piece: &Piece<'_>) -> Result<(), Problem> {
+    const TIMES: usize = 16;
+    const MORE: usize = 1 << 20;
+    let bytes = piece.parts().map(|part| part.bytes.len()).sum::<usize>();
+    let wanted = bytes.saturating_mul(TIMES).saturating_add(MORE);
+    let is_room = Vec::<u8>::new().try_reserve_exact(wanted).is_ok();
+    let at = piece.parts().next().map_or(0, |part| part.offset);
+    if is_room { Ok(()) } else { Err(faults::no_memory(at, bytes)) }
 }
 
 /// Whether a field begins with a quote.

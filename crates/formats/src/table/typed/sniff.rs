@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use super::dialect::{Between, Dialect, trim};
 use super::options::{BatchOptions, Ragged};
 use super::prefix::{Prefix, may_end_later};
-use super::record::{Line, Place, Records};
+use super::record::{Line, Place, Records, Wrong};
 use super::rules;
 use super::values::{ColumnType, Field, Kinds, Rules, State, is_number, is_timestamp};
 use crate::error::Result;
@@ -14,8 +14,10 @@ use crate::error::Result;
 const RECORDS: usize = 1000;
 /// They begin within this many bytes after the end of the first one.
 const BYTES: usize = 1 << 20;
-/// What is tried as a delimiter, in this order.
-const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
+/// What is tried as a delimiter, in this order: a comma may stand in numbers between any of the others.
+const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
+/// A line of more words is no name of the only column.
+const WORDS: usize = 5;
 
 /// The first records of a text, up to the first fault.
 pub(super) struct Sample {
@@ -24,7 +26,7 @@ pub(super) struct Sample {
     fields: Vec<Place>,
     /// How many fields there are up to the end of each record.
     ends: Vec<usize>,
-    has_fault: bool,
+    fault: Option<Wrong>,
 }
 
 impl Sample {
@@ -42,8 +44,7 @@ impl Sample {
     /// The sample of these bytes, and whether it is that of the whole text.
     fn of(text: &[u8], is_all: bool, dialect: Dialect) -> (Self, bool) {
         let records = Records { text, dialect };
-        let mut sample =
-            Self { dialect, fields: Vec::new(), ends: Vec::new(), has_fault: false };
+        let mut sample = Self { dialect, fields: Vec::new(), ends: Vec::new(), fault: None };
         let (mut at, mut limit) = (0, usize::MAX);
         while at < text.len() {
             if at >= limit {
@@ -52,7 +53,7 @@ impl Sample {
             let split = records.split(at, |place| sample.fields.push(place));
             match split {
                 Err(wrong) => {
-                    sample.has_fault = true;
+                    sample.fault = Some(wrong);
                     sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
                     return (sample, is_all || !may_end_later(wrong, text.len()));
                 }
@@ -79,24 +80,54 @@ impl Sample {
     }
 
     /// How many records have the most frequent number of fields, and how many there are; a fault
-    /// counts as one that has not. `None` if that number is 1, or there is no record.
-    fn consistency(&self) -> Option<(usize, usize)> {
-        let mut counts: Vec<usize> = self.records().map(<[Place]>::len).collect();
+    /// counts as one that has not, and so does a record that is torn. `None` if that number is 1, or
+    /// there is no other record.
+    fn consistency(&self, text: &[u8]) -> Option<(usize, usize)> {
+        let whole = self.records().filter(|record| !self.is_torn(text, record));
+        let mut counts: Vec<usize> = whole.map(<[Place]>::len).collect();
         counts.sort_unstable();
         // Of several that are as frequent, the smallest.
         let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), Reverse(run[0])));
         let (often, Reverse(count)) = runs.max()?;
-        (count >= 2).then_some((often, counts.len() + usize::from(self.has_fault)))
+        (count >= 2).then_some((often, self.ends.len() + usize::from(self.fault.is_some())))
     }
 
-    /// Whether all records have the same number of fields, at least two, all of them numbers.
+    /// Whether a record is cut in quotes: two of its fields, which are not in quotes, have an odd number
+    /// of them.
+    fn is_torn(&self, text: &[u8], record: &[Place]) -> bool {
+        let Some(quote) = self.dialect.quote else { return false };
+        let is_odd = |place: &&Place| {
+            let raw = &text[place.start..place.end];
+            let count = raw.iter().filter(|&&byte| byte == quote).count();
+            raw.first() != Some(&quote) && count % 2 == 1
+        };
+        record.iter().filter(is_odd).nth(1).is_some()
+    }
+
+    /// Whether the first record has a fault in quotes that begin after this delimiter.
+    fn begins_with_fault(&self, text: &[u8], delimiter: u8) -> bool {
+        let at = match self.fault {
+            Some(Wrong::OpenQuote(at) | Wrong::AfterQuote(at)) if self.ends.is_empty() => at,
+            _ => return false,
+        };
+        at > 0 && text.get(at - 1) == Some(&delimiter)
+    }
+
+    /// Whether all records have the same number of fields, at least two, all of them numbers. Of several,
+    /// the first may have names, and in the others values may be missing, but not all of them.
     fn is_of_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
         let judge = Judge::new(text, options, self.dialect);
-        let Some(first) = self.records().next().map(<[Place]>::len) else { return false };
+        let Some(first) = self.records().next() else { return false };
+        let are_numbers = |record: &[Place]| record.iter().all(|&it| judge.is_number(it));
         let is_right = |record: &[Place]| {
-            record.len() == first && record.iter().all(|&place| judge.is_number(place))
+            let is_right = |&place: &Place| judge.is_number(place) || judge.is_missing(place);
+            record.len() == first.len()
+                && record.iter().all(is_right)
+                && record.iter().any(|&place| judge.is_number(place))
         };
-        !self.has_fault && first >= 2 && self.records().all(is_right)
+        let others = self.ends.len() > 1 && self.records().skip(1).all(is_right);
+        let is_one = self.ends.len() == 1 && are_numbers(first);
+        self.fault.is_none() && first.len() >= 2 && (is_one || others)
     }
 
     /// Whether the first record has names.
@@ -110,7 +141,7 @@ impl Sample {
         let all = names.contains(&true) && first.iter().zip(&names).all(may_be);
         let narrow = judge.narrow(self, first.len(), options.ragged);
         if !narrow.contains(&true) {
-            return all && judge.are_distinct(first);
+            return all && judge.are_distinct(first) && !judge.is_sentence(first);
         }
         all || names.iter().zip(&narrow).any(|(&is_name, &is_narrow)| is_name && is_narrow)
     }
@@ -135,6 +166,19 @@ impl<'t> Judge<'t> {
     /// Whether a field is a number of any form, and not missing.
     fn is_number(&self, place: Place) -> bool {
         self.with(place, |field| is_number(field, &self.rules))
+    }
+
+    fn is_missing(&self, place: Place) -> bool {
+        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Missing
+    }
+
+    /// Whether the only field of a record has many words.
+    fn is_sentence(&self, record: &[Place]) -> bool {
+        let words = |field: Field<'_>| {
+            let words = field.bytes.split(|&byte| byte == b' ' || byte == b'\t');
+            words.filter(|word| !word.is_empty()).count()
+        };
+        matches!(record, [only] if self.with(*only, words) > WORDS)
     }
 
     /// Whether a field is a text, and not a word for a missing value.
@@ -187,15 +231,20 @@ pub(super) fn between(
 ) -> Result<Between> {
     let others = [plain.quote, plain.escape, plain.comment, Some(options.decimal)];
     let mut best: Option<(u8, usize, usize)> = None;
+    let mut with_fault = None;
     for byte in CANDIDATES.into_iter().filter(|&byte| !others.contains(&Some(byte))) {
         let sample = Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain })?;
-        let Some((agree, all)) = sample.consistency() else { continue };
+        if with_fault.is_none() && sample.begins_with_fault(&prefix.bytes, byte) {
+            with_fault = Some(byte);
+        }
+        let Some((agree, all)) = sample.consistency(&prefix.bytes) else { continue };
         // Only a larger fraction wins, so the first of several as large.
         if best.is_none_or(|(_, most, of)| agree * of > most * all) {
             best = Some((byte, agree, all));
         }
     }
-    if let Some((byte, ..)) = best {
+    // What fits no record because of a fault is left to the reader, which says where it is.
+    if let Some(byte) = best.map(|(byte, ..)| byte).or(with_fault) {
         return Ok(Between::Byte(byte));
     }
     let sample = Sample::take(prefix, Dialect { between: Between::Blanks, ..plain })?;
