@@ -143,6 +143,25 @@ struct Quotes {
     quoted: u64,
     is_plain: bool,
     is_inverse: bool,
+    care: Care,
+}
+
+/// Whether the next chunks are treated as if they had quotes. Where some chunks have and others have
+/// not, a branch that depends on it would be mispredicted.
+#[derive(Clone, Copy, Default)]
+struct Care(u32);
+
+impl Care {
+    /// Chunks after the last one with quotes.
+    const CHUNKS: u32 = 16;
+
+    /// Whether a chunk needs no care; `is_special` says whether it has quotes.
+    #[inline(always)]
+    fn is_free(&mut self, is_special: bool) -> bool {
+        let is_free = self.0 == 0 && !is_special;
+        self.0 = if is_special { Self::CHUNKS } else { self.0.saturating_sub(1) };
+        is_free
+    }
 }
 
 impl Quotes {
@@ -150,7 +169,7 @@ impl Quotes {
     #[inline(always)]
     fn take(&mut self, masks: impl Masks, chunk: &[u8; CHUNK], there: u64) {
         let quotes = masks.equal(chunk, self.quote) & there;
-        if quotes | self.quoted == 0 {
+        if self.care.is_free(quotes | self.quoted != 0) {
             let last = chunk[CHUNK - 1];
             self.ended = u64::from(last == self.delimiter || last == b'\n');
             return;
@@ -187,6 +206,7 @@ impl Kernel for LookAtQuotes<'_> {
             quoted: 0,
             is_plain: true,
             is_inverse: true,
+            care: Care::default(),
         };
         let (chunks, rest) = text.as_chunks::<CHUNK>();
         for chunk in chunks {
@@ -247,9 +267,10 @@ impl Kernel for Search<'_> {
         let mut base = u32::try_from(from).unwrap_or(u32::MAX);
         let mut before = Before { inside: 0, begins: 1, closed: 0, returned: 0 };
         let mut searched = Searched { end: from, ..Searched::default() };
+        let mut care = Care::default();
         let (chunks, rest) = part.as_chunks::<CHUNK>();
         for chunk in chunks {
-            let seen = look(masks, chunk, u64::MAX, before, marks);
+            let seen = look(masks, chunk, u64::MAX, before, marks, &mut care);
             if seen.is_wrong {
                 searched.is_stopped = true;
                 return searched;
@@ -265,7 +286,7 @@ impl Kernel for Search<'_> {
             let mut chunk = [0; CHUNK];
             chunk[..rest.len()].copy_from_slice(rest);
             let there = (1_u64 << rest.len()) - 1;
-            let seen = look(masks, &chunk, there, before, marks);
+            let seen = look(masks, &chunk, there, before, marks, &mut care);
             if seen.is_wrong {
                 searched.is_stopped = true;
                 return searched;
@@ -287,6 +308,7 @@ fn look(
     there: u64,
     before: Before,
     marks: CutMarks,
+    care: &mut Care,
 ) -> Seen {
     const LAST: u32 = 63;
     let newlines = masks.equal(chunk, b'\n') & there;
@@ -304,7 +326,8 @@ fn look(
         None => 0,
     };
     let ends = newlines | delimiters;
-    if (quotes | before.inside | before.closed | returns | before.returned | escapes) == 0 {
+    let special = quotes | before.inside | before.closed | returns | before.returned | escapes;
+    if care.is_free(special != 0) {
         let after = Before { inside: 0, begins: ends >> LAST, closed: 0, returned: 0 };
         return Seen { ends, newlines, is_wrong: false, has_returns: false, after };
     }

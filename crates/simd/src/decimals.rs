@@ -7,14 +7,16 @@
 //! number    pairs, fours, eights          multiplied and added in all lanes
 //! ```
 //!
-//! Eight tokens of at most 16 bytes, or of at most 32 (AVX-512); four of at most 16, or of at most
-//! 32 (AVX2). The rest is parsed byte by byte, or eight at a time where all are digits.
+//! Eight tokens of at most 16 bytes, or of at most 32 (AVX-512); four of at most 8, of at most 16,
+//! or of at most 32 (AVX2). The rest is parsed byte by byte, or eight at a time where all are digits.
 //! Tokens with more than nineteen digits, or that are not plain numbers, are left to the caller,
 //! which gets the index of the first.
 //!
 //! The point is removed after Lemire's observation that only digits to its left have to move,
 //! all by one; multiplying and adding pairs is from Muła, *SIMD-ized parsing of numbers* (2014).
 
+mod alone;
+mod column;
 #[cfg(target_arch = "x86_64")]
 mod eight;
 #[cfg(target_arch = "x86_64")]
@@ -27,11 +29,18 @@ mod nearest;
 mod powers;
 pub(crate) mod scalar;
 #[cfg(target_arch = "x86_64")]
+mod short;
+mod unpadded;
+#[cfg(target_arch = "x86_64")]
 mod wide;
 
 use crate::level::{Detected, Level, detected};
+pub use column::{
+    Padding, column_doubles, column_doubles_at, column_integers, column_integers_at,
+};
 pub use nearest::nearest_double;
 pub use scalar::{Decimal, append_digits, decimal};
+pub use unpadded::{Unpadded, unpadded, unpadded_at};
 
 /// Tokens of a text: the bytes from `starts[i]` up to `ends[i]`.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +65,12 @@ impl<'t> Tokens<'t> {
     pub(crate) fn bounds(&self, index: usize) -> Option<(usize, usize)> {
         let (start, end) = (self.starts[index] as usize, self.ends[index] as usize);
         (start <= end && end <= self.text.len()).then_some((start, end))
+    }
+
+    /// Returns those from `first` on, at most `count`.
+    pub(crate) fn some(&self, first: usize, count: usize) -> Self {
+        let end = self.count().min(first + count);
+        Self { text: self.text, starts: &self.starts[first..end], ends: &self.ends[first..end] }
     }
 
     #[inline]

@@ -30,6 +30,7 @@ mod decimals;
 pub mod digits;
 pub mod fields;
 mod find;
+mod gaps;
 mod integers;
 mod level;
 mod masks;
@@ -40,7 +41,6 @@ mod special;
 mod sum;
 mod times;
 mod tokens;
-mod unpadded;
 
 pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
 pub use cells::Cells;
@@ -49,10 +49,12 @@ pub use count::{count, count_at, count_cells};
 pub use crc::crc32c_combine;
 pub use cuts::{CutMarks, Cuts, Quoting, Searched};
 pub use decimals::{
-    Decimal, Tokens, append_digits, decimal, nearest_double, parse_doubles, parse_doubles_at,
-    parse_integers, parse_integers_at,
+    Decimal, Padding, Tokens, Unpadded, append_digits, column_doubles, column_doubles_at,
+    column_integers, column_integers_at, decimal, nearest_double, parse_doubles,
+    parse_doubles_at, parse_integers, parse_integers_at, unpadded, unpadded_at,
 };
 pub use find::{Positions, find};
+pub use gaps::{not_empty, not_empty_at};
 pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level, limit_level};
 pub use rows::{RowFrame, Span, Values, push_rows, push_rows_at};
@@ -61,4 +63,3 @@ pub use special::Special;
 pub use sum::{sum, sum_at, sum_cells};
 pub use times::{Moment, parse_dates, parse_moment, parse_moments};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};
-pub use unpadded::{Unpadded, unpadded, unpadded_at};

@@ -101,10 +101,12 @@ pub(crate) use x86::{Ymm, Zmm};
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::{
-        __m256i, __m512i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8,
-        _mm256_movemask_epi8, _mm256_set1_epi8, _mm512_add_epi32, _mm512_cmpeq_epi8_mask,
-        _mm512_cmple_epu8_mask, _mm512_loadu_si512, _mm512_maskz_compress_epi32,
-        _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_storeu_si512,
+        __m256i, __m512i, _mm_cvtsi64_si128, _mm256_add_epi32, _mm256_cmpeq_epi8,
+        _mm256_cvtepu8_epi32, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
+        _mm256_set1_epi8, _mm256_set1_epi32, _mm256_storeu_si256, _mm512_add_epi32,
+        _mm512_cmpeq_epi8_mask, _mm512_cmple_epu8_mask, _mm512_loadu_si512,
+        _mm512_maskz_compress_epi32, _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setr_epi32,
+        _mm512_storeu_si512,
     };
 
     use super::{CHUNK, Kernel, Masks};
@@ -158,7 +160,51 @@ mod x86 {
         }
     }
 
+    /// For each byte, the positions of its ones.
+    static PLACES: [[u8; 8]; 256] = places();
+
+    const fn places() -> [[u8; 8]; 256] {
+        let mut all = [[0; 8]; 256];
+        let mut at = 0;
+        while at < 8 * all.len() {
+            let (byte, place) = (at / 8, at % 8);
+            if byte >> place & 1 == 1 {
+                let before = (byte & ((1 << place) - 1)).count_ones() as usize;
+                all[byte][before] = place.to_le_bytes()[0];
+            }
+            at += 1;
+        }
+        all
+    }
+
+    impl Ymm {
+        /// Eight bits at a time, from a table, however many of them are set: a branch that
+        /// depends on their number would be mispredicted.
+        #[inline]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn places_avx2(mask: u64, base: u32, out: &mut [u32; CHUNK]) {
+            let mut base = _mm256_set1_epi32(base.cast_signed());
+            for (at, byte) in mask.to_le_bytes().into_iter().enumerate() {
+                let before = (mask & ((1 << (8 * at)) - 1)).count_ones() as usize;
+                let places = i64::from_le_bytes(PLACES[usize::from(byte)]);
+                let places = _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(places));
+                let room = out[before..].first_chunk_mut::<8>();
+                let room = room.expect("at most eight of each byte before");
+                let places = _mm256_add_epi32(places, base);
+                // SAFETY: there is room for eight 32-bit numbers.
+                unsafe { _mm256_storeu_si256(room.as_mut_ptr().cast(), places) };
+                base = _mm256_add_epi32(base, _mm256_set1_epi32(8));
+            }
+        }
+    }
+
     impl Masks for Ymm {
+        #[inline(always)]
+        fn places(self, mask: u64, base: u32, out: &mut [u32; CHUNK]) {
+            // SAFETY: a `Ymm` only exists where AVX2 does.
+            unsafe { Self::places_avx2(mask, base, out) }
+        }
+
         #[inline(always)]
         fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
             // SAFETY: a `Ymm` only exists where AVX2 does.

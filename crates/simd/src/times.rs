@@ -50,7 +50,7 @@ pub struct Moment {
 
 /// Parses `tokens` as dates into `out`, in days since 1970, and returns how many it stored: all of
 /// them, or those before the first token that is not `YYYY-MM-DD`, or not a day from 0001-01-01 to
-/// 9999-12-31.
+/// 9999-12-31. An empty token, or one that starts past its end, is 0.
 ///
 /// ```
 /// use swath_simd::{Tokens, parse_dates};
@@ -63,6 +63,10 @@ pub struct Moment {
 pub fn parse_dates(tokens: Tokens<'_>, out: &mut [i32]) -> usize {
     let count = tokens.count().min(out.len());
     for (index, slot) in out[..count].iter_mut().enumerate() {
+        if tokens.starts[index] >= tokens.ends[index] {
+            *slot = 0;
+            continue;
+        }
         let token = tokens.get(index).and_then(|token| token.try_into().ok());
         match token.and_then(date) {
             Some(days) => *slot = days,
@@ -73,13 +77,17 @@ pub fn parse_dates(tokens: Tokens<'_>, out: &mut [i32]) -> usize {
 }
 
 /// Calls `take` with the moment of each token, and returns how many tokens it took: all of them, or
-/// those before the first that is not in the common form, or that `take` refuses by `false`.
+/// those before the first that is not in the common form, or that `take` refuses by `false`. It does not
+/// call `take` for empty tokens, or those that start past their end.
 ///
 /// A date is a moment too, at midnight.
 #[inline]
 pub fn parse_moments(tokens: Tokens<'_>, mut take: impl FnMut(usize, Moment) -> bool) -> usize {
     let count = tokens.count();
     for index in 0..count {
+        if tokens.starts[index] >= tokens.ends[index] {
+            continue;
+        }
         let Some((start, end)) = tokens.bounds(index) else { return index };
         match moment(tokens.text, start, end) {
             Some(moment) if take(index, moment) => {}

@@ -1,7 +1,10 @@
 //! The number types of tables.
 
 use bytemuck::Pod;
-use swath_simd::{Tokens, parse_doubles, parse_integers};
+use swath_simd::{
+    Padding, Tokens, Unpadded, column_doubles, column_integers, parse_doubles, parse_integers,
+    unpadded,
+};
 
 use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64, push_u64};
 use crate::number::parse::{double, signed, unsigned};
@@ -24,7 +27,7 @@ pub enum Decimals {
 const BATCH: usize = 64;
 
 pub(super) mod sealed {
-    use super::{Decimals, Tokens};
+    use super::{Decimals, Padding, Tokens};
 
     pub trait Value: Sized {
         /// Its name in messages.
@@ -35,6 +38,9 @@ pub(super) mod sealed {
 
         /// Parses plain tokens; returns how many precede the first that is not plain.
         fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize;
+
+        /// As [`parse_many`](Self::parse_many), for fields of which those that are empty are zero.
+        fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize;
 
         /// Whether a value is so large that this type cannot represent every integer of that size.
         fn are_rounded(_: &[Self]) -> bool {
@@ -63,6 +69,10 @@ impl sealed::Value for f64 {
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
         parse_doubles(tokens, out)
+    }
+
+    fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
+        column_doubles(tokens, padding, out)
     }
 
     // Without an early exit, so that the loop is vectorised.
@@ -104,6 +114,11 @@ impl sealed::Value for f32 {
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
         by_batch(tokens, out, parse_doubles, single)
+    }
+
+    fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
+        let parse = |tokens: Tokens<'_>, out: &mut [f64]| column_doubles(tokens, padding, out);
+        by_batch(tokens, out, parse, single)
     }
 
     fn are_rounded(values: &[Self]) -> bool {
@@ -168,6 +183,12 @@ macro_rules! integers {
                 by_batch(tokens, out, parse_integers, |wide: i64| Self::try_from(wide).ok())
             }
 
+            fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
+                let parse =
+                    |tokens: Tokens<'_>, out: &mut [i64]| column_integers(tokens, padding, out);
+                by_batch(tokens, out, parse, |wide: i64| Self::try_from(wide).ok())
+            }
+
             fn push(self, text: &mut Vec<u8>, _: Decimals) {
                 $push(text, self.into());
             }
@@ -212,6 +233,28 @@ impl sealed::Value for u64 {
         count
     }
 
+    fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
+        let parse = |tokens: Tokens<'_>, out: &mut [i64]| column_integers(tokens, padding, out);
+        let done = by_batch(tokens, out, parse, |wide: i64| Self::try_from(wide).ok());
+        let (starts, ends) = (&tokens.starts[done..], &tokens.ends[done..]);
+        let plain = match padding {
+            Padding::Taken => starts.len(),
+            Padding::Refused => unpadded(Tokens { starts, ends, ..tokens }, Unpadded::Whole),
+        };
+        let mut count = done;
+        let places = starts.iter().zip(ends).zip(&mut out[done..]).take(plain);
+        for ((&start, &end), slot) in places {
+            let token = tokens.text.get(start as usize..end as usize).unwrap_or_default();
+            match unsigned(token) {
+                _ if token.is_empty() => *slot = 0,
+                Some(value) => *slot = value,
+                None => return count,
+            }
+            count += 1;
+        }
+        count
+    }
+
     fn push(self, text: &mut Vec<u8>, _: Decimals) {
         push_u64(text, self);
     }
@@ -236,6 +279,10 @@ impl sealed::Value for i64 {
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
         parse_integers(tokens, out)
+    }
+
+    fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
+        column_integers(tokens, padding, out)
     }
 
     fn push(self, text: &mut Vec<u8>, _: Decimals) {

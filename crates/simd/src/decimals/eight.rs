@@ -17,7 +17,8 @@ use std::arch::x86_64::{
     _mm512_sub_epi8, _pdep_u32, _pext_u64,
 };
 
-use super::{Tokens, long, wide};
+use super::short::kind;
+use super::{Tokens, alone, four, long, wide};
 
 /// Whether this processor has what [`Level::Avx512`](crate::level::Level) does not include.
 pub(super) fn available() -> bool {
@@ -43,7 +44,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        let short = eight(tokens, done).and_then(|eight| eight.doubles());
+        let short = eight::<false>(tokens, done).and_then(|eight| eight.doubles());
         if let Some(values) = short.or_else(|| long::doubles(tokens, done)) {
             // SAFETY: there is room for eight doubles, aligned or not.
             unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
@@ -63,7 +64,8 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        if let Some(values) = eight(tokens, done).and_then(|eight| eight.integers()) {
+        let values = eight::<false>(tokens, done).and_then(|eight| eight.integers());
+        if let Some(values) = values {
             // SAFETY: there is room for eight integers, aligned or not.
             unsafe { _mm512_storeu_si512(slots.as_mut_ptr().cast(), values) };
         } else {
@@ -75,6 +77,50 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
         done += STEP;
     }
     done + wide::integers(tokens, done, &mut out[done..count])
+}
+
+/// As [`doubles`], for the fields of a column, of which none is padded and those that are empty are
+/// zero.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn column_doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
+    let count = tokens.count().min(out.len());
+    let mut done = 0;
+    while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
+        let short = eight::<true>(tokens, done).and_then(|eight| eight.doubles());
+        if let Some(values) = short.or_else(|| long::doubles(tokens, done)) {
+            // SAFETY: there is room for eight doubles, aligned or not.
+            unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
+        } else {
+            let some = tokens.some(done, STEP);
+            let found = four::column_doubles::<{ kind::PADDED_COLUMN }>(some, slots);
+            if found < STEP {
+                return done + found;
+            }
+        }
+        done += STEP;
+    }
+    done + alone::doubles(tokens, done, false, &mut out[done..count])
+}
+
+/// As [`integers`], for the fields of a column, of which none is padded.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn column_integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
+    let count = tokens.count().min(out.len());
+    let mut done = 0;
+    while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
+        let values = eight::<true>(tokens, done).and_then(|eight| eight.integers());
+        if let Some(values) = values {
+            // SAFETY: there is room for eight integers, aligned or not.
+            unsafe { _mm512_storeu_si512(slots.as_mut_ptr().cast(), values) };
+        } else {
+            let found = alone::integers(tokens, done, false, slots);
+            if found < STEP {
+                return done + found;
+            }
+        }
+        done += STEP;
+    }
+    done + alone::integers(tokens, done, false, &mut out[done..count])
 }
 
 /// Four tokens: their digits, and a mask with 16 bits for each.
@@ -151,7 +197,7 @@ impl Eight {
 /// The eight tokens from `index` on; `None` unless all are short and plain.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
+fn eight<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let at = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
     // SAFETY: there are eight 32-bit numbers.
@@ -159,7 +205,7 @@ fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     // SAFETY: there are eight 32-bit numbers.
     let ends = unsafe { _mm256_loadu_si256(at.as_ptr().cast()) };
     let lens = _mm256_sub_epi32(ends, starts);
-    if !are_windows(lens, ends, tokens.text.len()) {
+    if !are_windows::<GAPS>(lens, ends, tokens.text.len()) {
         return None;
     }
     let text = tokens.text.as_ptr();
@@ -180,7 +226,7 @@ fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     // The lowest byte of each length into all bytes of its window.
     let even = _mm512_shuffle_epi8(before, _mm512_set1_epi8(0));
     let odd = _mm512_shuffle_epi8(before, _mm512_set1_epi8(8));
-    let (even, odd) = (four(vectors[0], even)?, four(vectors[1], odd)?);
+    let (even, odd) = (four_of(vectors[0], even)?, four_of(vectors[1], odd)?);
     let bits = |minuses: u64| {
         let minuses = _pext_u64(nonzero(minuses), LOWEST);
         u32::try_from(minuses).unwrap_or(0)
@@ -201,10 +247,11 @@ fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
 /// start.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
+fn are_windows<const GAPS: bool>(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
-    let one = _mm256_set1_epi32(1);
-    let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, one), _mm256_set1_epi32(15));
+    let least = _mm256_set1_epi32(i32::from(!GAPS));
+    let most = _mm256_set1_epi32(if GAPS { 16 } else { 15 });
+    let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, least), most);
     let after = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(16));
     let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));
     short & after & inside == 0xff
@@ -214,7 +261,7 @@ fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
 /// many of them come before its token. `None` if there is anything else.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn four(text: __m512i, before: __m512i) -> Option<Four> {
+fn four_of(text: __m512i, before: __m512i) -> Option<Four> {
     let places = _mm512_broadcast_i32x4(_mm_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
     ));

@@ -13,7 +13,9 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-use super::{Tokens, four_long, wide};
+use super::short::{self, kind};
+use super::unpadded::{Unpadded, is_padded};
+use super::{Tokens, alone, four_long, wide};
 
 /// Tokens of one step, and bytes of a window.
 const STEP: usize = 4;
@@ -47,8 +49,9 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        let short = four(tokens, done).and_then(|four| four.doubles());
-        if let Some(values) = short.or_else(|| four_long::doubles(tokens, done)) {
+        let short = short::doubles::<{ kind::ANY }>(tokens, done);
+        let values = short.or_else(|| four::<false>(tokens, done)?.doubles());
+        if let Some(values) = values.or_else(|| four_long::doubles(tokens, done)) {
             // SAFETY: there is room for four doubles, aligned or not.
             unsafe { _mm256_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
@@ -67,7 +70,8 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        if let Some(values) = four(tokens, done).and_then(|four| four.integers()) {
+        let short = short::integers::<{ kind::ANY }>(tokens, done);
+        if let Some(values) = short.or_else(|| four::<false>(tokens, done)?.integers()) {
             // SAFETY: there is room for four integers, aligned or not.
             unsafe { _mm256_storeu_si256(slots.as_mut_ptr().cast(), values) };
         } else {
@@ -79,6 +83,89 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
         done += STEP;
     }
     done + wide::integers(tokens, done, &mut out[done..count])
+}
+
+/// As [`doubles`], for the fields of a column, of which those that are empty are zero.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn column_doubles<const KIND: u8>(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
+    let count = tokens.count().min(out.len());
+    let mut done = 0;
+    while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
+        let values = short::doubles::<KIND>(tokens, done).or_else(|| {
+            are_plain::<KIND>(tokens, done, Unpadded::Any).then_some(())?;
+            let four = four::<true>(tokens, done).and_then(|four| four.doubles());
+            four.or_else(|| long_doubles(tokens, done))
+        });
+        if let Some(values) = values {
+            // SAFETY: there is room for four doubles, aligned or not.
+            unsafe { _mm256_storeu_pd(slots.as_mut_ptr(), values) };
+        } else {
+            let found = alone::doubles(tokens, done, is_strict(KIND), slots);
+            if found < STEP {
+                return done + found;
+            }
+        }
+        done += STEP;
+    }
+    done + alone::doubles(tokens, done, is_strict(KIND), &mut out[done..count])
+}
+
+/// As [`integers`], for the fields of a column.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+pub(super) fn column_integers<const KIND: u8>(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
+    let count = tokens.count().min(out.len());
+    let mut done = 0;
+    while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
+        let values = short::integers::<KIND>(tokens, done).or_else(|| {
+            are_plain::<KIND>(tokens, done, Unpadded::Whole).then_some(())?;
+            four::<true>(tokens, done)?.integers()
+        });
+        if let Some(values) = values {
+            // SAFETY: there is room for four integers, aligned or not.
+            unsafe { _mm256_storeu_si256(slots.as_mut_ptr().cast(), values) };
+        } else {
+            let found = alone::integers(tokens, done, is_strict(KIND), slots);
+            if found < STEP {
+                return done + found;
+            }
+        }
+        done += STEP;
+    }
+    done + alone::integers(tokens, done, is_strict(KIND), &mut out[done..count])
+}
+
+fn is_strict(kind: u8) -> bool {
+    kind == kind::COLUMN
+}
+
+/// Whether none of the four tokens from `index` on is padded, unless such ones are taken too.
+#[inline]
+fn are_plain<const KIND: u8>(tokens: Tokens<'_>, index: usize, wanted: Unpadded) -> bool {
+    let mut starts = tokens.starts[index..].iter().take(STEP);
+    KIND != kind::COLUMN || starts.all(|&start| !is_padded(tokens.text, start as usize, wanted))
+}
+
+/// Long tokens, of which some are empty: others take the places of these, and zeros those of their
+/// values.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn long_doubles(tokens: Tokens<'_>, index: usize) -> Option<__m256d> {
+    let mut starts = *tokens.starts.get(index..)?.first_chunk::<STEP>()?;
+    let mut ends = *tokens.ends.get(index..)?.first_chunk::<STEP>()?;
+    let there: [bool; STEP] = std::array::from_fn(|at| starts[at] < ends[at]);
+    if there == [true; STEP] {
+        return four_long::doubles(tokens, index);
+    }
+    let one = there.iter().position(|&is_there| is_there)?;
+    for at in 0..STEP {
+        if !there[at] {
+            (starts[at], ends[at]) = (starts[one], ends[one]);
+        }
+    }
+    let filled = Tokens { text: tokens.text, starts: &starts, ends: &ends };
+    let values = _mm256_castpd_si256(four_long::doubles(filled, 0)?);
+    let [a, b, c, d] = there.map(|is_there| -i64::from(is_there));
+    Some(_mm256_castsi256_pd(_mm256_and_si256(values, _mm256_setr_epi64x(a, b, c, d))))
 }
 
 /// Two tokens: their digits, and masks with 16 bits for each.
@@ -152,10 +239,10 @@ fn place(points: u32) -> u32 {
     (points | 1 << 15).trailing_zeros()
 }
 
-/// The four tokens from `index` on; `None` unless all are short and plain.
+/// The four tokens from `index` on; `None` unless all are short and plain, or, with `GAPS`, empty.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn four(tokens: Tokens<'_>, index: usize) -> Option<Four> {
+fn four<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<Four> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let ends = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
     let mut lens = [0; STEP];
@@ -163,7 +250,7 @@ fn four(tokens: Tokens<'_>, index: usize) -> Option<Four> {
     for (len, (start, end)) in lens.iter_mut().zip(starts.iter().zip(ends)) {
         *len = end.wrapping_sub(*start) as usize;
         let end = *end as usize;
-        are_windows &= len.wrapping_sub(1) < WINDOW;
+        are_windows &= len.wrapping_sub(usize::from(!GAPS)) < WINDOW + usize::from(GAPS);
         are_windows &= (WINDOW..=tokens.text.len()).contains(&end);
     }
     if !are_windows {

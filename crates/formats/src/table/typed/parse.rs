@@ -172,6 +172,7 @@ impl<'p> Parser<'p> {
     /// Takes the rows at hand, column by column.
     fn take(&self, text: &[u8], run: &mut Run, job: &mut Job<'_>) -> Result<(), Stopped> {
         let Run { rows, places, builders, .. } = run;
+        places.clear();
         for (at, builder) in builders.iter_mut().enumerate() {
             let Some(column) = builder else { continue };
             let slot = job.todo[at];

@@ -206,22 +206,30 @@ impl Rows {
         Ok(next)
     }
 
-    /// Returns the fields of one column in some rows.
+    /// Returns the fields of one column in some rows. `fields` must have been
+    /// [cleared](Places::clear) after the rows were filled.
     pub(super) fn column<'t>(
         &self,
         text: &'t [u8],
         column: usize,
         fields: &'t mut Places,
     ) -> RawFields<'t> {
-        fields.starts.clear();
-        fields.ends.clear();
         let columns = self.columns;
+        let follows = column.checked_sub(1).is_some_and(|before| fields.column == Some(before));
+        fields.starts.clear();
+        if follows && self.begins.is_empty() {
+            // An end is a position in a text, so it is below the maximum.
+            fields.starts.extend(fields.ends.iter().map(|end| end.wrapping_add(1)));
+        }
+        fields.ends.clear();
+        fields.column = Some(column);
         let every = |all: &[u32], from: usize, to: &mut Vec<u32>| {
             to.extend(all.chunks_exact(columns).map(|row| row[from]));
         };
         every(&self.ends, column, &mut fields.ends);
         if !self.begins.is_empty() {
             every(&self.begins, column, &mut fields.starts);
+        } else if follows {
         } else if column == 0 {
             fields.starts.extend_from_slice(&self.starts);
         } else {
@@ -236,8 +244,17 @@ impl Rows {
 /// Scratch memory for the fields of one column.
 #[derive(Debug, Default)]
 pub(super) struct Places {
+    /// The column of the rows whose fields these are.
+    column: Option<usize>,
     starts: Vec<u32>,
     ends: Vec<u32>,
+}
+
+impl Places {
+    /// Forgets the fields of other rows.
+    pub(super) fn clear(&mut self) {
+        self.column = None;
+    }
 }
 
 /// Whether a line is not a row although it may have as many fields as one.

@@ -37,8 +37,8 @@ impl Parse for ParseBools {
         let mut count = 0;
         for ((&start, &end), slot) in places {
             let (start, end) = (start as usize, end as usize);
-            *slot = rules.trues.has_at(tokens.text, start, end);
-            if !*slot && !rules.falses.has_at(tokens.text, start, end) {
+            *slot = start < end && rules.trues.has_at(tokens.text, start, end);
+            if !*slot && start < end && !rules.falses.has_at(tokens.text, start, end) {
                 return count;
             }
             count += 1;

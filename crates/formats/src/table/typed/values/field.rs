@@ -53,6 +53,9 @@ impl Quoting {
     #[cold]
     fn unescape(self, inner: &[u8], is_quoted: bool, scratch: &mut Vec<u8>) {
         scratch.clear();
+        if let (Some(quote), None, true) = (self.quote, self.escape, is_quoted) {
+            return undouble(inner, quote, scratch);
+        }
         let mut rest = inner.iter().copied().peekable();
         while let Some(byte) = rest.next() {
             if Some(byte) == self.escape && rest.peek().is_some() {
@@ -67,6 +70,20 @@ impl Quoting {
             }
         }
     }
+}
+
+/// Appends what is in quotes, with one quote for two.
+fn undouble(inner: &[u8], quote: u8, scratch: &mut Vec<u8>) {
+    let mut rest = inner;
+    while let Some(at) = rest.iter().position(|&byte| byte == quote) {
+        let is_double = rest.get(at + 1) == Some(&quote);
+        scratch.extend_from_slice(&rest[..at + usize::from(is_double)]);
+        if !is_double {
+            return;
+        }
+        rest = &rest[at + 2..];
+    }
+    scratch.extend_from_slice(rest);
 }
 
 /// Fields of one column in a text, in the order of rows: the bytes from `starts[i]` up to

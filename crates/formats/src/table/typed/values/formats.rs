@@ -82,8 +82,8 @@ impl Format {
         }
     }
 
-    /// Calls `take` with the moment of each token; returns how many tokens precede the first that
-    /// does not have the layout, or that `take` refuses by `false`.
+    /// Calls `take` with the moment of each token that is not empty; returns how many tokens precede the
+    /// first that does not have the layout, or that `take` refuses by `false`.
     pub(super) fn plain(
         &self,
         tokens: Tokens<'_>,
@@ -92,8 +92,8 @@ impl Format {
         let Some(layout) = &self.layout else { return 0 };
         let places = tokens.starts.iter().zip(tokens.ends);
         let mut is_taken = |(index, (&start, &end)): (usize, (&u32, &u32))| {
-            let token = tokens.text.get(start as usize..end as usize);
-            token.and_then(|token| layout.moment(token)).is_some_and(|found| take(index, found))
+            let token = tokens.text.get(start as usize..end as usize).unwrap_or_default();
+            token.is_empty() || layout.moment(token).is_some_and(|found| take(index, found))
         };
         let count = places.len();
         places.enumerate().position(|place| !is_taken(place)).unwrap_or(count)

@@ -52,26 +52,6 @@ impl Gathered {
         &self.rows[..self.count]
     }
 
-    /// Gathers the fields that are not empty, unless there are only such. Returns their bits.
-    pub(super) fn plainly(&mut self, fields: RawFields<'_>) -> u64 {
-        let places = fields.starts.iter().zip(fields.ends);
-        let there = places
-            .clone()
-            .enumerate()
-            .fold(0, |bits, (row, (start, end))| bits | u64::from(start < end) << row);
-        if there == u64::MAX >> (BATCH - fields.len()) {
-            return there;
-        }
-        let mut count = 0;
-        for (&start, &end) in places {
-            // Overwritten by the next one if this is empty.
-            (self.starts[count % BATCH], self.ends[count % BATCH]) = (start, end);
-            count += usize::from(start < end);
-        }
-        self.count = count;
-        there
-    }
-
     /// Gathers the fields that are not missing, without blanks and quotes. Returns their bits, and
     /// whether a field was more than a plain token.
     ///

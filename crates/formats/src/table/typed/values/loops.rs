@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! fields     1.5,,NA,"2", 3         up to 64 of one column
-//! plain      1.5     refused        those that are not empty are parsed as they are
+//! plain      1.5 -   refused        all are parsed as they are; one that is empty is zero
 //! careful    1.5 - - 2 3            if one is refused: without blanks and quotes, words compared
 //! alone      …                      if one is refused again: with every rule, or it is a misfit
 //! ```
@@ -10,7 +10,7 @@
 //! Most columns never get beyond the first step, in which no field is looked at before it is
 //! parsed.
 
-use swath_simd::Tokens;
+use swath_simd::{Tokens, not_empty};
 
 use super::field::{Field, RawFields};
 use super::gather::{BATCH, Gathered};
@@ -30,7 +30,8 @@ pub(super) trait Parse {
         false
     }
 
-    /// Parses plain tokens; returns how many precede the first that is not plain.
+    /// Parses plain tokens, and empty ones to the default value; returns how many precede the first
+    /// that is neither.
     fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [Self::Value]) -> usize;
 
     /// Parses a field that is not missing.
@@ -104,20 +105,8 @@ impl<'p, P: Parse> Steps<'p, P> {
 
     /// `None` if there is more than plain tokens and empty fields.
     fn plain(&mut self, batch: RawFields<'_>, out: &mut [P::Value]) -> Option<u64> {
-        let all = u64::MAX >> (BATCH - batch.len());
-        let there = self.gathered.plainly(batch);
-        if there == all {
-            let count = self.parse.many(batch.tokens(), self.rules, out);
-            return (count == out.len()).then_some(there);
-        }
-        let tokens = self.gathered.tokens(batch.text, 0);
-        let count = tokens.starts.len();
-        let found = self.parse.many(tokens, self.rules, &mut self.parsed[..count]);
-        if found < count {
-            return None;
-        }
-        spread(there, &self.parsed, out);
-        Some(there)
+        let count = self.parse.many(batch.tokens(), self.rules, out);
+        (count == out.len()).then(|| not_empty(batch.starts, batch.ends))
     }
 
     /// Parses gathered tokens; those that are refused are read as fields, one by one.
@@ -127,7 +116,11 @@ impl<'p, P: Parse> Steps<'p, P> {
         loop {
             let tokens = self.gathered.tokens(batch.text, done);
             let count = tokens.starts.len();
-            let found = self.parse.many(tokens, self.rules, &mut self.parsed[..count]);
+            // An empty one, such as a token that has no usual form, is not missing here.
+            let full = not_empty(tokens.starts, tokens.ends).trailing_ones() as usize;
+            let tokens =
+                Tokens { starts: &tokens.starts[..full], ends: &tokens.ends[..full], ..tokens };
+            let found = self.parse.many(tokens, self.rules, &mut self.parsed[..full]);
             let rows = &self.gathered.rows()[done..];
             for (&row, &value) in rows.iter().zip(&self.parsed[..found]) {
                 out[usize::from(row)] = value;
@@ -158,17 +151,5 @@ impl<'p, P: Parse> Steps<'p, P> {
             return Ok(None);
         }
         self.parse.one(field, self.rules).map(Some)
-    }
-}
-
-/// Puts the next value where each bit is set.
-fn spread<T: Copy + Default>(bits: u64, values: &[T; BATCH], out: &mut [T]) {
-    let mut next = 0;
-    for (row, slot) in out.iter_mut().enumerate() {
-        let is_here = bits >> row & 1 == 1;
-        // Always loaded, so that no branch depends on the bit.
-        let value = values[next % BATCH];
-        *slot = if is_here { value } else { T::default() };
-        next += usize::from(is_here);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::types::ArrowPrimitiveType;
 use arrow_array::{ArrayRef, PrimitiveArray};
 use arrow_buffer::NullBuffer;
-use swath_simd::{Tokens, Unpadded, unpadded};
+use swath_simd::{Padding, Tokens};
 
 use super::field::{Field, RawFields};
 use super::fill::{Fill, taken};
@@ -49,20 +49,13 @@ impl<T: ArrowPrimitiveType<Native: Value>> Parse for ParseNumbers<T> {
 
     fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [T::Native]) -> usize {
         if rules.is_told {
-            let count = T::Native::parse_many(tokens, out);
+            let count = T::Native::parse_column(tokens, Padding::Taken, out);
             return without_minus_zero::<T>(tokens, &out[..count]);
         }
         if rules.has_odd_booleans() {
             return 0;
         }
-        let wanted = match Self::form() {
-            NumberForm::Whole => Unpadded::Whole,
-            NumberForm::Any => Unpadded::Any,
-        };
-        let count = unpadded(tokens, wanted);
-        let tokens =
-            Tokens { starts: &tokens.starts[..count], ends: &tokens.ends[..count], ..tokens };
-        T::Native::parse_many(tokens, &mut out[..count])
+        T::Native::parse_column(tokens, Padding::Refused, out)
     }
 
     fn one(&self, field: Field<'_>, rules: &Rules) -> Result<T::Native, Misfit> {

@@ -7,12 +7,12 @@
 //! ```
 //!
 //! `007` may be an article number or a postal code, whose zeros must stay. The parsers of
-//! [`decimals`](crate::decimals) take it for 7, so this looks at the first bytes of tokens.
+//! [`decimals`](super) take it for 7, so this looks at the first bytes of tokens.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 
-use crate::decimals::Tokens;
+use super::Tokens;
 use crate::level::{Detected, Level, detected};
 
 /// Which numbers are wanted.
@@ -63,7 +63,7 @@ fn at(level: Detected, tokens: Tokens<'_>, wanted: Unpadded) -> usize {
 
 /// Whether a token is padded.
 #[inline(always)]
-fn is_padded(text: &[u8], start: usize, wanted: Unpadded) -> bool {
+pub(crate) fn is_padded(text: &[u8], start: usize, wanted: Unpadded) -> bool {
     match text.get(start..).and_then(|text| text.first_chunk::<4>()) {
         Some(first) => is_padded_number(u32::from_le_bytes(*first), wanted),
         None => is_padded_near_end(text, start, wanted),

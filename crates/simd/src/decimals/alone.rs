@@ -1,0 +1,45 @@
+//! The fields of a column, one after the other.
+
+use super::unpadded::{Unpadded, is_padded};
+use super::{Tokens, each, scalar};
+
+/// Parses tokens from `first` on, one by one; returns how many precede the first that is not plain.
+pub(super) fn doubles(
+    tokens: Tokens<'_>,
+    first: usize,
+    is_strict: bool,
+    out: &mut [f64],
+) -> usize {
+    each(out, |index| match token(tokens, first + index, is_strict, Unpadded::Any)? {
+        [] => Some(0.0),
+        token => scalar::decimal(token)?.to_double(),
+    })
+}
+
+/// As [`doubles`], for integers.
+pub(super) fn integers(
+    tokens: Tokens<'_>,
+    first: usize,
+    is_strict: bool,
+    out: &mut [i64],
+) -> usize {
+    each(out, |index| match token(tokens, first + index, is_strict, Unpadded::Whole)? {
+        [] => Some(0),
+        token => scalar::decimal(token)?.to_integer(),
+    })
+}
+
+/// Returns the bytes of a token, unless it is padded or not in the text.
+fn token<'t>(
+    tokens: Tokens<'t>,
+    index: usize,
+    is_strict: bool,
+    wanted: Unpadded,
+) -> Option<&'t [u8]> {
+    let (start, end) = (tokens.starts[index], tokens.ends[index]);
+    if start >= end {
+        return Some(&[]);
+    }
+    let is_refused = is_strict && is_padded(tokens.text, start as usize, wanted);
+    if is_refused { None } else { tokens.get(index) }
+}
