@@ -23,7 +23,9 @@ mod decode;
 pub mod draw;
 mod fault;
 mod join;
+mod json;
 mod kind;
+mod members;
 mod names;
 mod number;
 mod options;
@@ -40,7 +42,7 @@ mod words;
 pub use column::Column;
 pub use fault::{Fault, Wrong};
 pub use names::Renamed;
-pub use options::{Between, Encoding, Header, Key, Options, Ragged};
+pub use options::{Between, Encoding, Form, Header, Key, Options, Ragged};
 pub use rows::SetAside;
 pub use show::{answer, show_fault};
 pub use types::{Type, Unit, Value};
@@ -95,6 +97,9 @@ fn shifted(options: &Options, first: usize) -> Options {
 }
 
 fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
+    if options.form == Form::JsonLines {
+        return json::read(text, options);
+    }
     let (mut place, dialect) = open(text, options);
     let header = take_header(&mut place, &dialect, options)?;
     let columns = count_columns(&header, place.clone(), &dialect)?;

@@ -9,10 +9,13 @@
 
 mod dice;
 mod fields;
+mod objects;
 mod settings;
 
 use super::decode::decode;
 use super::options::{Between, Encoding, Header, Options};
+pub use objects::draw_objects;
+
 use dice::Dice;
 use fields::Recipe;
 

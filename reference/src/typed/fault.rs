@@ -22,6 +22,10 @@ pub enum Wrong {
     },
     /// A value that the told type does not have.
     Misfit,
+    /// Not JSON, or not an object.
+    Json,
+    /// A key twice in an object.
+    Twice,
     /// There is no record, or fewer than lines of the header.
     Empty,
     /// An option names a column that does not exist, or names it twice.
@@ -40,6 +44,8 @@ impl Wrong {
             Self::OpenEscape => "open escape".to_owned(),
             Self::Ragged { found, expected } => format!("ragged {found} not {expected}"),
             Self::Misfit => "misfit".to_owned(),
+            Self::Json => "json".to_owned(),
+            Self::Twice => "twice".to_owned(),
             Self::Empty => "empty".to_owned(),
             Self::Column => "column".to_owned(),
         }

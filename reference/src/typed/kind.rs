@@ -1,7 +1,7 @@
 //! Field → value: what a field is where no type is given.
 
 use super::number::{Marks, Number, word};
-use super::options::Options;
+use super::options::{Form, Options};
 use super::records::{Field, trim};
 use super::time::{Moment, date, moment};
 
@@ -38,6 +38,9 @@ pub(super) fn bare(field: &Field) -> &[u8] {
 /// it is written: so `\N` can be such a word.
 #[must_use]
 pub(super) fn is_null_word(field: &Field, options: &Options) -> bool {
+    if options.form == Form::JsonLines && !field.is_quoted && field.raw == b"null" {
+        return true;
+    }
     let text = if field.is_quoted { &field.text } else { trim(&field.raw) };
     options.nulls.iter().any(|word| word.as_bytes() == text)
 }
@@ -61,6 +64,9 @@ pub(super) fn marks(options: &Options) -> Marks {
 /// What a field is.
 #[must_use]
 pub(super) fn kind(field: &Field, options: &Options) -> Kind {
+    if options.form == Form::JsonLines {
+        return json_kind(field, options);
+    }
     if is_null_word(field, options) {
         return if field.is_quoted { Kind::QuotedMissing } else { Kind::Missing };
     }
@@ -78,6 +84,32 @@ pub(super) fn kind(field: &Field, options: &Options) -> Kind {
         return Kind::Date(day);
     }
     moment(text).map_or(Kind::Text, Kind::Moment)
+}
+
+/// What a value of an object is.
+fn json_kind(field: &Field, options: &Options) -> Kind {
+    if is_null_word(field, options) {
+        return Kind::Missing;
+    }
+    if let Some(value) = json_boolean(field, options) {
+        return Kind::Bool(value);
+    }
+    if field.is_quoted {
+        let found = date(&field.text).map(Kind::Date);
+        return found.or_else(|| moment(&field.text).map(Kind::Moment)).unwrap_or(Kind::Text);
+    }
+    // Of objects and arrays, there is none.
+    Number::parse(&field.text, marks(options)).map_or(Kind::Text, |number| of_number(&number))
+}
+
+/// The boolean that a value of an object is.
+#[must_use]
+pub(super) fn json_boolean(field: &Field, options: &Options) -> Option<bool> {
+    match (field.is_quoted, &field.raw[..]) {
+        (false, b"true") => Some(true),
+        (false, b"false") => Some(false),
+        _ => boolean(&field.text, options),
+    }
 }
 
 fn of_number(number: &Number) -> Kind {

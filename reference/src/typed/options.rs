@@ -13,6 +13,15 @@ pub enum Between {
     Nothing,
 }
 
+/// How records are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Fields with something between them.
+    Separated,
+    /// An object on each line.
+    JsonLines,
+}
+
 /// Which records are names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
@@ -60,6 +69,8 @@ pub enum Key {
 /// How a table is written, and what is wanted of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// How records are written.
+    pub form: Form,
     /// `None` finds it in the text.
     pub delimiter: Option<Between>,
     /// Which records are names.
@@ -100,10 +111,20 @@ pub struct Options {
     pub starting_in: Option<(usize, usize)>,
 }
 
+impl Options {
+    /// The defaults for an object on each line: there are no words.
+    #[must_use]
+    pub fn json_lines() -> Self {
+        let (nulls, trues, falses) = (Vec::new(), Vec::new(), Vec::new());
+        Self { form: Form::JsonLines, nulls, trues, falses, ..Self::default() }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         Self {
+            form: Form::Separated,
             delimiter: None,
             header: Header::Auto,
             comment: None,

@@ -1,8 +1,8 @@
 //! Field → value where the type is given.
 
-use super::kind::{bare, boolean, is_null_word, marks};
+use super::kind::{bare, boolean, is_null_word, json_boolean, marks};
 use super::number::{Number, word};
-use super::options::Options;
+use super::options::{Form, Options};
 use super::records::Field;
 use super::strftime;
 use super::time::{DAY, Moment, date, moment};
@@ -17,13 +17,15 @@ pub(super) fn told(
     format: Option<&str>,
     options: &Options,
 ) -> Option<Value> {
+    let is_json = options.form == Form::JsonLines;
     let is_text = matches!(told, Type::Text | Type::Dictionary);
-    if is_null_word(field, options) && !(field.is_quoted && is_text) {
+    if is_null_word(field, options) && (is_json || !(field.is_quoted && is_text)) {
         return Some(Value::Missing);
     }
     let text = bare(field);
     match told {
         Type::Null => None,
+        Type::Bool if is_json => json_boolean(field, &with_words(options)).map(Value::Bool),
         Type::Bool => boolean(text, options).map(Value::Bool),
         Type::Whole { bits, signed } => whole(text, bits, signed, options),
         Type::F32 => single(text, options),
@@ -34,6 +36,18 @@ pub(super) fn told(
             Some(Value::Text(String::from_utf8(field.text.clone()).ok()?))
         }
     }
+}
+
+/// With the usual words for booleans, where none are given.
+fn with_words(options: &Options) -> Options {
+    let (usual, mut options) = (Options::default(), options.clone());
+    if options.trues.is_empty() {
+        options.trues = usual.trues;
+    }
+    if options.falses.is_empty() {
+        options.falses = usual.falses;
+    }
+    options
 }
 
 fn whole(text: &[u8], bits: u32, signed: bool, options: &Options) -> Option<Value> {

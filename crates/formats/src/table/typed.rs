@@ -13,6 +13,7 @@
 //! byte and column.
 
 mod batches;
+mod collect;
 mod deciding;
 mod dialect;
 mod encode;
@@ -21,6 +22,7 @@ mod file;
 mod first;
 mod guesses;
 mod head;
+mod json;
 mod limit;
 mod options;
 mod parse;

@@ -5,6 +5,7 @@
 mod arrow;
 mod dialects;
 mod first;
+mod objects;
 mod oracle;
 mod random;
 mod samples;

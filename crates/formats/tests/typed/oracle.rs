@@ -11,8 +11,8 @@ use swath_formats::table::{
 };
 use swath_formats::{Error, FormatReason};
 use swath_reference::typed::{
-    Between, Column, Encoding, Fault, Header, Key, Options, Ragged, Renamed, SetAside, Table,
-    Type, Value, Wrong,
+    Between, Column, Encoding, Fault, Form, Header, Key, Options, Ragged, Renamed, SetAside,
+    Table, Type, Value, Wrong,
 };
 
 /// The reader's options for those of the oracle.
@@ -25,7 +25,12 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
         (key(column), type_is.word().parse::<table::ColumnType>().expect("a type"))
     };
     let named = |(column, text): &(Key, String)| (key(column), text.clone());
+    let form = match given.form {
+        Form::Separated => table::BatchForm::Csv,
+        Form::JsonLines => table::BatchForm::JsonLines,
+    };
     let mut options = BatchOptions::new()
+        .with_form(form)
         .with_comment(given.comment)
         .with_quote(given.quote)
         .with_escape(given.escape)
@@ -33,9 +38,6 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
         .with_formats(given.formats.iter().map(named))
         .with_rename(given.rename.iter().map(named))
         .with_skip_rows(given.skip_rows as u64)
-        .with_null_values(&given.nulls)
-        .with_true_values(&given.trues)
-        .with_false_values(&given.falses)
         .with_decimal(given.decimal)
         .with_thousands(given.thousands)
         .with_encoding(encoding(given.encoding))
@@ -44,6 +46,13 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
             Ragged::Pad => table::Ragged::Pad,
             Ragged::SetAside => table::Ragged::SetAside,
         });
+    // Of objects, there are none if none are given.
+    if given.form == Form::Separated || !given.nulls.is_empty() {
+        options = options.with_null_values(&given.nulls);
+    }
+    if given.form == Form::Separated || !given.trues.is_empty() {
+        options = options.with_true_values(&given.trues).with_false_values(&given.falses);
+    }
     match given.delimiter {
         Some(Between::Byte(byte)) => options = options.with_delimiter(byte),
         Some(Between::Blanks) => options = options.with_delimiter(Delimiter::Blanks),
@@ -222,6 +231,8 @@ fn fault(error: &Error) -> Fault {
         return Fault::of_options();
     }
     let wrong = [
+        ("not JSON", Wrong::Json),
+        ("a key that the object has already", Wrong::Twice),
         ("not UTF-8", Wrong::Encoding),
         ("carriage return", Wrong::Return),
         ("text after a closing quote", Wrong::AfterQuote),

@@ -1,6 +1,6 @@
 //! Tables that are drawn are read as the oracle reads them.
 
-use swath_reference::typed::draw::{Drawn, draw};
+use swath_reference::typed::draw::{Drawn, draw, draw_objects};
 use swath_reference::typed::{Fault, Table, Wrong, answer, read, show_fault};
 
 use crate::oracle::{self, How};
@@ -23,8 +23,17 @@ fn number(name: &str) -> Option<u64> {
 
 #[test]
 fn drawn_tables_are_read_as_the_oracle_reads_them() {
+    compare("drawn.csv", draw);
+}
+
+#[test]
+fn drawn_objects_are_read_as_the_oracle_reads_them() {
+    compare("drawn.jsonl", draw_objects);
+}
+
+fn compare(name: &str, draw: fn(u64) -> Drawn) {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("drawn.csv");
+    let path = folder.path().join(name);
     let (first, count) = match number("SWATH_SEED") {
         Some(seed) => (seed, 1),
         None => (0, number("SWATH_TABLES").unwrap_or(TABLES)),

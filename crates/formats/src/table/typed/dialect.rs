@@ -12,6 +12,8 @@ pub(super) enum Between {
     Blanks,
     /// Nothing: there is one column.
     Nothing,
+    /// What JSON has between the members of an object.
+    Json,
 }
 
 impl From<Delimiter> for Between {
@@ -34,12 +36,16 @@ pub(super) struct Dialect {
 }
 
 impl Dialect {
+    /// An object on each line.
+    pub(super) const JSON: Self =
+        Self { between: Between::Json, quote: None, escape: None, comment: None };
+
     /// Whether a byte ends a field that is not the last of its record.
     pub(super) fn separates(&self, byte: u8) -> bool {
         match self.between {
             Between::Byte(delimiter) => byte == delimiter,
             Between::Blanks => matches!(byte, b' ' | b'\t'),
-            Between::Nothing => false,
+            Between::Nothing | Between::Json => false,
         }
     }
 
@@ -55,7 +61,8 @@ impl Dialect {
 
     /// How fields are quoted.
     pub(super) fn quoting(&self) -> Quoting {
-        Quoting { quote: self.quote, escape: self.escape }
+        let is_json = self.between == Between::Json;
+        Quoting { quote: self.quote, escape: self.escape, is_json }
     }
 
     /// Returns the delimiter for the report.
@@ -63,7 +70,7 @@ impl Dialect {
         match self.between {
             Between::Byte(byte) => Some(Delimiter::Byte(byte)),
             Between::Blanks => Some(Delimiter::Blanks),
-            Between::Nothing => None,
+            Between::Nothing | Between::Json => None,
         }
     }
 }

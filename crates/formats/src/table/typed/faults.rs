@@ -4,6 +4,7 @@ use std::path::Path;
 
 use swath::ReadOptions;
 
+use super::json::Flaw;
 use super::options::Ragged;
 use super::record::Wrong;
 use super::rows::{Fault, Shape};
@@ -153,6 +154,16 @@ pub(super) fn of_rows(fault: Fault, record: u64, base: u64, shape: &Shape) -> Pr
         Fault::Wrong(wrong) => split(wrong, record, base),
         Fault::Ragged { at, found } => {
             ragged(base + at as u64, found, shape.columns, shape.ragged)
+        }
+        Fault::Json { record, flaw: Flaw { wrong, at } } => {
+            let (detail, hint) = wrong.words();
+            Problem {
+                record: base + record as u64,
+                offset: base + at as u64,
+                reason: FormatReason::Malformed,
+                detail: detail.to_owned(),
+                hint,
+            }
         }
         Fault::TooLong => Problem {
             record,

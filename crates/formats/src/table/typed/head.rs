@@ -13,6 +13,7 @@ use super::sniff::{self, Sample};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
 use crate::memory::room_for;
+use crate::table::typed_write::BatchForm;
 
 /// The start of a table.
 #[derive(Clone, Debug)]
@@ -49,6 +50,11 @@ impl Opening<'_> {
     pub(super) fn head(&self) -> Result<Head> {
         let mut prefix = Prefix::new(self.input, self.begin)?;
         self.skip(&mut prefix)?;
+        if self.options.form == BatchForm::JsonLines {
+            let (names, renamed) = (Vec::new(), Vec::new());
+            let data = prefix.base;
+            return Ok(Head { dialect: Dialect::JSON, lines: 0, names, renamed, data });
+        }
         let dialect = self.dialect(&mut prefix)?;
         let lines = self.lines(&mut prefix, dialect)?;
         let mut header = Vec::new();
@@ -98,7 +104,8 @@ impl Opening<'_> {
         let BatchOptions { quote, comment, .. } = *self.options;
         let escape = self.options.escape.filter(|&escape| Some(escape) != quote);
         let plain = Dialect { between: Between::Nothing, quote, escape, comment };
-        let told = self.options.delimiter.map(Between::from);
+        let tab = (self.options.form == BatchForm::Tsv).then_some(Between::Byte(b'\t'));
+        let told = self.options.delimiter.map(Between::from).or(tab);
         let between = match (told, self.decided) {
             (Some(told), _) => told,
             (None, decided) => match (excels(&prefix.bytes), decided) {

@@ -6,6 +6,7 @@ use super::values::ColumnType;
 use crate::setters::setters;
 use crate::table::options::{Delimiter, HeaderLine};
 use crate::table::select::ColumnKey;
+use crate::table::typed_write::BatchForm;
 
 /// How the bytes of a text become characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -90,6 +91,7 @@ pub(super) enum Header {
 /// ```
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
+    pub(super) form: BatchForm,
     pub(super) delimiter: Option<Delimiter>,
     pub(super) header: Header,
     pub(super) comment: Option<u8>,
@@ -101,9 +103,9 @@ pub struct BatchOptions {
     pub(super) rename: Vec<(ColumnKey, String)>,
     pub(super) skip_rows: u64,
     pub(super) rows: Option<u64>,
-    pub(super) nulls: Vec<Vec<u8>>,
-    pub(super) trues: Vec<Vec<u8>>,
-    pub(super) falses: Vec<Vec<u8>>,
+    pub(super) nulls: Option<Vec<Vec<u8>>>,
+    pub(super) trues: Option<Vec<Vec<u8>>>,
+    pub(super) falses: Option<Vec<Vec<u8>>>,
     pub(super) decimal: u8,
     pub(super) thousands: Option<u8>,
     pub(super) encoding: Encoding,
@@ -136,6 +138,7 @@ impl BatchOptions {
     /// automatic header, all columns and rows, types as the values are.
     pub fn new() -> Self {
         Self {
+            form: BatchForm::Csv,
             delimiter: None,
             header: Header::Auto,
             comment: None,
@@ -147,9 +150,9 @@ impl BatchOptions {
             rename: Vec::new(),
             skip_rows: 0,
             rows: None,
-            nulls: words(["", "NA", "N/A", "null", "NULL"]),
-            trues: words(["true", "True", "TRUE"]),
-            falses: words(["false", "False", "FALSE"]),
+            nulls: None,
+            trues: None,
+            falses: None,
             decimal: b'.',
             thousands: None,
             encoding: Encoding::Auto,
@@ -160,6 +163,15 @@ impl BatchOptions {
             starting_in: None,
             block_size: 0,
         }
+    }
+
+    setters! {
+        /// How the table is written: [`BatchForm::Csv`], which stands for all texts with fields,
+        /// [`BatchForm::Tsv`], or [`BatchForm::JsonLines`]. Default: the first.
+        ///
+        /// In JSON Lines, the columns are the keys of all objects, and delimiter, header, quote,
+        /// escape, comment, decimal point, thousands and ragged records are errors if they are set.
+        with_form(form: BatchForm);
     }
 
     /// What separates fields: a byte, or [`Delimiter::Blanks`]. Default: of tab, `,`, `;` and `|`
@@ -256,33 +268,36 @@ impl BatchOptions {
         with_rows(rows: u64);
     }
 
-    /// Fields that mean a missing value. Default: the empty field, `NA`, `N/A`, `null`, `NULL`.
+    /// Fields that mean a missing value. Default: the empty field, `NA`, `N/A`, `null`, `NULL`; in
+    /// JSON Lines, only `null` without quotes, which is one in any case.
     #[must_use]
     pub fn with_null_values<W: AsRef<[u8]>>(
         mut self,
         nulls: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.nulls = words(nulls);
+        self.nulls = Some(words(nulls));
         self
     }
 
-    /// Fields that mean true. Default: `true`, `True`, `TRUE`.
+    /// Fields that mean true. Default: `true`, `True`, `TRUE`; in JSON Lines, only `true` without
+    /// quotes, which does in any case.
     #[must_use]
     pub fn with_true_values<W: AsRef<[u8]>>(
         mut self,
         trues: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.trues = words(trues);
+        self.trues = Some(words(trues));
         self
     }
 
-    /// Fields that mean false. Default: `false`, `False`, `FALSE`.
+    /// Fields that mean false. Default: `false`, `False`, `FALSE`; in JSON Lines, only `false`
+    /// without quotes, which does in any case.
     #[must_use]
     pub fn with_false_values<W: AsRef<[u8]>>(
         mut self,
         falses: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.falses = words(falses);
+        self.falses = Some(words(falses));
         self
     }
 

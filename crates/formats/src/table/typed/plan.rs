@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
 
+use super::dialect::{Between, Dialect};
 use super::faults;
 use super::head::Head;
-use super::options::{BatchOptions, Dictionary};
+use super::json::{Keys, Others};
+use super::options::{BatchOptions, Dictionary, Ragged};
 use super::rows::Shape;
 use super::rules;
 use super::values::{ColumnType, Format, Kinds, Rules};
@@ -68,6 +70,8 @@ impl Plan {
                 dialect: head.dialect,
                 columns: head.names.len(),
                 ragged: options.ragged,
+                keys: (head.dialect.between == Between::Json)
+                    .then(|| Arc::new(Keys::new(&head.names, Others::Refuse))),
             },
             columns,
             order,
@@ -82,13 +86,30 @@ impl Plan {
         Ok(plan)
     }
 
+    /// The plan for objects whose keys are not known yet: it has no columns.
+    pub(super) fn without_keys(options: &BatchOptions) -> Self {
+        Self {
+            shape: Shape {
+                dialect: Dialect::JSON,
+                columns: 0,
+                ragged: Ragged::Refuse,
+                keys: Some(Arc::new(Keys::new(&[], Others::Pass))),
+            },
+            columns: Vec::new(),
+            order: Vec::new(),
+            rules: vec![rules::rules(options, Dialect::JSON)],
+            texts: ColumnType::Text,
+            file_column: None,
+        }
+    }
+
     /// Adds the types and formats that the options say.
     fn tell(
         &mut self,
         options: &BatchOptions,
         lookup: &Lookup<'_>,
     ) -> std::result::Result<(), String> {
-        let told = Rules { is_told: true, ..self.rules[0].clone() };
+        let told = rules::told(options, &self.rules[0]);
         self.rules.push(told.clone());
         for (key, kind) in &options.types {
             let Some(column) = self.column(lookup.find(key)?) else { continue };

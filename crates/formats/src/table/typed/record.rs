@@ -76,7 +76,7 @@ impl<'t> Records<'t> {
         }
         let mut start = match self.dialect.between {
             Between::Blanks => self.after_blanks(at),
-            Between::Byte(_) | Between::Nothing => at,
+            Between::Byte(_) | Between::Nothing | Between::Json => at,
         };
         loop {
             let (end, next) = self.field(start)?;
@@ -96,7 +96,7 @@ impl<'t> Records<'t> {
         }
         let start = match self.dialect.between {
             Between::Blanks => self.after_blanks(at),
-            Between::Byte(_) | Between::Nothing => at,
+            Between::Byte(_) | Between::Nothing | Between::Json => at,
         };
         let is_lone = self.text[start..] == *b"\r";
         let end = if is_lone { Some((start, start + 1)) } else { self.line_end(start) };

@@ -7,9 +7,12 @@
 //!                                  before it begins
 //! ```
 
+use std::sync::Arc;
+
 use swath_simd::{CutMarks, Cuts};
 
 use super::dialect::{Between, Dialect};
+use super::json::{Cells, Flaw, Keys, Members};
 use super::options::Ragged;
 use super::record::{Line, Place, Records, Wrong};
 use super::values::RawFields;
@@ -23,17 +26,24 @@ pub(super) enum Fault {
         at: usize,
         found: usize,
     },
+    /// The line that begins at `record` is not an object.
+    Json {
+        record: usize,
+        flaw: Flaw,
+    },
     /// The text is too long for positions of 32 bits.
     TooLong,
 }
 
 /// How records become rows.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub(super) dialect: Dialect,
     /// Columns of the file.
     pub(super) columns: usize,
     pub(super) ragged: Ragged,
+    /// The columns of JSON.
+    pub(super) keys: Option<Arc<Keys>>,
 }
 
 /// The fields of some rows; its memory is used again and again.
@@ -47,6 +57,7 @@ pub(super) struct Rows {
     /// Where records begin that were set aside.
     pub(super) aside: Vec<usize>,
     cuts: Cuts,
+    members: Members,
 }
 
 /// Bytes of text whose fields are found before the first of them is parsed, so that the text stays
@@ -74,6 +85,17 @@ impl Rows {
         at: usize,
         shape: &Shape,
     ) -> Result<usize, Fault> {
+        self.fill_before(text, at, text.len().min(at.saturating_add(PIECE)), shape)
+    }
+
+    /// The same, of records that begin before `end`, if there is any.
+    pub(super) fn fill_before(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
         self.columns = shape.columns;
         self.starts.clear();
         self.ends.clear();
@@ -82,15 +104,63 @@ impl Rows {
         if u32::try_from(text.len()).is_err() {
             return Err(Fault::TooLong);
         }
-        let end = text.len().min(at.saturating_add(PIECE));
+        if let Some(keys) = &shape.keys {
+            self.members.begin(keys);
+            return self.add_objects(text, at, end);
+        }
         let mut at = at;
         while at < end && self.ends.len() < FIELDS {
             at = match shape.dialect.between {
                 Between::Blanks => self.add(text, at, shape)?,
-                Between::Byte(_) | Between::Nothing => self.add_many(text, at, end, shape)?,
+                Between::Byte(_) | Between::Nothing | Between::Json => {
+                    self.add_many(text, at, end, shape)?
+                }
             };
         }
         Ok(at)
+    }
+
+    /// Adds the objects on lines that begin before `end`.
+    fn add_objects(&mut self, text: &[u8], at: usize, end: usize) -> Result<usize, Fault> {
+        let mut cells = Cells {
+            starts: std::mem::take(&mut self.begins),
+            ends: std::mem::take(&mut self.ends),
+        };
+        let mut at = at;
+        let mut flaw = None;
+        while at < end && cells.ends.len() < FIELDS {
+            match self.members.line(text, at, &mut cells) {
+                Ok((next, has_object)) => {
+                    if has_object {
+                        self.starts.push(short(at));
+                    }
+                    at = next;
+                }
+                Err(found) => {
+                    flaw = Some(Fault::Json { record: at, flaw: found });
+                    break;
+                }
+            }
+        }
+        (self.begins, self.ends) = (cells.starts, cells.ends);
+        flaw.map_or(Ok(at), Err)
+    }
+
+    /// Returns the keys of objects that are not columns, and where each was first in the text.
+    pub(super) fn others(&self) -> impl Iterator<Item = (&[u8], usize)> {
+        self.members.others()
+    }
+
+    /// Forgets these keys.
+    pub(super) fn forget_others(&mut self) {
+        self.members.forget();
+    }
+
+    /// Returns the fields of a row, of which those that are not there end before they begin.
+    pub(super) fn row(&self, row: usize) -> impl Iterator<Item = Place> {
+        let fields = row * self.columns..(row + 1) * self.columns;
+        let places = self.begins[fields.clone()].iter().zip(&self.ends[fields]);
+        places.map(|(&start, &end)| Place { start: start as usize, end: end as usize })
     }
 
     /// Adds records that begin from `at` on and before `end`, at least one, and returns where the
@@ -271,7 +341,7 @@ impl Shape {
         let Dialect { between, quote, escape, .. } = self.dialect;
         let delimiter = match between {
             Between::Byte(delimiter) => Some(delimiter),
-            Between::Blanks | Between::Nothing => None,
+            Between::Blanks | Between::Nothing | Between::Json => None,
         };
         CutMarks { delimiter, quote, escape }
     }

@@ -2,18 +2,22 @@
 
 use std::path::Path;
 
-use super::dialect::Dialect;
-use super::options::BatchOptions;
+use super::dialect::{Between, Dialect};
+use super::options::{BatchOptions, Header, Ragged};
 use super::values::{Rules, Words};
 use crate::error::{Error, FormatReason, Result};
 use crate::table::options::Delimiter;
+use crate::table::typed_write::BatchForm;
 
 /// How fields of a column are read whose type is not given.
 pub(super) fn rules(options: &BatchOptions, dialect: Dialect) -> Rules {
+    // In JSON, values are what they are.
+    let is_json = dialect.between == Between::Json;
+    let usual = |words: &'static [&'static str]| if is_json { &[] } else { words };
     Rules {
-        nulls: Words::new(&options.nulls),
-        trues: Words::new(&options.trues),
-        falses: Words::new(&options.falses),
+        nulls: words(&options.nulls, usual(&NULLS)),
+        trues: words(&options.trues, usual(&TRUES)),
+        falses: words(&options.falses, usual(&FALSES)),
         quoting: dialect.quoting(),
         decimal: options.decimal,
         thousands: options.thousands,
@@ -22,8 +26,57 @@ pub(super) fn rules(options: &BatchOptions, dialect: Dialect) -> Rules {
     }
 }
 
+/// The same, if the caller gave the type.
+pub(super) fn told(options: &BatchOptions, rules: &Rules) -> Rules {
+    Rules {
+        trues: words(&options.trues, &TRUES),
+        falses: words(&options.falses, &FALSES),
+        is_told: true,
+        ..rules.clone()
+    }
+}
+
+const NULLS: [&str; 5] = ["", "NA", "N/A", "null", "NULL"];
+const TRUES: [&str; 3] = ["true", "True", "TRUE"];
+const FALSES: [&str; 3] = ["false", "False", "FALSE"];
+
+fn words(given: &Option<Vec<Vec<u8>>>, usual: &[&str]) -> Words {
+    given.as_ref().map_or_else(|| Words::new(usual), Words::new)
+}
+
+/// Refuses what has no meaning in JSON Lines.
+fn check_json(path: &Path, options: &BatchOptions) -> Result<()> {
+    let set = [
+        (options.delimiter.is_some(), "delimiter"),
+        (options.header != Header::Auto, "header"),
+        (options.comment.is_some(), "comment"),
+        (options.quote != Some(b'"'), "quote"),
+        (options.escape.is_some(), "escape"),
+        (options.decimal != b'.', "decimal"),
+        (options.thousands.is_some(), "thousands"),
+        (options.ragged != Ragged::Refuse, "ragged"),
+    ];
+    match set.iter().find(|(is_set, _)| *is_set) {
+        Some((_, name)) => {
+            let detail = format!("`{name}` has no meaning in JSON Lines");
+            let error = Error::reading(path, FormatReason::Invalid, detail);
+            Err(error.hint("remove it, or read another form"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Refuses options that contradict each other.
 pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
+    match options.form {
+        BatchForm::JsonLines => return check_json(path, options),
+        BatchForm::Csv | BatchForm::Tsv => {}
+        BatchForm::Arrow | BatchForm::ArrowStream => {
+            let detail = "Arrow's forms are not read as text";
+            let error = Error::reading(path, FormatReason::Invalid, detail);
+            return Err(error.hint("read it with a library for Arrow"));
+        }
+    }
     let delimiter = match options.delimiter {
         Some(Delimiter::Byte(byte)) => Some(byte),
         Some(Delimiter::Blanks) => Some(b' '),

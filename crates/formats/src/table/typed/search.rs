@@ -1,9 +1,10 @@
 //! Searches a block for its first fault, record by record and field by field.
 
-use super::faults::{Problem, Refused, misfit, ragged, split};
+use super::faults::{Problem, Refused, misfit, of_rows, ragged, split};
 use super::options::Ragged;
 use super::plan::{Column, Plan};
 use super::record::{Line, Place, Records};
+use super::rows::Rows;
 use super::values::{Builder, ColumnType, Misfit};
 
 /// Rows whose values are kept while a block is searched for its first fault.
@@ -23,6 +24,9 @@ impl<'p> Search<'p> {
 
     /// Returns the first fault of the whole records in `text`, which begin at `base` of the file.
     pub(super) fn first(&mut self, text: &[u8], base: u64) -> Option<Problem> {
+        if self.plan.shape.keys.is_some() {
+            return self.first_of_objects(text, base);
+        }
         let records = Records { text, dialect: self.plan.shape.dialect };
         let (mut at, mut rows) = (0, 0);
         let mut places = Vec::new();
@@ -47,6 +51,30 @@ impl<'p> Search<'p> {
         None
     }
 
+    /// The same for objects.
+    fn first_of_objects(&mut self, text: &[u8], base: u64) -> Option<Problem> {
+        let shape = &self.plan.shape;
+        let (mut at, mut count) = (0, 0);
+        let mut rows = Rows::default();
+        while at < text.len() {
+            let next = match rows.fill_before(text, at, at + 1, shape) {
+                Err(fault) => return Some(of_rows(fault, base + at as u64, base, shape)),
+                Ok(next) => next,
+            };
+            if rows.count() == 1 {
+                let places: Vec<Place> = rows.row(0).collect();
+                if let Some(problem) = self.record(text, base, at, &places) {
+                    return Some(problem);
+                }
+            }
+            (at, count) = (next, count + 1);
+            if count % KEPT == 0 {
+                self.builders = builders(self.plan);
+            }
+        }
+        None
+    }
+
     fn record(
         &mut self,
         text: &[u8],
@@ -65,7 +93,7 @@ impl<'p> Search<'p> {
         let mut scratch = Vec::new();
         for (column, builder) in plan.columns.iter().zip(&mut self.builders) {
             let Some(place) = fields.get(column.index) else { continue };
-            let raw = &text[place.start..place.end];
+            let Some(raw) = text.get(place.start..place.end) else { continue };
             let rules = &plan.rules[column.rules];
             let field = rules.quoting.field(raw, &mut scratch);
             let is_text = std::str::from_utf8(field.bytes).is_ok();

@@ -161,7 +161,7 @@ impl Lines<'_> {
 pub(super) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
     let delimiter = match dialect.between {
         Between::Byte(delimiter) => Some(delimiter),
-        Between::Nothing => None,
+        Between::Nothing | Between::Json => None,
         Between::Blanks => return slow_ends(text, dialect),
     };
     let (None, None) = (dialect.escape, dialect.comment) else {

@@ -9,6 +9,7 @@ use arrow_array::{
 use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
+use super::collect;
 use super::faults::Problem;
 use super::file::File;
 use super::guesses::Guesses;
@@ -21,6 +22,7 @@ use super::report::{LISTED, RecordLine, SetAside, TableReport};
 use super::rules;
 use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
+use crate::table::typed_write::BatchForm;
 
 /// The files of a table, opened, and what was decided about them.
 pub(super) struct Table {
@@ -59,7 +61,9 @@ impl Table {
                 decided,
             };
             let head = opening.head()?;
-            if let Some(first) = heads.first() {
+            if let Some(first) = heads.first()
+                && options.form != BatchForm::JsonLines
+            {
                 alike(&file, &head, &files[0], first)?;
             }
             files.push(file);
@@ -69,12 +73,45 @@ impl Table {
             let detail = "no file is given";
             return Err(Error::reading("".as_ref(), FormatReason::Invalid, detail));
         };
-        let plan = Plan::new(file.path(), options, head)?;
+        let plan = match options.form {
+            BatchForm::JsonLines => Plan::without_keys(options),
+            _ => Plan::new(file.path(), options, head)?,
+        };
         let guesses = Guesses::new(&plan);
         let options = options.clone();
         let mut table = Self { options, files, heads, plan, guesses, wanted: Vec::new() };
         table.choose()?;
+        if table.options.form == BatchForm::JsonLines {
+            table.find_keys()?;
+        }
         Ok(table)
+    }
+
+    /// Finds the keys of all records, which are the columns.
+    fn find_keys(&mut self) -> Result<()> {
+        let found = collect::keys(self)?;
+        let path = self.files[0].path();
+        if found.is_elsewhere
+            && let Some(error) = found.error
+        {
+            return Err(error);
+        }
+        if !found.has_records && self.options.rows != Some(0) {
+            self.files.iter().for_each(|file| file.text.reached_end());
+            let error = Error::reading(path, FormatReason::Malformed, "it has no records");
+            let error = error.at(self.files[0].origin().bytes + self.files[0].text.len());
+            return Err(found.error.unwrap_or(error));
+        }
+        self.heads[0].names = found.names;
+        self.plan = match (Plan::new(path, &self.options, &self.heads[0]), found.error) {
+            (Ok(plan), _) => plan,
+            (Err(error), None) => return Err(error),
+            // Of a line that is cut off, the rest may follow.
+            (Err(error), Some(_)) if !found.is_whole => return Err(error),
+            (Err(_), Some(error)) => return Err(error),
+        };
+        self.guesses = Guesses::new(&self.plan);
+        Ok(())
     }
 
     /// Finds the records that are read.

@@ -32,13 +32,20 @@ impl Parse for ParseBools {
         !rules.nulls.meets(&rules.trues) && !rules.nulls.meets(&rules.falses)
     }
 
+    fn takes_strings(&self, rules: &Rules) -> bool {
+        !rules.quoting.is_json
+    }
+
     fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [bool]) -> usize {
         let places = tokens.starts.iter().zip(tokens.ends).zip(out);
         let mut count = 0;
         for ((&start, &end), slot) in places {
             let (start, end) = (start as usize, end as usize);
-            *slot = start < end && rules.trues.has_at(tokens.text, start, end);
-            if !*slot && start < end && !rules.falses.has_at(tokens.text, start, end) {
+            let word = tokens.text.get(start..end).filter(|_| rules.quoting.is_json);
+            let is_true = word == Some(b"true") || rules.trues.has_at(tokens.text, start, end);
+            let is_false = word == Some(b"false") || rules.falses.has_at(tokens.text, start, end);
+            *slot = start < end && is_true;
+            if start < end && !is_true && !is_false {
                 return count;
             }
             count += 1;

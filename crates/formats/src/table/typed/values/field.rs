@@ -2,6 +2,8 @@
 
 use swath_simd::Tokens;
 
+use crate::table::typed::json::{decode, unquoted};
+
 /// A field without its quotes and escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) struct Field<'t> {
@@ -23,6 +25,8 @@ impl<'t> Field<'t> {
 pub(in crate::table) struct Quoting {
     pub(in crate::table) quote: Option<u8>,
     pub(in crate::table) escape: Option<u8>,
+    /// Fields are values of JSON, and quoted if they are strings.
+    pub(in crate::table) is_json: bool,
 }
 
 impl Quoting {
@@ -34,6 +38,9 @@ impl Quoting {
         raw: &'t [u8],
         scratch: &'t mut Vec<u8>,
     ) -> Field<'t> {
+        if self.is_json {
+            return json(raw, scratch);
+        }
         let is_quoted = self.quote.is_some() && raw.first() == self.quote.as_ref();
         let inner = if is_quoted { &raw[1..] } else { raw };
         let is_special =
@@ -84,6 +91,19 @@ fn undouble(inner: &[u8], quote: u8, scratch: &mut Vec<u8>) {
         rest = &rest[at + 2..];
     }
     scratch.extend_from_slice(rest);
+}
+
+/// Returns what a value of JSON is.
+fn json<'t>(raw: &'t [u8], scratch: &'t mut Vec<u8>) -> Field<'t> {
+    let Some(inner) = unquoted(raw) else {
+        return Field { bytes: raw, is_quoted: false, raw };
+    };
+    if swath_simd::find(inner, b'\\').is_none() {
+        return Field { bytes: inner, is_quoted: true, raw };
+    }
+    scratch.clear();
+    decode(inner, scratch);
+    Field { bytes: scratch, is_quoted: true, raw }
 }
 
 /// Fields of one column in a text, in the order of rows: the bytes from `starts[i]` up to
@@ -159,7 +179,7 @@ mod tests {
 
     #[test]
     fn quotes_and_escapes_are_undone() {
-        let quoting = Quoting { quote: Some(b'"'), escape: None };
+        let quoting = Quoting { quote: Some(b'"'), escape: None, is_json: false };
         check("", quoting, "", false);
         check(" a b ", quoting, " a b ", false);
         check("a\"b", quoting, "a\"b", false);
@@ -170,7 +190,7 @@ mod tests {
         check("\"a\"\"b\"\"\"", quoting, "a\"b\"", true);
         check("\"\"\"\"", quoting, "\"", true);
         check("a\\b", quoting, "a\\b", false);
-        let quoting = Quoting { quote: Some(b'\''), escape: Some(b'\\') };
+        let quoting = Quoting { quote: Some(b'\''), escape: Some(b'\\'), is_json: false };
         check("a\\,b", quoting, "a,b", false);
         check("a\\\\", quoting, "a\\", false);
         check("'a\\'b'", quoting, "a'b", true);

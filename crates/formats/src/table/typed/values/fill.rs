@@ -58,7 +58,8 @@ pub(super) fn push_or_missing<F: Fill + ?Sized>(
     field: Field<'_>,
     rules: &Rules,
 ) -> Result<Option<()>, Misfit> {
-    if rules.is_missing(field) && !(field.is_quoted && values.is_text()) {
+    let is_text = field.is_quoted && values.is_text() && !rules.quoting.is_json;
+    if rules.is_missing(field) && !is_text {
         return Ok(None);
     }
     values.push(field, rules).map(Some)

@@ -7,6 +7,7 @@ use swath_simd::Tokens;
 use super::field::{RawFields, is_blank, trim};
 use super::number::usual_form;
 use super::rules::{ByteSet, Rules};
+use crate::table::typed::json::unquoted as unquoted_json;
 
 /// Fields that are gathered at a time: as many as a word of the validity has bits.
 pub(super) const BATCH: usize = 64;
@@ -56,7 +57,14 @@ impl Gathered {
     /// whether a field was more than a plain token.
     ///
     /// A field with an escape or a doubled quote is gathered with it: no parser takes it.
-    pub(super) fn carefully(&mut self, fields: RawFields<'_>, rules: &Rules) -> (u64, bool) {
+    ///
+    /// Strings of JSON are not gathered if they cannot be values.
+    pub(super) fn carefully(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        takes_strings: bool,
+    ) -> (u64, bool) {
         let (mut there, mut is_odd) = (0, false);
         self.count = 0;
         if let Some(text) = &mut self.rewritten {
@@ -73,9 +81,16 @@ impl Gathered {
             };
             if !is_plain {
                 is_odd |= !raw.is_empty();
-                let (from, to) = bare(raw, rules);
+                let (from, to) = match rules.quoting.is_json {
+                    true => bare_json(raw, takes_strings),
+                    false => bare(raw, rules),
+                };
                 (start, end) = (start + from, start + to);
-                if rules.nulls.has_at(fields.text, start, end) {
+                let is_json = rules.quoting.is_json;
+                if is_json && raw == b"null" {
+                    continue;
+                }
+                if (start < end || !is_json) && rules.nulls.has_at(fields.text, start, end) {
                     continue;
                 }
             }
@@ -133,6 +148,16 @@ fn bare(raw: &[u8], rules: &Rules) -> (usize, usize) {
     let inner = if is_quoted { unquoted(raw, rules) } else { trim(raw) };
     let start = inner.as_ptr().addr() - raw.as_ptr().addr();
     (start, start + inner.len())
+}
+
+/// Returns where a value of JSON begins and ends without its quotes. It is empty, so that no parser
+/// takes it, if it has escapes, or cannot be a value.
+fn bare_json(raw: &[u8], takes_strings: bool) -> (usize, usize) {
+    match unquoted_json(raw) {
+        None => (0, raw.len()),
+        Some(inner) if takes_strings && !inner.contains(&b'\\') => (1, raw.len() - 1),
+        Some(_) => (0, 0),
+    }
 }
 
 /// Returns what is in quotes; all if the last byte is not a quote.

@@ -72,11 +72,15 @@ impl Kinds {
     /// Returns what a field can be, if the type of its column is not told.
     pub(in crate::table) fn of(field: Field<'_>, rules: &Rules) -> Self {
         if rules.is_missing(field) {
-            let seen = if field.is_quoted { QUOTED } else { 0 };
+            let is_open = field.is_quoted && !rules.quoting.is_json;
+            let seen = if is_open { QUOTED } else { 0 };
             return Self { seen, ..Self::MISSING };
         }
         if rules.boolean(field).is_some() {
             return Self::value(BOOL);
+        }
+        if rules.quoting.is_json && field.is_quoted {
+            return Self::of_time(field.bytes);
         }
         let token = field.trimmed();
         match Number::of(token, rules) {

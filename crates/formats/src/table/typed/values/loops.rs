@@ -30,6 +30,11 @@ pub(super) trait Parse {
         false
     }
 
+    /// Whether a string of JSON may be a value.
+    fn takes_strings(&self, _: &Rules) -> bool {
+        true
+    }
+
     /// Parses plain tokens, and empty ones to the default value; returns how many precede the first
     /// that is neither.
     fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [Self::Value]) -> usize;
@@ -81,7 +86,10 @@ type There = Result<u64, (u64, MisfitAt)>;
 
 impl<'p, P: Parse> Steps<'p, P> {
     fn new(parse: &'p P, rules: &'p Rules) -> Self {
-        let may_be_plain = parse.is_plain(rules) && rules.nulls.has_empty();
+        let is_json = rules.quoting.is_json;
+        // No field of JSON is empty, but a format may have quotes.
+        let may_be_plain = parse.is_plain(rules)
+            && if is_json { rules.format.is_none() } else { rules.nulls.has_empty() };
         let gathered = Gathered::new(rules, parse.is_rewritten(rules));
         let parsed = [P::Value::default(); BATCH];
         Self { parse, rules, gathered, parsed, is_careful: may_be_plain.then_some(false) }
@@ -95,7 +103,8 @@ impl<'p, P: Parse> Steps<'p, P> {
             }
             out.fill(P::Value::default());
         }
-        let (there, is_odd) = self.gathered.carefully(batch, self.rules);
+        let takes_strings = self.parse.takes_strings(self.rules);
+        let (there, is_odd) = self.gathered.carefully(batch, self.rules, takes_strings);
         let there = self.careful(batch, there, out);
         if self.is_careful.is_some() {
             self.is_careful = Some(is_odd);

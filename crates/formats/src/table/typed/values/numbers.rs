@@ -47,6 +47,10 @@ impl<T: ArrowPrimitiveType<Native: Value>> Parse for ParseNumbers<T> {
         !rules.has_usual_numbers()
     }
 
+    fn takes_strings(&self, rules: &Rules) -> bool {
+        !rules.quoting.is_json || rules.is_told
+    }
+
     fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [T::Native]) -> usize {
         if rules.is_told {
             let count = T::Native::parse_column(tokens, Padding::Taken, out);
@@ -59,7 +63,7 @@ impl<T: ArrowPrimitiveType<Native: Value>> Parse for ParseNumbers<T> {
     }
 
     fn one(&self, field: Field<'_>, rules: &Rules) -> Result<T::Native, Misfit> {
-        if rules.is_refused(field) {
+        if rules.is_refused(field) || (field.is_quoted && !self.takes_strings(rules)) {
             return Err(Misfit::Form);
         }
         let token = field.trimmed();

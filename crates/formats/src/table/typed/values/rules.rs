@@ -27,7 +27,7 @@ impl Default for Rules {
             nulls: Words::new(["", "NA", "N/A", "null", "NULL"]),
             trues: Words::new(["true", "True", "TRUE"]),
             falses: Words::new(["false", "False", "FALSE"]),
-            quoting: Quoting { quote: Some(b'"'), escape: None },
+            quoting: Quoting { quote: Some(b'"'), escape: None, is_json: false },
             decimal: b'.',
             thousands: None,
             format: None,
@@ -42,9 +42,12 @@ impl Rules {
         self.decimal == b'.' && self.thousands.is_none()
     }
 
-    /// Whether a field is missing in all types, or, if it is quoted, in all but text.
+    /// Whether a field is missing in all types, or, if it is quoted and not of JSON, in all but text.
     #[inline]
     pub(super) fn is_missing(&self, field: Field<'_>) -> bool {
+        if self.quoting.is_json && !field.is_quoted && field.raw == b"null" {
+            return true;
+        }
         let word = if field.is_quoted { field.bytes } else { trim(field.raw) };
         self.nulls.has(word)
     }
@@ -55,7 +58,8 @@ impl Rules {
             return ByteSet::ALL;
         }
         let mut firsts = self.nulls.firsts;
-        for byte in [b' ', b'\t'].into_iter().chain(self.quoting.quote) {
+        let json = self.quoting.is_json.then_some(*b"\"n").into_iter().flatten();
+        for byte in [b' ', b'\t'].into_iter().chain(self.quoting.quote).chain(json) {
             firsts.insert(byte);
         }
         firsts
@@ -80,6 +84,13 @@ impl Rules {
     /// Returns the boolean that a field is.
     pub(super) fn boolean(&self, field: Field<'_>) -> Option<bool> {
         let word = field.trimmed();
+        if self.quoting.is_json && !field.is_quoted {
+            match word {
+                b"true" => return Some(true),
+                b"false" => return Some(false),
+                _ => {}
+            }
+        }
         if self.trues.has(word) { Some(true) } else { self.falses.has(word).then_some(false) }
     }
 }

@@ -119,7 +119,8 @@ impl Texts {
             Simple::Not => {}
         }
         let field = rules.quoting.field(&text[raw], scratch);
-        let is_there = field.is_quoted || !rules.is_missing(field);
+        let is_text = field.is_quoted && !rules.quoting.is_json;
+        let is_there = is_text || !rules.is_missing(field);
         if is_there {
             self.copy(field.bytes, 0, field.bytes.len());
         }
@@ -167,6 +168,9 @@ enum Simple {
 #[inline]
 fn simple(text: &[u8], raw: Range<usize>, rules: &Rules) -> Simple {
     let (first, last) = (text[raw.start], text[raw.end - 1]);
+    if rules.quoting.is_json {
+        return simple_json(text, raw, rules);
+    }
     if rules.quoting.escape.is_some() || is_blank(first) || is_blank(last) {
         return Simple::Not;
     }
@@ -181,6 +185,19 @@ fn simple(text: &[u8], raw: Range<usize>, rules: &Rules) -> Simple {
     } else {
         Simple::Not
     }
+}
+
+/// The same for a value of JSON.
+#[inline]
+fn simple_json(text: &[u8], raw: Range<usize>, rules: &Rules) -> Simple {
+    let is_string = text[raw.start] == b'"';
+    let word = if is_string { raw.start + 1..raw.end - 1 } else { raw };
+    if is_string && has_byte(text, word.clone(), b'\\') {
+        return Simple::Not;
+    }
+    let is_null = !is_string && &text[word.clone()] == b"null";
+    let is_missing = is_null || rules.nulls.has_at(text, word.start, word.end);
+    if is_missing { Simple::Missing } else { Simple::Text(word) }
 }
 
 /// Whether a byte occurs in a range of a text.

@@ -1,0 +1,147 @@
+//! The keys of all objects of a table, in the order of first appearance.
+//!
+//! ```text
+//! blocks    {"a":1}¶{"b":2}¶ | {"c":3,"a":4}¶      by all workers: keys, and where each is first
+//! keys      a b c                                   those of all blocks, in the order of the files
+//! ```
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use swath::Extent;
+
+use super::faults::{self, Problem};
+use super::pass::{Pass, Piece};
+use super::rows::Rows;
+use super::table::Table;
+use crate::error::{Error, Result};
+
+/// The keys of a table.
+pub(super) struct Found {
+    pub(super) names: Vec<String>,
+    /// Whether there is a record before the first fault.
+    pub(super) has_records: bool,
+    /// What is wrong with the first line that is not an object.
+    pub(super) error: Option<Error>,
+    /// Whether that line has an end.
+    pub(super) is_whole: bool,
+    /// Whether it is not read.
+    pub(super) is_elsewhere: bool,
+}
+
+/// What all workers know.
+#[derive(Default)]
+struct Shared {
+    /// File and byte of the first appearance.
+    keys: HashMap<Vec<u8>, (usize, u64)>,
+    /// The first record.
+    first: Option<(usize, u64)>,
+    /// The first fault of the file.
+    fault: Option<Problem>,
+    idle: Vec<Rows>,
+}
+
+/// Collects the keys of the records that are read, or of all of them if only a part is read.
+pub(super) fn keys(table: &Table) -> Result<Found> {
+    let shared = Mutex::new(Shared::default());
+    let read = table.options.read.clone().without_progress();
+    let (mut error, mut is_whole, mut is_elsewhere) = (None, true, false);
+    for file in 0..table.files.len() {
+        let pass = Pass { read: &read, ..table.pass(file) };
+        let wanted = match table.options.starting_in {
+            Some(_) => Extent::between(pass.data, pass.input.len().max(pass.data)),
+            None => pass.wanted,
+        };
+        let ended = Pass { wanted, ..pass }.each(&|piece: Piece<'_>| {
+            let mut rows = lock(&shared).idle.pop().unwrap_or_default();
+            let taken = take(table, file, &piece, &mut rows, &shared);
+            lock(&shared).idle.push(rows);
+            taken.map_err(|problem| table.error(file, problem).into())
+        });
+        let fault = lock(&shared).fault.take();
+        match (ended, fault) {
+            (Ok(()), _) => {}
+            (Err(failed), None) => return Err(failed),
+            (Err(failed), Some(fault)) => {
+                // Whether other blocks were read that far is chance.
+                let is_before = |_: &Vec<u8>, at: &mut (usize, u64)| *at < (file, fault.offset);
+                let mut shared = lock(&shared);
+                shared.keys.retain(is_before);
+                shared.first = shared.first.filter(|&first| first < (file, fault.record));
+                (error, is_whole) = (Some(failed), has_end(table, file, &fault)?);
+                let wanted = table.wanted[file];
+                is_elsewhere = !(wanted.offset()..wanted.end()).contains(&fault.record);
+                break;
+            }
+        }
+    }
+    let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let has_records = shared.first.is_some();
+    Ok(Found { names: names(shared.keys), has_records, error, is_whole, is_elsewhere })
+}
+
+fn names(keys: HashMap<Vec<u8>, (usize, u64)>) -> Vec<String> {
+    let mut sorted: Vec<_> = keys.into_iter().collect();
+    sorted.sort_unstable_by_key(|&(_, at)| at);
+    // They have been checked to be UTF-8.
+    sorted.into_iter().map(|(key, _)| String::from_utf8_lossy(&key).into_owned()).collect()
+}
+
+/// Whether the line of a fault ends.
+fn has_end(table: &Table, file: usize, fault: &Problem) -> Result<bool> {
+    let pass = table.pass(file);
+    let rest = swath::ReadOptions::new().with_offset(fault.offset);
+    let newlines = rest.count(pass.input.source(), b'\n')?.value;
+    Ok(newlines > 0)
+}
+
+/// Takes the keys of some records.
+fn take(
+    table: &Table,
+    file: usize,
+    piece: &Piece<'_>,
+    rows: &mut Rows,
+    shared: &Mutex<Shared>,
+) -> std::result::Result<(), Problem> {
+    let shape = &table.plan.shape;
+    for part in piece.parts() {
+        rows.forget_others();
+        let mut at = 0;
+        let (mut wrong, mut first) = (None, None);
+        while at < part.bytes.len() && wrong.is_none() {
+            match rows.fill(part.bytes, at, shape) {
+                Ok(next) => at = next,
+                Err(fault) => {
+                    wrong = Some(faults::of_rows(fault, part.offset, part.offset, shape));
+                }
+            }
+            if first.is_none() && rows.count() > 0 {
+                first = Some((file, part.offset + rows.start(0) as u64));
+            }
+        }
+        let mut shared = lock(shared);
+        shared.first = shared.first.into_iter().chain(first).min();
+        for (key, at) in rows.others() {
+            let at = (file, part.offset + at as u64);
+            match shared.keys.entry(key.to_vec()) {
+                Entry::Vacant(entry) => drop(entry.insert(at)),
+                Entry::Occupied(mut entry) if at < *entry.get() => *entry.get_mut() = at,
+                Entry::Occupied(_) => {}
+            }
+        }
+        if let Some(problem) = wrong {
+            let is_first =
+                shared.fault.as_ref().is_none_or(|fault| problem.offset < fault.offset);
+            if is_first {
+                shared.fault = Some(problem.clone());
+            }
+            return Err(problem);
+        }
+    }
+    Ok(())
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,217 @@
+//! Where values end, and whether they are JSON.
+
+use super::decode::unit;
+use super::flaw::{Flaw, Wrong};
+use super::marks::Marks;
+
+type Step<T> = Result<T, Flaw>;
+
+/// Memory for scanning, used again and again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    pub(super) marks: Marks,
+    /// What closes the brackets that are open.
+    open: Vec<u8>,
+}
+
+/// A place in a text.
+pub(super) struct Scan<'t> {
+    pub(super) text: &'t [u8],
+    pub(super) at: usize,
+    pub(super) scratch: &'t mut Scratch,
+}
+
+impl Scan<'_> {
+    pub(super) fn flaw<T>(&self, wrong: Wrong) -> Step<T> {
+        Err(Flaw { wrong, at: self.at })
+    }
+
+    /// Passes over blanks, and returns the next byte.
+    #[inline]
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.text.get(self.at) {
+                Some(b' ' | b'\t' | b'\r') => self.at += 1,
+                other => return other.copied(),
+            }
+        }
+    }
+
+    /// Passes over blanks and this byte.
+    #[inline]
+    pub(super) fn take(&mut self, byte: u8, otherwise: &'static str) -> Step<()> {
+        if self.peek() != Some(byte) {
+            return self.flaw(Wrong::Expected(otherwise));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// Passes over the value that begins here.
+    #[inline]
+    pub(super) fn value(&mut self) -> Step<()> {
+        match self.text.get(self.at) {
+            Some(b'"') => self.string(),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b'{' | b'[') => self.nested(),
+            _ => self.word(),
+        }
+    }
+
+    /// Passes over the string that begins here.
+    #[inline]
+    pub(super) fn string(&mut self) -> Step<()> {
+        let mut from = self.at + 1;
+        loop {
+            let mark = self.scratch.marks.next(self.text, from);
+            match self.text.get(mark) {
+                Some(b'"') => {
+                    self.at = mark + 1;
+                    return Ok(());
+                }
+                Some(b'\\') => from = self.escape(mark)?,
+                other => {
+                    self.at = mark;
+                    let is_open = matches!(other, None | Some(b'\n'));
+                    return self.flaw(if is_open { Wrong::Open } else { Wrong::Control });
+                }
+            }
+        }
+    }
+
+    /// Returns where the escape at `at` ends.
+    fn escape(&self, at: usize) -> Step<usize> {
+        match self.text.get(at + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => return Ok(at + 2),
+            Some(b'u') => {}
+            _ => return Err(Flaw { wrong: Wrong::Escape, at }),
+        }
+        match unit(&self.text[at..]) {
+            None => Err(Flaw { wrong: Wrong::Escape, at }),
+            Some(0xd800..=0xdbff) => match unit(&self.text[at + 6..]) {
+                Some(0xdc00..=0xdfff) => Ok(at + 12),
+                _ => Err(Flaw { wrong: Wrong::Surrogate, at }),
+            },
+            Some(0xdc00..=0xdfff) => Err(Flaw { wrong: Wrong::Surrogate, at }),
+            Some(_) => Ok(at + 6),
+        }
+    }
+
+    /// Passes over the number that begins here.
+    #[inline]
+    fn number(&mut self) -> Step<()> {
+        let (text, start) = (self.text, self.at);
+        let mut at = start + usize::from(text[start] == b'-');
+        let whole = digits(text, at);
+        let is_padded = whole > at + 1 && text[at] == b'0';
+        let mut is_number = whole > at && !is_padded;
+        at = whole;
+        if text.get(at) == Some(&b'.') {
+            let fraction = digits(text, at + 1);
+            is_number &= fraction > at + 1;
+            at = fraction;
+        }
+        if let Some(b'e' | b'E') = text.get(at) {
+            let sign = usize::from(matches!(text.get(at + 1), Some(b'+' | b'-')));
+            let exponent = digits(text, at + 1 + sign);
+            is_number &= exponent > at + 1 + sign;
+            at = exponent;
+        }
+        let goes_on =
+            matches!(text.get(at), Some(b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E'));
+        if !is_number || goes_on {
+            return self.flaw(Wrong::Number);
+        }
+        self.at = at;
+        Ok(())
+    }
+
+    fn word(&mut self) -> Step<()> {
+        let rest = &self.text[self.at..];
+        for word in [&b"null"[..], b"true", b"false"] {
+            if rest.starts_with(word) {
+                self.at += word.len();
+                return Ok(());
+            }
+        }
+        self.flaw(Wrong::Expected("not JSON: a value is expected"))
+    }
+
+    /// Passes over the object or array that begins here, however deep it is.
+    fn nested(&mut self) -> Step<()> {
+        self.scratch.open.clear();
+        loop {
+            match self.peek() {
+                Some(b'{') => {
+                    self.at += 1;
+                    self.scratch.open.push(b'}');
+                    if self.peek() != Some(b'}') {
+                        self.name()?;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    self.scratch.open.push(b']');
+                    if self.peek() != Some(b']') {
+                        continue;
+                    }
+                }
+                Some(b'"') => self.string()?,
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                _ => self.word()?,
+            }
+            if self.close()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// After a value: passes over brackets that close, and the comma before the next value. Returns
+    /// whether none is open.
+    fn close(&mut self) -> Step<bool> {
+        while let Some(&close) = self.scratch.open.last() {
+            match self.peek() {
+                Some(b',') => {
+                    self.at += 1;
+                    if close == b'}' {
+                        self.name()?;
+                    }
+                    return Ok(false);
+                }
+                Some(byte) if byte == close => {
+                    self.at += 1;
+                    self.scratch.open.pop();
+                }
+                _ => {
+                    return self.flaw(Wrong::Expected(
+                        "not JSON: a comma or a closing bracket is expected",
+                    ));
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// A key inside a value, and the colon after it.
+    fn name(&mut self) -> Step<()> {
+        if self.peek() != Some(b'"') {
+            return self.flaw(Wrong::Expected(KEY));
+        }
+        self.string()?;
+        self.take(b':', COLON)
+    }
+}
+
+pub(super) const KEY: &str = "not JSON: a key in quotes is expected";
+pub(super) const COLON: &str = "not JSON: a colon is expected";
+
+/// Returns where the digits from `at` on end.
+#[inline]
+fn digits(text: &[u8], at: usize) -> usize {
+    let mut at = at;
+    while text.get(at).is_some_and(u8::is_ascii_digit) {
+        at += 1;
+    }
+    at
+}

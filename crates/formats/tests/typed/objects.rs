@@ -1,0 +1,146 @@
+//! JSON Lines, as people have them.
+
+use swath::ReadOptions;
+use swath_formats::table::{BatchForm, BatchOptions, BatchWriteOptions, ColumnType};
+
+use crate::shown::{every_way, read, table};
+
+fn options() -> BatchOptions {
+    BatchOptions::new().with_form(BatchForm::JsonLines)
+}
+
+fn found(text: &str) -> Vec<String> {
+    table(&read(text, &options()).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn refused(text: impl AsRef<[u8]>) -> String {
+    read(text, &options()).expect_err("it is wrong")
+}
+
+#[test]
+fn columns_are_the_keys_of_all_objects() {
+    let text =
+        "{\"b\":1,\"a\":\"x\"}\n\n{\"a\":\"\\u00e9\\n\"}\r\n{\"late\":[1, {}],\"b\":null}";
+    let wanted = ["b 64: 1 _ _", "a text: \"x\" \"é\\n\" _", "late text: _ _ \"[1, {}]\""];
+    assert_eq!(found(text), wanted);
+    assert_eq!(found(&format!("\u{feff}{text}")), wanted);
+    let batches = read(text, &options()).expect("a table");
+    assert_eq!(batches.report().columns[2].deciding.map(|one| one.line), Some(4));
+}
+
+#[test]
+fn types_are_those_of_json() {
+    let column = |values: &[&str]| {
+        let lines = values.iter().map(|value| format!("{{\"x\":{value}}}\n"));
+        found(&lines.collect::<String>()).remove(0)
+    };
+    assert_eq!(column(&["1", "null", "-2"]), "x 64: 1 _ -2");
+    assert_eq!(column(&["1", "0.5"]), "x f64: 1 0.5");
+    assert_eq!(column(&["18446744073709551615"]), "x u64: 18446744073709551615");
+    assert_eq!(column(&["true", "false"]), "x bool: true false");
+    assert_eq!(column(&["\"true\"", "\"1\""]), "x text: \"true\" \"1\"");
+    assert_eq!(column(&["1", "\"1\"", "true"]), "x text: \"1\" \"1\" \"true\"");
+    assert_eq!(column(&["\"1970-01-02\"", "null"]), "x date: 1 _");
+    assert_eq!(column(&["\"1970-01-01T00:00:01Z\""]), "x usZ: 1000000");
+    assert_eq!(column(&["\"NA\"", "\"\""]), "x text: \"NA\" \"\"");
+    assert_eq!(column(&["null", "null"]), "x null: _ _");
+}
+
+#[test]
+fn types_and_words_are_those_given() {
+    let text = "{\"n\":\"7\",\"b\":\"True\",\"w\":\"-\",\"y\":\"yes\"}\n{\"n\":8,\"b\":false,\"w\":3,\"y\":false}\n";
+    let given = options()
+        .with_types([("n", ColumnType::I8), ("b", ColumnType::Bool)])
+        .with_null_values(["-"]);
+    let read = read(text, &given).expect("a table");
+    let wanted = ["n 8: 7 8", "b bool: true false", "w 64: _ 3", "y text: \"yes\" \"false\""];
+    assert_eq!(table(&read), wanted);
+    let given = options().with_columns(["y"]).with_true_values(["yes"]);
+    assert_eq!(
+        table(&crate::shown::read(text, &given).expect("a table")),
+        ["y bool: true false"]
+    );
+}
+
+#[test]
+fn errors_say_line_byte_and_what_to_try() {
+    let good = "{\"a\":1}\n";
+    for (line, at, words) in [
+        ("[1]", 0, "an object is expected; try: write one object on each line"),
+        ("{\"a\":1} x", 8, "something follows the object"),
+        ("{\"a\":1,\"\\u0061\":2}", 7, "a key that the object has already"),
+        ("{\"a\":\"x", 7, "a string is not closed on its line"),
+        ("{\"a\":\"\u{1}\"}", 6, "a control character in a string"),
+        ("{\"a\":\"\\udc00\"}", 6, "half of a surrogate pair"),
+        ("{\"a\":\"\\x\"}", 6, "an escape that there is not"),
+        ("{\"a\":01}", 5, "not a number"),
+        ("{\"a\":NaN}", 5, "a value is expected"),
+        ("{\"a\":[1}", 7, "a comma or a closing bracket is expected"),
+    ] {
+        let error = refused(format!("{good}{line}\n{good}"));
+        let place = format!("cannot read FILE on line 2 at byte {}: ", good.len() + at);
+        assert!(error.starts_with(&place) && error.contains(words), "{error}");
+    }
+    let error = refused(b"{\"a\":\"\xff\"}\n");
+    assert!(
+        error.contains("on line 1 at byte 5: bytes that are not UTF-8 in column `a`"),
+        "{error}"
+    );
+    assert!(refused(b"{\"\xff\":1}\n").contains("not UTF-8 in a key"));
+    assert!(refused("\n \r\n").contains("it has no records"));
+    let header = read(good, &options().with_header_lines(1)).expect_err("there is none");
+    assert!(header.contains("`header` has no meaning in JSON Lines"), "{header}");
+}
+
+#[test]
+fn nesting_and_keys_and_lines_have_no_limit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a");
+    let deep = "[".repeat(1_000_000);
+    std::fs::write(&path, format!("{{\"a\":{deep}{}}}\n", "]".repeat(1_000_000)))
+        .expect("room");
+    let deep_table = options().read_batches(&path).expect("a table");
+    assert_eq!(deep_table.report().columns[0].kind, ColumnType::Text);
+    std::fs::write(&path, format!("{{\"a\":{deep}\n")).expect("room");
+    assert!(options().read_batches(&path).is_err());
+    let members: Vec<String> = (0..100_000).map(|at| format!("\"k{at}\":{at}")).collect();
+    let text = format!("{{{}}}\n{{\"k99999\":1}}\n{{\"last\":2}}\n", members.join(","));
+    std::fs::write(&path, text).expect("room");
+    for block_size in [0, 1] {
+        let read = options().with_block_size(block_size).read_batches(&path).expect("a table");
+        assert_eq!((read.report().columns.len(), read.rows()), (100_001, 3));
+        assert_eq!(read.report().columns[99_999].nulls, 1);
+    }
+}
+
+#[test]
+fn files_may_have_different_keys() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    std::fs::write(&a, "{\"x\":1}\n").expect("room");
+    std::fs::write(&b, "{\"y\":2,\"x\":0.5}\n").expect("room");
+    let read = options().read_batches_of([&a, &b]).expect("a table");
+    assert_eq!(table(&read), ["x f64: 1 0.5", "y 64: _ 2"]);
+    let stream = options().stream_batches_of([&a, &b]).expect("a table");
+    let schema = stream.schema().clone();
+    let batches: Vec<_> = stream.map(|batch| batch.expect("a batch")).collect();
+    assert_eq!(crate::shown::lines(&schema, &batches), table(&read));
+}
+
+#[test]
+fn what_the_writer_writes_is_read_as_the_same_table() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.jsonl");
+    let text =
+        "n,f,d,m,t,b\n1,0.5,2020-02-29,2020-02-29T01:02:03,\"a\"\"\\,\n\u{1}é\",true\n,,,,,\n";
+    let first = read(text, &BatchOptions::new()).expect("a table");
+    BatchWriteOptions::new()
+        .write_batches(&path, first.schema(), first.batches())
+        .expect("written");
+    let again = every_way(&path, &options()).expect("a table");
+    assert_eq!(table(&again), table(&first));
+    let few = options().with_rows(1).with_read(ReadOptions::new().with_workers(2));
+    assert_eq!(few.read_batches(&path).expect("a table").rows(), 1);
+    let summary = options().summary(&path).expect("a summary");
+    assert_eq!((summary.report.rows, summary.first.len()), (2, 1));
+}

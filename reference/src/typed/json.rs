@@ -1,0 +1,135 @@
+//! JSON Lines: text → objects → records with a field for each column.
+
+use super::column::{Column, Reading};
+use super::fault::{Fault, Wrong};
+use super::members::{Line, Object};
+use super::names;
+use super::options::{Between, Encoding, Options};
+use super::records::{Field, Place, Record};
+use super::rows::SetAside;
+use super::{Table, readings};
+
+/// Reads a table of objects, one on each line.
+///
+/// # Errors
+///
+/// The first fault in the order of the text.
+pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
+    let lines = lines(text, options.skip_rows);
+    let found = keys(&lines, options);
+    if found.records == 0 && options.rows != Some(0) {
+        return Err(found.fault.unwrap_or(Fault::new(Wrong::Empty, 1, text.len())));
+    }
+    let (start, end) = options.starting_in.unwrap_or((0, usize::MAX));
+    let is_read = |line: &&Line<'_>| start <= line.at && line.at < end;
+    let mut read = lines.iter().filter(is_read).take(options.rows.unwrap_or(usize::MAX));
+    if let Some(fault) = &found.fault
+        && options.starting_in.is_some()
+        && !read.any(|line| line.number == fault.line)
+    {
+        return Err(fault.clone());
+    }
+    let described = names::rename(options, &found.names)
+        .and_then(|shown| Ok((shown, readings(options, &found.names)?)));
+    let (shown, mut readings) = match (described, found.fault) {
+        (Ok(described), _) => described,
+        // A line that is cut off may be the reason.
+        (Err(_), Some(fault)) if text.ends_with(b"\n") || fault.line < last_line(&lines) => {
+            return Err(fault);
+        }
+        (Err(fault), _) => return Err(fault),
+    };
+    let mut in_file: Vec<usize> = (0..readings.len()).collect();
+    in_file.sort_by_key(|&index| readings[index].at);
+    let mut rows = 0;
+    for line in lines.iter().filter(is_read) {
+        if options.rows.is_some_and(|most| rows >= most) {
+            break;
+        }
+        let object = line.object();
+        if let Some(fault) = object.fault {
+            return Err(fault);
+        }
+        let record = record(line, object, &found.names);
+        in_file.iter().try_for_each(|&index| readings[index].add(&record, options))?;
+        rows += 1;
+    }
+    let finish = |reading: Reading| -> Column {
+        let name = shown[reading.at].clone();
+        reading.finish(name, options)
+    };
+    Ok(Table {
+        delimiter: Between::Nothing,
+        header: 0,
+        encoding: Encoding::Utf8,
+        rows,
+        columns: readings.into_iter().map(finish).collect(),
+        renamed: Vec::new(),
+        set_aside: SetAside::default(),
+    })
+}
+
+/// All lines that are not blank.
+fn lines(text: &[u8], skipped: usize) -> Vec<Line<'_>> {
+    let mut place = Place::start(text);
+    for _ in 0..skipped {
+        place.take_line();
+    }
+    let mut lines = Vec::new();
+    loop {
+        let (at, number) = (place.at, place.line);
+        if place.take_line().is_none() {
+            return lines;
+        }
+        let bytes = &text[at..place.at];
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        if !bytes.iter().all(|byte| b" \t\r".contains(byte)) {
+            lines.push(Line { bytes, at, number });
+        }
+    }
+}
+
+fn last_line(lines: &[Line<'_>]) -> usize {
+    lines.last().map_or(0, |line| line.number)
+}
+
+struct Found {
+    names: Vec<String>,
+    /// Records without a fault.
+    records: usize,
+    fault: Option<Fault>,
+}
+
+/// The keys of all objects up to the first fault.
+fn keys(lines: &[Line<'_>], options: &Options) -> Found {
+    let most = match (options.starting_in, options.rows) {
+        (None, Some(rows)) => rows,
+        _ => usize::MAX,
+    };
+    let mut found = Found { names: Vec::new(), records: 0, fault: None };
+    for line in lines.iter().take(most) {
+        let object = line.object();
+        for key in object.keys {
+            if !found.names.contains(&key) {
+                found.names.push(key);
+            }
+        }
+        found.fault = object.fault;
+        if found.fault.is_some() {
+            return found;
+        }
+        found.records += 1;
+    }
+    found
+}
+
+/// The values of all columns; a key that the object lacks is null.
+fn record(line: &Line<'_>, object: Object, names: &[String]) -> Record {
+    let null =
+        Field { at: line.at, text: b"null".to_vec(), raw: b"null".to_vec(), is_quoted: false };
+    let of_name = |name: &String| {
+        let at = object.keys.iter().position(|key| key == name);
+        at.map_or(null.clone(), |at| object.values[at].clone())
+    };
+    Record { line: line.number, at: line.at, fields: names.iter().map(of_name).collect() }
+}
