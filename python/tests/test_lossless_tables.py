@@ -82,7 +82,7 @@ def test_nanoseconds_among_objects_of_pandas_are_refused(tmp_path: Path) -> None
 
 
 def test_durations_are_refused(tmp_path: Path) -> None:
-    for values in ([pd.Timedelta(1)], [pd.Timedelta(1), None], [datetime.timedelta(1)]):
+    for values in ([pd.Timedelta(1)], [np.timedelta64(1, "s"), None, 2], [datetime.timedelta(1)]):
         with pytest.raises(TypeError, match="column 'a' has durations.*; try: convert them to numbers"):
             text(tmp_path, values)
 

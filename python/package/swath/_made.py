@@ -120,6 +120,12 @@ def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Tab
         return _of_values(name, "bool", filled(there, bool), gone)
     if any(isinstance(one, (bool, np.bool_)) for one in there):
         raise _refused(what, array)
+    if any(isinstance(one, (datetime.timedelta, np.timedelta64)) for one in there):
+        # numpy counts its own among the integers.
+        raise TypeError(
+            f"{what} has durations, which cannot be written exactly; try: convert them to numbers, and put "
+            "the unit into the name"
+        )
     if is_all((int, np.integer)):
         word = "int64" if max(there) < 2**63 else "uint64"
         if min(there) < (-(2**63) if word == "int64" else 0) or max(there) >= 2**64:
@@ -136,11 +142,6 @@ def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Tab
             return _of_moments(what, name, filled(_moments(what, there), None), gone, zone)
     elif is_all(datetime.date) and not any(isinstance(one, datetime.datetime) for one in there):
         return _of_moments(what, name, filled(there, "M8[D]"), gone)
-    elif is_all((datetime.timedelta, np.timedelta64)):
-        raise TypeError(
-            f"{what} has durations, which cannot be written exactly; try: convert them to numbers, and put "
-            "the unit into the name"
-        )
     raise _refused(what, array)
 
 
