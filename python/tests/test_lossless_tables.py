@@ -150,6 +150,19 @@ def test_a_missing_keyword_of_pandas_is_named_as_here(tmp_path: Path) -> None:
         swath.read_csv(path, other=1)
 
 
+def test_an_empty_field_stays_missing_beside_other_words() -> None:
+    data = memoryview(b"a,b\n1,-\n,2\n")
+    for words in ({"null_values": ["-"]}, {"missing_words": ["-"]}):
+        np.testing.assert_array_equal(swath.read_csv(data, "f8", **words), [[1, np.nan], [np.nan, 2]])
+        table = swath.read_csv(data, **words)
+        assert table.types == swath.csv_dtypes(data, **words) == ["int64", "int64"]
+        assert table["a"].tolist() == [1, None] and table["b"].tolist() == [None, 2]
+    data = memoryview(b"a,b\n1,3\n,2\n")
+    assert swath.read_csv(data, null_values=[])["a"].tolist() == ["1", ""]
+    with pytest.raises(swath.MalformedError, match="column `a`"):
+        swath.read_csv(data, "f8", null_values=[])
+
+
 @pytest.mark.parametrize(("word", "kind"), [("i8", "int"), ("u8", "uint")])
 def test_a_word_for_two_types_is_refused(tmp_path: Path, word: str, kind: str) -> None:
     with pytest.raises(TypeError, match=f"'{word}' is {kind}64 in numpy and {kind}8 in Arrow; try: write"):

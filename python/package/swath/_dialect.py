@@ -68,7 +68,7 @@ def said(
         "escape": byte("escape", escape),
         "skip_rows": _count("skip_rows", skip_rows),
         "rows": None if rows is None else _count("rows", rows),
-        "null_values": _nulls(null_values),
+        "null_values": null_words(null_values),
         "true_values": _words("true_values", true_values),
         "false_values": _words("false_values", false_values),
         "decimal": byte("decimal", decimal),
@@ -202,7 +202,7 @@ def _words(what: str, words: Any) -> list[str] | None:
     return found
 
 
-def _nulls(words: Any) -> list[str] | None:
+def null_words(words: Any) -> list[str] | None:
     """Fields that mean a missing value: with any word, an empty field does too."""
     found = _words("null_values", words)
     return [*found, ""] if found else found

@@ -101,8 +101,9 @@ def _has_flags(data: Any) -> bool:
     from swath._numpy import np
 
     kinds = set(map(type, data))
-    inner = (one for one in data if isinstance(one, (list, tuple)))
-    return bool(kinds & {bool, np.bool_}) or any(map(_has_flags, inner))
+    if kinds & {bool, np.bool_}:
+        return True
+    return kinds <= {list, tuple} and any(map(_has_flags, data))
 
 
 class Tables(NamedTuple):

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._dialect import byte, check_types, header_lines, keys_of, said, with_hints
+from swath._dialect import (
+    byte,
+    check_types,
+    header_lines,
+    keys_of,
+    null_words,
+    said,
+    with_hints,
+)
 from swath._how import How
 from swath._sources import files_of
 from swath._swath import read_batches, read_table, read_types, stream_table
@@ -474,6 +482,6 @@ def numbers(
         "delimiter": delimiter if delimiter == "blanks" else byte("delimiter", delimiter),
         "comment": byte("comment", "#" if comment == "auto" else comment),
         "quote": byte("quote", quote),
-        "missing_words": None if missing_words is None else [*missing_words],
+        "missing_words": null_words(missing_words),
         **more,
     }
