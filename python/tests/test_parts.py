@@ -200,7 +200,7 @@ def test_types_of_columns(tmp_path: Path) -> None:
     read = lambda **how: [str(it) for it in swath.read_csv(path, columns=["x", "n"], **how).dtypes]
     assert read() == ["int64", "int64"]
     assert swath.csv_dtypes(path, columns=["x", "n"]) == ["int64", "int64"]
-    for dtypes in [["f8", None], {"x": float}, {1: np.float64, "n": "i8"}, ("float64", "int64")]:
+    for dtypes in [["f8", None], {"x": float}, {1: np.float64, "n": "i64"}, ("float64", "int64")]:
         assert read(dtypes=dtypes) == ["float64", "int64"], dtypes
     # Of a column that is not read.
     assert read(dtypes={"t": "f8"}) == ["int64", "int64"]

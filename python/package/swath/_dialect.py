@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import functools
 import operator
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar, cast
 
 from swath._types import type_word
 
@@ -67,7 +68,7 @@ def said(
         "escape": byte("escape", escape),
         "skip_rows": _count("skip_rows", skip_rows),
         "rows": None if rows is None else _count("rows", rows),
-        "null_values": _words("null_values", null_values),
+        "null_values": null_words(null_values),
         "true_values": _words("true_values", true_values),
         "false_values": _words("false_values", false_values),
         "decimal": byte("decimal", decimal),
@@ -199,6 +200,45 @@ def _words(what: str, words: Any) -> list[str] | None:
                 f"{what}=[…]: {word!r} is not a text; try: pass fields as they are in the file"
             )
     return found
+
+
+def null_words(words: Any) -> list[str] | None:
+    """Fields that mean a missing value: with any word, an empty field does too."""
+    found = _words("null_values", words)
+    return [*found, ""] if found else found
+
+
+# What pandas calls what has another name here.
+_OF_PANDAS = {
+    "sep": "delimiter=",
+    "nrows": "rows=",
+    "usecols": "columns=",
+    "parse_dates": "formats= or dtypes=",
+    "date_format": "formats=",
+    "names": "rename=",
+    "na_values": "null_values=",
+    "skiprows": "skip_rows=",
+    "quotechar": "quote=",
+    "escapechar": "escape=",
+    "chunksize": "stream_csv",
+    "on_bad_lines": "ragged=",
+    "encoding_errors": 'encoding="latin-1"',
+}
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+
+def with_hints(verb: _Verb) -> _Verb:
+    """The same function, with an error of its own for keywords of pandas."""
+
+    @functools.wraps(verb)
+    def hinting(*args: Any, **words: Any) -> Any:
+        for word in _OF_PANDAS.keys() & words.keys():
+            raise TypeError(
+                f"{verb.__name__}() has no keyword {word}=; try: use {_OF_PANDAS[word]}"
+            )
+        return verb(*args, **words)
+
+    return cast(_Verb, hinting)
 
 
 def _count(what: str, count: Any) -> int:

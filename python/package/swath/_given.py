@@ -54,7 +54,8 @@ def plain(what: str, data: Any) -> np.ndarray[Any, Any]:
 
 
 def _kind(data: Any) -> str:
-    return f"{type(data).__module__.partition('.')[0]}.{type(data).__qualname__}"
+    library = type(data).__module__.partition(".")[0]
+    return type(data).__qualname__ if library == "builtins" else f"{library}.{type(data).__qualname__}"
 
 
 def _array(data: Any) -> np.ndarray[Any, Any]:
@@ -70,6 +71,11 @@ def _array(data: Any) -> np.ndarray[Any, Any]:
         mask = np.array([np.ma.getmaskarray(one) for one in data])
         return np.ma.MaskedArray(_array(whole), mask)
     array: np.ndarray[Any, Any] = np.asarray(data)
+    if array.dtype.kind == "M" or (array.dtype.kind in "iufc" and _has_flags(data)):
+        # numpy would make 1 of True, and other moments of those far away.
+        items = np.array(data, dtype=object)
+        if array.dtype.kind != "M" or len({getattr(one, "dtype", 0) for one in items.flat}) > 1:
+            return items
     if array.dtype.kind in "US":
         items = np.array(data, dtype=object)
         if not all(isinstance(one, (str, bytes)) for one in items.ravel()):
@@ -90,6 +96,16 @@ def _array(data: Any) -> np.ndarray[Any, Any]:
     return array
 
 
+def _has_flags(data: Any) -> bool:
+    """Whether there is a boolean among the numbers of a list."""
+    from swath._numpy import np
+
+    kinds = set(map(type, data))
+    if kinds & {bool, np.bool_}:
+        return True
+    return kinds <= {list, tuple} and any(map(_has_flags, data))
+
+
 class Tables(NamedTuple):
     """Columns, and their names if they have any: tables side by side, or data that is read as it is written."""
 
@@ -97,8 +113,20 @@ class Tables(NamedTuple):
     names: list[str] | None
 
 
+def _instead(data: Any) -> str:
+    """What to pass for what is not a table."""
+    for way in ("collect", "compute"):
+        if hasattr(data, way):
+            return f"pass its result, data.{way}()"
+    if hasattr(data, "__iter__") and not isinstance(data, (str, bytes)):
+        return "pass list(data), or a mapping of names to columns"
+    return "pass a table, a mapping of names to columns, or an array"
+
+
 def tables(data: Any) -> Tables | None:
     """Columns with their names, if there are any; ``None`` for an array without a mask."""
+    from swath._numpy import np
+
     if isinstance(data, Table):
         return Tables([data], data.names)
     if isinstance(data, Mapping):
@@ -111,6 +139,8 @@ def tables(data: Any) -> Tables | None:
     if _is_extension(data):
         return _of_arrow(_series(data))
     array = _array(data)
+    if array.ndim == 0 and not isinstance(data, np.ndarray):
+        raise TypeError(f"a {_kind(data)} is not a table; try: {_instead(data)}")
     if array.dtype.names:
         return _of_fields(array)
     return _of_masked(array)
@@ -168,11 +198,31 @@ def _column_of(index: Any) -> Any:
     return index.to_series(index=range(len(index)))
 
 
+def _is_pandas(data: Any) -> bool:
+    return any(kind.__module__.partition(".")[0] == "pandas" for kind in type(data).__mro__)
+
+
+def _check_moments(name: str, series: Any) -> None:
+    """Fails for nanoseconds among objects of pandas, which pyarrow would cut."""
+    import pandas
+
+    infer = pandas.api.types.infer_dtype
+    if series.dtype.kind != "O" or infer(series, skipna=True) not in ("datetime", "mixed"):
+        return
+    if any(getattr(one, "nanosecond", 0) > 0 for one in series):
+        raise TypeError(
+            f"column {name!r} has dtype object, and nanoseconds, which would be cut; try: convert it with "
+            "pandas.to_datetime"
+        )
+
+
 def _of_arrow(data: Any) -> Tables:
     if hasattr(type(data), "to_frame"):
         data = data.to_frame("" if data.name is None else str(data.name))
-    if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(data).__mro__):
+    if _is_pandas(data):
         data = _with_index(data)
+        for at, name in enumerate(data.columns):
+            _check_moments(str(name), data.iloc[:, at])
     given = _taken(data)
     return Tables(given, None if given.names == [""] else given.names)
 
@@ -255,6 +305,10 @@ def _column(name: str, data: Any) -> Table:
         data = _series(data)
     if isinstance(data, Table) or not speaks_arrow(data):
         array = _array(data)
+        if array.ndim == 0 and hasattr(data, "__iter__") and not isinstance(data, (str, bytes)):
+            raise TypeError(
+                f"column {name!r}: a {_kind(data)} is not a column; try: pass list(data)"
+            )
         if array.ndim != 1:
             raise ValueError(f"column {name!r}: a column has one dimension, not {array.ndim}")
         mask = None
@@ -269,4 +323,6 @@ def _column(name: str, data: Any) -> Table:
                 "try: drop it with series.reset_index(drop=True), or pass one DataFrame"
             )
         data = values
+    if _is_pandas(data):
+        _check_moments(name, data)
     return _taken(data, name).table()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # What to do with kinds of values that cannot be written.
 HINTS = {
-    "O": "pass values of one type; None may stand for missing ones",
+    "O": "pass values of one type, such as all bool or all int; None may stand for missing ones",
     "M": "convert with astype('M8[us]')",
     "m": "convert with astype('int64'), and put the unit into the name",
     "c": "write the real and the imaginary parts as two columns",
@@ -120,6 +120,12 @@ def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Tab
         return _of_values(name, "bool", filled(there, bool), gone)
     if any(isinstance(one, (bool, np.bool_)) for one in there):
         raise _refused(what, array)
+    if any(isinstance(one, (datetime.timedelta, np.timedelta64)) for one in there):
+        # numpy counts its own among the integers.
+        raise TypeError(
+            f"{what} has durations, which cannot be written exactly; try: convert them to numbers, and put "
+            "the unit into the name"
+        )
     if is_all((int, np.integer)):
         word = "int64" if max(there) < 2**63 else "uint64"
         if min(there) < (-(2**63) if word == "int64" else 0) or max(there) >= 2**64:
@@ -129,16 +135,13 @@ def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Tab
         return _of_values(name, word, filled(there, word), gone)
     if is_all((float, np.floating)):
         return _of_values(name, "float64", filled(there, float), gone)
-    if is_all(datetime.datetime):
-        zones = {one.tzinfo is not None for one in there}
+    if is_all((datetime.datetime, np.datetime64)):
+        zones = {getattr(one, "tzinfo", None) is not None for one in there}
         if len(zones) == 1:
             zone = ", UTC" if zones == {True} else ""
-            plain = [_in_utc(one) if zone else one for one in there]
-            return _of_moments(what, name, filled(plain, "M8[us]"), gone, zone)
+            return _of_moments(what, name, filled(_moments(what, there), None), gone, zone)
     elif is_all(datetime.date) and not any(isinstance(one, datetime.datetime) for one in there):
         return _of_moments(what, name, filled(there, "M8[D]"), gone)
-    elif is_all(np.datetime64):
-        return _of_moments(what, name, filled(there, None), gone)
     raise _refused(what, array)
 
 
@@ -147,5 +150,41 @@ def _is_missing(one: Any) -> bool:
     return one is None or type(one).__name__ in ("NAType", "NaTType") or one != one
 
 
-def _in_utc(moment: datetime.datetime) -> datetime.datetime:
-    return moment.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+def _moments(what: str, items: list[Any]) -> list[Any]:
+    """Moments of Python, numpy and pandas as numpy's, in UTC if they have a zone."""
+    from swath._numpy import np
+
+    moments = [_moment(one) for one in items]
+    units = {one.dtype for one in moments}
+    # Of Python and pandas in microseconds, as always, unless that would cut them.
+    if units == {np.dtype("M8[us]")} or (
+        len(units) == 1 and all(isinstance(one, np.datetime64) for one in items)
+    ):
+        return moments
+    return in_one_unit(what, moments)
+
+
+def _moment(one: Any) -> Any:
+    from swath._numpy import np
+
+    if isinstance(one, np.datetime64):
+        return one
+    if hasattr(one, "asm8"):
+        # A Timestamp of pandas is a datetime too, but without its nanoseconds.
+        return one.asm8
+    if one.tzinfo is not None:
+        one = one.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    return np.datetime64(one, "us")
+
+
+def in_one_unit(what: str, moments: list[Any]) -> list[Any]:
+    """Moments of numpy, in micro- or nanoseconds. numpy's own conversion may give other moments."""
+    from swath._numpy import np
+
+    for unit in ("us", "ns"):
+        made = [one.astype(f"M8[{unit}]") for one in moments]
+        if all(np.isnat(one) or new.astype(one.dtype) == one for one, new in zip(moments, made)):
+            return made
+    raise OverflowError(
+        f"{what} has moments that neither microseconds nor nanoseconds keep exactly; try: pass texts"
+    )

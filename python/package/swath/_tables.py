@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._dialect import byte, check_types, header_lines, keys_of, said
+from swath._dialect import (
+    byte,
+    check_types,
+    header_lines,
+    keys_of,
+    null_words,
+    said,
+    with_hints,
+)
 from swath._how import How
 from swath._sources import files_of
 from swath._swath import read_batches, read_table, read_types, stream_table
@@ -22,6 +30,7 @@ if TYPE_CHECKING:
     _Dtypes = Mapping[Any, Any] | Sequence[Any] | None
 
 
+@with_hints
 def read_csv(
     source: Any,
     dtype: npt.DTypeLike | None = None,
@@ -79,8 +88,9 @@ def read_csv(
         Types of columns of a ``Table``, by name in the header or by index: "bool", "int8" to "int64", "uint8" to
         "uint64", "float32", "float64", "date", "timestamp[us]" or "timestamp[us, UTC]" (also s, ms, ns), "text",
         "dictionary", "null"; also ``int``, ``float``, ``str``, ``bool``, ``datetime.date``,
-        ``datetime.datetime``, and types of numpy, pandas and pyarrow. Types of columns that are not read are
-        ignored. `csv_dtypes` returns those of a file.
+        ``datetime.datetime``, types of numpy, pandas and pyarrow, and the words of the command ("i16", "f64"; but
+        "i8" is an error, since it is an int64 for numpy). Types of columns that are not read are ignored.
+        `csv_dtypes` returns those of a file.
     delimiter : str or bytes, optional
         One byte, or "blanks": any run of spaces and tabs. Without it, of tab, ``,``, ``;`` and ``|`` the one that
         divides the first lines most evenly. For an array, the first of them that occurs in the first line.
@@ -101,8 +111,9 @@ def read_csv(
         How dates and timestamps of a column are written, as ``strftime`` has it: ``{"day": "%d.%m.%Y"}``.
     null_values, true_values, false_values : list of str, optional
         Fields that mean a missing value, true and false. Default: an empty field, ``NA``, ``N/A``, ``null`` and
-        ``NULL`` (not ``NULL`` for an array); ``true``, ``True``, ``TRUE``; ``false``, ``False``, ``FALSE``. In a
-        column of text, a quoted field is never missing.
+        ``NULL`` (not ``NULL`` for an array); ``true``, ``True``, ``TRUE``; ``false``, ``False``, ``FALSE``. With
+        ``null_values=["-"]``, an empty field is missing too; with ``[]``, no field is. In a column of text, a
+        quoted field is never missing.
     decimal, thousands : str or bytes
         The decimal point, and the byte between groups of three digits (default: none).
     encoding : {"auto", "utf-8", "latin-1", "utf-16le", "utf-16be"}
@@ -173,6 +184,8 @@ def read_csv(
         "dictionary": (dictionary, False),
         "file_column": (file_column, None),
     }
+    if isinstance(dtype, Mapping):
+        raise TypeError("dtype= is the type of an array; try: pass the types of columns as dtypes=")
     if dtype is not None:
         _check_array(dtypes, of_a_table)
         return _array(
@@ -212,6 +225,7 @@ def read_csv(
     return table
 
 
+@with_hints
 def stream_csv(
     source: Any,
     *,
@@ -317,6 +331,7 @@ def stream_csv(
     return stream
 
 
+@with_hints
 def csv_dtypes(
     source: Any,
     *,
@@ -467,6 +482,6 @@ def numbers(
         "delimiter": delimiter if delimiter == "blanks" else byte("delimiter", delimiter),
         "comment": byte("comment", "#" if comment == "auto" else comment),
         "quote": byte("quote", quote),
-        "missing_words": None if missing_words is None else [*missing_words],
+        "missing_words": null_words(missing_words),
         **more,
     }

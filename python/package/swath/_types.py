@@ -42,6 +42,12 @@ _ALIASES = {
     "float": "float64",
     "double": "float64",
 }
+# The words of the command, of reports and of errors.
+for _bits in (16, 32, 64):
+    _ALIASES |= {f"i{_bits}": f"int{_bits}", f"u{_bits}": f"uint{_bits}", f"f{_bits}": f"float{_bits}"}
+del _ALIASES["f16"]
+# Words that mean 8 bits there, and 8 bytes in numpy.
+_UNCLEAR = {"i8": "int", "u8": "uint"}
 _ALIASES |= {f"datetime64[{unit}]": f"timestamp[{unit}]" for unit in _UNITS}
 for _unit in _UNITS:
     for _other in (f"timestamp[{_unit}, tz=UTC]", f"datetime64[{_unit}, UTC]"):
@@ -50,6 +56,12 @@ for _unit in _UNITS:
 
 def type_word(dtype: Any) -> str:
     """The library's word for a type, given by a name, or as a type of Python, numpy, pandas or pyarrow."""
+    if isinstance(dtype, str) and dtype in _UNCLEAR:
+        kind = _UNCLEAR[dtype]
+        raise TypeError(
+            f"dtypes=…: {dtype!r} is {kind}64 in numpy and {kind}8 in Arrow; "
+            f'try: write "{kind}8" or "{kind}64"'
+        )
     found = _found(dtype)
     if found is None:
         raise TypeError(

@@ -77,9 +77,10 @@ impl Given {
     }
 }
 
-/// Whether a table has numbers only, which have a way of their own.
+/// Whether a table has plain numbers only, which have a way of their own.
 pub(super) fn is_numeric(schema: &Schema) -> bool {
-    Columns::from_record_batches(schema, &[]).is_ok()
+    let is_plain = |field: &Arc<Field>| field.extension_type_name().is_none();
+    schema.fields().iter().all(is_plain) && Columns::from_record_batches(schema, &[]).is_ok()
 }
 
 /// Opens Arrow data: all columns of a table, or one column called `name`.

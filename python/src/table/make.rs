@@ -128,7 +128,11 @@ pub(crate) fn make_texts(name: String, texts: &Bound<'_, PyList>) -> PyResult<Ta
                 "column '{name}' has texts, and a value of type {kind} at index {row}; try: convert it to str"
             )));
         };
-        let added = made.try_append_value(text.to_cow()?);
+        let utf8 = text.to_cow().map_err(|_| PyValueError::new_err(format!(
+            "column '{name}' has half of a surrogate pair at index {row}, which UTF-8 cannot hold; \
+             try: replace it with text.encode('utf-8', 'replace').decode()"
+        )))?;
+        let added = made.try_append_value(utf8);
         added.map_err(|error| PyValueError::new_err(format!("column '{name}': {error}")))?;
     }
     of_one(name, Arc::new(made.finish()))

@@ -53,9 +53,13 @@ struct Open {
 }
 
 impl Shared {
-    /// The next batch, without the interpreter's lock.
+    /// The next batch, without the interpreter's lock. A stream that was closed has no end, but an error.
     fn advance(&self) -> Result<Option<RecordBatch>, Failure> {
         let mut open = lock(self.open.get()?);
+        if open.is_closed {
+            let text = "the stream is closed; try: read it before close(), and within its `with` block";
+            return Err(PyValueError::new_err(text).into());
+        }
         let Some(batches) = &mut open.batches else { return Ok(None) };
         match batches.next() {
             Some(Ok(batch)) => Ok(Some(batch)),
@@ -66,16 +70,6 @@ impl Shared {
                 Ok(ended.transpose()?)
             }
         }
-    }
-
-    /// What an Arrow library gets of a stream that was closed is an error, not an end.
-    fn advance_for_others(&self) -> Result<Option<RecordBatch>, Failure> {
-        let next = self.advance()?;
-        if next.is_none() && lock(self.open.get()?).is_closed {
-            let text = "the stream was closed before all of it was read; try: read it within its `with` block";
-            return Err(PyValueError::new_err(text).into());
-        }
-        Ok(next)
     }
 
     fn with_open<T: Send>(
@@ -154,12 +148,13 @@ impl TableStream {
         self.close(py)
     }
 
-    /// Ends the stream.
+    /// Ends the stream. To iterate over it after that is an error, as with a file.
     ///
     /// >>> stream = swath.stream_csv("people.csv")
     /// >>> stream.close()
     /// >>> list(stream)
-    /// []
+    /// Traceback (most recent call last):
+    /// ValueError: the stream is closed; try: read it before close(), and within its `with` block
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         self.0.close(py)
     }
@@ -206,7 +201,7 @@ impl PassedOn {
     /// The next batch; looks for signals where a library may be called for long.
     fn came(&self) -> Result<Option<RecordBatch>, ArrowError> {
         let shared = &*self.0;
-        let next = || shared.advance_for_others().map_err(told);
+        let next = || shared.advance().map_err(told);
         if !is_main_thread() && !shared.watch.has_callback() {
             // The thread that waits for this one may have the interpreter's lock.
             return admitted(next).unwrap_or_else(|| Err(told(Failure::Ended)));

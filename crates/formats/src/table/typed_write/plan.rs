@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use arrow_schema::{DataType, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use swath_simd::RowFrame;
 
 use super::column::is_writable;
@@ -220,16 +220,40 @@ fn check_word(word: &str, delimiter: u8) -> Checked<()> {
 }
 
 fn check_types(schema: &Schema, style: &Style, form: BatchForm) -> Checked<()> {
-    let refused = schema.fields().iter().find(|it| !is_writable(it.data_type(), style));
-    match refused {
-        None => Ok(()),
-        Some(field) => {
-            let form = if form == BatchForm::JsonLines { "JSON Lines" } else { "CSV" };
-            let (name, kind) = (field.name(), field.data_type());
+    let form = if form == BatchForm::JsonLines { "JSON Lines" } else { "CSV" };
+    for field in schema.fields() {
+        let (name, kind) = (field.name(), field.data_type());
+        if let Some(meaning) = extension(field) {
+            let detail = format!(
+                "column `{name}` is of type {meaning}, an extension type: {form} would hold its storage, \
+                 {kind}, without its meaning"
+            );
+            let hint = "convert it to text or to its storage first, or write an Arrow file";
+            return Err((detail, hint));
+        }
+        if !is_writable(kind, style) {
             let detail = format!("column `{name}` is of type {kind}, which {form} cannot hold");
-            Err((detail, "convert it to text first, leave it out, or write an Arrow file"))
+            let hint = "convert it to text first, leave it out, or write an Arrow file";
+            return Err((detail, hint));
         }
     }
+    Ok(())
+}
+
+/// The extension type of a column or of what is nested in it, unless it is text that means what it says.
+fn extension(field: &Field) -> Option<&str> {
+    let own = field.extension_type_name().filter(|name| !["", "arrow.json"].contains(name));
+    own.or_else(|| match field.data_type() {
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _)
+        | DataType::RunEndEncoded(_, item) => extension(item),
+        DataType::Struct(fields) => fields.iter().find_map(|field| extension(field)),
+        _ => None,
+    })
 }
 
 /// Without quotes, a name with a delimiter in it would be two.
