@@ -10,7 +10,7 @@ use super::field::{Field, RawFields};
 use super::fill::Fill;
 use super::loops::{self, Parse};
 use super::misfit::{Misfit, MisfitAt};
-use super::rules::Rules;
+use super::rules::{Rules, Words};
 use super::validity::Validity;
 
 /// A column of booleans.
@@ -41,11 +41,13 @@ impl Parse for ParseBools {
         let mut count = 0;
         for ((&start, &end), slot) in places {
             let (start, end) = (start as usize, end as usize);
-            let word = tokens.text.get(start..end).filter(|_| rules.quoting.is_json);
-            let is_true = word == Some(b"true") || rules.trues.has_at(tokens.text, start, end);
-            let is_false = word == Some(b"false") || rules.falses.has_at(tokens.text, start, end);
-            *slot = start < end && is_true;
-            if start < end && !is_true && !is_false {
+            let is_word = |words: &Words, json: &[u8]| {
+                let is_json =
+                    rules.quoting.is_json && tokens.text.get(start..end) == Some(json);
+                start < end && (is_json || words.has_at(tokens.text, start, end))
+            };
+            *slot = is_word(&rules.trues, b"true");
+            if !*slot && start < end && !is_word(&rules.falses, b"false") {
                 return count;
             }
             count += 1;
