@@ -65,7 +65,8 @@ struct Job<'w> {
 impl<'w> Job<'w> {
     fn new(
         words: &'w Convert,
-        (input, files): (swath::Input, Vec<PathBuf>),
+        input: swath::Input,
+        files: Vec<PathBuf>,
         target: Target,
     ) -> Result<Self> {
         let (file, temporary) = match &target {
@@ -142,7 +143,7 @@ impl Command for Convert {
             target.refuse_terminal("bytes that are not text", Some(self.output.existing))?;
         }
         check_target(self, &files, &target)?;
-        let job = Job::new(self, (input, files), target)?;
+        let job = Job::new(self, input, files, target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
             _ if from == Format::Jsonl => Err(jsonl(&job).into()),
