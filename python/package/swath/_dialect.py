@@ -47,6 +47,7 @@ def said(
     length: Any,
     starting_in: Any,
     block_size: Any = 0,
+    form: Any = "csv",
 ) -> dict[str, Any]:
     """Everything that a reader of tables of any types takes."""
     keys = None if columns is None else keys_of(columns)
@@ -80,6 +81,7 @@ def said(
         "length": length,
         "starting_in": starting_in,
         "block_size": block_size,
+        "form": form,
     }
 
 

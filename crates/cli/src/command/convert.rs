@@ -119,7 +119,7 @@ impl Command for Convert {
         let job = Job::new(self, input, target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
-            _ if from == Format::Jsonl => Err(jsonl(&job).into()),
+            (_, true) if from == Format::Jsonl => Err(jsonl(&job).into()),
             (true, true) => matrix::to_matrix(&job, from, to),
             (true, false) => entries::of_matrix(&job, from, to),
             (false, false) => table::to_table(&job, from, to),
@@ -187,10 +187,10 @@ fn formats(args: &Convert, input: &swath::Input) -> Result<(Format, Format)> {
     Ok((from, to))
 }
 
-/// The error of a format that is only written.
+/// The error of objects that would become a matrix.
 fn jsonl(job: &Job<'_>) -> Refused {
-    let what =
-        format!("cannot convert {}: JSON Lines are only written", job.input.name().display());
+    let name = job.input.name().display();
+    let what = format!("cannot make a matrix of {name}: its lines are JSON objects");
     Refused::new(what, "convert it to CSV first")
 }
 

@@ -592,7 +592,7 @@ fn a_word_for_a_missing_value_may_be_written_with_escapes_and_doubled_quotes() {
         drawn.push(raw);
     }
     let nulls = Words::new(["NA", "a\"b"]);
-    let quoting = Quoting { quote: Some(b'"'), escape: Some(b'\\') };
+    let quoting = Quoting { quote: Some(b'"'), escape: Some(b'\\'), is_json: false };
     let rules = Rules { nulls, quoting, ..Rules::default() };
     let mut builder = Builder::new(ColumnType::I64, 4);
     builder.push_all(drawn.fields(), &rules).expect("one number");
