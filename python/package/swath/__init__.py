@@ -61,6 +61,7 @@ from swath._swath import (
     scan_records,
     sum,
 )
+from swath._objects import read_jsonl, stream_jsonl
 from swath._tables import csv_dtypes, read_csv, stream_csv
 from swath._writing import write_arrow, write_csv, write_jsonl
 
@@ -129,12 +130,14 @@ __all__ = [
     "read_arrow",
     "read_csv",
     "read_edges",
+    "read_jsonl",
     "read_mtx",
     "read_npy",
     "read_prioritised",
     "save_safetensors",
     "scan_records",
     "stream_csv",
+    "stream_jsonl",
     "stream_safetensors",
     "sum",
     "write_arrow",

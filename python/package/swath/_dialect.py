@@ -48,6 +48,7 @@ def said(
     length: Any,
     starting_in: Any,
     block_size: Any = 0,
+    form: Any = "csv",
 ) -> dict[str, Any]:
     """Everything that a reader of tables of any types takes."""
     keys = None if columns is None else keys_of(columns)
@@ -81,6 +82,7 @@ def said(
         "length": length,
         "starting_in": starting_in,
         "block_size": block_size,
+        "form": form,
     }
 
 

@@ -220,7 +220,7 @@ def read_csv(
         starting_in=starting_in,
         **{name: given for name, (given, _) in of_a_table.items()},
     )
-    table = read_batches(_files(source, found, verify), how, found)
+    table = read_batches(files(source, found, verify), how, found)
     check_types(dtypes, table.num_columns - (file_column is not None))
     return table
 
@@ -322,7 +322,7 @@ def stream_csv(
         starting_in=starting_in,
         block_size=block_size,
     )
-    stream = stream_table(_files(source, found, verify), how, found)
+    stream = stream_table(files(source, found, verify), how, found)
     try:
         check_types(dtypes, len(stream.names) - (file_column is not None))
     except ValueError:
@@ -413,7 +413,7 @@ def csv_dtypes(
         length=length,
         starting_in=starting_in,
     )
-    return read_types(_files(source, found, verify), how, found)
+    return read_types(files(source, found, verify), how, found)
 
 
 def _nulls(null_values: Any, missing_words: Any) -> Any:
@@ -427,7 +427,7 @@ def _nulls(null_values: Any, missing_words: Any) -> Any:
     return missing_words
 
 
-def _files(source: Any, found: dict[str, Any], verify: Any) -> list[Any]:
+def files(source: Any, found: dict[str, Any], verify: Any) -> list[Any]:
     """The files of a table; of several, no part can be selected by bytes."""
     files = files_of(source, verify)
     for word, usual in (("offset", 0), ("length", None), ("starting_in", None)):

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use swath::{ReadOptions, Source};
 use swath_formats::table::{
-    BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, HeaderLine, Ragged,
+    BatchForm, BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, HeaderLine, Ragged,
 };
 
 use super::Table;
@@ -51,6 +51,7 @@ impl<'py> Said<'_, 'py> {
     fn options(&self, read: ReadOptions) -> PyResult<BatchOptions> {
         let read = part(read, self.get("offset")?, self.get("length")?);
         let options = BatchOptions::new()
+            .with_form(word("form", &self.get::<String>("form")?, BatchForm::WORDS)?)
             .with_skip_rows(self.get("skip_rows")?)
             .with_decimal(self.get("decimal")?)
             .with_thousands(self.get("thousands")?)

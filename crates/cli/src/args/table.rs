@@ -14,8 +14,8 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command, Error};
 use swath::ReadOptions;
 use swath_formats::table::{
-    BatchOptions, ColumnKey, ColumnType, Decimals, Delimiter, Encoding, HeaderLine, LineEnd,
-    Quoting, Ragged,
+    BatchForm, BatchOptions, ColumnKey, ColumnType, Decimals, Delimiter, Encoding, HeaderLine,
+    LineEnd, Quoting, Ragged,
 };
 
 use super::words::{whole, words};
@@ -285,18 +285,14 @@ impl TableArgs {
         }
     }
 
-    /// Returns the library's options for a table of any types, which is separated by `usual` if that is
-    /// not given.
-    pub(crate) fn batch_options(
-        &self,
-        usual: Option<Delimiter>,
-        read: ReadOptions,
-    ) -> BatchOptions {
+    /// Returns the library's options for a table of any types in this form.
+    pub(crate) fn batch_options(&self, form: BatchForm, read: ReadOptions) -> BatchOptions {
         let options = match self.header {
             Header::When(when) => BatchOptions::new().with_header(when),
             Header::Lines(lines) => BatchOptions::new().with_header_lines(lines),
         };
         let mut options = options
+            .with_form(form)
             .with_read(read)
             .with_types(self.dtypes.iter().flat_map(|types| types.0.iter().cloned()))
             .with_formats(self.formats.iter().map(|form| (form.0.clone(), form.1.clone())))
@@ -307,14 +303,16 @@ impl TableArgs {
             .with_escape(self.escape)
             .with_encoding(self.encoding)
             .with_ragged(self.ragged);
-        if let Some(delimiter) = self.delimiter.or(usual) {
+        if let Some(delimiter) = self.delimiter {
             options = options.with_delimiter(delimiter);
         }
         if let Some(columns) = &self.columns {
             options = options.with_columns(columns.iter().cloned());
         }
         if let Some(words) = &self.null_values {
-            options = options.with_null_values(words.iter().map(String::as_str).chain([""]));
+            // In JSON, an empty text is one.
+            let empty = (form != BatchForm::JsonLines).then_some("");
+            options = options.with_null_values(words.iter().map(String::as_str).chain(empty));
         }
         if let Some(rows) = self.rows {
             options = options.with_rows(rows);

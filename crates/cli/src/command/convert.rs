@@ -146,7 +146,7 @@ impl Command for Convert {
         let job = Job::new(self, input, files, target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
-            _ if from == Format::Jsonl => Err(jsonl(&job).into()),
+            (_, true) if from == Format::Jsonl => Err(jsonl(&job).into()),
             (true, true) => matrix::to_matrix(&job, from, to),
             (true, false) => entries::of_matrix(&job, from, to),
             (false, false) => table::to_table(&job, from, to),
@@ -183,7 +183,7 @@ fn check_several(args: &Convert, files: &[PathBuf], from: Format, to: Format) ->
         let what = format!("cannot convert {} {what}", counted(files.len() as u64, "file"));
         Err(Refused::new(what, hint).into())
     };
-    if !matches!(from, Format::Csv | Format::Tsv) || to.is_matrix() {
+    if !matches!(from, Format::Csv | Format::Tsv | Format::Jsonl) || to.is_matrix() {
         return refused(&format!("from {from} to {to}"), "convert one at a time");
     }
     if args.output.flag.or(&args.to).is_none() {
@@ -244,10 +244,10 @@ fn formats(
     Ok((from, to))
 }
 
-/// The error of a format that is only written.
+/// The error of objects that would become a matrix.
 fn jsonl(job: &Job<'_>) -> Refused {
-    let what =
-        format!("cannot convert {}: JSON Lines are only written", job.input.name().display());
+    let name = job.input.name().display();
+    let what = format!("cannot make a matrix of {name}: its lines are JSON objects");
     Refused::new(what, "convert it to CSV first")
 }
 

@@ -3,11 +3,11 @@
 use anyhow::Result;
 use arrow_array::RecordBatch;
 use clap::{Args, ValueHint};
-use swath_formats::table::{TableReport, arrow};
+use swath_formats::table::{BatchForm, TableReport, arrow};
 
 use super::tabular::{
     HEAD, Rows, columns, facts_json, has_number_comments, refuse_binary, set_aside_text,
-    usual_delimiter,
+    usual_form,
 };
 use super::{Command, Outcome};
 use crate::args::{TableArgs, input};
@@ -28,11 +28,12 @@ Examples:
   swath head -n 3 --columns name,born people.csv.gz
   swath head --delimiter ';' --decimal , --encoding latin-1 export.csv
   swath head --json table.arrow
+  swath head --columns at,level log.jsonl.zst
   curl -s https://example.org/table.csv | swath head
 
 The types are those of these rows; `swath info` reads the whole table. A missing value is shown as –.")]
 pub struct Head {
-    /// The table: text, which may be compressed, or Arrow; `-` is standard input
+    /// The table: text or JSON Lines, which may be compressed, or Arrow; `-` is standard input
     #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub path: Input,
 
@@ -68,11 +69,12 @@ impl Head {
         let name = self.path.name();
         refuse_binary(&head, name, &self.table)?;
         let mut args = self.table.clone();
-        if has_number_comments(&head, is_all, &args) {
+        let form = usual_form(name, &head);
+        if form != BatchForm::JsonLines && has_number_comments(&head, is_all, &args) {
             args.comment = Some(b'#');
         }
         let read = swath::ReadOptions::new();
-        let options = args.batch_options(usual_delimiter(name), read).with_rows(rows);
+        let options = args.batch_options(form, read).with_rows(rows);
         let table = options.read_batches(source)?;
         let report = table.report();
         if let Some(text) = set_aside_text(&report.set_aside) {

@@ -29,6 +29,7 @@ use crate::report::{PathJson, object, size_text};
 Examples:
   swath info graph.mtx
   swath info table.csv
+  swath info log.jsonl
   swath info --json --delimiter ';' --decimal , export.csv
   swath info model.safetensors
   swath info data.zst out.segments/
@@ -130,7 +131,9 @@ fn of_file(
     if let Some(packing) = Packing::detect(&head) {
         return match Format::of_input(file.name(), None) {
             // The flags say that it is read.
-            Some(format @ (Format::Csv | Format::Tsv)) if args.flag().is_some() => {
+            Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
+                if args.flag().is_some() =>
+            {
                 as_format(file, format)
             }
             _ => packed(file, packing),
@@ -154,7 +157,6 @@ fn of_file(
         Some(Format::Tsv) if !head.contains(&b'\t') && args.flag().is_none() => {
             as_format(file, Format::Edges)
         }
-        Some(Format::Jsonl) => Ok(bytes(file, &head)?),
         Some(format) => as_format(file, format),
         None => Ok(bytes(file, &head)?),
     }
@@ -193,7 +195,7 @@ fn as_format(file: &swath::Input, format: Format, args: &TableArgs) -> Result<Kn
             let known = Known::new("compressed rows").with("rows", rows);
             Ok(known.with("columns", columns).with("entries", matrix.entry_count() as u64))
         }
-        Format::Csv | Format::Tsv => table::of(file, format, args),
+        Format::Csv | Format::Tsv | Format::Jsonl => table::of(file, format, args),
         Format::Npy => {
             let npy::NpyInfo { descr, shape, .. } = npy::info(file)?;
             Ok(Known::new("NumPy array").with("type", descr).with("shape", shape))
@@ -211,7 +213,6 @@ fn as_format(file: &swath::Input, format: Format, args: &TableArgs) -> Result<Kn
             })
         }
         Format::Arrows => arrow_stream(file),
-        Format::Jsonl => bytes(file, b""),
     }
 }
 

@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 use swath::Source;
 use swath_formats::compressed;
 use swath_formats::table::{
-    ColumnType, Delimiter, Encoding, RecordLine, Scalar, SetAside, TableOptions, TableReport,
+    BatchForm, ColumnType, Delimiter, Encoding, RecordLine, Scalar, SetAside, TableOptions,
+    TableReport,
 };
 
 use super::convert::format::Format;
@@ -191,10 +192,13 @@ pub(super) fn set_aside_text(set_aside: &SetAside) -> Option<String> {
     })
 }
 
-/// The delimiter of a table by the end of its name, if that says it.
-pub(super) fn usual_delimiter(path: &Path) -> Option<Delimiter> {
-    let is_tsv = Format::of_input(path, None) == Some(Format::Tsv);
-    is_tsv.then_some(Delimiter::Byte(b'\t'))
+/// The form of a table by the end of its name; without one that is known, by its first bytes.
+pub(super) fn usual_form(path: &Path, head: &[u8]) -> BatchForm {
+    match Format::of_input(path, None).and_then(Format::form) {
+        Some(form @ (BatchForm::Tsv | BatchForm::JsonLines)) => form,
+        None if head.starts_with(b"{\"") => BatchForm::JsonLines,
+        _ => BatchForm::Csv,
+    }
 }
 
 /// Whether these first bytes are a table of numbers with lines that begin with `#`, which are comments

@@ -328,8 +328,33 @@ fn a_table_with_text_goes_through_every_form_and_comes_back() {
     let piped =
         run_with_input(&["convert", "--from", "csv", "--to", "jsonl"], PEOPLE.as_bytes());
     assert_eq!((code(&piped), stdout(&piped)), (0, lines), "{piped:?}");
-    let told = setting.refused("convert a.jsonl c.csv");
-    assert!(told.contains("JSON Lines are only written"), "{told}");
+    let told = setting.refused("convert a.jsonl c.mtx");
+    assert!(told.contains("cannot make a matrix of"), "{told}");
+}
+
+#[test]
+fn json_lines_are_shown_described_and_converted() {
+    let lines = "{\"id\":1,\"name\":\"Ann\"}\n{\"born\":\"1980-02-29\",\"id\":2,\"name\":\"Bob, Jr.\"}\n";
+    let setting = Setting::with(&[
+        ("a.jsonl", lines.as_bytes()),
+        ("odd", lines.as_bytes()),
+        ("bad.jsonl", b"{\"id\":1}\n{\"id\":}\n"),
+    ]);
+    setting.printed("convert a.jsonl a.csv");
+    let wanted = "id,name,born\n1,Ann,\n2,\"Bob, Jr.\",1980-02-29\n";
+    assert_eq!(text(&setting.path("a.csv")), wanted);
+    setting.printed("convert --columns name,id --rows 1 --from jsonl odd b.csv");
+    assert_eq!(text(&setting.path("b.csv")), "name,id\nAnn,1\n");
+    for path in ["a.jsonl", "odd"] {
+        let shown = setting.printed(&format!("head {path}"));
+        assert!(shown.contains("date") && shown.contains("Bob, Jr."), "{shown}");
+    }
+    let info = setting.printed("info a.jsonl");
+    assert!(info.contains("JSON Lines") && info.contains("rows: 2"), "{info}");
+    let told = setting.refused("convert bad.jsonl c.csv");
+    assert!(told.contains("on line 2 at byte 15: not JSON: a value is expected"), "{told}");
+    let told = setting.refused("convert --delimiter ; a.jsonl c.csv");
+    assert!(told.contains("--delimiter"), "{told}");
 }
 
 #[test]

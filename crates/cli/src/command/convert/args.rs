@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueHint};
 
-use super::format::{FORMATS, Format, TARGETS};
+use super::format::{FORMATS, Format};
 use crate::args::{OutputArgs, TableArgs, TableOutArgs, count, input, parse_extent, words};
 use crate::input::Input;
 use swath::{Extent, OutputOptions, ReadOptions};
@@ -11,7 +11,8 @@ use swath_formats::matrix::{
     SymmetricHalf, ValueKind,
 };
 use swath_formats::table::{
-    BatchOptions, BatchWriteOptions, Delimiter, HeaderLine, TableOptions, TableWriteOptions,
+    BatchForm, BatchOptions, BatchWriteOptions, Delimiter, HeaderLine, TableOptions,
+    TableWriteOptions,
 };
 
 /// `swath convert`
@@ -29,6 +30,7 @@ Examples:
   swath convert --delimiter ';' --decimal , export.csv people.arrow
   swath convert --dtypes zip=text people.csv people.jsonl.zst
   swath convert 'days/*.csv' --file-column day all.arrow
+  swath convert --columns id,at events.jsonl events.csv
 
   curl -s https://example.org/g.mtx | swath convert --to npz -o graph.npz
 
@@ -57,7 +59,7 @@ pub struct Convert {
     pub from_format: Option<Format>,
 
     /// The format of OUT [default: by the end of its name]
-    #[arg(long = "to", value_name = "FORMAT", value_parser = words(TARGETS))]
+    #[arg(long = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
     pub to_format: Option<Format>,
 
     /// Flags for matrices.
@@ -135,7 +137,7 @@ impl Convert {
         let (matrix, table) = (&self.matrix, &self.table);
         let is_parsed = matches!(from, Format::Mtx | Format::Edges);
         let is_table = from.is_separated();
-        let is_typed = is_table && !to.is_matrix();
+        let is_typed = (is_table || from == Format::Jsonl) && !to.is_matrix();
         let becomes_matrix = from == Format::Edges || (!from.is_matrix() && to.is_matrix());
         let has_edges = from == Format::Edges || to == Format::Edges;
         let has_decimals = to.is_separated() || to == Format::Jsonl;
@@ -149,7 +151,7 @@ impl Convert {
             (written.unwrap_or_default(), written.is_some() && !to.is_separated(), WRITTEN),
             (
                 "--starting-in",
-                self.starting_in.is_some() && !is_parsed && !is_table,
+                self.starting_in.is_some() && !is_parsed && !is_table && !is_typed,
                 "matrices, edges and tables that are read from text",
             ),
             ("--symmetric", matrix.symmetric != SymmetricHalf::Expanded && !is_parsed, PARSED),
@@ -165,8 +167,8 @@ impl Convert {
             ("--base", matrix.base != Base::Auto && !has_edges, "edges"),
             ("--header", table.header_line() != HeaderLine::Auto && !is_table, TABLES),
             ("--delimiter", table.delimiter.is_some() && !is_table, TABLES),
-            ("--columns", table.columns.is_some() && !is_table, TABLES),
-            ("--null-values", table.null_values.is_some() && !is_table, TABLES),
+            ("--columns", table.columns.is_some() && !is_table && !is_typed, TABLES),
+            ("--null-values", table.null_values.is_some() && !is_table && !is_typed, TABLES),
             ("--decimals", self.table_out.decimals.is_some() && !has_decimals, WRITTEN),
         ]
         .into_iter()
@@ -246,7 +248,7 @@ impl Convert {
     /// Returns the library's options for a table of any types that is read.
     pub fn batch_options(&self, format: Format, read: ReadOptions) -> BatchOptions {
         let read = read.with_workers(self.workers);
-        let options = self.table.batch_options(usual_delimiter(format), read);
+        let options = self.table.batch_options(format.form().unwrap_or(BatchForm::Csv), read);
         match self.starting_in {
             Some(extent) => options.with_starting_in(extent),
             None => options,

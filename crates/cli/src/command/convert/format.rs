@@ -28,20 +28,8 @@ pub enum Format {
     Jsonl,
 }
 
-/// Those that are read.
+/// All of them.
 pub(crate) const FORMATS: &[(&str, Format)] = &[
-    ("mtx", Format::Mtx),
-    ("edges", Format::Edges),
-    ("npz", Format::Npz),
-    ("csv", Format::Csv),
-    ("tsv", Format::Tsv),
-    ("npy", Format::Npy),
-    ("arrow", Format::Arrow),
-    ("arrows", Format::Arrows),
-];
-
-/// Those that are written.
-pub(crate) const TARGETS: &[(&str, Format)] = &[
     ("mtx", Format::Mtx),
     ("edges", Format::Edges),
     ("npz", Format::Npz),
@@ -62,7 +50,7 @@ impl fmt::Display for Format {
 impl Format {
     /// Returns its name.
     pub fn word(self) -> &'static str {
-        TARGETS.iter().find(|&&(_, format)| format == self).map_or("", |&(word, _)| word)
+        FORMATS.iter().find(|&&(_, format)| format == self).map_or("", |&(word, _)| word)
     }
 
     /// Whether it holds entries by row and column.

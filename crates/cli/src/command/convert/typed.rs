@@ -80,7 +80,7 @@ pub(super) fn of_text(
     let read = Instant::now();
     let schema = stream.schema().clone();
     let has_header = match stream.report().header_lines {
-        0 => HeaderLine::Absent,
+        0 if from != Format::Jsonl => HeaderLine::Absent,
         _ => HeaderLine::Present,
     };
     let bytes = write(job, to, has_header, &schema, &mut stream)?;
@@ -122,6 +122,9 @@ fn options(job: &Job<'_>, from: Format) -> Result<(BatchOptions, Bar)> {
     let output = &job.words.output;
     let (read, bar) = Bar::attach(output.read_options(), !output.json);
     let options = job.words.batch_options(from, read);
+    if from == Format::Jsonl {
+        return Ok((options, bar));
+    }
     let len = job.input.len().unwrap_or(0);
     let first = ReadOptions::new().with_len(len.min(HEAD as u64)).read(&job.input)?.buffer;
     let options = match has_number_comments(&first, len <= HEAD as u64, &job.words.table) {

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use serde::{Serialize, Serializer};
 use swath::ReadOptions;
-use swath_formats::table::{Bound, ColumnRange, ColumnReport, Delimiter, TableSummary};
+use swath_formats::table::{BatchForm, Bound, ColumnRange, ColumnReport, TableSummary};
 use unicode_width::UnicodeWidthStr;
 
 use super::Known;
@@ -12,7 +12,7 @@ use crate::args::TableArgs;
 use crate::command::convert::format::Format;
 use crate::command::tabular::{
     HEAD, Json, Listed, Rows, cell, columns, delimiter_word, encoding_word, facts_json,
-    has_number_comments, is_numeric, is_text, set_aside_text, usual_delimiter,
+    has_number_comments, is_numeric, is_text, set_aside_text, usual_form,
 };
 use crate::grid::{self, Align, Column, MISSING};
 use crate::progress::Bar;
@@ -25,17 +25,22 @@ pub(super) fn of(file: &swath::Input, format: Format, args: &TableArgs) -> Resul
     let mut args = args.clone();
     let len = file.len().unwrap_or(0);
     let first = ReadOptions::new().with_len(len.min(HEAD as u64)).read(file)?.buffer;
-    if has_number_comments(&first, len <= HEAD as u64, &args) {
+    let form = match format {
+        Format::Jsonl => BatchForm::JsonLines,
+        Format::Tsv => BatchForm::Tsv,
+        _ => usual_form(file.name(), b""),
+    };
+    if form != BatchForm::JsonLines && has_number_comments(&first, len <= HEAD as u64, &args) {
         args.comment = Some(b'#');
     }
-    let usual = match format {
-        Format::Tsv => Some(Delimiter::Byte(b'\t')),
-        _ => usual_delimiter(file.name()),
-    };
     let (read, bar) = Bar::attach(ReadOptions::new(), true);
-    let summary = args.batch_options(usual, read).summary(file)?;
+    let summary = args.batch_options(form, read).summary(file)?;
     drop(bar);
-    let known = Known::new(if format == Format::Tsv { "TSV" } else { "CSV" });
+    let known = Known::new(match format {
+        Format::Jsonl => "JSON Lines",
+        Format::Tsv => "TSV",
+        _ => "CSV",
+    });
     Ok(Known { table: Some(Listing(summary)), ..known })
 }
 

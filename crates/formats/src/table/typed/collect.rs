@@ -13,8 +13,7 @@ use swath::Extent;
 
 use super::faults::{self, Problem};
 use super::pass::{Pass, Piece};
-use super::rows::Rows;
-use super::table::Table;
+use super::rows::{Rows, Shape};
 use crate::error::{Error, Result};
 
 /// The keys of a table.
@@ -42,22 +41,24 @@ struct Shared {
     idle: Vec<Rows>,
 }
 
-/// Collects the keys of the records that are read, or of all of them if only a part is read.
-pub(super) fn keys(table: &Table) -> Result<Found> {
+/// Records of a file.
+pub(super) struct Records<'p> {
+    /// Of those whose keys are collected.
+    pub(super) pass: Pass<'p>,
+    /// Those that are read.
+    pub(super) read: Extent,
+}
+
+/// Collects the keys of records.
+pub(super) fn keys(files: &[Records<'_>], shape: &Shape) -> Result<Found> {
     let shared = Mutex::new(Shared::default());
-    let read = table.options.read.clone().without_progress();
     let (mut error, mut is_whole, mut is_elsewhere) = (None, true, false);
-    for file in 0..table.files.len() {
-        let pass = Pass { read: &read, ..table.pass(file) };
-        let wanted = match table.options.starting_in {
-            Some(_) => Extent::between(pass.data, pass.input.len().max(pass.data)),
-            None => pass.wanted,
-        };
-        let ended = Pass { wanted, ..pass }.each(&|piece: Piece<'_>| {
+    for (file, Records { pass, read }) in files.iter().enumerate() {
+        let ended = pass.each(&|piece: Piece<'_>| {
             let mut rows = lock(&shared).idle.pop().unwrap_or_default();
-            let taken = take(table, file, &piece, &mut rows, &shared);
+            let taken = take(file, shape, &piece, &mut rows, &shared);
             lock(&shared).idle.push(rows);
-            taken.map_err(|problem| table.error(file, problem).into())
+            taken.map_err(|problem| problem.into_error(pass.input, pass.origin).into())
         });
         let fault = lock(&shared).fault.take();
         match (ended, fault) {
@@ -69,9 +70,8 @@ pub(super) fn keys(table: &Table) -> Result<Found> {
                 let mut shared = lock(&shared);
                 shared.keys.retain(is_before);
                 shared.first = shared.first.filter(|&first| first < (file, fault.record));
-                (error, is_whole) = (Some(failed), has_end(table, file, &fault)?);
-                let wanted = table.wanted[file];
-                is_elsewhere = !(wanted.offset()..wanted.end()).contains(&fault.record);
+                (error, is_whole) = (Some(failed), has_end(pass, &fault)?);
+                is_elsewhere = !(read.offset()..read.end()).contains(&fault.record);
                 break;
             }
         }
@@ -89,8 +89,7 @@ fn names(keys: HashMap<Vec<u8>, (usize, u64)>) -> Vec<String> {
 }
 
 /// Whether the line of a fault ends.
-fn has_end(table: &Table, file: usize, fault: &Problem) -> Result<bool> {
-    let pass = table.pass(file);
+fn has_end(pass: &Pass<'_>, fault: &Problem) -> Result<bool> {
     let rest = swath::ReadOptions::new().with_offset(fault.offset);
     let newlines = rest.count(pass.input.source(), b'\n')?.value;
     Ok(newlines > 0)
@@ -98,13 +97,12 @@ fn has_end(table: &Table, file: usize, fault: &Problem) -> Result<bool> {
 
 /// Takes the keys of some records.
 fn take(
-    table: &Table,
     file: usize,
+    shape: &Shape,
     piece: &Piece<'_>,
     rows: &mut Rows,
     shared: &Mutex<Shared>,
 ) -> std::result::Result<(), Problem> {
-    let shape = &table.plan.shape;
     for part in piece.parts() {
         rows.forget_others();
         let mut at = 0;

@@ -9,7 +9,7 @@ use arrow_array::{
 use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
-use super::collect;
+use super::collect::{self, Records};
 use super::faults::Problem;
 use super::file::File;
 use super::guesses::Guesses;
@@ -89,7 +89,15 @@ impl Table {
 
     /// Finds the keys of all records, which are the columns.
     fn find_keys(&mut self) -> Result<()> {
-        let found = collect::keys(self)?;
+        let read = self.options.read.clone().without_progress();
+        let records = |file: usize| {
+            let pass = Pass { read: &read, ..self.pass(file) };
+            let all = Extent::between(pass.data, pass.input.len().max(pass.data));
+            let wanted = self.options.starting_in.map_or(pass.wanted, |_| all);
+            Records { pass: Pass { wanted, ..pass }, read: self.wanted[file] }
+        };
+        let files: Vec<_> = (0..self.files.len()).map(records).collect();
+        let found = collect::keys(&files, &self.plan.shape)?;
         let path = self.files[0].path();
         if found.is_elsewhere
             && let Some(error) = found.error

@@ -1,0 +1,115 @@
+"""JSON Lines as tables: as Python's own parser and other libraries read them, where they agree."""
+
+import datetime
+import io
+import json
+
+import pytest
+
+import swath
+
+pa = pytest.importorskip("pyarrow")
+hypothesis = pytest.importorskip("hypothesis")
+given, st = hypothesis.given, hypothesis.strategies
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(lambda text: not text[:1].isdigit())
+COLUMNS = {
+    "whole": st.integers(-(2**63), 2**63 - 1),
+    "double": st.floats(allow_nan=False, allow_infinity=False),
+    "truth": st.booleans(),
+    "text é": TEXTS,
+}
+
+
+@st.composite
+def objects(draw):
+    """Objects of which each column has one type; a value may be missing, or null."""
+    keys = draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, unique=True))
+    value = {key: st.none() | COLUMNS[key] for key in keys}
+    some = st.fixed_dictionaries({}, optional=value)
+    first = st.fixed_dictionaries({key: COLUMNS[key] for key in keys})
+    return [draw(first), *draw(st.lists(some, max_size=12))]
+
+
+def lines(rows, ascii):
+    return "".join(json.dumps(row, ensure_ascii=ascii) + "\n" for row in rows).encode()
+
+
+@given(objects(), st.booleans(), st.integers(1, 4))
+@hypothesis.settings(deadline=None)
+def test_objects_are_read_as_python_reads_them(rows, ascii, workers):
+    table = swath.read_jsonl(memoryview(lines(rows, ascii)), workers=workers)
+    names = list(dict.fromkeys(key for row in rows for key in row))
+    assert table.names == names
+    assert pa.table(table).to_pylist() == [{name: row.get(name) for name in names} for row in rows]
+
+
+@given(objects(), st.booleans())
+@hypothesis.settings(max_examples=40, deadline=None)
+def test_other_libraries_read_the_same(rows, ascii):
+    data = lines(rows, ascii)
+    found = pa.table(swath.read_jsonl(memoryview(data)))
+    wanted = found.to_pylist()
+    json_of = pytest.importorskip("pyarrow.json")
+    peers = [json_of.read_json(io.BytesIO(data)).to_pylist()]
+    polars = pytest.importorskip("polars")
+    peers.append(polars.read_ndjson(data, infer_schema_length=None).to_dicts())
+    for peer in peers:
+        assert [{name: row.get(name) for name in found.column_names} for row in peer] == wanted
+
+
+def test_duckdb_reads_the_same_and_takes_the_stream(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "log.jsonl"
+    rows = [{"id": at, "name": f"n{at}" if at % 3 else None, "x": at / 4} for at in range(5000)]
+    path.write_bytes(lines(rows, True))
+    wanted = duckdb.sql(f"select sum(id), count(name), sum(x) from read_json('{path}')").fetchall()
+    stream = swath.stream_jsonl(path, block_size=1000)
+    batches = pa.RecordBatchReader.from_stream(stream)
+    assert duckdb.sql("select sum(id), count(name), sum(x) from batches").fetchall() == wanted
+
+
+def test_what_is_written_is_read_as_the_same_table(tmp_path):
+    path = tmp_path / "out.jsonl.zst"
+    table = pa.table(
+        {
+            "n": [1, None],
+            "f": [0.5, None],
+            "d": [datetime.date(2020, 2, 29), None],
+            "t": ['a"\\\n\x01é😀', None],
+            "b": [True, None],
+        }
+    )
+    swath.write_jsonl(path, table)
+    again = pa.table(swath.read_jsonl(path))
+    assert again.to_pylist() == table.to_pylist()
+    assert [str(kind) for kind in again.schema.types] == ["int64", "double", "date32[day]", "large_string", "bool"]
+
+
+def test_options_are_those_of_csv(tmp_path):
+    for name, text in (("a", '{"x": "1", "y": "-"}\n'), ("b", '{"x": 2, "z": [1]}\n')):
+        (tmp_path / name).write_text(text)
+    table = swath.read_jsonl(
+        tmp_path, dtypes={"x": "int8"}, null_values=["-"], rename={"z": "list"}, file_column="file"
+    )
+    assert table.names == ["x", "y", "list", "file"]
+    assert table.types == ["int8", "null", "text", "dictionary"]
+    assert swath.read_jsonl(memoryview(b'{"a":1}\n{"b":2}\n'), rows=1).names == ["a"]
+    assert swath.read_jsonl(memoryview(b'{"a":1,"b":2}\n'), columns=["b"]).types == ["int64"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (b'{"a":1}\n{"a":tru}\n', "on line 2 at byte 13: not JSON: a value is expected"),
+        (b'{"a":1}\n{"a":1,"a":2}\n', "on line 2 at byte 15: a key that the object has already"),
+        (b"[1]\n", "on line 1 at byte 0: not JSON Lines: an object is expected"),
+        (b'{"a":"\\ud800"}\n', "half of a surrogate pair"),
+        (b'{"a":"\xff"}\n', "bytes that are not UTF-8 in column `a`"),
+        (b"", "it has no records"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(text, says):
+    with pytest.raises(swath.MalformedError, match=r"; try: |no records") as caught:
+        swath.read_jsonl(memoryview(text))
+    assert says in str(caught.value)
