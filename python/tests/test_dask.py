@@ -282,7 +282,7 @@ def test_types_are_those_of_the_sample_or_an_error(tables: list[Path]) -> None:
     path.write_text("a,b\n" + "1,2\n" * 50 + ",2.5\n" + "3,4\n" * 50)
     with pytest.raises(swath.MalformedError, match="line 52"):
         READ.read_csv(path, dtypes={"b": "int64"}, parts=3).compute()
-    frame = READ.read_csv(path, sample=100, dtypes={"a": "i8", 1: "f8"}, parts=3)
+    frame = READ.read_csv(path, sample=100, dtypes={"a": "int64", 1: "f8"}, parts=3)
     with pytest.raises(swath.MalformedError, match="column 'a' has missing.*; try: pass dtypes="):
         frame.compute()
     for how in [{"sample": 100, "dtypes": ["Int64", "float64"]}, {}]:

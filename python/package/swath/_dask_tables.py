@@ -209,7 +209,7 @@ class Frame(_Rows):
                 raise self.other(piece, table, at)
         return self.parsed(piece, wanted)
 
-    def parsed(self, piece: job.Piece, types: list[str | None], **more: Any) -> Table:
+    def parsed(self, piece: job.Piece, types: Sequence[str | None], **more: Any) -> Table:
         keys = self.chosen_keys
         keyed = zip(range(len(types)) if keys is None else keys, types)
         how = {**self.how, "columns": keys, **more}
