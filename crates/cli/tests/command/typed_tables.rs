@@ -492,7 +492,10 @@ fn files_of_a_pattern_or_a_folder_are_one_table() {
     assert!(text(&setting.path("one.csv")).starts_with("word,n,from\none,,days/day-1.csv\n"));
 
     for (line, wanted) in [
-        ("convert none/*.csv all.arrow", "none/*.csv: no file matches; try: check the pattern"),
+        (
+            "convert days/*.none all.arrow",
+            "days/*.none: no file matches; try: check the pattern",
+        ),
         ("convert days/*.csv all.mtx", "cannot convert 3 files from csv to mtx; try: "),
         ("convert days --to arrow", "3 files to an output without a name; try: name it"),
         ("convert days/*.csv days/day-2.csv --force", "it is the input"),
