@@ -14,7 +14,7 @@ const RECORDS: usize = 1000;
 /// A record is in the sample if it begins within this many bytes after the end of the first one.
 const BYTES: usize = 1 << 20;
 /// What is looked for, in this order.
-const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
+const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
 /// The most words of a name of the only column.
 const WORDS: usize = 5;
 

@@ -14,8 +14,8 @@ use crate::error::Result;
 const RECORDS: usize = 1000;
 /// They begin within this many bytes after the end of the first one.
 const BYTES: usize = 1 << 20;
-/// What is tried as a delimiter, in this order: a comma may stand in numbers between any of the others.
-const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
+/// What is tried as a delimiter, in this order.
+const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
 /// A line of more words is no name of the only column.
 const WORDS: usize = 5;
 
