@@ -34,6 +34,8 @@ mod gaps;
 mod integers;
 mod level;
 mod masks;
+#[cfg(target_arch = "x86_64")]
+mod places;
 pub mod portable;
 mod rows;
 mod separators;

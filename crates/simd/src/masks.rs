@@ -110,6 +110,7 @@ mod x86 {
     };
 
     use super::{CHUNK, Kernel, Masks};
+    use crate::places::PLACES;
 
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn avx2<K: Kernel>(kernel: K) -> K::Output {
@@ -158,23 +159,6 @@ mod x86 {
             let most = _mm256_set1_epi8(byte.cast_signed());
             Self::by_half(chunk, |bytes| _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, most), bytes))
         }
-    }
-
-    /// For each byte, the positions of its ones.
-    static PLACES: [[u8; 8]; 256] = places();
-
-    const fn places() -> [[u8; 8]; 256] {
-        let mut all = [[0; 8]; 256];
-        let mut at = 0;
-        while at < 8 * all.len() {
-            let (byte, place) = (at / 8, at % 8);
-            if byte >> place & 1 == 1 {
-                let before = (byte & ((1 << place) - 1)).count_ones() as usize;
-                all[byte][before] = place.to_le_bytes()[0];
-            }
-            at += 1;
-        }
-        all
     }
 
     impl Ymm {

@@ -12,6 +12,7 @@ use std::arch::x86_64::{
     _mm256_sllv_epi64, _mm256_sub_epi8, _mm256_sub_epi32, _mm256_sub_epi64,
 };
 
+use crate::places::PLACES;
 use crate::tokens::{Ends, Lines, Part, TILE, TOKENS, Taken};
 
 /// Tokens of one vector, thus four lines.
@@ -66,23 +67,6 @@ fn parity(bits: u64) -> u64 {
     let product =
         _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(bits.cast_signed()), _mm_set1_epi8(-1));
     _mm_cvtsi128_si64(product).cast_unsigned()
-}
-
-/// For each byte, the positions of its ones.
-static PLACES: [[u8; 8]; 256] = places();
-
-const fn places() -> [[u8; 8]; 256] {
-    let mut all = [[0; 8]; 256];
-    let mut at = 0;
-    while at < 8 * all.len() {
-        let (byte, place) = (at / 8, at % 8);
-        if byte >> place & 1 == 1 {
-            let before = (byte & ((1 << place) - 1)).count_ones() as usize;
-            all[byte][before] = place.to_le_bytes()[0];
-        }
-        at += 1;
-    }
-    all
 }
 
 /// Lists the set bits, eight positions at a time, however many there are: a branch for each, or
