@@ -559,4 +559,9 @@ def test_line_ends_in_quotes_are_text_for_every_choice_of_columns(tmp_path: Path
             for at in range(frame.npartitions):
                 assert len(frame[columns].partitions[at].compute()) == len(frame.partitions[at].compute())
     path.write_text('i,n\n"1",7\n"2",8\n')
-    assert READ.read_csv(path, parts=2)["i"].compute().tolist() == [1, 2]
+    for dtypes in (None, {"i": "int64"}, {"i": "float64", "n": "int32"}):
+        frame = READ.read_csv(path, parts=2, dtypes=dtypes)
+        assert frame["i"].compute().tolist() == [1, 2] and frame.compute()["n"].tolist() == [7, 8]
+    for columns in (None, ["i"], ["i", "n"]):
+        frame = READ.read_csv(path, parts=2, columns=columns, dtypes={"i": "text"})
+        assert frame["i"].compute().tolist() == ["1", "2"]

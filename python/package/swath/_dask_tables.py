@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,8 +81,10 @@ def columns_of(
         elif one["nulls"]:
             types[at] = NULLABLE.get(types[at], types[at])
     names, keys = table.names, [one["index"] for one in found]
-    all_types = swath.csv_dtypes(inputs[0], starting_in=extent, **_without_words(how))
-    are_numbers = {*all_types} <= {"int64", "uint64", "float64"}
+    all_types = table.types
+    if columns is not None:
+        all_types = swath.csv_dtypes(inputs[0], starting_in=extent, **_without_words(how))
+    are_numbers = {*all_types} <= _NUMBERS
     made = Columns(
         names, types, keys, columns is None, bool(report["header"]), inputs[0],
         [bool(one["told"]) for one in found], are_numbers,
@@ -196,11 +199,13 @@ class Frame(_Rows):
             kind if told or kind not in _NUMBERS else None
             for kind, told in zip(wanted, self.columns.told)
         ]
-        if self.columns.are_numbers and self.how.get("quote", '"') == '"':
-            # Without quotes, an extent needs nothing that is before it.
-            table = self.parsed(piece, safe, quote=None)
-            if table.types == wanted:
-                return table
+        are_numbers = self.columns.are_numbers and {*wanted} <= _NUMBERS
+        if are_numbers and self.how.get("quote", '"') == '"':
+            # Without quotes, an extent needs nothing that is before it; a text would keep them.
+            with suppress(swath.MalformedError):
+                table = self.parsed(piece, safe, quote=None)
+                if table.types == wanted:
+                    return table
         table = self.parsed(piece, safe)
         if table.types == wanted:
             return table
