@@ -135,6 +135,7 @@ fn a_plan_that_was_edited_is_refused_in_words_of_its_own() {
     bench.done("job plan out in --folder j --parts 3");
     let plan = String::from_utf8(bench.read("j/JOB")).expect("text");
     for (from, to, wanted) in [
+        ("\"lines\"", "\"records\"", "what it says has the CRC-32C "),
         ("\"lines\"", "\"words\"", "lacks a value, or has a wrong one"),
         ("\"durable\":true,", "", "lacks a value, or has a wrong one"),
         ("\"version\"", "version", "it is not JSON at byte 2"),

@@ -22,27 +22,37 @@ impl Plan {
         done: impl IntoIterator<Item = &'d Done>,
     ) -> Result<Vec<Done>> {
         let mut chosen: Vec<Option<&Done>> = vec![None; self.parts.len()];
-        let invalid = |detail: String| {
-            Error::new(Operation::Commit, Reason::Invalid, &self.folder).detail(detail)
-        };
         for it in done {
-            let place = usize::try_from(it.part).ok().and_then(|part| chosen.get_mut(part));
-            match place {
-                Some(place) if it.is_well_formed() => *place = place.or(Some(it)),
-                _ => {
-                    let (part, attempt) = (it.part, &it.attempt);
-                    let text = format!("attempt {attempt:?} of part {part} is not of this job");
-                    return Err(invalid(text).hint("pass the receipts of this job only"));
-                }
-            }
+            let place = self.place_of(it)?;
+            chosen[place] = chosen[place].or(Some(it));
         }
         let missing: Vec<usize> =
             (0..chosen.len()).filter(|&part| chosen[part].is_none()).collect();
         if !missing.is_empty() {
-            return Err(invalid(not_done(&missing))
+            return Err(self
+                .cannot_commit(not_done(&missing))
                 .hint("do these parts, then commit with the receipts of all"));
         }
         Ok(chosen.into_iter().flatten().cloned().collect())
+    }
+
+    /// Fails if one of them cannot be a receipt of this job, which may be committed.
+    pub(super) fn check_receipts(&self, done: &[Done]) -> Result<()> {
+        done.iter().try_for_each(|it| self.place_of(it).map(drop))
+    }
+
+    /// The index of its part.
+    fn place_of(&self, done: &Done) -> Result<usize> {
+        let Done { part, attempt, .. } = done;
+        let place = usize::try_from(*part).ok().filter(|&place| place < self.parts.len());
+        place.filter(|_| done.is_well_formed()).ok_or_else(|| {
+            self.cannot_commit(format!("attempt {attempt:?} of part {part} is not of this job"))
+                .hint("pass the receipts of this job only")
+        })
+    }
+
+    fn cannot_commit(&self, detail: String) -> Error {
+        Error::new(Operation::Commit, Reason::Invalid, &self.folder).detail(detail)
     }
 
     /// The attempts that an earlier commit chose, if it was killed or does not know how it ended.

@@ -54,13 +54,14 @@ impl Plan {
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] if a part is missing, with its index; [`Reason::Changed`] if an input
+    /// [`Reason::Invalid`] if a part is missing, with its index, or a receipt is of another job; [`Reason::Changed`] if an input
     /// has changed since the job was planned, or if the job is committed and its output is gone or
     /// has another length; [`Reason::Busy`] if another process commits the job, or writes the
     /// target; [`Reason::Corrupt`] if the bytes of a part are not those of its receipt, with part
     /// and bytes: do this part again; those of writing the target, which is then unchanged, unless
     /// the reason is [`Reason::OutcomeUnknown`].
     pub fn commit(&self, done: &[Done]) -> Result<Committed> {
+        self.check_receipts(done)?;
         let folder = self.open_folder()?;
         let _lock = files::lock(&*folder, &self.folder)?;
         match (self.form, self.committed(&*folder)?) {

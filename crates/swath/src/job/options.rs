@@ -214,8 +214,10 @@ impl JobOptions {
                 .into_iter()
                 .map(|part| part.iter().map(Into::into).collect())
                 .collect(),
+            crc32c: String::new(),
             output: self.output.clone(),
-        };
+        }
+        .sealed();
         plan.create()?;
         Ok(plan)
     }

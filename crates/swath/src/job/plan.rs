@@ -40,6 +40,8 @@ pub struct Plan {
     pub(super) division: Division,
     pub(super) inputs: Vec<JobInput>,
     pub(super) parts: Vec<Vec<PlanPiece>>,
+    /// Of the JSON of the fields above; empty while it is computed.
+    pub(super) crc32c: String,
     #[serde(skip)]
     pub(super) output: OutputOptions,
 }
@@ -60,6 +62,8 @@ struct Unchecked {
     division: Division,
     inputs: Vec<JobInput>,
     parts: Vec<Vec<PlanPiece>>,
+    #[serde(default)]
+    crc32c: String,
 }
 
 impl TryFrom<Unchecked> for Plan {
@@ -80,7 +84,7 @@ impl TryFrom<Unchecked> for Plan {
             return Err(format!("its path {} is not absolute", path.display()));
         }
         layout::check(&it.inputs, &it.parts, it.division)?;
-        Ok(Self {
+        let plan = Self {
             version: it.version,
             id: it.id,
             folder: it.folder,
@@ -91,8 +95,16 @@ impl TryFrom<Unchecked> for Plan {
             division: it.division,
             inputs: it.inputs,
             parts: it.parts,
+            crc32c: String::new(),
             output: OutputOptions::new(),
-        })
+        }
+        .sealed();
+        if plan.crc32c == it.crc32c {
+            Ok(plan)
+        } else {
+            let (has, wanted) = (&plan.crc32c, &it.crc32c);
+            Err(format!("what it says has the CRC-32C {has}, and it names {wanted:?}"))
+        }
     }
 }
 
@@ -129,12 +141,13 @@ fn what_is_wrong(bytes: &[u8], error: &serde_json::Error) -> String {
 }
 
 /// The receipts among the files of a job's folder, newest first for each part; of several with the
-/// same time, that with the greatest number.
-pub(super) fn receipts(entries: &[(OsString, Facts)]) -> Vec<Done> {
+/// same time, that with the greatest number. Those of other parts than the job's are none.
+pub(super) fn receipts(entries: &[(OsString, Facts)], parts: usize) -> Vec<Done> {
     let receipt = |(name, facts): &(OsString, Facts)| {
         let done = name.to_str().and_then(Done::of_file_name)?;
         // A power cut may have cut what was never synced.
         let is_whole = facts.kind == FileKind::File && facts.len == done.len;
+        let is_whole = is_whole && done.part < parts as u64;
         is_whole.then_some((done.part, Reverse((facts.modified, done.attempt.clone())), done))
     };
     let mut found: Vec<_> = entries.iter().filter_map(receipt).collect();
@@ -167,7 +180,14 @@ impl Plan {
         }
         plan.folder = absolute;
         plan.output = output;
-        Ok(plan)
+        Ok(plan.sealed())
+    }
+
+    /// The plan with its checksum, which finds what was edited or damaged later.
+    pub(super) fn sealed(mut self) -> Self {
+        self.crc32c.clear();
+        self.crc32c = format!("{:08x}", crc32c::crc32c(self.to_json().as_bytes()));
+        self
     }
 
     /// Reads a plan from the text that [`to_json`](Self::to_json) gives.
@@ -294,7 +314,7 @@ impl Plan {
         let entries = files::entries(&*folder);
         let entries =
             entries.map_err(|error| Error::io(Operation::Inspect, &self.folder, error))?;
-        Ok(receipts(&entries))
+        Ok(receipts(&entries, self.parts.len()))
     }
 
     pub(super) fn open_folder(&self) -> Result<Arc<dyn FsFolder>> {

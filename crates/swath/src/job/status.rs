@@ -94,11 +94,10 @@ impl Plan {
         let folder = self.open_folder()?;
         let look = || Ok((folder.own_facts()?, files::entries(&*folder)?));
         let (own, entries) = look().map_err(|error| self.cannot_look(error))?;
-        let mut done = receipts(&entries);
+        let mut done = receipts(&entries, self.parts.len());
         let parts = self.parts.len() as u64;
         let attempts = done.len() as u64;
         done.dedup_by_key(|done| done.part);
-        done.retain(|done| done.part < parts);
         let committed = self.committed(&*folder)?;
         let missing = match committed {
             Some(_) => Vec::new(),

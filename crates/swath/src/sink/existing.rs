@@ -107,9 +107,9 @@ pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Fa
     if facts.links > 1 && options.hard_links == HardLinks::Refused {
         let detail =
             format!("it has {} names, and the others would keep the old bytes", facts.links);
-        return Err(Error::new(Operation::Create, Reason::Invalid, path).detail(detail).hint(
-            "write to another name, or allow hard links to be broken (`--hard-links break`)",
-        ));
+        return Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail(detail)
+            .hint("write to another name, or choose that hard links are broken"));
     }
     Ok(Some(facts))
 }

@@ -177,6 +177,26 @@ fn missing_parts_and_receipts_of_another_job_are_refused() {
     assert_eq!(plan.commit(&sly).expect_err("not a name").reason(), Reason::Invalid);
     assert!(!bench.output().exists());
     plan.commit(&done).expect("nothing was harmed");
+    // It has an outcome now, which is not that of these receipts.
+    for wrong in [&foreign, &sly] {
+        let error = plan.commit(wrong).expect_err("not of this job");
+        assert!(error.to_string().contains("is not of this job"), "{error}");
+    }
+}
+
+#[test]
+fn a_file_with_the_name_of_another_jobs_attempt_does_not_stop_the_commit() {
+    let bench = Bench::new(&lines(100));
+    let plan = bench.plan(&JobOptions::new().with_parts(4));
+    attempt(&plan.part(0).expect("it exists"));
+    fs::write(plan.folder().join("part-000007.0123456789abcdef.3.01234567"), "abc")
+        .expect("written");
+    all(&plan);
+    let found = plan.done().expect("listed");
+    assert!(found.iter().all(|it| it.part < 4), "{found:?}");
+    assert_eq!(plan.status().expect("read").attempts, 5);
+    plan.commit(&found).expect("committed");
+    assert_eq!(fs::read(bench.output()).expect("read"), serial(&lines(100)));
 }
 
 #[test]

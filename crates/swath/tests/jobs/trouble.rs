@@ -109,7 +109,7 @@ fn what_is_not_a_plan_is_refused() {
     let path = plan.folder().join("JOB");
     for (from, to) in [
         ("{", ""),
-        ("\"version\":2", "\"version\":1"),
+        ("\"version\":3", "\"version\":2"),
         ("\"parts\":[[[0,0", "\"parts\":[[[1,0"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,18446744073709551615"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,-1"),
@@ -118,7 +118,7 @@ fn what_is_not_a_plan_is_refused() {
         ("\"parts\":[", "\"parts\":[[[0,0,1]],"),
         ("\"parts\":[[[0,0", "\"parts\":[[[0,0,0],[0,0"),
         ("\"input_len\":", "\"input_len\":1"),
-        ("]]]}", "]]],\"x\":0}{"),
+        ("]]],", "]]],\"x\":0}{"),
         ("\"target\":\"/", "\"target\":\""),
         ("\"folder\":\"/", "\"folder\":\""),
         ("\"path\":\"/", "\"path\":\""),
@@ -127,6 +127,13 @@ fn what_is_not_a_plan_is_refused() {
         ("\"division\":\"records\"", "\"division\":\"inputs\""),
         ("\"division\":\"records\"", "\"division\":\"words\""),
         ("\"division\":\"records\",", ""),
+        // What only the checksum finds.
+        ("\"division\":\"records\"", "\"division\":\"lines\""),
+        (plan.id(), "0123456789abcdef"),
+        ("in.txt\"", "on.txt\""),
+        ("\"durable\":true", "\"durable\":false"),
+        ("\"crc32c\":\"", "\"crc32c\":\"0"),
+        ("\"crc32c\":", "\"crc\":"),
     ] {
         let bad = json.replacen(from, to, 1);
         assert_ne!(bad, json);
