@@ -105,7 +105,8 @@ static inline void swath_mpi_keep_errno(swath_mpi_own *own, const char *what, co
 
 /**
  * Tells all ranks whether one has failed, and returns the status of the first that has. For programs
- * that do more between two calls: pass your own status and message.
+ * that do more between two calls: pass your own status and message. Without a message, NULL or "", the
+ * error says which rank has failed.
  */
 static inline swath_status swath_mpi_agree(MPI_Comm comm, swath_status status, const char *message,
                                            swath_mpi_error *error) {
@@ -121,7 +122,12 @@ static inline swath_status swath_mpi_agree(MPI_Comm comm, swath_status status, c
         if (rank == first) {
             told.rank = rank;
             told.status = status;
-            snprintf(told.message, sizeof told.message, "%s", message == NULL ? "" : message);
+            if (message == NULL || message[0] == '\0') {
+                snprintf(told.message, sizeof told.message, "rank %d has failed, with status %d",
+                         rank, (int)status);
+            } else {
+                snprintf(told.message, sizeof told.message, "%s", message);
+            }
         }
         MPI_Bcast(&told, (int)sizeof told, MPI_BYTE, first, comm);
     }
@@ -316,6 +322,21 @@ static inline int swath_mpi_syncs(MPI_Comm comm) {
     return place == 0 && rank != 0;
 }
 
+/* Whether the bytes of all ranks fit in one file. Otherwise a rank that passed too many fails. */
+static inline int swath_mpi_fits(MPI_Comm comm, const char *path, size_t len, swath_mpi_own *own) {
+    int size = 1;
+    MPI_Comm_size(comm, &size);
+    if ((uint64_t)len > (uint64_t)INT64_MAX / (uint64_t)size) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "cannot append to %s: one rank passes %llu bytes, more than a file can have; "
+                 "try: pass the length of `data`",
+                 path == NULL ? "NULL" : path, (unsigned long long)len);
+        swath_mpi_fails(own, SWATH_STATUS_INVALID_ARGUMENT, text);
+    }
+    return swath_mpi_all_well(comm, own);
+}
+
 /**
  * Appends the `len` bytes at `data` of every rank, in the order of the ranks, into one file that
  * replaces `path`, or creates it. Every rank writes straight from its memory to its place; then one
@@ -341,7 +362,8 @@ static inline swath_status swath_mpi_append(MPI_Comm comm, const char *path,
     char *token = NULL;
     int rank = 0, size = 0, syncs = 0;
     memset(&own, 0, sizeof own);
-    if (!swath_mpi_same(comm, "swath_mpi_append", path, swath_output_options_text(options), &own)) {
+    if (!swath_mpi_same(comm, "swath_mpi_append", path, swath_output_options_text(options), &own) ||
+        !swath_mpi_fits(comm, path, len, &own)) {
         return swath_mpi_agree(comm, own.status, own.message, error);
     }
     MPI_Comm_rank(comm, &rank);
@@ -404,7 +426,8 @@ static inline swath_status swath_mpi_append_segments(MPI_Comm comm, const char *
     int rank = 0, size = 0, committed = 0;
     memset(&own, 0, sizeof own);
     if (!swath_mpi_same(comm, "swath_mpi_append_segments", path,
-                        swath_output_options_text(options), &own)) {
+                        swath_output_options_text(options), &own) ||
+        !swath_mpi_fits(comm, path, len, &own)) {
         return swath_mpi_agree(comm, own.status, own.message, error);
     }
     MPI_Comm_rank(comm, &rank);

@@ -126,6 +126,16 @@ static void a_rank_that_cannot_write_is_an_error_of_all(void) {
     ALL(swath_mpi_append(MPI_COMM_WORLD, "out", NULL, rank == 1 ? NULL : mine, 1, NULL, &error),
         SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(error.rank == 1);
+    /* Lengths whose sum is not a length. */
+    const size_t most = rank == 1 ? SIZE_MAX : 1;
+    ALL(swath_mpi_append(MPI_COMM_WORLD, "out", NULL, mine, most, NULL, &error),
+        SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(error.rank == 1 && strstr(error.message, "more than a file can have") != NULL);
+    ALL(swath_mpi_append_segments(MPI_COMM_WORLD, "more", NULL, mine, most, NULL, &error),
+        SWATH_STATUS_INVALID_ARGUMENT);
+    ALL(swath_mpi_agree(MPI_COMM_WORLD, rank == 2 ? SWATH_STATUS_IO : SWATH_STATUS_OK, NULL, &error),
+        SWATH_STATUS_IO);
+    CHECK(error.rank == 2 && strstr(error.message, "rank 2 has failed") != NULL);
     free(mine);
     swath_output_options_free(output);
 }
