@@ -246,6 +246,36 @@ def test_a_dataframe_has_columns_of_any_types(tables: list[Path], parts: int) ->
     assert whole.compute()["name"].tolist() == expected["name"].tolist()
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+def test_files_in_one_partition_have_common_categories(tables: list[Path], parts: int) -> None:
+    for path, colours in zip(tables, (["red", "blue", ""], ["green", "red", "green"])):
+        path.write_text("id,colour\n" + "".join(f"{n},{colour}\n" for n, colour in enumerate(colours)))
+    frame = READ.read_csv(tables[:2], parts=parts, dtypes={"colour": "dictionary"})
+    assert all(str(part["colour"].dtype) == "category" for part in dask.compute(*frame.to_delayed()))
+    found = frame.compute()
+    assert str(found["colour"].dtype) == "category" and found["id"].tolist() == [0, 1, 2] * 2
+    expected = ["red", "blue", None, "green", "red", "green"]
+    assert [None if it != it else it for it in found["colour"]] == expected
+
+
+def test_options_of_the_reader_are_options_of_partitions(tables: list[Path]) -> None:
+    import pandas
+
+    path = tables[1]
+    path.write_text("a title\nid;flag;say\n1;ja;x\\;y\n2;nein\n3;ja;z\n")
+    how: dict[str, Any] = {
+        "skip_rows": 1, "rename": {"say": "said"}, "true_values": ["ja"], "false_values": ["nein"],
+        "escape": "\\", "delimiter": ";", "ragged": "pad", "encoding": "utf-8",
+    }  # fmt: skip
+    expected = swath.read_csv(path, **how).to_pandas()
+    assert expected.columns.tolist() == ["id", "flag", "said"] and expected["flag"].dtype == "bool"
+    found = READ.read_csv(path, parts=2, **how).compute().reset_index(drop=True)
+    expected["said"] = expected["said"].astype(found["said"].dtype)
+    pandas.testing.assert_frame_equal(found, expected)
+    with pytest.raises(ValueError, match='ragged=\'set_aside\' is not for partitions; try: pass ragged="pad"'):
+        READ.read_csv(path, **{**how, "ragged": "set_aside"})
+
+
 def test_text_without_parts_is_refused(tables: list[Path]) -> None:
     import gzip
 

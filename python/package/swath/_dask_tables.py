@@ -178,7 +178,8 @@ class Frame(_Rows):
         for at, (name, kind) in enumerate(zip(names, types)):
             if kind in NULLABLE and table.validity(at) is not None:
                 what = f"column {name!r} has missing values, and is of type {kind}"
-                hint = f'pass dtypes={{{name!r}: "{NULLABLE[kind]}"}}, or "float64"'
+                other = "" if kind == "bool" else ', or "float64"'
+                hint = f'pass dtypes={{{name!r}: "{NULLABLE[kind]}"}}{other}'
                 raise unreadable("Malformed", piece.path, what, hint)
         frame = table.to_pandas()
         frame.columns = names
@@ -236,7 +237,12 @@ class Frame(_Rows):
 
         if len(found) == 1:
             return found[0]
-        return pandas.concat(found, ignore_index=True) if found else self.empty()
+        if not found:
+            return self.empty()
+        for at, kind in enumerate(self.columns.types):
+            if kind == "dictionary":
+                unite_categories(found, at)
+        return pandas.concat(found, ignore_index=True)
 
     def empty(self) -> Any:
         """A frame without rows."""
@@ -246,6 +252,15 @@ class Frame(_Rows):
         frame = pandas.DataFrame({at: pandas.Series([], dtype=it) for at, it in enumerate(types)})
         frame.columns = self.columns.names
         return frame
+
+
+def unite_categories(frames: list[Any], at: int) -> None:
+    """Gives a column the same categories in all frames: pandas would make texts of different ones."""
+    from pandas.api.types import union_categoricals  # type: ignore[import-untyped, unused-ignore]
+
+    categories = union_categoricals([frame.iloc[:, at] for frame in frames]).dtype
+    for frame in frames:
+        frame.isetitem(at, frame.iloc[:, at].astype(categories))
 
 
 def _array(values: Any) -> np.ndarray[Any, Any]:

@@ -32,6 +32,8 @@ def check_counts(**counts: Any) -> None:
             raise TypeError(text) from None
         if not is_count:
             raise ValueError(f"{name}={count}: below 0; try: {_COUNTS[name]}")
+        if operator.index(count) >= 2**64:
+            raise ValueError(f"{name}={count}: not below 2**64; try: {_COUNTS[name]}")
 
 
 def check_runnable(executor: Any, plan: Any) -> None:

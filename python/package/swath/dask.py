@@ -153,10 +153,17 @@ def read_csv(
     header: Literal["auto", "present", "absent"] | bool | int = "auto",
     comment: str | bytes | None = "auto",
     quote: str | bytes | None = '"',
+    escape: str | bytes | None = None,
+    skip_rows: int = 0,
+    rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
     null_values: Iterable[str] | None = None,
+    true_values: Iterable[str] | None = None,
+    false_values: Iterable[str] | None = None,
     decimal: str | bytes | None = None,
     thousands: str | bytes | None = None,
+    encoding: str | None = None,
+    ragged: Literal["error", "pad"] | None = None,
     dictionary: bool = False,
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
@@ -174,9 +181,10 @@ def read_csv(
     dtype : numpy dtype, optional
         The result is then a Dask array of two dimensions, whose chunks have unknown lengths. Without it, a
         Dask dataframe. Its divisions are unknown.
-    columns, delimiter, header, comment, quote, formats, null_values, decimal, thousands, dictionary, missing,
-    missing_words
-        As for `swath.read_csv`. A dataframe parses only the columns that are used.
+    columns, delimiter, header, comment, quote, escape, skip_rows, rename, formats, null_values, true_values,
+    false_values, decimal, thousands, encoding, ragged, dictionary, missing, missing_words
+        As for `swath.read_csv`. A dataframe parses only the columns that are used. Rows cannot be set aside: no
+        partition could tell you which.
     dtypes : mapping, or sequence with one dtype per column of the result, optional
         As for `swath.read_csv`; also "Int64" and so on, and "boolean", for values that may be missing. Other
         columns have the types of the sample.
@@ -203,10 +211,19 @@ def read_csv(
         "quote": quote,
         "null_values": _nulls(null_values, missing_words),
     }
+    if ragged not in (None, "error", "pad"):
+        raise ValueError(f'ragged={ragged!r} is not for partitions; try: pass ragged="pad"')
     more = {
+        "escape": escape,
+        "skip_rows": skip_rows or None,
+        "rename": rename,
         "formats": formats,
+        "true_values": true_values,
+        "false_values": false_values,
         "decimal": decimal,
         "thousands": thousands,
+        "encoding": encoding,
+        "ragged": ragged,
         "dictionary": dictionary or None,
     }
     more = {name: it for name, it in more.items() if it is not None}
