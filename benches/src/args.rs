@@ -83,10 +83,38 @@ pub(crate) struct BeforeAfter {
     pub(crate) only: Option<String>,
 }
 
-/// Other things to do; this program starts itself for all but the first.
+/// Times whole commands beside those that people use today.
+#[derive(Debug, Flags)]
+pub(crate) struct Beside {
+    /// The build of the command.
+    pub(crate) program: PathBuf,
+
+    /// A folder on the disk to measure; inputs of 4 GB are made in it and removed.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: PathBuf,
+
+    /// The folder to write: raw.csv and summary.md.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+
+    /// Timed rounds of every case.
+    #[arg(long, value_name = "N", default_value_t = 9)]
+    pub(crate) rounds: usize,
+
+    /// Only cases whose name has this text.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) only: Option<String>,
+
+    /// Tiny files and two rounds: shows that everything runs, measures nothing.
+    #[arg(long)]
+    pub(crate) quick: bool,
+}
+
+/// Other things to do; this program starts itself for all but the first two.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Other {
     BeforeAfter(BeforeAfter),
+    Beside(Beside),
     /// Takes turns with a Python program, which names the entrants on standard input.
     #[command(hide = true)]
     Python {

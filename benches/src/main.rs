@@ -13,6 +13,7 @@
 mod args;
 mod before_after;
 mod bench;
+mod beside;
 mod case;
 mod cases;
 mod child;
@@ -33,6 +34,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     match &args.other {
         Some(Other::BeforeAfter(wish)) => before_after::record(wish),
+        Some(Other::Beside(wish)) => beside::record(wish),
         Some(Other::MeasureMemory { what, path, workers }) => {
             consumer::measure(*what, path, *workers)
         }

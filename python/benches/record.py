@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import gc
 import importlib.metadata
 import json
 import os
@@ -27,7 +26,6 @@ import random
 import shutil
 import subprocess
 import sys
-import time
 import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -37,76 +35,8 @@ from typing import Any
 import numpy as np
 
 import swath
-
-GIB = 1 << 30
-Run = Callable[[], Any]
-
-
-class Case:
-    """Contestants that do the same work."""
-
-    def __init__(self, name: str, paths: list[Path], cold: bool = False) -> None:
-        self.name = name
-        self.paths = paths
-        self.cold = cold
-        self.runs: dict[str, Run] = {}
-        self.checks: dict[str, Callable[[Any], bool]] = {}
-        self.absent: dict[str, str] = {}
-        self.goals: list[tuple[str, str, float]] = []
-        self.costs: list[tuple[str, str, float]] = []
-        self.repeats = 1
-        # Bytes of memory that are touched and given back before each run.
-        self.touched = 4 * GIB
-
-    def add(self, name: str, run: Run, check: Callable[[Any], bool]) -> None:
-        self.runs[name] = run
-        self.checks[name] = check
-
-    def goal(self, ours: str, theirs: str, ratio: float) -> None:
-        """`ours` is to be `ratio` times as fast as `theirs`."""
-        self.goals.append((ours, theirs, ratio))
-
-    def cost(self, ours: str, theirs: str, seconds: float) -> None:
-        """`ours` is to take at most `seconds` more than `theirs`."""
-        self.costs.append((ours, theirs, seconds))
-
-    def prepare(self) -> None:
-        if self.cold:
-            os.sync()
-            try:
-                Path("/proc/sys/vm/drop_caches").write_text("3")
-            except OSError:
-                for path in self.paths:
-                    with open(path, "rb") as file:
-                        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        else:
-            for path in self.paths[:8]:
-                swath.sum(path)
-        # A byte of each page; the page cache of a cold run is memory as well.
-        np.empty(self.touched, np.uint8)[::4096] = 1
-
-    def seconds(self, name: str) -> float:
-        """One run of a contestant, prepared before and checked after."""
-        self.prepare()
-        gc.collect()
-        start = time.perf_counter()
-        for _ in range(self.repeats):
-            result = self.runs[name]()
-        seconds = (time.perf_counter() - start) / self.repeats
-        assert self.checks[name](result), f"{self.name}: {name}: wrong result"
-        return seconds
-
-    def told(self) -> dict[str, Any]:
-        """The values that the frame receives."""
-        goals = [
-            {"subject": ours, "gauge": {"speed_against": [theirs]}, "bound": {"at_least": ratio}}
-            for ours, theirs, ratio in self.goals
-        ]
-        goals += [
-            {"subject": ours, "gauge": {"time_beyond": theirs}, "bound": {"at_most": seconds * 1e6}}
-            for ours, theirs, seconds in self.costs
-        ]
-        return {"id": self.name, "entrants": list(self.runs), "absent": self.absent, "goals": goals}
+from cases import GIB, Case, plain_read
+from small import small_cases
 
 
 class Frame:
@@ -149,11 +79,6 @@ def big_file(data: Path, size: int) -> Path:
             file.flush()
             os.fsync(file.fileno())
     return path
-
-
-def plain_read(path: Path) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
 
 
 class Library:
@@ -413,40 +338,12 @@ def matrix_cases(data: Path, quick: bool, _: Library | None) -> list[Case]:
     return cases
 
 
-def small_cases(data: Path, quick: bool, _: Library | None) -> list[Case]:
-    path = data / "small"
-    path.write_bytes(random.Random(5).randbytes(4096))
-    expected = path.read_bytes()
-    descriptor = os.open(path, os.O_RDONLY)
-
-    def three() -> bytes:
-        opened = os.open(path, os.O_RDONLY)
-        try:
-            return os.pread(opened, 4096, 0)
-        finally:
-            os.close(opened)
-
-    case = Case("4 KiB, warm", [path])
-    case.repeats = 1000 if quick else 20_000
-    name = str(path)
-    case.add("os.pread", lambda: os.pread(descriptor, 4096, 0), lambda it: it == expected)
-    case.add("swath.read(descriptor)", lambda: swath.read(descriptor, length=4096), expected.__eq__)
-    case.add("os.open, os.pread, os.close", three, lambda it: it == expected)
-    case.add("swath.read(path)", lambda: swath.read(name), lambda it: it == expected)
-    case.add("open().read()", lambda: plain_read(path), lambda it: it == expected)
-    case.checks["swath.read(descriptor)"] = lambda it: it == expected
-    case.touched = 1 << 20
-    case.cost("swath.read(descriptor)", "os.pread", 5e-6)
-    case.cost("swath.read(path)", "os.pread", 5e-6)
-    return [case]
-
-
 CASES = {
     "read": read_cases,
     "ingest": ingest_cases,
     "safetensors": tensor_cases,
     "mtx": matrix_cases,
-    "small": small_cases,
+    "small": lambda data, quick, _: small_cases(data, quick),
 }
 
 
