@@ -180,8 +180,11 @@ def pandas_dtype(kind: str) -> Any:
     if kind.startswith("timestamp["):
         unit, _, zone = kind[len("timestamp[") : -1].partition(", ")
         return f"datetime64[{unit}, {zone}]" if zone else f"datetime64[{unit}]"
+    if kind == "dictionary":
+        # Without values, their type is that of other columns' values.
+        return pandas.CategoricalDtype(pandas.Index([], dtype=pandas_dtype("text")))
     # pandas has no days.
-    known = {"date": "datetime64[s]", "dictionary": "category", "null": "float64"}
+    known = {"date": "datetime64[s]", "null": "float64"}
     return known.get(kind, kind)
 
 
@@ -191,7 +194,8 @@ def _series(pandas: Any, table: Table, index: int) -> Any:
 
     kind, values = table.types[index], table[index]
     if kind == "dictionary":
-        return pandas.Categorical(values)
+        made = pandas.Categorical(values)
+        return made if len(made.categories) else pandas.Categorical(values, dtype=pandas_dtype(kind))
     if kind == "text":
         return pandas.Series(values, dtype=pandas_dtype(kind))
     if kind.startswith("timestamp[") and "," in kind:
