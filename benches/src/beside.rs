@@ -64,7 +64,7 @@ const CASES: [Case; 18] = [
     Case {
         name: "cp 8 KiB",
         times: 50,
-        ours: "swath cp --durability none --force small out",
+        ours: "swath cp --durability none small out",
         others: &[("cp", "cp small out")],
         aim: Aim::Time(1.5),
     },

@@ -102,14 +102,15 @@ impl Command for Sum {
             )
         );
         let profiles = Profiles::new(self.how.flow.profile);
-        let compute = |input: &Input| self.summed(input, &profiles);
+        let at_once = self.files_at_once();
+        let compute = |input: &Input| self.summed(input, &profiles, at_once);
         let print = |input: &Input, summed: Summed| {
             if let Some(report) = &summed.report {
                 note_fallbacks(input, report);
             }
             show(self, input, &summed)
         };
-        match self.files_at_once() {
+        match at_once {
             1 => each(&self.paths, self.json, |input| print(input, compute(input)?)),
             threads => each_of_several(&self.paths, threads, self.json, compute, print),
         }
@@ -129,18 +130,22 @@ impl Sum {
     /// How many files are hashed at one time: one, unless a single thread hashes each of them.
     fn files_at_once(&self) -> usize {
         let is_serial = self.hash == Some(Algorithm::Xxh3) && self.how.flow.rate.is_none();
+        if !is_serial || self.paths.len() == 1 {
+            return 1;
+        }
         let threads = match self.how.flow.workers {
+            // It reads several files.
             0 => thread::available_parallelism().map_or(1, usize::from),
             workers => workers,
         };
-        if is_serial { threads.min(self.paths.len()) } else { 1 }
+        threads.min(self.paths.len())
     }
 
-    fn summed(&self, input: &Input, profiles: &Profiles) -> Result<Summed> {
+    fn summed(&self, input: &Input, profiles: &Profiles, at_once: usize) -> Result<Summed> {
         let source = || profiles.source(&self.copies, input);
         let options = profiles.apply(self.how.options(), input);
         // Several bars would overwrite each other.
-        let (options, _bar) = Bar::attach(options, !self.json && self.files_at_once() == 1);
+        let (options, _bar) = Bar::attach(options, !self.json && at_once == 1);
         match self.hash {
             None if self.copies.is_used() => {
                 let scanned = options.sum(source()?)?;
