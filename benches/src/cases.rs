@@ -24,6 +24,7 @@ mod timeline;
 mod tuned;
 mod waits;
 mod warm;
+mod workers;
 
 use crate::args::Args;
 use crate::bench::{Bench, Size};
@@ -124,6 +125,15 @@ const ALL: &[Entry] = &[
     case("waits", Waits(Answering::AT_ONCE)),
     case("waits", Waits(Answering::ONE_LANE)),
     case("waits", Waits(Answering::BUSY)),
+    case("workers-read", File(Size::Medium, workers::build_read)),
+    case("workers-read", File(Size::Large, workers::build_read)),
+    case("workers-scan", File(Size::Medium, workers::build_scan)),
+    case("workers-scan", File(Size::Large, workers::build_scan)),
+    case("workers-records", File(Size::Medium, workers::build_records)),
+    case("workers-records", File(Size::Large, workers::build_records)),
+    case("workers-ingest", Files(Shape::COLD, State::Warm, workers::build_ingest)),
+    case("workers-ordered", File(Size::Medium, workers::build_tickets)),
+    case("workers-append", File(Size::Medium, workers::build_append)),
     case("compress", Archive(Packing::Zstd)),
     case("compress", Archive(Packing::Gzip)),
     case("compress", Archive(Packing::Bzip2)),

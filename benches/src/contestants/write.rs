@@ -35,7 +35,11 @@ impl Chunks {
         Self { pattern, count: count.max(1) }
     }
 
-    fn chunk(&self, index: usize) -> &[u8] {
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    pub(crate) fn chunk(&self, index: usize) -> &[u8] {
         let start = index * 4099 % (self.pattern.len() - CHUNK);
         &self.pattern[start..start + CHUNK]
     }

@@ -1,4 +1,5 @@
-//! Every experiment of the five studies, each asked again, and those on jobs of many processes.
+//! Every experiment of the five studies, each asked again, and those on jobs of many
+//! processes and on many cores.
 //!
 //! One that is not listed in [`ALL`] does not exist: `swath study --list` prints this list, and
 //! the report has a chart for each of them.
@@ -55,6 +56,7 @@ pub const ALL: &[Experiment] = &[
     scale::STORAGE,
     scale::SIZE,
     scale::COMMIT,
+    scale::VERBS,
 ];
 
 /// The experiments whose names are in `words`: `a-threads`, or a study's letter for all of it.

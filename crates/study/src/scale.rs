@@ -14,6 +14,7 @@
 //! shared by all who use it at one time (bandwidth, the cores of one machine). Everything random comes
 //! from a seed; two strategies with one seed meet the same parts, slow workers and failures.
 //!
+//! [`cores`] computes a verb of one process in the same way, on more cores than there are here.
 //! [`local`] runs small jobs with real processes, so that the simulation can be compared with them.
 //!
 //! ```
@@ -29,6 +30,7 @@
 
 mod calls;
 mod commit;
+pub mod cores;
 pub mod costs;
 mod engine;
 mod event;

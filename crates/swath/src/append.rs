@@ -54,7 +54,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 use std::result;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, MutexGuard, TryLockError};
 
 pub use commit::Committed;
 pub use fork::Fork;
@@ -77,6 +77,7 @@ use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::sink::{Draft, FileKind, Folder, move_range};
 
 /// Begins an output that is committed to `path`, replacing what is there.

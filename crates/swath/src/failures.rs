@@ -7,9 +7,10 @@ use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use crate::error::Error;
+use crate::locks::Mutex;
 
 /// The payload of a panic.
 pub(crate) type Payload = Box<dyn Any + Send>;

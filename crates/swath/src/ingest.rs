@@ -37,8 +37,8 @@ mod utf8;
 mod walk;
 mod worker;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -58,6 +58,7 @@ use summary::Summary;
 use worker::Worker;
 
 use crate::error::{Error, Result};
+use crate::locks::{AtomicUsize, Mutex};
 use crate::threads::{self, Separate};
 
 /// Reads files into one buffer: a folder with everything below it, a list, or a pattern.

@@ -81,6 +81,7 @@ mod failures;
 pub mod heal;
 pub mod ingest;
 pub mod job;
+mod locks;
 pub mod manifest;
 pub mod mirror;
 mod observe;

@@ -7,11 +7,12 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Result};
+use crate::locks::AtomicU64;
 use crate::timeline::{Activity, Flights, Recorder, Timeline};
 
 /// How far a read is.

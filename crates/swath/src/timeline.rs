@@ -21,12 +21,14 @@ mod sources;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use lanes::Lanes;
 use sources::Sources;
 use swath_plan::words;
+
+use crate::locks::Mutex;
 
 pub(crate) use lanes::{Flight, Flights};
 pub use recorder::Recorder;

@@ -1,11 +1,12 @@
 //! Independent jobs of one call, several at a time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use swath_os::machine::usable_cpus;
 
 use crate::failures::Failures;
+use crate::locks::AtomicUsize;
 use crate::threads;
 
 /// Does `work` for each of `0..count`, each worker with a state of its own from `init`. After a

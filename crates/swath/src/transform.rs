@@ -15,7 +15,7 @@
 
 mod output;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use swath_os::machine;
@@ -25,6 +25,7 @@ use crate::blocks::consume::Consume;
 use crate::blocks::{Records, runs};
 use crate::error::Error;
 use crate::failures::{Failing, Failures};
+use crate::locks::AtomicU64;
 use crate::options::ReadOptions;
 use crate::records::Block;
 use crate::records::piece::Piece;

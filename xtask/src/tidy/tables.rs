@@ -64,6 +64,7 @@ pub(super) const ROOMS: &[Room] = &[
     base("options", &["engine", "records", "sink", "verb"]),
     base("profile", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("array", &["source", "engine", "records", "sink", "verb"]),
+    base("locks", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("failures", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("threads", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("together", &["source", "buffer", "engine", "records", "sink", "verb"]),

@@ -1,8 +1,10 @@
-//! Beyond the studies: jobs of many processes, measured here and simulated past this machine.
+//! Beyond the studies: jobs of many processes, and verbs on many cores, measured here and simulated past
+//! this machine.
 //!
 //! ```text
 //! s-costs     what one step of a job costs here        ┐ measured
 //! s-cluster   small jobs with real processes           ┘ and simulated: is the simulation right?
+//! s-verbs     verbs of one process                  measured on the cores here, simulated to 64
 //! s-pull, s-hedge, s-storage, s-size, s-commit           simulated: 10 to 10,000 workers
 //! ```
 
@@ -11,9 +13,11 @@ mod clusters;
 mod measured;
 mod names;
 mod simulated;
+mod verbs;
 
 pub(super) use measured::{CLUSTER, COSTS};
 pub(super) use simulated::{COMMIT, HEDGE, PULL, SIZE, STORAGE};
+pub(super) use verbs::VERBS;
 
 use crate::experiment::{Experiment, Scale, Study};
 use crate::measure::Entrants;

@@ -1,7 +1,6 @@
 //! The end of writing: moves bytes to their places, then gives the file its name.
 
 use std::convert::Infallible;
-use std::sync::Mutex;
 
 use swath_plan::segment::manifest::Manifest;
 use swath_plan::segment::rope::Piece;
@@ -13,6 +12,7 @@ use crate::append::start_offset::StartOffset;
 use crate::append::strand::{Strand, Written};
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::sink::Folder;
 use crate::together::together;
 

@@ -3,8 +3,8 @@
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use rustix::io::Errno;
 use swath_os::machine::memory_at_hand;
@@ -15,6 +15,7 @@ use swath_plan::segment::rope::{LogExtent, Rope};
 use crate::append::options::{AppendOptions, ExtentChecksums, Mode};
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::{AtomicU64, Mutex};
 use crate::observe::Observer;
 use crate::sink::writeback;
 use crate::sink::{

@@ -9,12 +9,13 @@
 
 use std::any::Any;
 use std::mem;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::append::output::{Counters, Output, lock};
 use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::error::Result;
+use crate::locks::Mutex;
 
 /// How a strand ended.
 #[derive(Debug)]

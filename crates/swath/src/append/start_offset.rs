@@ -11,8 +11,10 @@
 //! No thread waits for it. A strand checks before it writes its bytes: if its place is known,
 //! they go there directly; if not, they are kept or spilled, and moved later.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+
+use crate::locks::{AtomicU64, Mutex};
 
 const UNKNOWN: u64 = u64::MAX;
 

@@ -1,11 +1,12 @@
 //! What becomes of pieces: one consumer for each verb.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use swath_plan::sequence::InOrder;
 
 use crate::error::Error;
 use crate::failures::{Failing, Failures};
+use crate::locks::Mutex;
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;

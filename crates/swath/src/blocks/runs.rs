@@ -1,7 +1,7 @@
 //! One source after the other, by the same workers: the first to find one finished opens the
 //! next.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use swath_os::machine;
 use swath_os::map::Map;
@@ -16,6 +16,7 @@ use crate::blocks::mapped;
 use crate::blocks::plan::{BLOCK_SIZE, Plan, Start};
 use crate::blocks::stream::StreamRun;
 use crate::error::Result;
+use crate::locks::Mutex;
 use crate::observe::Observer;
 use crate::planned::Clock;
 use crate::report::Report;

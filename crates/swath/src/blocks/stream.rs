@@ -1,6 +1,6 @@
 //! A source that only comes in order: read by one worker at a time, processed by all.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use swath_os::machine;
 use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
@@ -10,6 +10,7 @@ use crate::blocks::plan::{Plan, Start};
 use crate::engine::stream::{Stream, report};
 use crate::error::Result;
 use crate::failures::caught;
+use crate::locks::Mutex;
 use crate::observe::Observer;
 use crate::records::flow::{Flow, LEAST_TAIL};
 use crate::records::piece::Grid;

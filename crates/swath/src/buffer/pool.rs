@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use swath_os::memory::Pages;
+
+use crate::locks::Mutex;
 
 /// The most idle memory that the default pool keeps: 64 MiB.
 const DEFAULT_CAP: usize = 64 << 20;

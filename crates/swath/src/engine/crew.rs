@@ -9,12 +9,13 @@
 //! The foreman is a thread that only waits. It ends with the worker that it belongs to.
 
 use std::num::NonZeroU64;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath_plan::crew::{Answers, Bounds, Crew, Step};
 use swath_plan::fallback::Fallback;
 
+use crate::locks::{Condvar, Mutex};
 use crate::report::Report;
 
 /// Shorter requests, except the first, are reported together with others: taking a lock for each

@@ -9,7 +9,7 @@
 use std::convert::Infallible;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath_os::priority::{IoPriority, IoPriorityGuard, set_thread_io_priority};
@@ -22,6 +22,7 @@ use super::crew::Watch;
 use super::patience::NAP;
 use crate::error::{Error, Operation};
 use crate::failures::{Failures, Payload};
+use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::report::{Report, Tally};
 use crate::source::Opened;

@@ -3,7 +3,7 @@
 use std::io;
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 use swath_os::machine;
@@ -16,6 +16,7 @@ use swath_plan::schedule::{Cut, Lease, Pause, Run, Scheduler, Setup, Way};
 use crate::engine::fill::{Hands, fill_buffered};
 use crate::engine::{Job, Manner, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::options::ReadOptions;
 use crate::source::mirrored::{lengths, room_for, sum_in_steps};
 use crate::source::{Kind, Opened, Source, Verify};

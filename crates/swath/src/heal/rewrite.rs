@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_plan::checksums::Checksums;
@@ -17,6 +17,7 @@ use crate::buffer::Buffer;
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Manner, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::observe::{Hooks, Observer};
 use crate::options::ReadOptions;
 use crate::sink::draft::Draft;

@@ -5,13 +5,14 @@
 //! ```
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use rustix::process::{Resource, getrlimit};
 use swath_os::memory::{Leases, POPULATE_SIZE, Pages, WriteLease};
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::{AtomicU64, AtomicUsize, Mutex};
 
 /// Memory for the results of [`IngestOptions::ingest`](crate::ingest::IngestOptions::ingest),
 /// which returns here when a result is dropped: pages that were used before cost half of what

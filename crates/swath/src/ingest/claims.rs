@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use swath_plan::fallback::Fallback;
@@ -14,6 +14,7 @@ use super::listing::Listing;
 use super::options::IngestOptions;
 use super::report::Tally;
 use crate::error::{Error, Operation};
+use crate::locks::{AtomicU64, AtomicUsize, Condvar, Mutex};
 use crate::observe::Observer;
 use crate::source::Identity;
 use crate::timeline::{Flights, Recorder};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use swath_os::memory::Pages;
 
@@ -12,6 +12,7 @@ use super::destination::Destination;
 use super::listing::Listing;
 use super::report::IngestReport;
 use crate::error::{Error, Result};
+use crate::locks::Mutex;
 
 /// Many files in one buffer, and a table of them in input order.
 ///

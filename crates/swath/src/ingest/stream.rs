@@ -10,7 +10,7 @@ mod slabs;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use swath_plan::fallback::Fallback;
 use swath_plan::files::Lender;
@@ -25,6 +25,7 @@ use super::report::IngestReport;
 use super::summary::Summary;
 use super::{run, run_beside};
 use crate::error::Error;
+use crate::locks::{Condvar, Mutex};
 use crate::timeline::{Activity, Recorder};
 
 /// A file, or a part of one, that [`IngestOptions::stream`] passes on.

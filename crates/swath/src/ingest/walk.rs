@@ -7,7 +7,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, fstat, open, statat};
 use rustix::io::Errno;
@@ -18,6 +18,7 @@ use super::listing::{Listing, as_path};
 use super::options::Symlinks;
 use super::sort_names::{Found, sort_names};
 use crate::error::{Error, Operation, Result};
+use crate::locks::{Condvar, Mutex};
 use crate::observe::CancelToken;
 use crate::threads;
 

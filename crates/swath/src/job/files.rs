@@ -5,11 +5,12 @@ use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, write_all_at};
 use crate::sink::{cannot_link, read_exact_at, read_whole, stem, unique_number};
 use crate::together::threads;

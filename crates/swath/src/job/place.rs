@@ -3,13 +3,14 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use swath_os::writeback::start_writeback;
 use swath_plan::extent::Extent;
 
 use super::data::{Done, bytes_of};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::fs::{FsFile, FsFolder};

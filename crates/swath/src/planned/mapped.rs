@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use swath_os::map::{Map, MapAdvice, MapFlags, Permit};
 use swath_plan::extent::Extent;
@@ -11,6 +11,7 @@ use swath_plan::policy::{Engine, Facts};
 
 use super::facts::{WINDOWS, facts};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::AtomicUsize;
 use crate::options::{MapPages, PageSize, ReadOptions};
 use crate::source::{Kind, Opened, Source};
 

@@ -3,11 +3,12 @@
 use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use swath_plan::classes::{Item, by_position};
 use swath_plan::extent::Extent;
 
+use crate::locks::Mutex;
 use crate::prioritised::views::{ChunkBytes, ClassBytes};
 
 pub(super) type OnClass = Arc<Mutex<dyn FnMut(&ClassBytes<'_>) + Send>>;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,7 @@ use swath_plan::schedule::Action;
 use crate::engine::running::{Running, Schedule, State};
 use crate::engine::{DropBehind, Trouble};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::prioritised::plan::{OnChunk, OnClass};
 use crate::prioritised::views::{ClassBytes, Layout, Memory};
 use crate::source::{Growth, Opened};

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -19,6 +19,7 @@ use crate::engine::crew::Watch;
 use crate::engine::running::Running;
 use crate::engine::{self, DropBehind};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::planned::{Planned, WINDOWS, facts, pages};

@@ -1,7 +1,7 @@
 //! Workers that read ahead of one position, block by block.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use swath_plan::extent::Extent;
@@ -13,6 +13,7 @@ use crate::buffer::{Buffer, BufferPool};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::Result;
+use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::planned::{Planned, facts};

@@ -4,9 +4,11 @@
 //! that failed before its turn is *lost*: since it may be retried, those after it give up only
 //! once the whole is known to have failed.
 
-use std::collections::BTreeSet;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use crate::locks::{Condvar, Mutex};
 
 /// How often a waiting thread checks whether it is over.
 const NAP: Duration = Duration::from_millis(50);
@@ -15,7 +17,6 @@ const NAP: Duration = Duration::from_millis(50);
 #[derive(Debug, Default)]
 pub(crate) struct Turns<S> {
     line: Mutex<Line<S>>,
-    moved: Condvar,
 }
 
 /// The state under the lock.
@@ -25,15 +26,53 @@ pub(crate) struct Line<S> {
     pub(crate) next: u64,
     pub(crate) state: S,
     lost: BTreeSet<u64>,
-    /// How many threads wait.
-    waiting: usize,
+    waiting: Waiting,
+}
+
+/// Threads that wait, by the turn at which each goes on. Each has a condition of its own, so that a turn
+/// wakes those that can use it: waking all would take as many wake-ups for each piece as there are workers.
+#[derive(Debug, Default)]
+struct Waiting {
+    threads: BTreeMap<(u64, u64), Arc<Condvar>>,
+    /// Tells apart those that wait for the same turn.
+    last: u64,
+    /// Conditions of threads that have waited: waiting again allocates none.
+    spare: Vec<Arc<Condvar>>,
+}
+
+impl Waiting {
+    /// Adds a thread that goes on at `turn`.
+    fn join(&mut self, turn: u64) -> ((u64, u64), Arc<Condvar>) {
+        self.last += 1;
+        let (key, thread) = ((turn, self.last), self.spare.pop().unwrap_or_default());
+        self.threads.insert(key, Arc::clone(&thread));
+        (key, thread)
+    }
+
+    /// A thread has waited, until its turn or in vain.
+    fn leave(&mut self, (key, thread): ((u64, u64), Arc<Condvar>)) {
+        self.threads.remove(&key);
+        self.spare.push(thread);
+    }
+
+    /// Takes out those that go on once it is the turn of `next`.
+    fn due(&mut self, next: u64) -> Vec<Arc<Condvar>> {
+        let mut due = Vec::new();
+        while let Some(first) = self.threads.first_entry()
+            && first.key().0 <= next
+        {
+            due.push(first.remove());
+        }
+        due
+    }
 }
 
 impl<S> Turns<S> {
     /// The first turn is that of `first`.
     pub(crate) fn new(first: u64, state: S) -> Self {
-        let line = Line { next: first, state, lost: BTreeSet::new(), waiting: 0 };
-        Self { line: Mutex::new(line), moved: Condvar::new() }
+        let waiting = Waiting::default();
+        let line = Line { next: first, state, lost: BTreeSet::new(), waiting };
+        Self { line: Mutex::new(line) }
     }
 
     /// Waits until at most `ahead` numbers are before `number`; `None` if that will not happen,
@@ -45,36 +84,42 @@ impl<S> Turns<S> {
         is_over: &dyn Fn() -> bool,
     ) -> Option<MutexGuard<'_, Line<S>>> {
         let mut line = self.line();
-        loop {
-            if number <= line.next.saturating_add(ahead) {
-                return Some(line);
+        let turn = number.saturating_sub(ahead);
+        let mut place = None;
+        let comes = loop {
+            if turn <= line.next {
+                break true;
             }
             if line.lost.first().is_some_and(|&lost| lost < number) && is_over() {
-                return None;
+                break false;
             }
-            line.waiting += 1;
-            let woken = self.moved.wait_timeout(line, NAP);
+            let (_, moved) = place.get_or_insert_with(|| line.waiting.join(turn));
+            let woken = moved.wait_timeout(line, NAP);
             line = woken.unwrap_or_else(PoisonError::into_inner).0;
-            line.waiting -= 1;
+        };
+        if let Some(place) = place {
+            line.waiting.leave(place);
         }
+        comes.then_some(line)
     }
 
-    /// Ends a change of the line and wakes the threads that wait for it.
-    pub(crate) fn moved(&self, line: MutexGuard<'_, Line<S>>) {
-        let somebody_waits = line.waiting > 0;
+    /// Ends a change of the line and wakes the threads whose turn has come.
+    pub(crate) fn moved(&self, mut line: MutexGuard<'_, Line<S>>) {
+        let next = line.next;
+        let due = line.waiting.due(next);
         drop(line);
-        if somebody_waits {
-            self.moved.notify_all();
-        }
+        due.iter().for_each(|thread| thread.notify_one());
     }
 
-    /// `number` failed before its turn.
+    /// `number` failed before its turn: all that wait check whether theirs will come.
     pub(crate) fn lost(&self, number: u64) {
         let mut line = self.line();
         if number >= line.next {
             line.lost.insert(number);
         }
-        self.moved(line);
+        let all: Vec<_> = line.waiting.threads.values().cloned().collect();
+        drop(line);
+        all.iter().for_each(|thread| thread.notify_one());
     }
 
     /// `number` is tried, perhaps again.

@@ -127,7 +127,8 @@ impl Cutter<'_> {
         hands: &mut Hands<'_>,
         window: &'w mut Window,
     ) -> std::result::Result<Option<Piece<'w>>, Trouble> {
-        let trying = self.quotes.begun(loading.number);
+        // Only quotes depend on what is before a lease: without them, no lock is taken here.
+        let trying = self.cut.quote().map(|_| self.quotes.begun(loading.number));
         let piece = match self.map {
             Some(map) => self.find(loading, hands, map)?,
             None => self.read(loading, hands, window)?,
@@ -136,7 +137,9 @@ impl Cutter<'_> {
         if let Some(record) = piece.and_then(|piece| piece.too_long(most)) {
             return Err(Trouble::fatal(too_long(loading.source, record, most)));
         }
-        trying.done();
+        if let Some(trying) = trying {
+            trying.done();
+        }
         Ok(piece)
     }
 

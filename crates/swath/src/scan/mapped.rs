@@ -1,7 +1,7 @@
 //! Kernels that process bytes in a single pass, through a map where that is faster.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use swath_os::map::{Map, MapAdvice, Permit};
 use swath_plan::extent::Extent;
@@ -11,6 +11,7 @@ use swath_plan::schedule::Lease;
 use crate::engine::fill::Hands;
 use crate::engine::{Trouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
+use crate::locks::Mutex;
 use crate::options::{Advice, ReadOptions};
 use crate::planned::{Clock, Mapping, Planned, Shares, decide_to_consume};
 use crate::profile::Profile;

@@ -19,12 +19,13 @@
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate};
 use crate::sink::existing::{DraftOptions, Replace, inspect, look_at, taken};
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile};

@@ -27,13 +27,14 @@ use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
 use swath_os::umask::umask;
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate, remove_contents};
 use crate::sink::existing::{DraftOptions, Durability, Replace};
 use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Located, write_all_at};

@@ -1,10 +1,10 @@
 //! Puts bytes in their place in a file: from memory, or from another file.
 
 use std::io::{self, ErrorKind};
-use std::sync::Mutex;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
+use crate::locks::{AtomicU64, Mutex};
 use crate::sink::fs::{self, FsFile};
 
 /// Writes all of `bytes` at `offset`.

@@ -8,12 +8,13 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::units::Cut;
 
+use crate::locks::Mutex;
 use crate::sink::direct::{DirectFile, Progress};
 use crate::sink::existing::Durability;
 use crate::sink::fs::FsFile;

@@ -6,13 +6,15 @@ use std::io::{self, Seek, SeekFrom};
 use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 use swath_os::direct;
 use swath_os::file_system::{self, FileSystem};
 use swath_plan::policy::Storage;
+
+use crate::locks::Mutex;
 
 /// How long a source is, and whether it can be read by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
+use crate::locks::Mutex;
 use crate::timeline::{Lane, Timeline};
 
 /// Lanes of one kind.

@@ -1,6 +1,6 @@
 //! One running write: threads that take chunk after chunk.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use swath_os::writeback::start_writeback;
 use swath_plan::chunk::ChunkPlan;
@@ -9,6 +9,7 @@ use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Result};
 use crate::failures::Failures;
+use crate::locks::AtomicU64;
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;

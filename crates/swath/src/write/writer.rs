@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
 use swath_os::file_system::{FileSystem, file_system};
@@ -15,6 +15,7 @@ use swath_plan::extents::merged;
 use super::placing::Placing;
 use super::token::{DraftReceipt, DraftToken};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::Mutex;
 use crate::observe::Observer;
 use crate::sink::claim::locate;
 use crate::sink::fs::{FsFile, FsFolder};

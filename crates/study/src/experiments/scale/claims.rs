@@ -4,11 +4,13 @@
 use super::super::shape::asked;
 use super::names::{
     CASES, COMMITS, FIXED, HEDGED, HERE, LATES, PULLED, RATIO, RESTARTED, SERIES, SHARED,
-    STORAGES, hedge_series, size_series,
+    STORAGES, VERBS as VERB_NAMES, busy, hedge_series, measured_series, predicted_series,
+    size_series,
 };
 use crate::experiment::{Claim, Point, told};
 use crate::results::{Finding, Key, Selected, State};
 use crate::scale::Output;
+use crate::scale::cores::{BUSY, SHARED as SHARED_BY_CORES};
 use crate::stats::median;
 
 pub(super) const COSTS: &[Claim] = &[
@@ -227,6 +229,53 @@ fn commit_times(runs: &Selected<'_>, state: State, names: &[&str]) -> Finding {
         })
     });
     words(sentences)
+}
+
+pub(super) const VERBS: &[Claim] = &[
+    asked(
+        "s-verbs",
+        "Which shared thing ends the growth of each verb first?",
+        |runs, state| {
+            let all = VERB_NAMES.into_iter().flat_map(|verb| {
+                [false, true].map(|on_server| predicted_series(verb, on_server))
+            });
+            words(all.map(|series| {
+                let times = along(runs.places(&series, state), "cores", |x| {
+                    let key = Key { series: &series, x, state };
+                    Some(format!("{:.1}", median(&runs.metric(key, "speed_up"))?))
+                });
+                format!("{series}: {times}; first, {}", ends_growth(runs, &series, state))
+            }))
+        },
+    ),
+    asked(
+        "s-verbs-check",
+        "Does the prediction take as long as the verb does here?",
+        |runs, state| {
+            words(VERB_NAMES.into_iter().map(|verb| {
+                let series = measured_series(verb);
+                let ratio = along(runs.places(&series, state), "workers", |x| {
+                    let key = Key { series: &series, x, state };
+                    Some(format!("{:.2} ×", median(&runs.metric(key, RATIO))?))
+                });
+                format!("{verb}: predicted over measured {ratio}")
+            }))
+        },
+    ),
+];
+
+/// The first shared thing that is busy most of the time, and from how many cores on.
+fn ends_growth(runs: &Selected<'_>, series: &str, state: State) -> String {
+    let found = runs.places(series, state).into_iter().find_map(|x| {
+        let share = |what: &&str| {
+            let key = Key { series, x, state };
+            median(&runs.metric(key, &busy(what))).is_some_and(|share| share >= BUSY)
+        };
+        // One core is its own bottleneck.
+        let what = SHARED_BY_CORES.into_iter().find(share).filter(|_| x > 1.0)?;
+        Some(format!("the {what}, from {x} cores on"))
+    });
+    found.unwrap_or_else(|| "nothing but cores".to_owned())
 }
 
 /// Seconds as people read them.

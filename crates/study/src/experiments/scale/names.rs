@@ -99,3 +99,21 @@ pub(super) const COMMITS: [Way; 6] = [
 ];
 /// The series of a client that lists the folder and looks at each segment.
 pub(super) const RESTARTED: &str = "a client that starts again";
+
+/// The verbs of one process that are predicted.
+pub(super) const VERBS: [&str; 5] = ["read", "scan", "records", "ingest", "append"];
+
+/// The series of a verb on this machine.
+pub(super) fn measured_series(verb: &str) -> String {
+    format!("{verb}, measured")
+}
+
+/// The series of a verb on more cores: with the memory of this machine, or that of a server.
+pub(super) fn predicted_series(verb: &str, on_server: bool) -> String {
+    format!("{verb}, {}", if on_server { "memory of 200 GB/s" } else { "memory as here" })
+}
+
+/// The metric of how busy a shared thing is.
+pub(super) fn busy(what: &str) -> String {
+    format!("{what}_busy")
+}

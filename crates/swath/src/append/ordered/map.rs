@@ -1,6 +1,6 @@
 //! A loop over items on several threads, with the output of the serial loop.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use swath_os::machine;
 use swath_plan::fallback::Fallback;
@@ -8,6 +8,7 @@ use swath_plan::fallback::Fallback;
 use crate::append::ordered::{Ordered, Ticket};
 use crate::error::{Error, Result};
 use crate::failures::{Failures, caught};
+use crate::locks::Mutex;
 use crate::threads;
 use crate::timeline::{Activity, Recorder};
 

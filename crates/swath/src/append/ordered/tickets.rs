@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath_os::machine;
@@ -13,6 +13,7 @@ use swath_plan::sequence::{Placed, Refused, Sequence};
 use crate::append::ordered::{OrderedOptions, OrderedReport};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::{Failures, caught};
+use crate::locks::{Condvar, Mutex};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::target::{ChunkWrite, Layout, Target, refused};
@@ -46,6 +47,8 @@ struct Window {
     layout: Layout,
     /// Threads that are writing a chunk.
     writing: usize,
+    /// Threads that wait for a place, or for the end.
+    waiting: usize,
     failure: Option<Error>,
     /// The failure is that a thread panicked while it wrote.
     has_panicked: bool,
@@ -92,6 +95,7 @@ impl Tickets {
                 sequence: Sequence::new(window),
                 layout: Layout::default(),
                 writing: 0,
+                waiting: 0,
                 failure: None,
                 has_panicked: false,
                 writers: 0,
@@ -365,11 +369,14 @@ impl Tickets {
 
     fn wait<'s>(
         &self,
-        window: MutexGuard<'s, Window>,
+        mut window: MutexGuard<'s, Window>,
         most: Duration,
     ) -> MutexGuard<'s, Window> {
+        window.waiting += 1;
         let woken = self.changed.wait_timeout(window, most.min(NAP));
-        woken.unwrap_or_else(PoisonError::into_inner).0
+        let mut window = woken.unwrap_or_else(PoisonError::into_inner).0;
+        window.waiting -= 1;
+        window
     }
 
     fn window(&self) -> MutexGuard<'_, Window> {
@@ -404,11 +411,14 @@ impl Drop for Ended<'_> {
                 window.sequence.cut_at(0);
             }
         }
-        let is_over = window.failure.is_some();
+        let (is_over, waits) = (window.failure.is_some(), window.waiting > 0);
         drop(window);
-        self.tickets.changed.notify_all();
         if is_over {
+            self.tickets.changed.notify_all();
             self.tickets.placed.notify_all();
+        } else if waits {
+            // One chunk less is one place more: for one thread, however many wait.
+            self.tickets.changed.notify_one();
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use swath_os::memory::Pages;
 use swath_plan::files::{Grant, Lender};
@@ -11,6 +11,7 @@ use super::super::claims::{Claims, NAP};
 use super::super::destination::Destination;
 use super::super::file_reader::SMALL;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::locks::{Condvar, Mutex};
 
 /// A part on its way to the caller.
 pub(super) struct Piece {

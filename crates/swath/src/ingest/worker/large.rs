@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::claims::Large;
 use super::super::destination::Destination;
@@ -13,6 +13,7 @@ use super::super::second_look::{Kind, refused};
 use super::super::utf8;
 use super::{Worker, check_text};
 use crate::error::Result;
+use crate::locks::AtomicUsize;
 use crate::source::Identity;
 use crate::timeline::Activity;
 

@@ -7,7 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use rustix::fs::fstat;
 use rustix::io::Errno;
@@ -15,6 +15,7 @@ use rustix::process::geteuid;
 use swath_os::names;
 
 use super::{facts_of, unsupported};
+use crate::locks::Mutex;
 use crate::sink::fs::{Facts, FileKind, Lock};
 
 /// How often a lock file may vanish under our hands; each time another writer has got further.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use swath_os::file_system::disk;
@@ -18,6 +18,7 @@ use super::lengths::{self, cause};
 use super::readers::Pool;
 use super::{Mirrored, Verify};
 use crate::error::{Common, Error, Operation, Reason, Result};
+use crate::locks::{Condvar, Mutex};
 use crate::profile::SharedDevice;
 use crate::report::{MirrorReport, MirrorState, Report};
 use crate::source::copies::{Closed, Copies};

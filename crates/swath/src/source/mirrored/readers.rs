@@ -6,8 +6,9 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
+use crate::locks::{Condvar, Mutex};
 use crate::threads;
 
 /// What a thread does. Its argument says why no thread could be started, if that is so.

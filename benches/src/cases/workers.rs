@@ -1,0 +1,128 @@
+//! More workers than cores: each number of them beside the best of the others, in one run.
+//!
+//! On a machine with few cores this shows what many workers cost each other: a convoy at a lock, a spin, a
+//! wake-up of all for each piece. What more cores gain it does not show.
+
+use crate::bench::{Bench, Size};
+use crate::contestants::file::{self, Residency, Scan};
+use crate::contestants::files;
+use crate::contestants::write::{CHUNK, Chunks, into_folder};
+use anyhow::Result;
+use rayon::ThreadPoolBuilder;
+use std::io::{self, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::rc::Rc;
+use swath::append::{AppendOptions, OrderedOptions, Writer};
+use swath::ingest::IngestOptions;
+use swath::sink::Durability;
+use swath::{OutputOptions, ReadOptions};
+use swath_study::measure::{Entrant, Entrants, Goal};
+
+const WORKERS: [usize; 4] = [2, 8, 64, 256];
+/// The share of the best that each must reach.
+const SHARE: f64 = 0.95;
+
+fn name(verb: &str, workers: usize) -> String {
+    format!("{verb}, {workers} workers")
+}
+
+/// One entrant for each number of workers, and the same goal for all.
+fn beside(verb: &str, entrant: impl Fn(&str, usize) -> Result<Entrant>) -> Result<Entrants> {
+    let names = WORKERS.map(|workers| name(verb, workers));
+    let goals: Vec<Goal> = names
+        .iter()
+        .map(|one| {
+            let others: Vec<&String> = names.iter().filter(|other| *other != one).collect();
+            Goal::speed(one, SHARE, &others)
+        })
+        .collect();
+    let here = names.iter().zip(WORKERS).map(|(name, workers)| entrant(name, workers));
+    Ok(Entrants::new(here.collect::<Result<Vec<_>>>()?, goals))
+}
+
+fn options(workers: usize) -> ReadOptions {
+    ReadOptions::new().with_workers(workers)
+}
+
+/// Reads into pages that exist.
+pub(super) fn build_read(bench: &Bench, size: Size) -> Result<Entrants> {
+    let warm = file::Setting::bytes(bench, size, Residency::Warm)?;
+    beside("read", |name, workers| Ok(warm.read_into(name, options(workers))))
+}
+
+/// Sums.
+pub(super) fn build_scan(bench: &Bench, size: Size) -> Result<Entrants> {
+    let warm = file::Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    beside("scan", |name, workers| Ok(warm.scanned(name, Scan::Sum, options(workers))))
+}
+
+/// Counts lines in blocks of whole records.
+pub(super) fn build_records(bench: &Bench, size: Size) -> Result<Entrants> {
+    let warm = file::Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    beside("records", |name, workers| Ok(warm.scanned(name, Scan::Records, options(workers))))
+}
+
+/// Reads many files into memory that was used before.
+pub(super) fn build_ingest(warm: &files::Setting<'_>) -> Result<Entrants> {
+    beside("ingest", |name, workers| {
+        Ok(warm.with(name, IngestOptions::new().with_read(options(workers))))
+    })
+}
+
+/// Not durably: what the disk does is another question.
+fn output() -> OutputOptions {
+    OutputOptions::new().with_durability(Durability::None)
+}
+
+/// Writes chunks in their order, each in a ticket.
+pub(super) fn build_tickets(bench: &Bench, size: Size) -> Result<Entrants> {
+    written(bench, size, "ordered", |chunks, folder, workers| {
+        let options = OrderedOptions::new().with_output(output());
+        let out = options.with_chunk_size(CHUNK as u64).ordered(folder.join("out"))?;
+        out.map_ordered(0..chunks.count(), workers, |index, ticket| {
+            ticket.buffer().extend_from_slice(chunks.chunk(index));
+            Ok::<_, swath::Error>(())
+        })?;
+        out.commit()?;
+        Ok(())
+    })
+}
+
+/// Writes chunks in the strands of a tree of joins, on a pool with this many threads.
+pub(super) fn build_append(bench: &Bench, size: Size) -> Result<Entrants> {
+    written(bench, size, "append", |chunks, folder, workers| {
+        let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;
+        let out = AppendOptions::new().with_output(output()).create(folder.join("out"))?;
+        pool.install(|| out.scope(|w| tree(w, chunks, 0..chunks.count())))?;
+        out.commit()?;
+        Ok(())
+    })
+}
+
+fn tree(w: &mut Writer<'_>, chunks: &Chunks, range: Range<usize>) -> io::Result<()> {
+    if range.len() == 1 {
+        return w.write_all(chunks.chunk(range.start));
+    }
+    let middle = range.start + range.len() / 2;
+    let (left, right) = (range.start..middle, middle..range.end);
+    w.join(|w| tree(w, chunks, left), |w| tree(w, chunks, right))?;
+    Ok(())
+}
+
+fn written(
+    bench: &Bench,
+    size: Size,
+    verb: &str,
+    write: fn(&Chunks, &Path, usize) -> Result<()>,
+) -> Result<Entrants> {
+    let chunks = Rc::new(Chunks::of(bench.bytes(size)?.made.bytes));
+    let expected = chunks.expected();
+    let room = usize::try_from(chunks.bytes()).unwrap_or(usize::MAX);
+    beside(verb, |name, workers| {
+        let chunks = Rc::clone(&chunks);
+        Ok(into_folder(bench, name, expected, room, move |folder| {
+            write(&chunks, folder, workers)
+        }))
+    })
+}

@@ -1,0 +1,263 @@
+//! Verbs of one process: measured on the cores that are here, predicted for more.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Instant;
+
+use anyhow::{Result, ensure};
+use swath::append::OrderedOptions;
+use swath::ingest::{Files, IngestOptions};
+use swath::sink::Durability;
+use swath::{Block as Lines, OutputOptions, ReadOptions};
+
+use super::super::shape::{chart, metric, powers_of_two};
+use super::names::{RATIO, VERBS as NAMES, busy, measured_series, predicted_series};
+use super::{COMMON, claims};
+use crate::experiment::{Experiment, Scale};
+use crate::fields::grove::{Grove, of_ingested};
+use crate::limits;
+use crate::many::tree::{Spread, Tree};
+use crate::measure::{Entrant, Entrants, Input, Meter, Outcome, Stage};
+use crate::results::{Measure, State};
+use crate::scale::Bandwidth;
+use crate::scale::cores::{Block, Machine, Rates, SHARED, predict};
+use crate::workload::Kind;
+
+/// Verbs by cores.
+pub(in crate::experiments) const VERBS: Experiment = Experiment {
+    id: "s-verbs",
+    figure: "verbs by number of cores: measured on those that are here, predicted past them",
+    claims: claims::VERBS,
+    scale: Scale {
+        other: "1 to 64 cores, computed from what blocks take here",
+        ..COMMON.scale
+    },
+    charts: || {
+        let by = |title: &str, y| chart(title, "cores", y).log_x();
+        let shares =
+            SHARED.map(|what| by(&format!("{what}: share of the time"), metric(&busy(what))));
+        let times = [
+            by("time", Measure::Seconds).log_y(),
+            by("times as fast as one core", metric("speed_up")),
+        ];
+        times.into_iter().chain(shares).collect()
+    },
+    entrants: verbs,
+    ..COMMON
+};
+
+/// The most cores that are predicted.
+const MOST: usize = 64;
+/// Bytes a second of the memory of a server with many channels: assumed.
+const SERVER_MEMORY: f64 = 200e9;
+/// Bytes of a block of records and of a chunk, and of a lease into memory.
+const BLOCK: u64 = 1 << 20;
+const LEASE: u64 = 2 * BLOCK;
+/// Files of a claim, and bytes of each.
+const CLAIM: u64 = 32;
+const FILE: u64 = 10_000;
+const BLOCK_LEN: usize = 1 << 20;
+const FILE_ROOM: usize = 1 << 16;
+
+/// What the verbs read and write.
+struct Inputs {
+    lines: Rc<Input>,
+    files: Rc<Grove>,
+    output: PathBuf,
+}
+
+/// A verb, and what one of its blocks takes. Locks are those that the library's tests allow for a block.
+struct Verb {
+    name: &'static str,
+    blocks: usize,
+    block: Block,
+    /// Bytes that one core reads a second.
+    each: f64,
+    run: fn(&Inputs, usize, &mut Meter) -> Result<Outcome>,
+    expected: Outcome,
+}
+
+impl Inputs {
+    fn of(stage: &Stage) -> Result<Self> {
+        let size = stage.pick(4 << 20, 64 << 20, 512 << 20);
+        let files = stage.pick(64, 2_000, 10_000);
+        let tree = Tree { files, size: FILE, spread: Spread::Even, seed: stage.seed() };
+        Ok(Self {
+            lines: stage.file(Kind::CsvNumbers, size)?,
+            files: Grove::new(stage, "verbs", &tree)?,
+            output: stage.output("verbs-output"),
+        })
+    }
+
+    fn verbs(&self, rates: &Rates) -> Result<[Verb; 5]> {
+        let (bytes, lines) = (self.lines.made.bytes, self.lines.expected());
+        let blocks = |size: u64| usize::try_from(bytes.div_ceil(size));
+        let len = BLOCK as f64;
+        let read = Verb {
+            name: NAMES[0],
+            blocks: blocks(LEASE)?,
+            block: Block { locks: 3.0, bytes_in: LEASE as f64, ..Block::default() },
+            each: rates.to_memory,
+            run: run_read,
+            expected: lines,
+        };
+        let block = Block { bytes_in: len, ..Block::default() };
+        let scan = Verb {
+            name: NAMES[1],
+            blocks: blocks(BLOCK)?,
+            block: Block { locks: 5.0, compute_s: len / rates.sum, ..block },
+            each: rates.to_cache,
+            run: run_scan,
+            ..read
+        };
+        let records = Verb {
+            name: NAMES[2],
+            block: Block { locks: 3.0, compute_s: len / rates.lines, ..block },
+            run: run_records,
+            expected: Outcome { checksum: self.lines.made.lines, ..lines },
+            ..scan
+        };
+        let claim_s = self.file_s()? * CLAIM as f64;
+        let ingest = Verb {
+            name: NAMES[3],
+            blocks: usize::try_from(self.files.made.files.div_ceil(CLAIM))?,
+            block: Block { locks: 3.0, compute_s: claim_s, ..Block::default() },
+            run: run_ingest,
+            expected: Outcome { bytes: self.files.made.bytes, checksum: self.files.made.sum },
+            ..scan
+        };
+        let append = Verb {
+            name: NAMES[4],
+            block: Block {
+                locks: 4.0,
+                wake_ups: 1.0,
+                compute_s: len / rates.to_cache + len / rates.copy,
+                bytes_out: len,
+                ..Block::default()
+            },
+            run: run_append,
+            ..scan
+        };
+        Ok([read, scan, records, ingest, append])
+    }
+
+    /// Seconds of one file for one thread.
+    fn file_s(&self) -> Result<f64> {
+        let mut room = vec![0; FILE_ROOM];
+        let begun = Instant::now();
+        for path in &self.files.paths {
+            limits::bare_read(path, &mut room)?;
+        }
+        Ok(begun.elapsed().as_secs_f64() / self.files.paths.len().max(1) as f64)
+    }
+}
+
+fn reading(workers: usize) -> ReadOptions {
+    ReadOptions::new().with_workers(workers)
+}
+
+fn run_read(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
+    // Into memory that exists: how long new pages take is another question.
+    let mut target = vec![1; inputs.lines.len()];
+    meter.measure(|| reading(workers).read_into(&inputs.lines.path, &mut target))??;
+    Ok(Outcome::of(&target, workers))
+}
+
+fn run_scan(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
+    let summed = meter.measure(|| reading(workers).sum(&inputs.lines.path))??;
+    Ok(Outcome { bytes: summed.report.bytes, checksum: summed.value })
+}
+
+fn run_records(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
+    let count = |block: Lines<'_>| anyhow::Ok(swath_simd::count(block.bytes, b'\n'));
+    let records = reading(workers).records(&inputs.lines.path);
+    let counted = meter.measure(|| records.collect_blocks(count))??;
+    Ok(Outcome { bytes: counted.report.bytes, checksum: counted.value.iter().sum() })
+}
+
+fn run_ingest(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
+    let options = IngestOptions::new().with_read(reading(workers));
+    let paths = Files::paths(&inputs.files.paths);
+    let ingested = meter.measure(|| options.ingest(paths))??;
+    Ok(of_ingested(&ingested))
+}
+
+/// Copies in the order of blocks, through a ticket for each.
+fn run_append(inputs: &Inputs, workers: usize, meter: &mut Meter) -> Result<Outcome> {
+    let output = OutputOptions::new().with_durability(Durability::None);
+    let options = OrderedOptions::new().with_output(output);
+    let out = options.with_chunk_size(BLOCK).ordered(&inputs.output)?;
+    let file = fs::File::open(&inputs.lines.path)?;
+    let len = inputs.lines.made.bytes;
+    meter.measure(|| {
+        let starts = (0..len).step_by(BLOCK_LEN);
+        out.map_ordered(starts, workers, |start, ticket| {
+            let part = usize::try_from((len - start).min(BLOCK))?;
+            ticket.buffer().resize(part, 0);
+            std::os::unix::fs::FileExt::read_exact_at(&file, ticket.buffer(), start)
+                .map_err(anyhow::Error::from)
+        })?;
+        out.commit()?;
+        anyhow::Ok(())
+    })??;
+    read_back(&inputs.output)
+}
+
+fn read_back(path: &Path) -> Result<Outcome> {
+    let bytes = fs::read(path)?;
+    fs::remove_file(path)?;
+    Ok(Outcome::of(&bytes, 1))
+}
+
+fn verbs(stage: &Stage) -> Result<Entrants> {
+    let inputs = Rc::new(Inputs::of(stage)?);
+    inputs.lines.bring(State::Warm)?;
+    let here = stage.workers();
+    let (machine, rates) = Machine::measure(&inputs.lines.path, &stage.output("rate"), here)?;
+    let mut entrants = Entrants::default();
+    for verb in inputs.verbs(&rates)? {
+        for (memory, all) in [(None, machine.read.all), (Some(SERVER_MEMORY), SERVER_MEMORY)] {
+            // What one core reads is not more than all of them read.
+            let read = Bandwidth { all: all.max(verb.each), each: verb.each };
+            let machine = Machine { read, ..machine };
+            let series = predicted_series(verb.name, memory.is_some());
+            for cores in powers_of_two(MOST) {
+                entrants.here.push(predicted(&series, &verb, machine, cores)?);
+            }
+        }
+        let read = Bandwidth { all: machine.read.all.max(verb.each), each: verb.each };
+        let machine = Machine { read, ..machine };
+        for workers in [1, 2].into_iter().filter(|&workers| workers <= here) {
+            let expects = predict(&verb.block, &machine, verb.blocks, workers)?.seconds;
+            let (run, inputs) = (verb.run, Rc::clone(&inputs));
+            let work = move |meter: &mut Meter| {
+                let outcome = run(&inputs, workers, meter)?;
+                meter.note(RATIO, expects / meter.seconds());
+                Ok(outcome)
+            };
+            let series = measured_series(verb.name);
+            let entrant = Entrant::new(series, verb.expected, work);
+            entrants.here.push(entrant.at(workers as f64, State::None));
+        }
+    }
+    Ok(entrants)
+}
+
+/// A verb on some cores; the same in each round.
+fn predicted(series: &str, verb: &Verb, machine: Machine, cores: usize) -> Result<Entrant> {
+    let one = predict(&verb.block, &machine, verb.blocks, 1)?.seconds;
+    let found = predict(&verb.block, &machine, verb.blocks, cores)?;
+    ensure!(found.seconds > 0.0, "{series}: nothing takes time");
+    let expected = Outcome { bytes: verb.expected.bytes, checksum: cores as u64 };
+    let work = move |meter: &mut Meter| {
+        meter.took(found.seconds);
+        meter.note("speed_up", one / found.seconds);
+        let shares = [found.busy.client, found.busy.read, found.busy.write];
+        for (what, share) in SHARED.into_iter().zip(shares) {
+            meter.note(&busy(what), share);
+        }
+        Ok(expected)
+    };
+    Ok(Entrant::new(series, expected, work).at(cores as f64, State::None))
+}
