@@ -49,16 +49,9 @@ pub struct TableSummary {
 }
 
 pub(super) fn summary(source: Source, options: &BatchOptions) -> Result<TableSummary> {
-    let table = Table::open(vec![source], options)?;
-    let all: Vec<usize> = (0..table.plan.columns.len()).collect();
-    let folded = Mutex::new(Folded::new(all.len()));
+    let mut table = Table::open(vec![source], options)?;
+    let folded = table.with_all_keys(folded)?;
     let lock = || folded.lock().unwrap_or_else(PoisonError::into_inner);
-    parse(&table, &all, &|file, block| {
-        let ranges = fold::of_block(&block);
-        let mut folded = lock();
-        folded.count(file, &block);
-        folded.join(&all, &block, ranges);
-    })?;
     let kinds = table.guesses.types(&table.plan);
     let again = lock().settle(&kinds);
     if !again.is_empty() {
@@ -72,6 +65,19 @@ pub(super) fn summary(source: Source, options: &BatchOptions) -> Result<TableSum
     }
     let folded = folded.into_inner().unwrap_or_else(PoisonError::into_inner);
     finish(&table, kinds, folded)
+}
+
+/// Parses all columns of all blocks once.
+fn folded(table: &Table) -> Result<Mutex<Folded>> {
+    let all: Vec<usize> = (0..table.plan.columns.len()).collect();
+    let folded = Mutex::new(Folded::new(all.len()));
+    parse(table, &all, &|file, block| {
+        let ranges = fold::of_block(&block);
+        let mut folded = folded.lock().unwrap_or_else(PoisonError::into_inner);
+        folded.count(file, &block);
+        folded.join(&all, &block, ranges);
+    })?;
+    Ok(folded)
 }
 
 fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<TableSummary> {
