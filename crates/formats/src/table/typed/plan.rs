@@ -71,7 +71,7 @@ impl Plan {
                 columns: head.names.len(),
                 ragged: options.ragged,
                 keys: (head.dialect.between == Between::Json)
-                    .then(|| Arc::new(Keys::new(&head.names, Others::Refuse))),
+                    .then(|| Arc::new(Keys::new(&head.names, others(options)))),
             },
             columns,
             order,
@@ -140,6 +140,11 @@ impl Plan {
         Some(&mut self.columns[at])
     }
 
+    /// Whether a key was met that is not a column and should be one.
+    pub(super) fn lacks_keys(&self) -> bool {
+        self.shape.keys.as_ref().is_some_and(|keys| keys.has_refused())
+    }
+
     /// Makes types that were found those that values must have from now on.
     pub(super) fn keep(&mut self, kinds: &[ColumnType]) {
         for (column, &kind) in self.columns.iter_mut().zip(kinds) {
@@ -166,6 +171,11 @@ impl Plan {
         }
         Arc::new(Schema::new(fields))
     }
+}
+
+/// What becomes of keys that are not columns: if columns are selected, those do not matter.
+fn others(options: &BatchOptions) -> Others {
+    if options.columns.is_some() { Others::Pass } else { Others::Refuse }
 }
 
 /// The columns that are read, in the order of the file, and their order in the batches.
