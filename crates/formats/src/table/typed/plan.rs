@@ -1,6 +1,6 @@
 //! Everything that is decided before the first record is read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -72,6 +72,7 @@ impl Plan {
                 ragged: options.ragged,
                 keys: (head.dialect.between == Between::Json)
                     .then(|| Arc::new(Keys::new(&head.names, others(options)))),
+                lacks_name: head.lacks_name,
             },
             columns,
             order,
@@ -94,6 +95,7 @@ impl Plan {
                 columns: 0,
                 ragged: Ragged::Refuse,
                 keys: Some(Arc::new(Keys::new(&[], Others::Pass))),
+                lacks_name: false,
             },
             columns: Vec::new(),
             order: Vec::new(),
@@ -200,6 +202,15 @@ fn columns(
     let mut shown: HashMap<usize, &str> = HashMap::new();
     for (key, name) in &options.rename {
         shown.insert(lookup.find(key)?, name);
+    }
+    let own =
+        |&index: &usize| shown.get(&index).map_or(head.names[index].as_str(), |&name| name);
+    let file_column = options.file_column.iter().map(String::as_str);
+    let mut taken: HashSet<&str> = HashSet::new();
+    if let Some(twice) =
+        sorted.iter().map(own).chain(file_column).find(|&name| !taken.insert(name))
+    {
+        return Err(format!("two columns have the name `{twice}` after `rename`"));
     }
     let column = |&index: &usize| {
         let renamed = shown.get(&index).map(|&name| name.to_owned());

@@ -10,7 +10,7 @@ use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
 use super::collect::{self, Found, Records};
-use super::faults::Problem;
+use super::faults::{self, Problem};
 use super::file::File;
 use super::guesses::Guesses;
 use super::head::{Decided, Head, Opening};
@@ -83,11 +83,25 @@ impl Table {
         let options = options.clone();
         let (wanted, has_all_keys) = (Vec::new(), true);
         let mut table = Self { options, files, heads, plan, guesses, wanted, has_all_keys };
+        table.check_names()?;
         table.choose()?;
         if table.options.form == BatchForm::JsonLines {
             table.guess_keys()?;
         }
         Ok(table)
+    }
+
+    /// Refuses names that Arrow's C interface cannot hand over.
+    fn check_names(&self) -> Result<()> {
+        let found = self.plan.columns.iter().find(|column| column.shown().contains('\0'));
+        let Some(column) = found else { return Ok(()) };
+        let (head, file) = (&self.heads[0], &self.files[0]);
+        let problem = faults::nul(head.named, column.index, column.shown());
+        match head.lines {
+            // It is a key, or a new name.
+            0 => Err(problem.without_place(file.path())),
+            _ => Err(problem.into_error(&file.text, file.origin())),
+        }
     }
 
     /// Takes the keys of the first records for those of all, if nothing depends on that but time.
@@ -113,7 +127,7 @@ impl Table {
         }
         self.guesses = Guesses::new(&self.plan);
         self.has_all_keys = false;
-        Ok(())
+        self.check_names()
     }
 
     /// Does something that fails if keys of objects are new, and does it again with all keys then.
@@ -129,7 +143,7 @@ impl Table {
 
     /// Finds the keys of all records, which are the columns.
     pub(super) fn find_keys(&mut self) -> Result<()> {
-        let found = self.collected()?;
+        let mut found = self.collected(self.options.rows)?;
         let path = self.files[0].path();
         if found.is_elsewhere
             && let Some(error) = found.error
@@ -143,7 +157,15 @@ impl Table {
             return Err(found.error.unwrap_or(error));
         }
         self.heads[0].names = found.names;
-        self.plan = match (Plan::new(path, &self.options, &self.heads[0]), found.error) {
+        let mut plan = Plan::new(path, &self.options, &self.heads[0]);
+        if plan.is_err() && found.error.is_none() && self.options.rows.is_some() {
+            // The columns that are named may be keys of records that are not read.
+            self.files.iter().for_each(|file| file.text.reached_end());
+            found = self.collected(None)?;
+            self.heads[0].names = found.names;
+            plan = Plan::new(path, &self.options, &self.heads[0]);
+        }
+        self.plan = match (plan, found.error) {
             (Ok(plan), _) => plan,
             // Of a line that is cut off, the rest may follow.
             (Err(_), Some(error)) if found.is_whole => return Err(error),
@@ -151,15 +173,17 @@ impl Table {
         };
         self.guesses = Guesses::new(&self.plan);
         self.has_all_keys = true;
-        Ok(())
+        self.check_names()
     }
 
-    fn collected(&self) -> Result<Found> {
+    /// Collects the keys of the records that are read, if there is a limit, or of all.
+    fn collected(&self, rows: Option<u64>) -> Result<Found> {
         let read = self.options.read.clone().without_progress();
         let records = |file: usize| {
             let pass = Pass { read: &read, ..self.pass(file) };
             let all = Extent::between(pass.data, pass.input.len().max(pass.data));
-            let wanted = self.options.starting_in.map_or(pass.wanted, |_| all);
+            let is_limited = rows.is_some() && self.options.starting_in.is_none();
+            let wanted = if is_limited { pass.wanted } else { all };
             Records { pass: Pass { wanted, ..pass }, read: self.wanted[file] }
         };
         let files: Vec<_> = (0..self.files.len()).map(records).collect();
