@@ -81,7 +81,8 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
     // Bytes count from the first one of the text until here.
     let options = shifted(options, first);
     let mut table = read_text(&text, &options).map_err(|fault| match fault.wrong {
-        Wrong::Column => fault,
+        // It is of no place.
+        _ if fault.line == 0 => fault,
         _ => Fault { byte: fault.byte + first, ..fault },
     })?;
     table.encoding = encoding;
@@ -107,6 +108,8 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let renamed = if header.is_empty() { Vec::new() } else { renamed };
     let shown = names::rename(options, &names)?;
     let mut readings = readings(options, &names)?;
+    let wanted: Vec<&str> = readings.iter().map(|one| shown[one.at].as_str()).collect();
+    names::check(&wanted, header.first().map_or((0, 0), |first| (first.line, first.at)))?;
     let mut in_file: Vec<usize> = (0..readings.len()).collect();
     in_file.sort_by_key(|&index| readings[index].at);
     let mut rows = 0;

@@ -2085,7 +2085,7 @@ swath_status swath_write(const char *path,
 /* ==========================================================================================
  * [15] Tables
  *
- * CSV with columns of any types, read and written as Arrow's C stream: nanoarrow, Arrow C++, duckdb and
+ * CSV and JSON Lines with columns of any types, read and written as Arrow's C stream: nanoarrow, Arrow C++, duckdb and
  * polars take it without a copy. You call `release` of the stream, and of each schema and array from it,
  * unless another library took it.
  *
@@ -2214,6 +2214,49 @@ enum swath_encoding
 typedef enum swath_encoding swath_encoding;
 #else
 typedef uint32_t swath_encoding;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The form of a table in its file.
+ */
+enum swath_table_form
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * By the end of the name: .csv; .tsv; .jsonl or .ndjson; .arrow, .feather or .ipc; .arrows. The
+     * end of a compressed stream after it does not count. A file that is read is CSV if its name
+     * ends in another way.
+     */
+    SWATH_TABLE_FORM_BY_NAME = 0,
+    /**
+     * Fields separated by commas, or by another delimiter.
+     */
+    SWATH_TABLE_FORM_CSV = 1,
+    /**
+     * The same, separated by tabs.
+     */
+    SWATH_TABLE_FORM_TSV = 2,
+    /**
+     * One JSON object per line.
+     */
+    SWATH_TABLE_FORM_JSON_LINES = 3,
+    /**
+     * Arrow's file format.
+     */
+    SWATH_TABLE_FORM_ARROW = 4,
+    /**
+     * Arrow's stream format.
+     */
+    SWATH_TABLE_FORM_ARROW_STREAM = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_table_form swath_table_form;
+#else
+typedef uint32_t swath_table_form;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -2365,6 +2408,16 @@ SWATH_MUST_CHECK
 swath_status swath_table_options_set_name_at(swath_table_options *options,
                                              size_t index,
                                              const char *name);
+
+/**
+ * Sets the form of the files: CSV, TSV or JSON Lines. In JSON Lines, each line is an object, and its
+ * keys are the columns; delimiter, blanks, header, quote, escape, comment, decimal point, thousands and
+ * ragged records have no meaning there, and are an error of the call that reads if they are set.
+ * Default: SWATH_TABLE_FORM_BY_NAME, which must be the same for all files.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_form(swath_table_options *options,
+                                          swath_table_form form);
 
 /**
  * Sets the byte that separates fields. Default 0: of tab, `,`, `;` and `|` the one with the most
@@ -2577,7 +2630,8 @@ typedef struct swath_table_report swath_table_report;
 /**
  * Reads text files with the same columns as one table, in the order of `paths`, into memory, by all
  * workers. Each column has the type that holds all its values in all files, or the one that `table`
- * sets; no value is guessed. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
+ * sets; no value is guessed. A name that ends in .jsonl or .ndjson is JSON Lines, and
+ * `swath_table_options_set_form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
  * gives what was read; call its `release` in any case, which after a failure of this call is NULL.
  * `table` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
  * `swath_table_report_free`. After a failure it is NULL.
@@ -2687,48 +2741,6 @@ bool swath_table_report_set_aside(const swath_table_report *report,
  * Frees a report; NULL is ignored.
  */
 void swath_table_report_free(swath_table_report *report);
-
-/**
- * The form of a table in its file.
- */
-enum swath_table_form
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * By the end of the name: .csv; .tsv; .jsonl or .ndjson; .arrow, .feather or .ipc; .arrows. The
-     * end of a compressed stream after it does not count.
-     */
-    SWATH_TABLE_FORM_BY_NAME = 0,
-    /**
-     * Fields separated by commas, or by another delimiter.
-     */
-    SWATH_TABLE_FORM_CSV = 1,
-    /**
-     * The same, separated by tabs.
-     */
-    SWATH_TABLE_FORM_TSV = 2,
-    /**
-     * One JSON object per line.
-     */
-    SWATH_TABLE_FORM_JSON_LINES = 3,
-    /**
-     * Arrow's file format.
-     */
-    SWATH_TABLE_FORM_ARROW = 4,
-    /**
-     * Arrow's stream format.
-     */
-    SWATH_TABLE_FORM_ARROW_STREAM = 5,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_table_form swath_table_form;
-#else
-typedef uint32_t swath_table_form;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
 
 /**
  * Which fields are quoted. A missing value never is.

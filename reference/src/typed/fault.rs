@@ -26,6 +26,8 @@ pub enum Wrong {
     Json,
     /// A key twice in an object.
     Twice,
+    /// A NUL byte in the name of a column.
+    Nul,
     /// There is no record, or fewer than lines of the header.
     Empty,
     /// An option names a column that does not exist, or names it twice.
@@ -46,6 +48,7 @@ impl Wrong {
             Self::Misfit => "misfit".to_owned(),
             Self::Json => "json".to_owned(),
             Self::Twice => "twice".to_owned(),
+            Self::Nul => "nul".to_owned(),
             Self::Empty => "empty".to_owned(),
             Self::Column => "column".to_owned(),
         }

@@ -68,6 +68,8 @@ impl Seen {
                 self.date = true;
                 self.outside |= is_outside(i128::from(*day) * DAY);
             }
+            // Its zone moves it out of the years that there are.
+            Kind::Moment(moment) if !moment.is_in_years() => self.text = true,
             Kind::Moment(moment) => {
                 self.moment |= !moment.is_zoned;
                 self.zoned |= moment.is_zoned;
@@ -125,9 +127,9 @@ impl Seen {
     }
 }
 
-/// Whether 64 bits do not hold these nanoseconds.
+/// Whether 64 bits do not hold these nanoseconds. The least number is a missing value to numpy.
 fn is_outside(nanoseconds: i128) -> bool {
-    i64::try_from(nanoseconds).is_err()
+    i64::try_from(nanoseconds).map_or(true, |value| value == i64::MIN)
 }
 
 #[cfg(test)]
@@ -182,6 +184,11 @@ mod tests {
             ("2020-01-01T00:00:00.1234567|1600-01-01", "text"),
             ("2020-01-01T00:00:00.123456|1600-01-01", "timestamp[us]"),
             ("2020-01-01|5", "text"),
+            ("0001-01-01T01:00+01", "timestamp[us, UTC]"),
+            ("0001-01-01T00:59+01", "text"),
+            ("9999-12-31T23:00-01", "text"),
+            ("1677-09-21T00:12:43.145224193", "timestamp[ns]"),
+            ("1677-09-21T00:12:43.145224192", "text"),
         ] {
             assert_eq!(join(fields), wanted, "{fields}");
         }

@@ -16,7 +16,11 @@ use super::{Table, readings};
 /// The first fault in the order of the text.
 pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let lines = lines(text, options.skip_rows);
-    let found = keys(&lines, options);
+    let most = match (options.starting_in, options.rows) {
+        (None, Some(rows)) => rows,
+        _ => usize::MAX,
+    };
+    let mut found = keys(&lines, most);
     if found.records == 0 && options.rows != Some(0) {
         return Err(found.fault.unwrap_or(Fault::new(Wrong::Empty, 1, text.len())));
     }
@@ -29,8 +33,12 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     {
         return Err(fault.clone());
     }
-    let described = names::rename(options, &found.names)
-        .and_then(|shown| Ok((shown, readings(options, &found.names)?)));
+    let mut described = describe(options, &found.names);
+    if described.is_err() && found.fault.is_none() && options.rows.is_some() {
+        // The columns that are named may be keys of records that are not read.
+        found = keys(&lines, usize::MAX);
+        described = describe(options, &found.names);
+    }
     let (shown, mut readings) = match (described, found.fault) {
         (Ok(described), _) => described,
         // A line that is cut off may be the reason.
@@ -69,6 +77,15 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     })
 }
 
+/// The names of the result, and the columns to read.
+fn describe(options: &Options, names: &[String]) -> Result<(Vec<String>, Vec<Reading>), Fault> {
+    let shown = names::rename(options, names)?;
+    let readings = readings(options, names)?;
+    let wanted: Vec<&str> = readings.iter().map(|one| shown[one.at].as_str()).collect();
+    names::check(&wanted, (0, 0))?;
+    Ok((shown, readings))
+}
+
 /// All lines that are not blank.
 fn lines(text: &[u8], skipped: usize) -> Vec<Line<'_>> {
     let mut place = Place::start(text);
@@ -101,11 +118,7 @@ struct Found {
 }
 
 /// The keys of all objects up to the first fault.
-fn keys(lines: &[Line<'_>], options: &Options) -> Found {
-    let most = match (options.starting_in, options.rows) {
-        (None, Some(rows)) => rows,
-        _ => usize::MAX,
-    };
+fn keys(lines: &[Line<'_>], most: usize) -> Found {
     let mut found = Found { names: Vec::new(), records: 0, fault: None };
     for line in lines.iter().take(most) {
         let object = line.object();

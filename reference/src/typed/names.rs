@@ -1,6 +1,6 @@
 //! Names of columns, and the columns that are wanted.
 
-use super::fault::Fault;
+use super::fault::{Fault, Wrong};
 use super::options::{Key, Options};
 use super::records::{Record, trim};
 
@@ -89,13 +89,28 @@ pub(super) fn wanted(options: &Options, names: &[String]) -> Result<Vec<usize>, 
 ///
 /// # Errors
 ///
-/// A column that does not exist is renamed, or two columns then have the same name.
+/// A column that does not exist is renamed.
 pub(super) fn rename(options: &Options, names: &[String]) -> Result<Vec<String>, Fault> {
     let mut renamed = names.to_vec();
     for (key, name) in &options.rename {
         renamed[find(key, names)?].clone_from(name);
     }
     Ok(renamed)
+}
+
+/// Looks at the names of the result; `place` is the line and the byte of the header.
+///
+/// # Errors
+///
+/// Two columns have the same name, or one has a NUL byte in it.
+pub(super) fn check(shown: &[&str], place: (usize, usize)) -> Result<(), Fault> {
+    if (1..shown.len()).any(|at| shown[..at].contains(&shown[at])) {
+        return Err(Fault::of_options());
+    }
+    match shown.iter().any(|name| name.contains('\0')) {
+        true => Err(Fault::new(Wrong::Nul, place.0, place.1)),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,13 @@ pub(super) struct Moment {
     pub is_zoned: bool,
 }
 
+impl Moment {
+    /// Whether it is in the years 1 to 9999.
+    pub(super) fn is_in_years(&self) -> bool {
+        (-719_162 * DAY..2_932_897 * DAY).contains(&self.nanoseconds)
+    }
+}
+
 /// Nanoseconds of a day.
 pub(super) const DAY: i128 = 86_400 * SECOND;
 const SECOND: i128 = 1_000_000_000;

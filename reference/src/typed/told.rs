@@ -96,7 +96,8 @@ fn timestamp(text: &[u8], format: Option<&str>, unit: Unit, zoned: bool) -> Opti
     }?;
     let step = unit.nanoseconds();
     let is_exact = found.nanoseconds % step == 0;
-    let fits = i64::try_from(found.nanoseconds / step).is_ok();
-    (found.is_zoned == zoned && is_exact && fits)
+    // The least number is a missing value to numpy.
+    let fits = i64::try_from(found.nanoseconds / step).is_ok_and(|value| value != i64::MIN);
+    (found.is_in_years() && found.is_zoned == zoned && is_exact && fits)
         .then_some(Value::Timestamp { nanoseconds: found.nanoseconds, zoned })
 }

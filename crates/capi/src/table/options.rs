@@ -2,9 +2,12 @@
 
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
+use std::path::Path;
 
 use swath::Extent;
-use swath_formats::table::{self, BatchOptions, ColumnKey, ColumnType, Delimiter, HeaderLine};
+use swath_formats::table::{
+    self, BatchForm, BatchOptions, ColumnKey, ColumnType, Delimiter, HeaderLine,
+};
 
 use crate::failure::{Failure, Result};
 use crate::guard::quietly;
@@ -13,6 +16,7 @@ use crate::options::SWATH_TO_END;
 use crate::pointer::{self, value};
 use crate::setter::{Holds, change, made, put, set};
 use crate::status::Status;
+use crate::table::write_options::TableForm;
 
 /// How the bytes of a text become characters.
 #[repr(u32)]
@@ -61,6 +65,7 @@ numbers!(Dictionary, "swath_dictionary", [Told, All] -> table::Dictionary);
 #[derive(Debug, Default)]
 pub struct TableOptions {
     options: BatchOptions,
+    form: TableForm,
     delimiter: Option<Delimiter>,
     rows: Option<u64>,
     file_column: Option<String>,
@@ -80,9 +85,15 @@ impl Holds for TableOptions {
 }
 
 impl TableOptions {
-    /// The settings of C for the library; the defaults for NULL.
-    pub(super) fn of(options: Option<&Self>) -> BatchOptions {
-        let Some(set) = options else { return BatchOptions::new() };
+    /// The settings of C for the library; the defaults for NULL. Names of the files may say the form.
+    pub(super) fn of(options: Option<&Self>, paths: &[&Path]) -> Result<BatchOptions> {
+        let form = form(options.map_or(TableForm::ByName, |set| set.form), paths)?;
+        let Some(set) = options else { return Ok(BatchOptions::new().with_form(form)) };
+        Ok(set.settings().with_form(form))
+    }
+
+    fn settings(&self) -> BatchOptions {
+        let set = self;
         let mut options = set
             .options
             .clone()
@@ -96,6 +107,27 @@ impl TableOptions {
         match &set.columns[..] {
             [] => options,
             columns => options.with_columns(columns.to_vec()),
+        }
+    }
+}
+
+/// The form of files.
+fn form(told: TableForm, paths: &[&Path]) -> Result<BatchForm> {
+    let named = |path: &&Path| BatchForm::of_name(path).unwrap_or(BatchForm::Csv);
+    let first = match told.known() {
+        Some(told) => return Ok(told),
+        None => paths.first().map_or(BatchForm::Csv, named),
+    };
+    match paths.iter().find(|&&path| named(&path) != first) {
+        None => Ok(first),
+        Some(other) => {
+            let text = format!(
+                "{} is of another form than {}; try: set the form of all with \
+                 swath_table_options_set_form",
+                other.display(),
+                paths[0].display()
+            );
+            Err(Failure::invalid(text).at_path(other))
         }
     }
 }
@@ -117,6 +149,21 @@ pub extern "C" fn swath_table_options_new(
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_options_free(options: Option<Box<TableOptions>>) {
     quietly(|| drop(options));
+}
+
+/// Sets the form of the files: CSV, TSV or JSON Lines. In JSON Lines, each line is an object, and its
+/// keys are the columns; delimiter, blanks, header, quote, escape, comment, decimal point, thousands and
+/// ragged records have no meaning there, and are an error of the call that reads if they are set.
+/// Default: SWATH_TABLE_FORM_BY_NAME, which must be the same for all files.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_options_set_form(
+    options: Option<&mut TableOptions>,
+    form: MaybeUninit<TableForm>,
+) -> Status {
+    change(options, |options| {
+        options.form = value(form)?;
+        Ok(())
+    })
 }
 
 /// Sets the byte that separates fields. Default 0: of tab, `,`, `;` and `|` the one with the most

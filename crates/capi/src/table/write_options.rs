@@ -17,7 +17,8 @@ use crate::status::Status;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableForm {
     /// By the end of the name: .csv; .tsv; .jsonl or .ndjson; .arrow, .feather or .ipc; .arrows. The
-    /// end of a compressed stream after it does not count.
+    /// end of a compressed stream after it does not count. A file that is read is CSV if its name
+    /// ends in another way.
     #[default]
     ByName = 0,
     /// Fields separated by commas, or by another delimiter.
@@ -34,7 +35,7 @@ pub enum TableForm {
 numbers!(TableForm, "swath_table_form", [ByName, Csv, Tsv, JsonLines, Arrow, ArrowStream]);
 
 impl TableForm {
-    fn known(self) -> Option<BatchForm> {
+    pub(super) fn known(self) -> Option<BatchForm> {
         match self {
             Self::ByName => None,
             Self::Csv => Some(BatchForm::Csv),

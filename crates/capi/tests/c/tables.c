@@ -236,6 +236,83 @@ static void more_dialects(void) {
     swath_table_options_free(options);
 }
 
+static void json_lines(void) {
+    struct table table;
+    swath_table_report *report = NULL;
+    swath_table_options *options = NULL;
+    const char *lines = "{\"id\": 1, \"at\": \"1970-01-02\"}\n\n"
+                        "{\"id\": 2, \"tags\": [1, {}], \"n\": \"7\"}\n";
+    make_text("log.ndjson", lines);
+    make_text("log.txt", lines);
+    open_table(&table, "log.ndjson", NULL, &report);
+    CHECK(table.batch.length == 2 && table.schema.n_children == 4);
+    CHECK(integer(column(&table, 0, "id", "l"), 1) == 2);
+    const struct ArrowArray *at = column(&table, 1, "at", "tdD");
+    CHECK(has(at, 0) && !has(at, 1));
+    const struct ArrowArray *tags = column(&table, 2, "tags", "U");
+    CHECK(!has(tags, 0) && is_text(tags, 1, "[1, {}]"));
+    leave(&table);
+    CHECK(swath_table_report_header_lines(report) == 0);
+    CHECK(swath_table_report_delimiter(report) == NULL);
+    CHECK(swath_table_report_column(report, 3)->line == 3);
+    swath_table_report_free(report);
+
+    /* The same options fit, and the form may be set. */
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_form(options, SWATH_TABLE_FORM_JSON_LINES));
+    OK(swath_table_options_add_column(options, "n"));
+    OK(swath_table_options_set_type(options, "n", "i8"));
+    OK(swath_table_options_set_name(options, "n", "number"));
+    OK(swath_table_options_set_rows(options, 2));
+    const char *path = "log.txt";
+    OK(swath_table_stream(&path, 1, NULL, options, &table.stream, NULL));
+    take(&table);
+    const struct ArrowArray *number = column(&table, 0, "number", "c");
+    CHECK(number->length == 2 && !has(number, 0));
+    CHECK(((const int8_t *)number->buffers[1])[number->offset + 1] == 7);
+    leave(&table);
+    OK(swath_table_options_set_delimiter(options, ';'));
+    struct ArrowArrayStream stream;
+    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`delimiter` has no meaning in JSON Lines");
+    OK(swath_table_options_set_form(options, SWATH_TABLE_FORM_ARROW));
+    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_form(options, (swath_table_form)99),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_form(NULL, SWATH_TABLE_FORM_CSV),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    swath_table_options_free(options);
+
+    const char *both[] = {"log.ndjson", "log.txt"};
+    FAILS(swath_table_read(both, 2, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("log.txt is of another form than log.ndjson; try: set the form of all");
+    make_text("bad.jsonl", "{\"a\": 1}\n{\"a\": }\n");
+    path = "bad.jsonl";
+    FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
+    SAYS("bad.jsonl on line 2 at byte 15: not JSON: a value is expected");
+}
+
+/* Hints name functions of this library, and a name that C cannot hold is refused. */
+static void hints(void) {
+    struct ArrowArrayStream stream;
+    const char *path = "nul.csv";
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite("a\0b,c\n1,x\0\n", 1, 11, file) == 11 && fclose(file) == 0);
+    FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
+    SAYS("nul.csv on line 1 at byte 0: a NUL byte in the name of column index 0");
+    SAYS("by its index with swath_table_options_set_name_at");
+    struct table table;
+    swath_table_options *options = NULL;
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_name_at(options, 0, "ab"));
+    open_table(&table, path, options, NULL);
+    CHECK(integer(column(&table, 0, "ab", "l"), 0) == 1);
+    leave(&table);
+    swath_table_options_free(options);
+}
+
 /* How many rows a stream has. */
 static int64_t count(struct ArrowArrayStream *stream) {
     int64_t rows = 0;
@@ -779,6 +856,8 @@ int main(void) {
     streams();
     wrong_text();
     wrong_arguments();
+    json_lines();
+    hints();
     written();
     of_others();
     return 0;

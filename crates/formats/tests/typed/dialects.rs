@@ -160,3 +160,90 @@ fn the_delimiter_and_the_header_are_found() {
         check(text, &BatchOptions::new(), wanted);
     }
 }
+
+#[test]
+fn half_a_character_of_utf16_is_found_at_its_byte_in_the_file() {
+    let text = |text: &str, at: usize, half: &[u8]| {
+        let mut bytes = b"\xff\xfe".to_vec();
+        bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+        bytes.splice(at..at, half.iter().copied());
+        bytes
+    };
+    let error = |bytes: Vec<u8>| read(bytes, &BatchOptions::new()).expect_err("damaged");
+    // Sixteen units before it: the last character takes two of them.
+    let lone = error(text("n,town\né,\u{1f600}\u{20ac}xy\nb,c\n", 30, &[0, 0xd8]));
+    let says = "half of a character at byte 30 of the file in UTF-16 in column `town`";
+    assert!(lone.contains("on line 2") && lone.contains(says), "{lone}");
+    let odd = error(text("n,town\né,x", 22, &[7]));
+    assert!(odd.contains("half of a character at byte 22 of the file in UTF-16"), "{odd}");
+    assert!(odd.contains("try: copy the file again if it ends there"), "{odd}");
+    let name = error(text("n,town\né,x\n", 4, &[0, 0xdc]));
+    assert!(
+        name.contains("half of a character at byte 4 of the file in UTF-16 in a name"),
+        "{name}"
+    );
+}
+
+#[test]
+fn a_header_of_r_without_a_name_for_row_names_is_explained() {
+    let short = "the header has one name less, as R writes it if rows have names";
+    refused("a,b\nx,1,2\ny,3,4\n", &BatchOptions::new(), short);
+    refused("a\tb\n\nx\t1\t2\n", &BatchOptions::new(), "name the first column in the header");
+    let error = |text: &str| read(text, &BatchOptions::new()).expect_err("ragged");
+    // Not if it is another row, or a delimiter ends each line.
+    for text in ["a,b\n1,2\nx,3,4\n", "a,b\n1,2,\n3,4,\n", "a,b\n1,2,3,4\n"] {
+        assert!(!error(text).contains(short), "{text}");
+    }
+    // As `write.table` writes it without further arguments.
+    let blanks = error("\"a\" \"b\"\n\"x\" 1 2\n");
+    assert!(
+        blanks.contains("try: set the delimiter, to blanks if spaces separate"),
+        "{blanks}"
+    );
+    let told = BatchOptions::new().with_delimiter(swath_formats::table::Delimiter::Blanks);
+    refused("\"a\" \"b\"\n\"x\" 1 2\n", &told, short);
+    let named = told.with_skip_rows(1).with_rename([(0, "row"), (1, "a"), (2, "b")]);
+    check("\"a\" \"b\"\n\"x\" 1 2\n", &named, &["row text: \"x\"", "a 64: 1", "b 64: 2"]);
+}
+
+#[test]
+fn a_nul_in_a_name_is_refused_at_its_line() {
+    let error = read("\na,b\0\n1,2\n", &BatchOptions::new()).expect_err("a NUL");
+    let says = "on line 2 at byte 1: a NUL byte in the name of column index 1: `b\\u{0}`";
+    assert!(error.contains(says), "{error}");
+    assert!(error.contains("try: give the column another name by its index"), "{error}");
+    let renamed = BatchOptions::new().with_rename([(1, "b")]);
+    check("a,b\0\n1,x\0\n", &renamed, &["a 64: 1", "b text: \"x\\0\""]);
+    let given = BatchOptions::new().with_rename([(0, "a\0")]);
+    refused("a\n1\n", &given, "a NUL byte in the name of column index 0");
+}
+
+#[test]
+fn two_columns_do_not_get_the_same_name() {
+    let renamed = BatchOptions::new().with_rename([("a", "b")]);
+    refused("a,b\n1,2\n", &renamed, "two columns have the name `b` after `rename`");
+    check("a,b\n1,2\n", &renamed.clone().with_columns(["a"]), &["b 64: 1"]);
+    let exchanged = BatchOptions::new().with_rename([("a", "b"), ("b", "a")]);
+    check("a,b\n1,x\n", &exchanged, &["b 64: 1", "a text: \"x\""]);
+    refused(
+        "a,b\n1,2\n",
+        &BatchOptions::new().with_file_column("a"),
+        "two columns have the name",
+    );
+}
+
+#[test]
+fn a_timestamp_out_of_range_says_the_range() {
+    use arrow_schema::TimeUnit::{Microsecond, Nanosecond};
+    let told = |kind| BatchOptions::new().with_types([("t", kind)]);
+    refused(
+        "t\n0001-01-01T00:30+01\n",
+        &told(ColumnType::Zoned(Microsecond)),
+        "out of the range of type timestamp[us, UTC] (years 1 to 9999 in UTC)",
+    );
+    refused(
+        "t\n1677-09-21T00:12:43.145224192\n",
+        &told(ColumnType::Timestamp(Nanosecond)),
+        "out of the range of type timestamp[ns] (1677-09-21 to 2262-04-11)",
+    );
+}

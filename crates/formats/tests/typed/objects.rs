@@ -63,6 +63,33 @@ fn types_and_words_are_those_given() {
 }
 
 #[test]
+fn a_column_that_is_named_may_be_a_key_of_records_that_are_not_read() {
+    let text = "{\"a\":1}\n{\"a\":2,\"late\":3}\n{\"later\":4}\n";
+    let few = || options().with_rows(1);
+    let found = |given: BatchOptions| table(&read(text, &given).expect("a table"));
+    assert_eq!(found(few()), ["a 64: 1"]);
+    assert_eq!(found(few().with_columns(["late", "a"])), ["late null: _", "a 64: 1"]);
+    assert_eq!(found(few().with_columns([2])), ["later null: _"]);
+    let told = few().with_types([("late", ColumnType::I8)]);
+    assert_eq!(found(told), ["a 64: 1", "late 8: _", "later null: _"]);
+    let error = read(text, &few().with_columns(["none"])).expect_err("there is none");
+    assert!(error.contains("none"), "{error}");
+    let wrong = format!("{text}x\n");
+    let late = read(&wrong, &few().with_columns(["late"])).expect("it is before the fault");
+    assert_eq!(table(&late), ["late null: _"]);
+}
+
+#[test]
+fn a_nul_in_a_key_is_refused_unless_it_gets_another_name() {
+    let text = "{\"a\\u0000b\":1}\n";
+    let error = refused(text);
+    assert!(error.contains("a NUL byte in the name of column index 0: `a\\u{0}b`"), "{error}");
+    assert!(error.contains("try: give the column another name by its index"), "{error}");
+    let renamed = options().with_rename([(0, "ab")]);
+    assert_eq!(table(&read(text, &renamed).expect("a table")), ["ab 64: 1"]);
+}
+
+#[test]
 fn errors_say_line_byte_and_what_to_try() {
     let good = "{\"a\":1}\n";
     for (line, at, words) in [

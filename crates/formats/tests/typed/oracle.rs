@@ -233,7 +233,9 @@ fn fault(error: &Error) -> Fault {
     let wrong = [
         ("not JSON", Wrong::Json),
         ("a key that the object has already", Wrong::Twice),
+        ("a NUL byte in the name", Wrong::Nul),
         ("not UTF-8", Wrong::Encoding),
+        ("half of a character", Wrong::Encoding),
         ("carriage return", Wrong::Return),
         ("text after a closing quote", Wrong::AfterQuote),
         ("a quote opens here", Wrong::OpenQuote),
@@ -245,6 +247,9 @@ fn fault(error: &Error) -> Fault {
     ];
     let found = wrong.into_iter().find(|(words, _)| text.contains(words));
     let wrong = found.map_or_else(|| ragged(&text), |(_, wrong)| wrong);
+    if wrong == Wrong::Nul && error.offset().is_none() {
+        return Fault::new(wrong, 0, 0);
+    }
     let byte = number(error.offset().unwrap_or_else(|| panic!("{text}")));
     let line = error.line().map_or(0, number);
     let column = text.split_once(" in column `").map(|(_, rest)| {

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use arrow_schema::TimeUnit;
 use swath::ReadOptions;
 
 use super::json::Flaw;
@@ -12,6 +13,9 @@ use super::values::{ColumnType, Misfit};
 use crate::error::{Error, FormatReason};
 use crate::input::Text;
 
+/// How the detail begins of a fault in the encoding.
+const NOT_UTF_8: &str = "bytes that are not UTF-8";
+const AFTER_QUOTE: &str = "text after a closing quote";
 /// Characters of a field that a message shows.
 const SHOWN: usize = 40;
 
@@ -20,6 +24,8 @@ const SHOWN: usize = 40;
 pub(super) struct Origin {
     /// Whether it was in another encoding than UTF-8.
     pub(super) is_decoded: bool,
+    /// If that is UTF-16, the byte of the file at which it begins.
+    pub(super) utf16: Option<u64>,
     /// Bytes and lines of the file before it.
     pub(super) bytes: u64,
     pub(super) lines: u64,
@@ -39,7 +45,10 @@ pub(super) struct Problem {
 
 impl Problem {
     /// Turns it into an error. To count the lines, everything before the record is read once more.
-    pub(super) fn into_error(self, input: &Text, origin: Origin) -> Error {
+    pub(super) fn into_error(mut self, input: &Text, origin: Origin) -> Error {
+        if let Some(begin) = origin.utf16 {
+            self.say_where(input, begin);
+        }
         let detail = match origin.is_decoded {
             true => self.detail + " (bytes count in the text as UTF-8)",
             false => self.detail,
@@ -53,6 +62,55 @@ impl Problem {
         };
         error.hint(self.hint)
     }
+
+    /// Turns it into an error of something that is not at one place.
+    pub(super) fn without_place(self, path: &Path) -> Error {
+        Error::reading(path, self.reason, self.detail).hint(self.hint)
+    }
+
+    /// Says that the delimiter may be what is wrong.
+    pub(super) fn of_one_column(mut self) -> Self {
+        if self.detail == AFTER_QUOTE {
+            self.hint = "set the delimiter, to blanks if spaces separate the fields; or double the \
+                         quotes inside a quoted field";
+        }
+        self
+    }
+
+    /// Says that the header has one name less than the first record after it has fields.
+    fn of_short_header(mut self) -> Self {
+        self.detail += ": the header has one name less, as R writes it if rows have names";
+        self.hint = "name the first column in the header (in R, pass `col.names = NA`), or leave the \
+                     header out with `skip_rows` and `header`, and name the columns with `rename`";
+        self
+    }
+
+    /// Says which byte of a file in UTF-16 is not a character, if that is the fault.
+    fn say_where(&mut self, input: &Text, begin: u64) {
+        /// Bytes of a field that are looked at.
+        const LOOKED: u64 = 1 << 20;
+        let Some(rest) = self.detail.strip_prefix(NOT_UTF_8) else { return };
+        // What could not be decoded became this byte.
+        let from = ReadOptions::new().with_workers(1).with_offset(self.offset);
+        let from = from.with_len((input.len() - self.offset).min(LOOKED));
+        let before = ReadOptions::new().with_workers(1);
+        let Ok(after) = from.read(input.source()) else { return };
+        let Some(len) = after.buffer.iter().position(|&byte| byte == 0xff) else { return };
+        let Ok(text) = before.with_len(self.offset + len as u64).read(input.source()) else {
+            return;
+        };
+        let at = begin + 2 * units(&text.buffer);
+        self.detail = format!("half of a character at byte {at} of the file in UTF-16{rest}");
+        self.hint = "copy the file again if it ends there; otherwise write it again, or pass its \
+                     encoding with `encoding`";
+    }
+}
+
+/// How many units of UTF-16 a decoded text was. Each byte that is in no character was one.
+fn units(text: &[u8]) -> u64 {
+    let starts = text.iter().filter(|&&byte| !matches!(byte, 0x80..=0xbf)).count() as u64;
+    let pairs = text.iter().filter(|&&byte| matches!(byte, 0xf0..=0xf4)).count() as u64;
+    starts + pairs
 }
 
 /// Returns the fault of a record that cannot be split; `record` is where it begins, and the position
@@ -74,7 +132,7 @@ pub(super) fn wrong(wrong: Wrong, offset: u64) -> Problem {
             "remove it, or set another escape",
         ),
         Wrong::AfterQuote(_) => (
-            "text after a closing quote",
+            AFTER_QUOTE,
             "double the quotes inside a quoted field, or set another quote, or none",
         ),
         Wrong::LoneReturn(_) => {
@@ -119,11 +177,13 @@ pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem 
     let Refused { column: name, told, raw, misfit } = refused;
     let (reason, why) = match misfit {
         Misfit::Form => (FormatReason::Malformed, format!("not a value of type {told}")),
-        Misfit::Range => (FormatReason::TooLarge, format!("out of the range of type {told}")),
+        Misfit::Range => {
+            (FormatReason::TooLarge, format!("out of the range of type {told}{}", years(told)))
+        }
         Misfit::Inexact => {
             (FormatReason::Malformed, format!("more digits after the second than {told} holds"))
         }
-        Misfit::Encoding => (FormatReason::Malformed, "bytes that are not UTF-8".to_owned()),
+        Misfit::Encoding => (FormatReason::Malformed, NOT_UTF_8.to_owned()),
         Misfit::Room => {
             (FormatReason::TooLarge, "a text that is too long for Arrow".to_owned())
         }
@@ -139,6 +199,16 @@ pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem 
     Problem { record, offset, reason, detail, hint }
 }
 
+/// The range of a timestamp, as words after its type.
+fn years(told: ColumnType) -> &'static str {
+    match told {
+        ColumnType::Timestamp(TimeUnit::Nanosecond)
+        | ColumnType::Zoned(TimeUnit::Nanosecond) => " (1677-09-21 to 2262-04-11)",
+        ColumnType::Zoned(_) => " (years 1 to 9999 in UTC)",
+        _ => "",
+    }
+}
+
 /// The first characters of a field.
 fn shown(raw: &[u8]) -> String {
     let text = crate::error::shown(raw);
@@ -148,13 +218,20 @@ fn shown(raw: &[u8]) -> String {
     }
 }
 
+/// The same for a record of a table of this shape.
+pub(super) fn of_record(record: u64, found: usize, shape: &Shape) -> Problem {
+    let problem = ragged(record, found, shape.columns, shape.ragged);
+    match shape.lacks_name && found == shape.columns + 1 {
+        true => problem.of_short_header(),
+        false => problem,
+    }
+}
+
 /// Returns the fault that splitting found.
 pub(super) fn of_rows(fault: Fault, record: u64, base: u64, shape: &Shape) -> Problem {
     match fault {
         Fault::Wrong(wrong) => split(wrong, record, base),
-        Fault::Ragged { at, found } => {
-            ragged(base + at as u64, found, shape.columns, shape.ragged)
-        }
+        Fault::Ragged { at, found } => of_record(base + at as u64, found, shape),
         Fault::Json { record, flaw: Flaw { wrong, at } } => {
             let (detail, hint) = wrong.words();
             Problem {
@@ -175,13 +252,26 @@ pub(super) fn of_rows(fault: Fault, record: u64, base: u64, shape: &Shape) -> Pr
     }
 }
 
+/// Returns the fault of a name with a NUL byte, which Arrow's C interface cannot hand over.
+pub(super) fn nul(record: u64, index: usize, name: &str) -> Problem {
+    let name = shown(name.as_bytes());
+    Problem {
+        record,
+        offset: record,
+        reason: FormatReason::Malformed,
+        detail: format!("a NUL byte in the name of column index {index}: `{name}`"),
+        hint: "give the column another name by its index with `rename`, or pass `encoding` if the file \
+               is UTF-16",
+    }
+}
+
 /// Returns the fault of a name that is not UTF-8.
 pub(super) fn name(record: u64, offset: u64, raw: &[u8]) -> Problem {
     Problem {
         record,
         offset,
         reason: FormatReason::Malformed,
-        detail: format!("bytes that are not UTF-8 in a name: `{}`", shown(raw)),
+        detail: format!("{NOT_UTF_8} in a name: `{}`", shown(raw)),
         hint: "pass the encoding of the file with `encoding`",
     }
 }

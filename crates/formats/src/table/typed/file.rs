@@ -18,6 +18,8 @@ pub(super) struct File {
     pub(super) begin: u64,
     /// Never [`Encoding::Auto`].
     pub(super) encoding: Encoding,
+    /// Bytes of the file before the text.
+    mark: u64,
     /// What came before the text, if it is a part of a pipe.
     pub(super) before: Origin,
 }
@@ -55,12 +57,14 @@ impl File {
             Encoding::Utf8 => (text, mark as u64),
             other => (encode::decoded(&text, other, mark as u64)?, 0),
         };
-        Ok(Self { text, begin, encoding, before: Origin::default() })
+        Ok(Self { text, begin, encoding, mark: mark as u64, before: Origin::default() })
     }
 
     /// Where its text is from.
     pub(super) fn origin(&self) -> Origin {
-        Origin { is_decoded: self.encoding != Encoding::Utf8, ..self.before }
+        let is_utf16 = matches!(self.encoding, Encoding::Utf16Le | Encoding::Utf16Be);
+        let utf16 = is_utf16.then_some(self.mark);
+        Origin { is_decoded: self.encoding != Encoding::Utf8, utf16, ..self.before }
     }
 
     /// The name in messages.

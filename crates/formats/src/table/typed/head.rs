@@ -24,8 +24,12 @@ pub(super) struct Head {
     /// The name of each column, which no other one has.
     pub(super) names: Vec<String>,
     pub(super) renamed: Vec<Renamed>,
+    /// Where the first record of the names begins.
+    pub(super) named: u64,
     /// Where the first record after the names begins.
     pub(super) data: u64,
+    /// Whether that one has one field more than there are names.
+    pub(super) lacks_name: bool,
 }
 
 /// What an earlier file of the same table decided.
@@ -52,18 +56,29 @@ impl Opening<'_> {
         self.skip(&mut prefix)?;
         if self.options.form == BatchForm::JsonLines {
             let (names, renamed) = (Vec::new(), Vec::new());
-            let data = prefix.base;
-            return Ok(Head { dialect: Dialect::JSON, lines: 0, names, renamed, data });
+            let (dialect, data) = (Dialect::JSON, prefix.base);
+            return Ok(Head {
+                dialect,
+                lines: 0,
+                names,
+                renamed,
+                named: data,
+                data,
+                lacks_name: false,
+            });
         }
         let dialect = self.dialect(&mut prefix)?;
         let lines = self.lines(&mut prefix, dialect)?;
         let mut header = Vec::new();
-        let mut at = 0;
+        let (mut at, mut named) = (0, prefix.base);
         let mut columns = None;
         for _ in 0..lines {
             let record = self.next(&mut prefix, dialect, at)?;
             let columns = *columns.get_or_insert(record.fields.len());
             self.check_room(columns, prefix.base + record.at as u64)?;
+            if header.is_empty() {
+                named = prefix.base + record.at as u64;
+            }
             header.push(self.parts(&prefix, &record, dialect, columns)?);
             at = record.next;
         }
@@ -78,7 +93,8 @@ impl Opening<'_> {
         };
         let (names, renamed) = distinct(joined(header, columns));
         let renamed = if lines == 0 { Vec::new() } else { renamed };
-        Ok(Head { dialect, lines, names, renamed, data })
+        let lacks_name = lines > 0 && lacks_name(&prefix.bytes[at..], dialect, names.len());
+        Ok(Head { dialect, lines, names, renamed, named, data, lacks_name })
     }
 
     /// Skips the lines that the options say.
@@ -150,7 +166,11 @@ impl Opening<'_> {
                 Ok((Line::Skipped, next)) if is_known && !is_over => at = next,
                 Ok(_) if is_known => return Err(self.empty(prefix)),
                 Err(wrong) if is_known || !may_end_later(wrong, prefix.bytes.len()) => {
-                    let problem = faults::split(wrong, prefix.base + at as u64, prefix.base);
+                    let record = prefix.base + at as u64;
+                    let mut problem = faults::split(wrong, record, prefix.base);
+                    if dialect.between == Between::Nothing {
+                        problem = problem.of_one_column();
+                    }
                     return Err(problem.into_error(self.input, self.origin));
                 }
                 _ => {
@@ -248,6 +268,25 @@ fn excels(text: &[u8]) -> Option<(u8, usize)> {
     };
     let is_delimiter = byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n');
     is_delimiter.then_some((*byte, len))
+}
+
+/// Whether the first record of a text has one field more than there are names, and that is not the empty
+/// one after a delimiter at the end of the line.
+fn lacks_name(text: &[u8], dialect: Dialect, names: usize) -> bool {
+    let mut at = 0;
+    while at < text.len() {
+        let (mut count, mut is_empty) = (0, false);
+        let split = Records { text, dialect }.split(at, |place| {
+            count += 1;
+            is_empty = place.start == place.end;
+        });
+        match split {
+            Ok((Line::Skipped, next)) => at = next,
+            Ok((Line::Data, _)) => return count == names + 1 && !is_empty,
+            Err(_) => return false,
+        }
+    }
+    false
 }
 
 /// Joins the parts of each name.

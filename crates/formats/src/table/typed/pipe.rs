@@ -108,8 +108,9 @@ impl Pipe {
                 self.fill(&mut bytes, PART)?;
             }
             let file = &mut table.files[0];
-            let Origin { is_decoded, bytes: skipped, lines: passed } = file.before;
-            file.before = Origin { is_decoded, bytes: skipped + from, lines: passed + lines };
+            let before = file.before;
+            let Origin { bytes: skipped, lines: passed, .. } = before;
+            file.before = Origin { bytes: skipped + from, lines: passed + lines, ..before };
             file.text = file.text.replaced(std::mem::take(&mut bytes))?;
             table.heads[0].data = 0;
             self.cut(table)?;

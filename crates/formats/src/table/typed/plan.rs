@@ -1,6 +1,6 @@
 //! Everything that is decided before the first record is read.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -71,7 +71,8 @@ impl Plan {
                 columns: head.names.len(),
                 ragged: options.ragged,
                 keys: (head.dialect.between == Between::Json)
-                    .then(|| Arc::new(Keys::new(&head.names, Others::Refuse))),
+                    .then(|| Arc::new(Keys::new(&head.names, others(options)))),
+                lacks_name: head.lacks_name,
             },
             columns,
             order,
@@ -94,6 +95,7 @@ impl Plan {
                 columns: 0,
                 ragged: Ragged::Refuse,
                 keys: Some(Arc::new(Keys::new(&[], Others::Pass))),
+                lacks_name: false,
             },
             columns: Vec::new(),
             order: Vec::new(),
@@ -140,6 +142,11 @@ impl Plan {
         Some(&mut self.columns[at])
     }
 
+    /// Whether a key was met that is not a column and should be one.
+    pub(super) fn lacks_keys(&self) -> bool {
+        self.shape.keys.as_ref().is_some_and(|keys| keys.has_refused())
+    }
+
     /// Makes types that were found those that values must have from now on.
     pub(super) fn keep(&mut self, kinds: &[ColumnType]) {
         for (column, &kind) in self.columns.iter_mut().zip(kinds) {
@@ -168,6 +175,11 @@ impl Plan {
     }
 }
 
+/// What becomes of keys that are not columns: if columns are selected, those do not matter.
+fn others(options: &BatchOptions) -> Others {
+    if options.columns.is_some() { Others::Pass } else { Others::Refuse }
+}
+
 /// The columns that are read, in the order of the file, and their order in the batches.
 fn columns(
     options: &BatchOptions,
@@ -190,6 +202,15 @@ fn columns(
     let mut shown: HashMap<usize, &str> = HashMap::new();
     for (key, name) in &options.rename {
         shown.insert(lookup.find(key)?, name);
+    }
+    let own =
+        |&index: &usize| shown.get(&index).map_or(head.names[index].as_str(), |&name| name);
+    let file_column = options.file_column.iter().map(String::as_str);
+    let mut taken: HashSet<&str> = HashSet::new();
+    if let Some(twice) =
+        sorted.iter().map(own).chain(file_column).find(|&name| !taken.insert(name))
+    {
+        return Err(format!("two columns have the name `{twice}` after `rename`"));
     }
     let column = |&index: &usize| {
         let renamed = shown.get(&index).map(|&name| name.to_owned());

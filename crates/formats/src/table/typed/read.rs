@@ -26,8 +26,8 @@ pub(super) fn read(sources: Vec<Source>, options: &BatchOptions) -> Result<Batch
     }
 }
 
-fn all(table: Table) -> Result<Batches> {
-    let (kinds, parts) = settled(&table, Keep::Values)?;
+fn all(mut table: Table) -> Result<Batches> {
+    let (kinds, parts) = table.with_all_keys(|table| settled(table, Keep::Values))?;
     finish(&table, kinds, parts)
 }
 

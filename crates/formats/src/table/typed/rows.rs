@@ -44,6 +44,8 @@ pub(super) struct Shape {
     pub(super) ragged: Ragged,
     /// The columns of JSON.
     pub(super) keys: Option<Arc<Keys>>,
+    /// Whether the first record after the names has one field more than they are.
+    pub(super) lacks_name: bool,
 }
 
 /// The fields of some rows; its memory is used again and again.

@@ -1,6 +1,6 @@
 //! Searches a block for its first fault, record by record and field by field.
 
-use super::faults::{Problem, Refused, misfit, of_rows, ragged, split};
+use super::faults::{Problem, Refused, misfit, of_record, of_rows, split};
 use super::options::Ragged;
 use super::plan::{Column, Plan};
 use super::record::{Line, Place, Records};
@@ -88,7 +88,7 @@ impl<'p> Search<'p> {
             _ if found == columns => {}
             Ragged::Pad if found < columns => {}
             Ragged::SetAside => return None,
-            how => return Some(ragged(record, found, columns, how)),
+            _ => return Some(of_record(record, found, &plan.shape)),
         }
         let mut scratch = Vec::new();
         for (column, builder) in plan.columns.iter().zip(&mut self.builders) {

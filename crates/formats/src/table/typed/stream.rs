@@ -67,9 +67,13 @@ impl BatchStream {
         if let Some(pipe) = &mut pipe {
             pipe.cut(&mut table)?;
         }
+        let is_told = table.plan.columns.iter().all(|column| column.told.is_some());
+        if is_told && !table.has_all_keys && options.columns.is_none() {
+            table.find_keys()?;
+        }
         let kinds = match table.plan.columns.iter().all(|column| column.told.is_some()) {
             true => table.guesses.types(&table.plan),
-            false => settled(&table, Keep::Types)?.0,
+            false => table.with_all_keys(|table| settled(table, Keep::Types))?.0,
         };
         let schema = table.plan.schema(&kinds);
         let nulls = vec![0; kinds.len()];

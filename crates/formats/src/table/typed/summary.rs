@@ -52,16 +52,9 @@ pub struct TableSummary {
 }
 
 pub(super) fn summary(source: Source, options: &BatchOptions) -> Result<TableSummary> {
-    let table = Table::open(vec![source], options)?;
-    let all: Vec<usize> = (0..table.plan.columns.len()).collect();
-    let folded = Mutex::new(Folded::new(all.len()));
+    let mut table = Table::open(vec![source], options)?;
+    let folded = table.with_all_keys(folded)?;
     let lock = || folded.lock().unwrap_or_else(PoisonError::into_inner);
-    parse(&table, &all, &|file, block| {
-        let ranges = fold::of_block(&block);
-        let mut folded = lock();
-        folded.count(file, &block);
-        folded.join(&all, &block, ranges);
-    })?;
     let mut kinds = table.guesses.types(&table.plan);
     // A block can show that a type is wider than all of them did: negative numbers fit `i64`, and are only
     // looked for once another block has numbers beyond it.
@@ -78,6 +71,19 @@ pub(super) fn summary(source: Source, options: &BatchOptions) -> Result<TableSum
         kinds = table.guesses.types(&table.plan);
     }
     Err(changed(&table))
+}
+
+/// Parses all columns of all blocks once.
+fn folded(table: &Table) -> Result<Mutex<Folded>> {
+    let all: Vec<usize> = (0..table.plan.columns.len()).collect();
+    let folded = Mutex::new(Folded::new(all.len()));
+    parse(table, &all, &|file, block| {
+        let ranges = fold::of_block(&block);
+        let mut folded = folded.lock().unwrap_or_else(PoisonError::into_inner);
+        folded.count(file, &block);
+        folded.join(&all, &block, ranges);
+    })?;
+    Ok(folded)
 }
 
 fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<TableSummary> {

@@ -9,8 +9,8 @@ use arrow_array::{
 use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
-use super::collect::{self, Records};
-use super::faults::Problem;
+use super::collect::{self, Found, Records};
+use super::faults::{self, Problem};
 use super::file::File;
 use super::guesses::Guesses;
 use super::head::{Decided, Head, Opening};
@@ -34,6 +34,8 @@ pub(super) struct Table {
     pub(super) guesses: Guesses,
     /// The records of each file that are read.
     pub(super) wanted: Vec<Extent>,
+    /// Whether the keys of all objects are columns; otherwise those of the first ones.
+    pub(super) has_all_keys: bool,
 }
 
 impl Table {
@@ -79,25 +81,69 @@ impl Table {
         };
         let guesses = Guesses::new(&plan);
         let options = options.clone();
-        let mut table = Self { options, files, heads, plan, guesses, wanted: Vec::new() };
+        let (wanted, has_all_keys) = (Vec::new(), true);
+        let mut table = Self { options, files, heads, plan, guesses, wanted, has_all_keys };
+        table.check_names()?;
         table.choose()?;
         if table.options.form == BatchForm::JsonLines {
-            table.find_keys()?;
+            table.guess_keys()?;
         }
         Ok(table)
     }
 
-    /// Finds the keys of all records, which are the columns.
-    fn find_keys(&mut self) -> Result<()> {
+    /// Refuses names that Arrow's C interface cannot hand over.
+    fn check_names(&self) -> Result<()> {
+        let found = self.plan.columns.iter().find(|column| column.shown().contains('\0'));
+        let Some(column) = found else { return Ok(()) };
+        let (head, file) = (&self.heads[0], &self.files[0]);
+        let problem = faults::nul(head.named, column.index, column.shown());
+        match head.lines {
+            // It is a key, or a new name.
+            0 => Err(problem.without_place(file.path())),
+            _ => Err(problem.into_error(&file.text, file.origin())),
+        }
+    }
+
+    /// Takes the keys of the first records for those of all, if nothing depends on that but time.
+    fn guess_keys(&mut self) -> Result<()> {
+        const FIRST: u64 = 1 << 20;
+        if self.options.starting_in.is_some() || self.options.rows.is_some() {
+            return self.find_keys();
+        }
+        let pass = self.pass(0);
+        let size = if pass.block_size == 0 { FIRST } else { pass.block_size };
+        let (from, end) = (pass.wanted.offset(), pass.wanted.end());
         let read = self.options.read.clone().without_progress();
-        let records = |file: usize| {
-            let pass = Pass { read: &read, ..self.pass(file) };
-            let all = Extent::between(pass.data, pass.input.len().max(pass.data));
-            let wanted = self.options.starting_in.map_or(pass.wanted, |_| all);
-            Records { pass: Pass { wanted, ..pass }, read: self.wanted[file] }
-        };
-        let files: Vec<_> = (0..self.files.len()).map(records).collect();
-        let found = collect::keys(&files, &self.plan.shape)?;
+        let wanted = Extent::between(from, end.min(from.saturating_add(size)));
+        let pass = Pass { read: &read, wanted, ..pass };
+        let found = collect::keys(&[Records { pass, read: wanted }], &self.plan.shape)?;
+        if found.error.is_some() || !found.has_records {
+            return self.find_keys();
+        }
+        self.heads[0].names = found.names;
+        match Plan::new(self.files[0].path(), &self.options, &self.heads[0]) {
+            Ok(plan) => self.plan = plan,
+            Err(_) => return self.find_keys(),
+        }
+        self.guesses = Guesses::new(&self.plan);
+        self.has_all_keys = false;
+        self.check_names()
+    }
+
+    /// Does something that fails if keys of objects are new, and does it again with all keys then.
+    pub(super) fn with_all_keys<T>(&mut self, each: impl Fn(&Self) -> Result<T>) -> Result<T> {
+        match each(self) {
+            Err(_) if !self.has_all_keys && self.plan.lacks_keys() => {
+                self.find_keys()?;
+                each(self)
+            }
+            done => done,
+        }
+    }
+
+    /// Finds the keys of all records, which are the columns.
+    pub(super) fn find_keys(&mut self) -> Result<()> {
+        let mut found = self.collected(self.options.rows)?;
         let path = self.files[0].path();
         if found.is_elsewhere
             && let Some(error) = found.error
@@ -111,15 +157,37 @@ impl Table {
             return Err(found.error.unwrap_or(error));
         }
         self.heads[0].names = found.names;
-        self.plan = match (Plan::new(path, &self.options, &self.heads[0]), found.error) {
+        let mut plan = Plan::new(path, &self.options, &self.heads[0]);
+        if plan.is_err() && found.error.is_none() && self.options.rows.is_some() {
+            // The columns that are named may be keys of records that are not read.
+            self.files.iter().for_each(|file| file.text.reached_end());
+            found = self.collected(None)?;
+            self.heads[0].names = found.names;
+            plan = Plan::new(path, &self.options, &self.heads[0]);
+        }
+        self.plan = match (plan, found.error) {
             (Ok(plan), _) => plan,
-            (Err(error), None) => return Err(error),
             // Of a line that is cut off, the rest may follow.
-            (Err(error), Some(_)) if !found.is_whole => return Err(error),
-            (Err(_), Some(error)) => return Err(error),
+            (Err(_), Some(error)) if found.is_whole => return Err(error),
+            (Err(error), _) => return Err(error),
         };
         self.guesses = Guesses::new(&self.plan);
-        Ok(())
+        self.has_all_keys = true;
+        self.check_names()
+    }
+
+    /// Collects the keys of the records that are read, if there is a limit, or of all.
+    fn collected(&self, rows: Option<u64>) -> Result<Found> {
+        let read = self.options.read.clone().without_progress();
+        let records = |file: usize| {
+            let pass = Pass { read: &read, ..self.pass(file) };
+            let all = Extent::between(pass.data, pass.input.len().max(pass.data));
+            let is_limited = rows.is_some() && self.options.starting_in.is_none();
+            let wanted = if is_limited { pass.wanted } else { all };
+            Records { pass: Pass { wanted, ..pass }, read: self.wanted[file] }
+        };
+        let files: Vec<_> = (0..self.files.len()).map(records).collect();
+        collect::keys(&files, &Plan::without_keys(&self.options).shape)
     }
 
     /// Finds the records that are read.

@@ -1,6 +1,7 @@
 //! The keys that are columns.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What becomes of a key that is not a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,21 +13,34 @@ pub(in crate::table::typed) enum Others {
 }
 
 /// The keys that are columns.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(in crate::table::typed) struct Keys {
     indices: HashMap<Vec<u8>, u32>,
     pub(super) others: Others,
+    has_refused: AtomicBool,
 }
 
 impl Keys {
     pub(in crate::table::typed) fn new(names: &[String], others: Others) -> Self {
         let keys = names.iter().map(|name| name.clone().into_bytes());
-        Self { indices: keys.zip(0..).collect(), others }
+        let has_refused = AtomicBool::new(false);
+        Self { indices: keys.zip(0..).collect(), others, has_refused }
     }
 
     /// Returns how many there are.
     pub(super) fn len(&self) -> usize {
         self.indices.len()
+    }
+
+    /// Remembers that another key was refused.
+    pub(super) fn refuse(&self) {
+        // Relaxed: it is read after the workers have ended.
+        self.has_refused.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether another key was refused.
+    pub(in crate::table::typed) fn has_refused(&self) -> bool {
+        self.has_refused.load(Ordering::Relaxed)
     }
 
     /// Returns the column of a key.

@@ -54,7 +54,12 @@ struct Known {
 impl Members {
     /// Prepares for a text.
     pub(in crate::table::typed) fn begin(&mut self, keys: &Arc<Keys>) {
+        /// Others are forgotten, before the next text, if there are more.
+        const MANY: usize = 1 << 16;
         self.scratch.marks.clear();
+        if self.others.len() > MANY {
+            self.forget();
+        }
         if self.keys.as_ref().is_some_and(|own| Arc::ptr_eq(own, keys)) {
             return;
         }
@@ -232,7 +237,8 @@ impl Members {
         if let Some(&other) = self.others.get(&self.decoded) {
             return Ok(other);
         }
-        if keys.is_some_and(|keys| keys.others == Others::Refuse) {
+        if let Some(keys) = keys.filter(|keys| keys.others == Others::Refuse) {
+            keys.refuse();
             return Err(Flaw { wrong: Wrong::New, at });
         }
         let other = short(self.known.len());

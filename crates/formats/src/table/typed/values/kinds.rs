@@ -97,7 +97,8 @@ impl Kinds {
         if let Some(days) = time::date(token) {
             return Self::value(DATE | MICROS | with_nanos(time::midnight(days), NANOS));
         }
-        let Some(moment) = time::moment(token) else { return Self::TEXT };
+        let found = time::moment(token).filter(|&moment| time::is_in_years(moment));
+        let Some(moment) = found else { return Self::TEXT };
         let (micros, nanos) =
             if moment.is_zoned { (ZONED_MICROS, ZONED_NANOS) } else { (MICROS, NANOS) };
         let micros = if moment.digits > 6 { 0 } else { micros };
@@ -226,6 +227,11 @@ mod tests {
             (&["2024-02-29T00:00Z", "2024-02-29"], "text"),
             (&["2024-02-29", "1"], "text"),
             (&["2024-02-30"], "text"),
+            (&["0001-01-01T01:00+01"], "timestamp[us, UTC]"),
+            (&["0001-01-01T00:59+01"], "text"),
+            (&["9999-12-31T23:00-01"], "text"),
+            (&["1677-09-21T00:12:43.145224193"], "timestamp[ns]"),
+            (&["1677-09-21T00:12:43.145224192"], "text"),
             (&["1e400"], "text"),
             (&["x", "1"], "text"),
         ] {

@@ -19,6 +19,15 @@ use super::misfit::Misfit;
 /// Days from the first day of year 1, as day 1, to 1970.
 const EPOCH: i32 = 719_163;
 
+/// Seconds of the years 1 to 9999.
+const YEARS: std::ops::Range<i64> = -719_162 * 86_400..2_932_897 * 86_400;
+
+/// Whether a moment is in the years 1 to 9999 in UTC too, where its offset may not leave it.
+#[inline]
+pub(super) fn is_in_years(moment: Moment) -> bool {
+    YEARS.contains(&moment.seconds)
+}
+
 /// Returns midnight of a day.
 pub(super) fn midnight(days: i32) -> Moment {
     let seconds = i64::from(days) * 86_400;
@@ -34,6 +43,9 @@ pub(super) fn day(moment: Moment) -> Option<i32> {
 /// Returns the value of a moment in a unit, if the unit holds it exactly.
 #[inline]
 pub(super) fn exactly(moment: Moment, unit: TimeUnit) -> Result<i64, Misfit> {
+    if !is_in_years(moment) {
+        return Err(Misfit::Range);
+    }
     let (per_second, nanos) = match unit {
         TimeUnit::Second => (1, 1_000_000_000),
         TimeUnit::Millisecond => (1000, 1_000_000),
@@ -47,11 +59,12 @@ pub(super) fn exactly(moment: Moment, unit: TimeUnit) -> Result<i64, Misfit> {
     seconds.checked_add(i64::from(moment.nanos / nanos)).ok_or(Misfit::Range)
 }
 
-/// Nanoseconds from 1677 to 2262. The whole seconds alone may be out of range.
+/// Nanoseconds from 1677 to 2262. The whole seconds alone may be out of range. The least number is not
+/// a time: numpy and pandas take it for a missing value.
 #[inline]
 fn nanoseconds(moment: Moment) -> Result<i64, Misfit> {
     let value = i128::from(moment.seconds) * 1_000_000_000 + i128::from(moment.nanos);
-    i64::try_from(value).map_err(|_| Misfit::Range)
+    i64::try_from(value).ok().filter(|&value| value != i64::MIN).ok_or(Misfit::Range)
 }
 
 /// Parses a date, which is its midnight, or a timestamp.
@@ -235,6 +248,20 @@ mod tests {
     }
 
     #[test]
+    fn an_offset_does_not_move_a_moment_out_of_the_years() {
+        for (text, wanted) in [
+            ("0001-01-01T00:00Z", Some(-719_162 * 86_400)),
+            ("0001-01-01T01:00+01", Some(-719_162 * 86_400)),
+            ("0001-01-01T00:59:59+01", None),
+            ("9999-12-31T23:59:59Z", Some(2_932_897 * 86_400 - 1)),
+            ("9999-12-31T22:59:59-01", Some(2_932_897 * 86_400 - 1)),
+            ("9999-12-31T23:00-01", None),
+        ] {
+            assert_eq!(at(text, TimeUnit::Second), wanted, "{text}");
+        }
+    }
+
+    #[test]
     fn a_unit_holds_a_value_exactly_or_not_at_all() {
         use TimeUnit::{Microsecond, Millisecond, Nanosecond, Second};
         let text = "1969-12-31T23:59:59.9";
@@ -243,8 +270,9 @@ mod tests {
         assert_eq!(at("1970-01-01T00:00:00.123456", Microsecond), Some(123_456));
         assert_eq!(at("1970-01-01T00:00:00.1234567", Microsecond), None);
         assert_eq!(at("1970-01-01T00:00:00.123456000", Microsecond), Some(123_456));
-        assert_eq!(at("1677-09-21T00:12:43.145224192", Nanosecond), Some(i64::MIN));
-        assert_eq!(at("1677-09-21T00:12:43.145224191", Nanosecond), None);
+        assert_eq!(at("1677-09-21T00:12:43.145224193", Nanosecond), Some(-i64::MAX));
+        // A missing value for numpy.
+        assert_eq!(at("1677-09-21T00:12:43.145224192", Nanosecond), None);
         assert_eq!(at("2262-04-11T23:47:16.854775807", Nanosecond), Some(i64::MAX));
         assert_eq!(at("2262-04-11T23:47:16.854775808", Nanosecond), None);
         assert_eq!(
