@@ -56,7 +56,7 @@ impl Failure {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Library(error) => swath::machine::in_one_line(error, error.what_to_try()),
-            Self::Format(error) => swath::machine::in_one_line(error, error.what_to_try()),
+            Self::Format(error) => of_format_in_words(error).0,
             Self::Python(error) => error.to_string(),
             Self::Ended => "the interpreter ends".to_owned(),
         }
@@ -131,10 +131,41 @@ fn errno_of(kind: ErrorKind) -> Option<i32> {
 
 fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
     let reason = format!("{:?}", error.reason());
-    let hint = error.what_to_try();
-    let text = swath::machine::in_one_line(error, hint);
-    let words = Words { reason: &reason, text: &text, hint };
+    let (text, hint) = of_format_in_words(error);
+    let words = Words { reason: &reason, text: &text, hint: &hint };
     build(py, words, None, error.path(), error.offset().and_then(|at| Extent::new(at, 0)))
+}
+
+/// Options of tables in hints of the library, and the keywords that they are here. Some have flags too.
+const KEYWORDS: [(&str, &str); 10] = [
+    ("`columns` or `--columns`", "columns="),
+    ("`missing_words` or `--missing-words`", "null_values="),
+    ("`columns`", "columns="),
+    ("`encoding`", "encoding="),
+    ("`header`", "header="),
+    ("`null_values`", "null_values="),
+    ("`ragged`", "ragged="),
+    ("`rename`", "rename="),
+    ("`skip_rows`", "skip_rows="),
+    ("`types`", "dtypes="),
+];
+
+/// The message and the hint of an error, both with keywords.
+fn of_format_in_words(error: &swath_formats::Error) -> (String, String) {
+    let hint = with_keywords(error.what_to_try());
+    let text = swath::machine::in_one_line(error, error.what_to_try());
+    let text = match text.strip_suffix(error.what_to_try()) {
+        Some(what) => format!("{what}{hint}"),
+        None => text,
+    };
+    (text, hint)
+}
+
+/// Names keywords where a hint names options of the library.
+fn with_keywords(hint: &str) -> String {
+    KEYWORDS
+        .iter()
+        .fold(hint.to_owned(), |hint, (option, keyword)| hint.replace(option, keyword))
 }
 
 /// The words of an error.

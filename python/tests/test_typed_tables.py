@@ -303,6 +303,12 @@ def test_what_is_no_type_is_named(dtypes: Any, kind: Any, says: str) -> None:
         ("a\n2024-01-32\n", {"dtypes": {"a": "date"}}, "on line 2"),
         ("a\n31.13.2024\n", {"formats": {"a": "%d.%m.%Y"}}, "on line 2.*column `a`"),
         ("a\n2024-01-01T00:00:00.5\n", {"dtypes": {"a": "timestamp[s]"}}, "more digits"),
+        ("a\nx\n", {"dtypes": {"a": "int8"}}, "try: .*another type with dtypes=, or add the word to null_values="),
+        ("a\n\xff\n".encode("latin-1"), {}, "try: pass the encoding of the file with encoding=$"),
+        ("a,b\nx,1,2\n", {}, "as R writes it.*try: .*skip_rows= and header=.*with rename="),
+        ("a,b\0\n1,2\n", {}, "on line 1.*a NUL byte in the name of column index 1.*try: .*with rename="),
+        ("t\n1677-09-21T00:12:43.145224192\n", {"dtypes": {"t": "timestamp[ns]"}}, "out of the range"),
+        ("t\n9999-12-31T23:59-01\n", {"dtypes": {"t": "timestamp[us, UTC]"}}, "years 1 to 9999 in UTC"),
     ],
 )
 def test_a_fault_has_line_column_and_what_to_try(text: Any, how: dict[str, Any], says: str) -> None:
@@ -894,3 +900,18 @@ def test_a_stream_is_copied_in_bounded_memory(long: Path, tmp_path: Path) -> Non
 
     relation = duckdb.sql("select n, word from read_csv(?)", params=[str(long)])
     assert swath.write_csv(out, relation) == out.stat().st_size
+
+
+def test_the_least_number_of_nanoseconds_is_never_a_missing_value() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = read("t\n1677-09-21T00:12:43.145224192\n").to_pandas()
+    assert frame["t"].tolist() == ["1677-09-21T00:12:43.145224192"]
+    frame = read("t\n1677-09-21T00:12:43.145224193\n").to_pandas()
+    assert not pandas.isna(frame["t"]).any()
+
+
+def test_a_nul_is_text_in_a_field_and_an_error_in_a_name() -> None:
+    table = read("a\0,b\nx\0y,1\n", rename={0: "a"})
+    assert table["a"].tolist() == ["x\0y"]
+    with pytest.raises(ValueError, match="two columns have the name `b`"):
+        read("a,b\n1,2\n", rename={"a": "b"})

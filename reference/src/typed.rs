@@ -109,7 +109,8 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let shown = names::rename(options, &names)?;
     let mut readings = readings(options, &names)?;
     let wanted: Vec<&str> = readings.iter().map(|one| shown[one.at].as_str()).collect();
-    names::check(&wanted, header.first().map_or((0, 0), |first| (first.line, first.at)))?;
+    let (line, byte) = header.first().map_or((0, 0), |first| (first.line, first.at));
+    names::check(&wanted, line, byte)?;
     let mut in_file: Vec<usize> = (0..readings.len()).collect();
     in_file.sort_by_key(|&index| readings[index].at);
     let mut rows = 0;

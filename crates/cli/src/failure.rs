@@ -48,7 +48,33 @@ pub(crate) fn describe(error: &anyhow::Error) -> String {
 pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
     // The deepest cause has the best hint.
     let hint = Chain::new(error).map(hint_of).filter(|hint| !hint.is_empty()).last();
-    swath::machine::in_one_line(error, hint.unwrap_or_default())
+    let hint = hint.unwrap_or_default();
+    let text = swath::machine::in_one_line(error, hint);
+    match text.strip_suffix(hint) {
+        Some(what) => format!("{what}{}", with_flags(hint)),
+        None => text,
+    }
+}
+
+/// Options of tables in hints of the library, and what the command calls them. Some have both.
+const FLAGS: [(&str, &str); 12] = [
+    ("`columns` or `--columns`", "--columns"),
+    ("`missing_words` or `--missing-words`", "--null-values"),
+    ("`columns`", "--columns"),
+    ("`encoding`", "--encoding"),
+    ("`header`", "--header"),
+    ("`null_values`", "--null-values"),
+    ("`ragged`", "--ragged"),
+    ("`rename`", "--rename"),
+    ("`skip_rows`", "--skip-rows"),
+    ("`types`", "--dtypes"),
+    ("the delimiter, to blanks", "--delimiter, to blanks"),
+    ("set another quote", "pass another one with --quote"),
+];
+
+/// Names flags where a hint names options of the library.
+fn with_flags(hint: &str) -> String {
+    FLAGS.iter().fold(hint.to_owned(), |hint, (option, flag)| hint.replace(option, flag))
 }
 
 fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {

@@ -82,7 +82,7 @@ fn describe(options: &Options, names: &[String]) -> Result<(Vec<String>, Vec<Rea
     let shown = names::rename(options, names)?;
     let readings = readings(options, names)?;
     let wanted: Vec<&str> = readings.iter().map(|one| shown[one.at].as_str()).collect();
-    names::check(&wanted, (0, 0))?;
+    names::check(&wanted, 0, 0)?;
     Ok((shown, readings))
 }
 

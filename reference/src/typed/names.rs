@@ -98,17 +98,17 @@ pub(super) fn rename(options: &Options, names: &[String]) -> Result<Vec<String>,
     Ok(renamed)
 }
 
-/// Looks at the names of the result; `place` is the line and the byte of the header.
+/// Looks at the names of the result, which are on this line, at this byte.
 ///
 /// # Errors
 ///
 /// Two columns have the same name, or one has a NUL byte in it.
-pub(super) fn check(shown: &[&str], place: (usize, usize)) -> Result<(), Fault> {
+pub(super) fn check(shown: &[&str], line: usize, byte: usize) -> Result<(), Fault> {
     if (1..shown.len()).any(|at| shown[..at].contains(&shown[at])) {
         return Err(Fault::of_options());
     }
     match shown.iter().any(|name| name.contains('\0')) {
-        true => Err(Fault::new(Wrong::Nul, place.0, place.1)),
+        true => Err(Fault::new(Wrong::Nul, line, byte)),
         false => Ok(()),
     }
 }

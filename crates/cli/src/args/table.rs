@@ -51,6 +51,10 @@ pub struct TableArgs {
     #[arg(long, value_name = "NAME=FORM", value_parser = form)]
     pub formats: Vec<Form>,
 
+    /// Another name for a column, as in old=new or 2=new; may be given again for another column
+    #[arg(long, value_name = "NAME=NEW", value_parser = rename)]
+    pub rename: Vec<Renaming>,
+
     /// Words for missing values, in addition to an empty field [default: NA, N/A and null]
     #[arg(
         long,
@@ -216,6 +220,17 @@ fn form(word: &str) -> Result<Form, String> {
     Ok(Form(key, form.to_owned()))
 }
 
+/// Another name for a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Renaming(ColumnKey, String);
+
+fn rename(word: &str) -> Result<Renaming, String> {
+    let pair = word.split_once('=').filter(|(_, name)| !name.is_empty());
+    let (name, new) = pair.ok_or("write a column and its new name, as in old=new")?;
+    let Ok(key) = column(name);
+    Ok(Renaming(key, new.to_owned()))
+}
+
 /// Parses a delimiter.
 fn delimiter(word: &str) -> Result<Delimiter, String> {
     match word {
@@ -251,6 +266,7 @@ impl TableArgs {
             ("--header", matches!(self.header, Header::Lines(_))),
             ("--dtypes", !self.dtypes.is_empty()),
             ("--formats", !self.formats.is_empty()),
+            ("--rename", !self.rename.is_empty()),
             ("--rows", self.rows.is_some()),
             ("--skip-rows", self.skip_rows > 0),
             ("--decimal", self.decimal.is_some()),
@@ -296,6 +312,7 @@ impl TableArgs {
             .with_read(read)
             .with_types(self.dtypes.iter().flat_map(|types| types.0.iter().cloned()))
             .with_formats(self.formats.iter().map(|form| (form.0.clone(), form.1.clone())))
+            .with_rename(self.rename.iter().map(|it| (it.0.clone(), it.1.clone())))
             .with_skip_rows(self.skip_rows)
             .with_decimal(self.decimal.unwrap_or(b'.'))
             .with_thousands(self.thousands)
@@ -393,6 +410,20 @@ mod tests {
         assert_eq!(given.expect("forms").formats, wanted);
         let error = parsed(&["--formats", "born"]).expect_err("no form");
         assert!(error.contains("as in born=%d.%m.%Y"), "{error}");
+    }
+
+    #[test]
+    fn a_new_name_belongs_to_a_column() {
+        let given = parsed(&["--rename", "old=new, er", "--rename", "2=x=y"]);
+        let wanted = [
+            Renaming(ColumnKey::from("old"), "new, er".to_owned()),
+            Renaming(ColumnKey::Index(2), "x=y".to_owned()),
+        ];
+        assert_eq!(given.expect("names").rename, wanted);
+        for wrong in ["old", "old="] {
+            let error = parsed(&["--rename", wrong]).expect_err(wrong);
+            assert!(error.contains("as in old=new"), "{error}");
+        }
     }
 
     #[test]

@@ -157,9 +157,17 @@ fn of_file(
         Some(Format::Tsv) if !head.contains(&b'\t') && args.flag().is_none() => {
             as_format(file, Format::Edges)
         }
+        Some(Format::Jsonl) if args.flag().is_none() && !may_be_objects(&head) => {
+            bytes(file, &head)
+        }
         Some(format) => as_format(file, format),
         None => Ok(bytes(file, &head)?),
     }
+}
+
+/// Whether the first line is an object, or there is no line yet.
+fn may_be_objects(head: &[u8]) -> bool {
+    head.trim_ascii_start().first().is_none_or(|&byte| byte == b'{' || !byte.is_ascii())
 }
 
 /// Reads edges, recognised by the name alone, which other text files may have too.

@@ -231,14 +231,20 @@ pub(super) fn has_number_comments(head: &[u8], is_all: bool, args: &TableArgs) -
     options.read_columns(text).is_ok_and(|table| table.rows > 0)
 }
 
-/// Refuses bytes that are not text, unless an encoding was given.
+/// Refuses bytes that are not text, unless an encoding was given. A NUL alone may be part of a text.
 pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Result<()> {
-    /// A file that is not text mostly has such a byte near its start.
+    /// A file that is not text mostly has a NUL, and bytes that are not UTF-8, near its start.
     const LOOKED: usize = 4096;
     let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
     let is_given = args.encoding != Encoding::Auto;
     let is_packed = compressed::Format::detect(head).is_some();
-    if is_marked || is_given || is_packed || !head[..head.len().min(LOOKED)].contains(&0) {
+    let first = &head[..head.len().min(LOOKED)];
+    // The last character may be cut.
+    let is_text = match std::str::from_utf8(first) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_none(),
+    };
+    if is_marked || is_given || is_packed || is_text || !first.contains(&0) {
         return Ok(());
     }
     let what = format!("cannot read {} as a table: it is not text", name.display());

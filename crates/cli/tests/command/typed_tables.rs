@@ -212,6 +212,58 @@ fn what_is_no_table_is_refused_with_what_to_try() {
 }
 
 #[test]
+fn hints_name_flags_of_the_command() {
+    let setting = Setting::with(&[
+        ("late.csv", b"a,b\n1,2\nx,3\n"),
+        ("ragged.csv", b"a,b\n1,2\n3\n"),
+        ("latin.csv", b"a,b\nK\xf6ln,1\n"),
+        ("nul.csv", b"a\0,b\n1,2\n"),
+        ("r.csv", b"a,b\nx,1,2\n"),
+    ]);
+    for (line, wanted) in [
+        (
+            "head --dtypes a=i8 late.csv",
+            "another type with --dtypes, or add the word to --null-values",
+        ),
+        ("head ragged.csv", "or set --ragged to pad or set aside such lines"),
+        ("info latin.csv", "try: pass the encoding of the file with --encoding"),
+        ("info nul.csv", "by its index with --rename"),
+        ("head r.csv", "with --skip-rows and --header"),
+    ] {
+        let told = setting.refused(line);
+        assert!(told.contains(wanted) && !told.contains("`types`"), "{line}: {told}");
+    }
+    let shown = setting.printed("head --rename 0=id nul.csv");
+    assert!(shown.trim_start().starts_with("id"), "{shown}");
+    let told = setting.refused("head --rename 0=b nul.csv");
+    assert!(told.contains("two columns have the name `b`"), "{told}");
+}
+
+#[test]
+fn a_nul_in_a_field_is_text_for_every_command() {
+    let setting = Setting::with(&[("a.csv", b"name,n\nx\0y,1\n")]);
+    setting.printed("convert a.csv b.csv");
+    let shown = setting.json("head --json a.csv");
+    assert_eq!(shown["first_rows"], serde_json::json!([["x\0y", 1]]));
+    assert!(!setting.printed("head a.csv").contains('\0'));
+    let shown = setting.json("info --json a.csv");
+    assert_eq!(shown["fields"][0]["least"], "x\0y");
+    let again = setting.json("head --json b.csv");
+    assert_eq!(again["first_rows"], shown["first_rows"]);
+}
+
+#[test]
+fn lines_of_json_that_are_not_objects_are_described_as_text() {
+    let setting =
+        Setting::with(&[("a.jsonl", b"[1,2]\n[3]\n"), ("b.jsonl", b"{\"a\":1}\n[3]\n")]);
+    let info = setting.printed("info a.jsonl");
+    assert!(info.contains(": text, ") && info.contains("newlines: 2"), "{info}");
+    let told = setting.refused("info --rows 5 a.jsonl");
+    assert!(told.contains("an object is expected"), "{told}");
+    assert!(setting.refused("info b.jsonl").contains("on line 2"));
+}
+
+#[test]
 fn a_sheet_in_utf_16_and_an_export_are_read_as_they_are_written() {
     let units: Vec<u8> =
         "Ort\tn\r\nKöln\t1\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
