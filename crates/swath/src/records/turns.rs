@@ -33,33 +33,48 @@ pub(crate) struct Line<S> {
 /// wakes those that can use it: waking all would take as many wake-ups for each piece as there are workers.
 #[derive(Debug, Default)]
 struct Waiting {
-    threads: BTreeMap<(u64, u64), Arc<Condvar>>,
-    /// Tells apart those that wait for the same turn.
+    threads: BTreeMap<Key, Arc<Condvar>>,
     last: u64,
     /// Conditions of threads that have waited: waiting again allocates none.
     spare: Vec<Arc<Condvar>>,
 }
 
+/// Ordered by turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    turn: u64,
+    /// Tells apart those that wait for the same turn.
+    number: u64,
+}
+
+/// A thread that waits.
+#[derive(Debug)]
+struct Place {
+    key: Key,
+    moved: Arc<Condvar>,
+}
+
 impl Waiting {
     /// Adds a thread that goes on at `turn`.
-    fn join(&mut self, turn: u64) -> ((u64, u64), Arc<Condvar>) {
+    fn join(&mut self, turn: u64) -> Place {
         self.last += 1;
-        let (key, thread) = ((turn, self.last), self.spare.pop().unwrap_or_default());
-        self.threads.insert(key, Arc::clone(&thread));
-        (key, thread)
+        let key = Key { turn, number: self.last };
+        let moved = self.spare.pop().unwrap_or_default();
+        self.threads.insert(key, Arc::clone(&moved));
+        Place { key, moved }
     }
 
     /// A thread has waited, until its turn or in vain.
-    fn leave(&mut self, (key, thread): ((u64, u64), Arc<Condvar>)) {
-        self.threads.remove(&key);
-        self.spare.push(thread);
+    fn leave(&mut self, place: Place) {
+        self.threads.remove(&place.key);
+        self.spare.push(place.moved);
     }
 
     /// Takes out those that go on once it is the turn of `next`.
     fn due(&mut self, next: u64) -> Vec<Arc<Condvar>> {
         let mut due = Vec::new();
         while let Some(first) = self.threads.first_entry()
-            && first.key().0 <= next
+            && first.key().turn <= next
         {
             due.push(first.remove());
         }
@@ -93,8 +108,8 @@ impl<S> Turns<S> {
             if line.lost.first().is_some_and(|&lost| lost < number) && is_over() {
                 break false;
             }
-            let (_, moved) = place.get_or_insert_with(|| line.waiting.join(turn));
-            let woken = moved.wait_timeout(line, NAP);
+            let place = place.get_or_insert_with(|| line.waiting.join(turn));
+            let woken = place.moved.wait_timeout(line, NAP);
             line = woken.unwrap_or_else(PoisonError::into_inner).0;
         };
         if let Some(place) = place {
