@@ -141,7 +141,7 @@ fn what_is_wrong(bytes: &[u8], error: &serde_json::Error) -> String {
 }
 
 /// The receipts among the files of a job's folder, newest first for each part; of several with the
-/// same time, that with the greatest number. Those of other parts than the job's are none.
+/// same time, that with the greatest number. Those of parts that the job does not have are left out.
 pub(super) fn receipts(entries: &[(OsString, Facts)], parts: usize) -> Vec<Done> {
     let receipt = |(name, facts): &(OsString, Facts)| {
         let done = name.to_str().and_then(Done::of_file_name)?;
