@@ -139,11 +139,11 @@ impl Draw {
         }
     }
 
-    /// An instant of the years 1 to 9999.
+    /// An instant of the years 1 to 9999. The least count is a missing value to numpy, so readers refuse it.
     fn instant(&mut self, decimals: u32) -> i64 {
         let (first, last) = (-62_135_596_800_i128, 253_402_300_799_i128);
         let unit = 10_i128.pow(decimals);
-        let least = (first * unit).max(i64::MIN.into());
+        let least = (first * unit).max((-i64::MAX).into());
         let most = (last * unit + unit - 1).min(i64::MAX.into());
         let count = match self.below(10) {
             0 => least,
