@@ -7,6 +7,8 @@
 //! | `data.csv`, `points.csv`, `table.csv` | numbers under the names `id,x,y,score` |
 //! | `people.csv` | names, postal codes, dates, numbers and booleans, with quotes and missing values |
 //! | `german.csv`, `export.csv` | the same in other forms; the latter in Latin-1 |
+//! | `days/` | a table of numbers for each of three days |
+//! | `log.jsonl.zst` | 100 objects with a number, a time and texts |
 //! | `data.f8` | 8,000 doubles |
 //! | `text`, `in.log`, `log.txt`, `in.csv` | lines of words and numbers, some with `error` |
 //! | `options.txt` | 1,000 option contracts |
@@ -21,6 +23,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
+use swath_formats::compressed::CompressOptions;
 use tempfile::TempDir;
 
 /// Makes a new folder with all files; it is removed when the result is dropped.
@@ -54,6 +57,13 @@ fn fill(folder: &Path) -> Result<()> {
     fs::write(folder.join("people.csv"), people())?;
     fs::write(folder.join("german.csv"), "name;zip;born\nAnn;01067;29.02.1980\nBob;80331\n")?;
     fs::write(folder.join("export.csv"), export())?;
+    fs::create_dir(folder.join("days"))?;
+    for day in 1..4 {
+        fs::write(folder.join(format!("days/day-{day}.csv")), table())?;
+    }
+    fs::write(folder.join("log.jsonl"), log())?;
+    CompressOptions::new().compress(folder.join("log.jsonl"), folder.join("log.jsonl.zst"))?;
+    fs::remove_file(folder.join("log.jsonl"))?;
     let doubles = (0..8_000_u32).flat_map(|index| f64::from(index).to_le_bytes());
     fs::write(folder.join("data.f8"), doubles.collect::<Vec<u8>>())?;
     for name in ["text", "in.log", "log.txt", "in.csv"] {
@@ -97,6 +107,18 @@ fn people() -> String {
             text,
             "{row},\"Smith, {row}\",1980-02-{day:02},{:05},{score},{member}",
             row * 31 % 99_999
+        );
+    }
+    text
+}
+
+fn log() -> String {
+    let mut text = String::new();
+    for row in 0..100_u32 {
+        let second = row % 60;
+        let _ = writeln!(
+            text,
+            r#"{{"id":{row},"at":"2024-02-01T10:00:{second:02}Z","level":"info","text":"line {row}"}}"#
         );
     }
     text
