@@ -540,6 +540,10 @@ fn files_of_a_pattern_or_a_folder_are_one_table() {
     setting.printed("convert days/*.csv named.csv --columns n --file-column file");
     let named = "n,file\n,days/day-1.csv\n7.0,days/day-1.csv\n2.5,days/day-2.csv\n1.0,days/day-10.csv\n";
     assert_eq!(text(&setting.path("named.csv")), named);
+    // All batches of an Arrow file have one dictionary.
+    setting.printed("convert days/*.csv named.arrow --columns n --file-column file");
+    setting.printed("convert named.arrow again.csv");
+    assert_eq!(text(&setting.path("again.csv")), named);
     setting.printed("convert days/day-1.csv one.csv --file-column from");
     assert!(text(&setting.path("one.csv")).starts_with("word,n,from\none,,days/day-1.csv\n"));
 

@@ -19,6 +19,7 @@ mod dialect;
 mod encode;
 mod faults;
 mod file;
+mod file_names;
 mod first;
 mod guesses;
 mod head;

@@ -2,16 +2,14 @@
 
 use std::sync::Arc;
 
-use arrow_array::{
-    ArrayRef, DictionaryArray, Int32Array, RecordBatch, RecordBatchOptions, StringArray,
-    new_null_array,
-};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use swath::{Extent, ReadOptions, Source};
 
 use super::collect::{self, Found, Records};
 use super::faults::{self, Problem};
 use super::file::File;
+use super::file_names::FileNames;
 use super::guesses::Guesses;
 use super::head::{Decided, Head, Opening};
 use super::limit;
@@ -20,7 +18,6 @@ use super::pass::Pass;
 use super::plan::Plan;
 use super::report::{LISTED, RecordLine, SetAside, TableReport};
 use super::rules;
-use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 use crate::table::typed_write::BatchForm;
 
@@ -36,6 +33,7 @@ pub(super) struct Table {
     pub(super) wanted: Vec<Extent>,
     /// Whether the keys of all objects are columns; otherwise those of the first ones.
     pub(super) has_all_keys: bool,
+    names: FileNames,
 }
 
 impl Table {
@@ -82,7 +80,9 @@ impl Table {
         let guesses = Guesses::new(&plan);
         let options = options.clone();
         let (wanted, has_all_keys) = (Vec::new(), true);
-        let mut table = Self { options, files, heads, plan, guesses, wanted, has_all_keys };
+        let names = FileNames::of(&files);
+        let mut table =
+            Self { options, files, heads, plan, guesses, wanted, has_all_keys, names };
         table.check_names()?;
         table.choose()?;
         if table.options.form == BatchForm::JsonLines {
@@ -248,7 +248,7 @@ impl Table {
         let mut arrays: Vec<ArrayRef> =
             self.plan.order.iter().map(|&at| Arc::clone(&columns[at])).collect();
         if self.plan.file_column.is_some() {
-            arrays.push(repeated(&self.files[file].path().to_string_lossy(), rows));
+            arrays.push(self.names.column(file, rows));
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options).map_err(
@@ -323,15 +323,4 @@ fn alike(file: &File, head: &Head, first: &File, names: &Head) -> Result<()> {
     };
     let error = Error::reading(file.path(), FormatReason::Malformed, detail);
     Err(error.hint("read files with other columns by another call"))
-}
-
-/// A column that has the same text in each row.
-fn repeated(text: &str, rows: usize) -> ArrayRef {
-    let keys = Int32Array::from(vec![0; rows]);
-    let texts: ArrayRef = Arc::new(StringArray::from(vec![text]));
-    // The keys are those of the one text.
-    match DictionaryArray::try_new(keys, texts) {
-        Ok(all) => Arc::new(all),
-        Err(_) => new_null_array(&ColumnType::Dictionary.data_type(), rows),
-    }
 }
