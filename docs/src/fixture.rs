@@ -8,7 +8,7 @@
 //! | `people.csv` | names, postal codes, dates, numbers and booleans, with quotes and missing values |
 //! | `german.csv`, `export.csv` | the same in other forms; the latter in Latin-1 |
 //! | `days/` | a table of numbers for each of three days |
-//! | `log.jsonl.zst` | 100 objects with a number, a time and texts |
+//! | `log.jsonl` | 100 objects with a number, a time and texts |
 //! | `data.f8` | 8,000 doubles |
 //! | `text`, `in.log`, `log.txt`, `in.csv` | lines of words and numbers, some with `error` |
 //! | `options.txt` | 1,000 option contracts |
@@ -23,7 +23,6 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
-use swath_formats::compressed::CompressOptions;
 use tempfile::TempDir;
 
 /// Makes a new folder with all files; it is removed when the result is dropped.
@@ -62,8 +61,6 @@ fn fill(folder: &Path) -> Result<()> {
         fs::write(folder.join(format!("days/day-{day}.csv")), table())?;
     }
     fs::write(folder.join("log.jsonl"), log())?;
-    CompressOptions::new().compress(folder.join("log.jsonl"), folder.join("log.jsonl.zst"))?;
-    fs::remove_file(folder.join("log.jsonl"))?;
     let doubles = (0..8_000_u32).flat_map(|index| f64::from(index).to_le_bytes());
     fs::write(folder.join("data.f8"), doubles.collect::<Vec<u8>>())?;
     for name in ["text", "in.log", "log.txt", "in.csv"] {
