@@ -51,48 +51,9 @@ fn put_more(room: &mut Room, at: usize, value: u64) -> usize {
     put_eight(room, at, low)
 }
 
-/// Puts the shortest text of a double, as [`push_f64_shortest`] does; returns its length.
-#[inline(always)]
-pub(crate) fn put_f64_shortest(room: &mut Room, value: f64) -> usize {
-    match put_short(room, value) {
-        0 => put_any(room, value),
-        len => len,
-    }
-}
-
-/// Puts a double with at most seven decimals and fifteen digits in all; 0 for any other.
-///
-/// No two numbers of fifteen digits have the same nearest double. So if the double is the one
-/// nearest to such a number, which one rounded division shows, there is no shorter text, and no
-/// other one of this length.
-#[inline(always)]
-fn put_short(room: &mut Room, value: f64) -> usize {
-    const MOST: f64 = 1e8;
-    const SCALE: f64 = 1e7;
-    const UNITS: u64 = 10_000_000;
-    /// From here on, doubles are whole numbers, which are their lowest bits.
-    const TWO_52: f64 = 4_503_599_627_370_496.0;
-    let magnitude = value.abs();
-    let sum = magnitude * SCALE + TWO_52;
-    if !(magnitude < MOST && (sum - TWO_52) / SCALE == magnitude) {
-        return 0;
-    }
-    let units = sum.to_bits() & ((1 << 52) - 1);
-    // Below 10^-5, an exponent is usual.
-    if (1..100).contains(&units) {
-        return 0;
-    }
-    room[0] = b'-';
-    let end = put_u64(room, usize::from(value.is_sign_negative()), units / UNITS);
-    let digits = eight(units % UNITS * 10);
-    room[end] = b'.';
-    room[end + 1..end + 9].copy_from_slice(&(digits | ASCII).to_le_bytes());
-    // The last digit is in the highest byte; a zero is kept if it is the only one.
-    let zeros = (digits | 1).leading_zeros() / 8;
-    end + 9 - zeros as usize
-}
-
-fn put_any(room: &mut Room, value: f64) -> usize {
+/// Puts the shortest text of a double; returns its length. Most doubles of tables have few decimals:
+/// those are put many at a time by [`put_short_doubles`](swath_simd::put_short_doubles).
+pub(crate) fn put_f64(room: &mut Room, value: f64) -> usize {
     if value.is_finite() {
         let mut buffer = zmij::Buffer::new();
         return put_text(room, buffer.format_finite(value).as_bytes());
@@ -147,34 +108,6 @@ mod tests {
                 let len = put_i64(&mut room, value);
                 assert_eq!(room[..len], pushed(|text| push_i64(text, value)));
             }
-        }
-    }
-
-    #[test]
-    fn doubles_are_those_that_are_pushed() {
-        let mut next = swath_reference::splitmix(42);
-        let mut room = [b'x'; ROOM];
-        let mut check = |value: f64| {
-            for value in [value, -value, value.next_up(), value.next_down()] {
-                let len = put_f64_shortest(&mut room, value);
-                let wanted = pushed(|text| push_f64_shortest(text, value));
-                assert_eq!(room[..len], wanted, "{value:e}");
-            }
-        };
-        for value in [0.0, f64::NAN, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e8] {
-            check(value);
-        }
-        for digits in 0..17 {
-            for decimals in 0..20 {
-                for _ in 0..200 {
-                    let number = (next() % 10_u64.pow(digits)).to_string();
-                    check(format!("{number}e-{decimals}").parse().expect("a number"));
-                }
-                check(format!("1e-{decimals}").parse().expect("a number"));
-            }
-        }
-        for _ in 0..100_000 {
-            check(f64::from_bits(next()));
         }
     }
 

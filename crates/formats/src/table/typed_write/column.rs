@@ -13,14 +13,14 @@ use arrow_array::{Array, OffsetSizeTrait, new_empty_array};
 use arrow_schema::{DataType, FieldRef, TimeUnit};
 
 use super::keys::{Formatted, Keyed, Lists, Structs};
-use super::numbers::{Booleans, Long, Nothing, Otherwise, Short};
+use super::numbers::{Booleans, Doubles, Long, Nothing, Otherwise, Put, Short};
 use super::options::Quoting;
 use super::source::{Around, Source};
 use super::style::{Style, Syntax};
 use super::text::{Column, Picked, Texts, push_escaped};
 use super::times::{Clock, put_date};
 use crate::number::format::push_f64_fixed;
-use crate::number::format::room::{Room, put_f64_shortest, put_i64, put_text, put_u64};
+use crate::number::format::room::{Room, put_i64, put_text, put_u64};
 use crate::table::value::Decimals;
 use crate::table::value::sealed::Value as _;
 
@@ -124,6 +124,16 @@ impl<'a> Maker<'a, '_> {
         otherwise: Otherwise,
         put: impl Fn(&mut Room, T::Native) -> usize + Send + Sync + 'a,
     ) -> Boxed<'a> {
+        self.put::<T>(array, look, otherwise, put)
+    }
+
+    fn put<T: ArrowPrimitiveType>(
+        self,
+        array: &'a dyn Array,
+        look: Look,
+        otherwise: Otherwise,
+        put: impl Put<T::Native> + 'a,
+    ) -> Boxed<'a> {
         let values = &array.as_primitive::<T>().values()[..];
         let (nulls, around) = (array.nulls().cloned(), self.around(look));
         Box::new(Short { values, nulls, around, otherwise, put })
@@ -192,12 +202,7 @@ impl<'a> Maker<'a, '_> {
             });
         }
         let (look, otherwise) = (Look::Bare, Otherwise::Missing);
-        match has_all {
-            true => self.short::<Float64Type>(array, look, otherwise, put_f64_shortest),
-            false => self.short::<Float64Type>(array, look, otherwise, |room, value| {
-                if value.is_finite() { put_f64_shortest(room, value) } else { 0 }
-            }),
-        }
+        self.put::<Float64Type>(array, look, otherwise, Doubles { has_all })
     }
 
     fn singles<T: ArrowPrimitiveType>(

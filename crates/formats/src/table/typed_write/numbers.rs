@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use arrow_array::BooleanArray;
 use arrow_buffer::NullBuffer;
-use swath_simd::Span;
+use swath_simd::{Span, put_short_doubles};
 
 use super::fields::Fields;
 use super::source::{Around, Filled, Source, Unwritable};
-use crate::number::format::room::{ROOM, Room};
+use crate::number::format::room::{ROOM, Room, put_f64};
 
 /// What becomes of a value that has no text.
 #[derive(Clone, Copy, Debug)]
@@ -19,8 +19,42 @@ pub(super) enum Otherwise {
     Missing,
 }
 
-/// A column of values with short texts, and what puts one into a room and returns its length: 0 if
-/// a value has no text.
+/// What puts values into rooms.
+pub(super) trait Put<T>: Send + Sync {
+    /// Puts each value into its room, and the length of its text into `lens`: 0 if it has none.
+    fn many(&self, values: &[T], rooms: &mut [Room], lens: &mut [usize]);
+}
+
+/// One after the other.
+impl<T: Copy, P: Fn(&mut Room, T) -> usize + Send + Sync> Put<T> for P {
+    fn many(&self, values: &[T], rooms: &mut [Room], lens: &mut [usize]) {
+        for ((value, room), len) in values.iter().zip(rooms).zip(lens) {
+            *len = self(room, *value);
+        }
+    }
+}
+
+/// Doubles as their shortest text.
+pub(super) struct Doubles {
+    /// Whether NaN and infinity have a text.
+    pub(super) has_all: bool,
+}
+
+impl Put<f64> for Doubles {
+    fn many(&self, values: &[f64], rooms: &mut [Room], lens: &mut [usize]) {
+        put_short_doubles(values, rooms, lens);
+        for ((value, room), len) in values.iter().zip(rooms).zip(lens) {
+            if *len == 0 && (self.has_all || value.is_finite()) {
+                *len = put_f64(room, *value);
+            }
+        }
+    }
+}
+
+/// Values that are put at a time.
+const BATCH: usize = 64;
+
+/// A column of values with short texts, and what puts them into rooms.
 pub(super) struct Short<'a, T, P> {
     pub(super) values: &'a [T],
     pub(super) nulls: Option<NullBuffer>,
@@ -32,7 +66,7 @@ pub(super) struct Short<'a, T, P> {
 impl<T, P> Source for Short<'_, T, P>
 where
     T: Copy + Send + Sync,
-    P: Fn(&mut Room, T) -> usize + Send + Sync,
+    P: Put<T>,
 {
     fn fill<'s>(&'s self, rows: Range<usize>, fields: &mut Fields<'s>) -> Filled {
         let Around { before, after, missing } = &self.around;
@@ -51,7 +85,7 @@ where
 impl<T, P> Short<'_, T, P>
 where
     T: Copy,
-    P: Fn(&mut Room, T) -> usize,
+    P: Put<T>,
 {
     /// Puts each value into a room of its own; returns whether all have a text.
     fn put_bare(&self, rows: &Range<usize>, fields: &mut Fields<'_>) -> bool {
@@ -59,12 +93,17 @@ where
         fields.make_room(missing, rows.len() * ROOM, rows.len());
         let (rooms, _) = fields.own[missing.len()..].as_chunks_mut::<ROOM>();
         let (mut start, mut is_whole) = (missing.len(), true);
-        let values = self.values[rows.clone()].iter();
-        for ((value, span), room) in values.zip(&mut fields.spans).zip(rooms) {
-            let len = (self.put)(room, *value);
-            *span = Span { start, end: start.wrapping_add(len) };
-            start = start.wrapping_add(ROOM);
-            is_whole &= len > 0;
+        let mut lens = [0; BATCH];
+        let values = self.values[rows.clone()].chunks(BATCH);
+        let batches = rooms.chunks_mut(BATCH).zip(fields.spans.chunks_mut(BATCH));
+        for (values, (rooms, spans)) in values.zip(batches) {
+            let lens = &mut lens[..values.len()];
+            self.put.many(values, rooms, lens);
+            for (span, &len) in spans.iter_mut().zip(&*lens) {
+                *span = Span { start, end: start.wrapping_add(len) };
+                start = start.wrapping_add(ROOM);
+                is_whole &= len > 0;
+            }
         }
         is_whole
     }
@@ -76,17 +115,22 @@ where
         let each = before.len() + ROOM + after.len();
         fields.make_room(missing, rows.len() * each, rows.len());
         let (mut at, mut is_whole) = (missing.len(), true);
-        for (value, span) in self.values[rows.clone()].iter().zip(&mut fields.spans) {
-            span.start = at;
-            fields.own[at..at + before.len()].copy_from_slice(before);
-            at += before.len();
-            let room = fields.own.get_mut(at..).and_then(|it| it.first_chunk_mut::<ROOM>());
-            let len = room.map_or(0, |room| (self.put)(room, *value));
-            is_whole &= len > 0;
-            at += len;
-            fields.own[at..at + after.len()].copy_from_slice(after);
-            at += after.len();
-            span.end = at;
+        let (mut rooms, mut lens) = ([[0; ROOM]; BATCH], [0; BATCH]);
+        let values = self.values[rows.clone()].chunks(BATCH);
+        for (values, spans) in values.zip(fields.spans.chunks_mut(BATCH)) {
+            let lens = &mut lens[..values.len()];
+            self.put.many(values, &mut rooms, lens);
+            for ((room, &len), span) in rooms.iter().zip(&*lens).zip(spans) {
+                span.start = at;
+                fields.own[at..at + before.len()].copy_from_slice(before);
+                at += before.len();
+                fields.own[at..at + ROOM].copy_from_slice(room);
+                is_whole &= len > 0;
+                at += len;
+                fields.own[at..at + after.len()].copy_from_slice(after);
+                at += after.len();
+                span.end = at;
+            }
         }
         is_whole
     }
@@ -196,5 +240,42 @@ impl Source for Nothing {
         fields.begin(&self.missing);
         fields.spans.resize(rows.len(), Span { start: 0, end: self.missing.len() });
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::format::push_f64_shortest;
+
+    #[test]
+    fn doubles_are_those_that_are_pushed() {
+        let mut next = swath_reference::splitmix(42);
+        let mut values =
+            vec![0.0, f64::NAN, f64::INFINITY, f64::MAX, f64::MIN_POSITIVE, 5e-324];
+        for digits in 0..17 {
+            for decimals in 0..20 {
+                for _ in 0..100 {
+                    let number = (next() % 10_u64.pow(digits)).to_string();
+                    values.push(format!("{number}e-{decimals}").parse().expect("a number"));
+                }
+            }
+        }
+        values.extend((0..50_000).map(|_| f64::from_bits(next())));
+        let near = |value: f64| [value, -value, value.next_up(), value.next_down()];
+        let values: Vec<f64> = values.into_iter().flat_map(near).collect();
+        for has_all in [false, true] {
+            for values in values.chunks(100) {
+                let (mut rooms, mut lens) = ([[b'x'; ROOM]; 100], [0; 100]);
+                Doubles { has_all }.many(values, &mut rooms, &mut lens);
+                for ((value, room), len) in values.iter().zip(rooms).zip(lens) {
+                    let mut wanted = Vec::new();
+                    if has_all || value.is_finite() {
+                        push_f64_shortest(&mut wanted, *value);
+                    }
+                    assert_eq!(room[..len], wanted, "{value:e}");
+                }
+            }
+        }
     }
 }
