@@ -6,7 +6,7 @@
 //! Wishes (engine, page cache, workers, sizes)    ├→ decide → Decision (runs, workers, reason)
 //! Tuning (what was measured to be faster here)   │
 //! Hints (what a source says that is not a file)  ┘
-//! Hints (what a source that is not a file says) ─┘
+//! ```
 //!
 //! `docs/design/auto.md` has the rules and the measurements that led to them. A request that
 //! cannot be honoured is never dropped silently: the decision lists what was done instead.

@@ -233,6 +233,9 @@ pub(super) fn between(
     let mut best: Option<(u8, usize, usize)> = None;
     let mut with_fault = None;
     for byte in CANDIDATES.into_iter().filter(|&byte| !others.contains(&Some(byte))) {
+        if prefix.is_enough() && swath_simd::find(&prefix.bytes, byte).is_none() {
+            continue;
+        }
         let sample = Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain })?;
         if with_fault.is_none() && sample.begins_with_fault(&prefix.bytes, byte) {
             with_fault = Some(byte);

@@ -28,14 +28,15 @@ impl Number {
     pub(super) fn of(token: &[u8], rules: &Rules) -> Option<Self> {
         with_point(token, rules, |token| {
             is_strict(token).then_some(())?;
-            match (signed(token), unsigned(token)) {
-                _ if token == b"-0" => Some(Self::Decimal),
-                (Some(value), _) => Some(Self::Signed(value)),
-                (None, Some(value)) => Some(Self::Unsigned(value)),
-                (None, None) => {
-                    double(token)?;
-                    Some(if is_whole(token) { Self::Long } else { Self::Decimal })
-                }
+            if token == b"-0" || !is_whole(token) {
+                return double(token).map(|_| Self::Decimal);
+            }
+            if let Some(value) = signed(token) {
+                return Some(Self::Signed(value));
+            }
+            match unsigned(token) {
+                Some(value) => Some(Self::Unsigned(value)),
+                None => double(token).map(|_| Self::Long),
             }
         })
     }
