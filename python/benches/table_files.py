@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import gzip
+import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -74,6 +75,24 @@ def numbers(form: str, columns: int, missing: float = 0) -> tuple[str, list[list
     return ",".join(f"n{at}" for at in range(columns)), rows
 
 
+def objects() -> bytes:
+    """The nine columns as objects, a missing value as ``null``."""
+    head, rows = mixed(NINE)
+    names = head.split(",")
+    bare = {"whole", "large", "decimal", "exact"}
+
+    def value(kind: str, field: str) -> object:
+        if not field:
+            return None
+        return json.loads(field) if kind in bare else field.strip('"').replace('""', '"')
+
+    def line(row: list[str]) -> str:
+        values = [value(kind, field) for kind, field in zip(NINE, row)]
+        return json.dumps(dict(zip(names, values)), ensure_ascii=False) + "\n"
+
+    return "".join(map(line, rows)).encode()
+
+
 def drawn(kind: str) -> tuple[str, list[list[str]]]:
     name, _, percent = kind.partition("-")
     match name:
@@ -92,17 +111,20 @@ def drawn(kind: str) -> tuple[str, list[list[str]]]:
 
 
 def parts(kind: str, size: int) -> Iterator[bytes]:
-    head, rows = drawn(kind)
-    end = "\r\n" if kind == "crlf" else "\n"
-    yield f"{head}{end}".encode()
-    block = "".join(",".join(row) + end for row in rows).encode()
+    if kind == "objects":
+        block = objects()
+    else:
+        head, rows = drawn(kind)
+        end = "\r\n" if kind == "crlf" else "\n"
+        yield f"{head}{end}".encode()
+        block = "".join(",".join(row) + end for row in rows).encode()
     for _ in range(max(1, round(size * 1_000_000 / len(block)))):
         yield block
 
 
 def made(data: Path, kind: str, size: int) -> Path:
     """A file of about `size` megabytes, made unless it is there."""
-    path = data / f"{kind}-{size}.csv"
+    path = data / f"{kind}-{size}.{'jsonl' if kind == 'objects' else 'csv'}"
     if not path.exists():
         unfinished = path.with_suffix(".part")
         with open(unfinished, "wb") as file:

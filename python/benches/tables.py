@@ -9,6 +9,7 @@
     scientific, crlf, bits
                        numbers as `numpy.savetxt` writes them; lines that end in CR and LF; 64 columns of 0 and 1
     few                50 rows, beside `numpy.loadtxt`
+    objects            the nine columns as JSON Lines
     compressed         the nine columns as .csv.gz and .csv.zst
     stream             a sum per group in duckdb, of a file four times as large as the memory
     write              numbers and texts as CSV
@@ -40,6 +41,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv as pc
+import pyarrow.json as pj
 from record import Case, Frame, version
 from table_files import made, made_compressed
 
@@ -132,6 +134,24 @@ def compressed_cases(data: Path, size: int) -> Iterator[Case]:
     for ending in ("gz", "zst"):
         path = made_compressed(plain, ending)
         yield reading(f"nine columns, .csv.{ending}", path, 1.2)
+
+
+def object_cases(data: Path, size: int) -> Iterator[Case]:
+    path = made(data, "objects", size)
+    case, ours = Case("JSON Lines, nine keys", [path]), "swath.read_jsonl"
+    runs: dict[str, Callable[[], Any]] = {
+        ours: lambda: swath.read_jsonl(path, workers=THREADS),
+        "polars.read_ndjson": lambda: pl.read_ndjson(path),
+        "pyarrow.json.read_json": lambda: pj.read_json(path),
+        "duckdb read_json": lambda: DUCK.sql(f"select * from read_json('{path}')").to_arrow_table(),
+    }
+    rows = swath.read_jsonl(path).shape[0]
+    for name, run in runs.items():
+        case.add(name, run, lambda result: result.shape[0] == rows)
+        if name != ours:
+            case.goal(ours, name, 1.5)
+    case.touched = 4 * path.stat().st_size
+    yield case
 
 
 class Group:
@@ -242,6 +262,7 @@ CASES: dict[str, Callable[[Path, int], Iterator[Case]]] = {
     "crlf": partial(number_cases, "crlf", "CRLF"),
     "bits": partial(number_cases, "bits", "64 columns of 0 and 1"),
     "few": few_cases,
+    "objects": object_cases,
     "compressed": compressed_cases,
     "stream": stream_cases,
     "write": write_cases,
