@@ -98,13 +98,18 @@ pub(crate) fn detected() -> Detected {
     Detected(widest().min(limit))
 }
 
+/// The widest available level, as one more than its place in [`Level::ALL`]; 0 until it is known.
+static WIDEST: AtomicUsize = AtomicUsize::new(0);
+
 fn widest() -> Level {
-    if Level::Avx512.available() {
-        Level::Avx512
-    } else if Level::Avx2.available() {
-        Level::Avx2
-    } else {
-        Level::Portable
+    // Relaxed: every thread finds the same.
+    match WIDEST.load(Ordering::Relaxed) {
+        0 => {
+            let place = Level::ALL.iter().rposition(|level| level.available()).unwrap_or(0);
+            WIDEST.store(place + 1, Ordering::Relaxed);
+            Level::ALL[place]
+        }
+        known => Level::ALL[known - 1],
     }
 }
 
