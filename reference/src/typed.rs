@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! bytes    decode    the encoding, byte order marks
-//! lines    records   where records and fields end; quotes, escapes, comments
+//! lines    records   where records and fields end; quotes, escapes, comments; fixed, widths
 //! sample   sniff     what separates fields, and whether there is a header
 //! header   names     names of columns, each its own; which columns are wanted
 //! records  rows      ragged ones; how many are wanted
@@ -22,6 +22,7 @@ mod column;
 mod decode;
 pub mod draw;
 mod fault;
+mod fixed;
 mod join;
 mod json;
 mod kind;
@@ -37,26 +38,31 @@ mod strftime;
 mod time;
 mod told;
 mod types;
+mod widths;
 mod words;
 
 pub use column::Column;
 pub use fault::{Fault, Wrong};
 pub use names::Renamed;
-pub use options::{Between, Encoding, Form, Header, Key, Options, Ragged};
+pub use options::{Between, Encoding, Fixed, Form, Header, Key, Options, Ragged};
 pub use rows::SetAside;
 pub use show::{answer, show_fault};
 pub use types::{Type, Unit, Value};
+pub use widths::Span;
 pub use words::options_of;
 
 use column::Reading;
 use decode::{Decoded, decode};
 use records::{Dialect, Place, Record};
+use widths::Columns;
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// What separates fields.
     pub delimiter: Between,
+    /// Where columns of fixed width are.
+    pub fixed: Vec<Span>,
     /// How many records are names.
     pub header: usize,
     /// The encoding, never `Auto`.
@@ -79,7 +85,7 @@ pub struct Table {
 pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
     let Decoded { text, first, encoding } = decode(bytes, options.encoding);
     // Bytes count from the first one of the text until here.
-    let options = shifted(options, first);
+    let options = fixed::meant(&shifted(options, first));
     let mut table = read_text(&text, &options).map_err(|fault| match fault.wrong {
         // It is of no place.
         _ if fault.line == 0 => fault,
@@ -101,7 +107,7 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     if options.form == Form::JsonLines {
         return json::read(text, options);
     }
-    let (mut place, dialect) = open(text, options);
+    let (mut place, dialect) = open(text, options)?;
     let header = take_header(&mut place, &dialect, options)?;
     let columns = count_columns(&header, place.clone(), &dialect)?;
     let (names, renamed) = names::distinct(&names::in_header(&header, columns));
@@ -125,6 +131,7 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     };
     Ok(Table {
         delimiter: dialect.between,
+        fixed: dialect.fixed.map_or_else(Vec::new, |columns| columns.spans),
         header: header.len(),
         encoding: Encoding::Utf8,
         rows,
@@ -135,16 +142,23 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
 }
 
 /// Skips lines that the options skip and Excel's `sep=;`, and finds what separates fields.
-fn open<'t>(text: &'t [u8], options: &Options) -> (Place<'t>, Dialect) {
+fn open<'t>(text: &'t [u8], options: &Options) -> Result<(Place<'t>, Dialect), Fault> {
     let mut place = Place::start(text);
     for _ in 0..options.skip_rows {
         place.take_line();
+    }
+    if options.form == Form::Fixed {
+        let mut dialect = Dialect::new(options, Between::Nothing);
+        // The lines that are skipped do not depend on which columns there are.
+        dialect.fixed = Some(Columns { spans: vec![(0, None)], passes_others: false });
+        dialect.fixed = Some(fixed::columns(&place, &dialect, options)?);
+        return Ok((place, dialect));
     }
     let between = match options.delimiter {
         Some(told) => told,
         None => take_sep(&mut place).unwrap_or_else(|| sniff::between(&place, options)),
     };
-    (place, Dialect::new(options, between))
+    Ok((place, Dialect::new(options, between)))
 }
 
 /// Takes the line `sep=;` and returns what it says.
@@ -258,7 +272,11 @@ mod tests {
             let rule = vector.rule.unwrap_or_else(|| panic!("{}", vector.name));
             let parts = ["text to lines ", "line to fields ", "field to value: ", "types join"];
             let is_known = parts.iter().any(|part| rule.starts_with(part));
-            assert!(is_known || rule == "starting in", "{}: {rule}", vector.name);
+            assert!(
+                is_known || rule == "starting in" || rule.starts_with("fixed width "),
+                "{}: {rule}",
+                vector.name
+            );
         }
     }
 }

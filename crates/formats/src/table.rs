@@ -62,8 +62,8 @@ pub use select::ColumnKey;
 #[cfg(feature = "arrow")]
 pub use typed::{
     BatchOptions, BatchStream, Batches, Bound, ColumnRange, ColumnReport, ColumnType,
-    Dictionary, Encoding, Ragged, RecordLine, Renamed, SetAside, TableReport, TableSummary,
-    read_batches, read_batches_of, stream_batches, stream_batches_of, summary,
+    Dictionary, Encoding, FixedColumn, Ragged, RecordLine, Renamed, SetAside, TableReport,
+    TableSummary, read_batches, read_batches_of, stream_batches, stream_batches_of, summary,
 };
 #[cfg(feature = "arrow")]
 pub use typed_write::{

@@ -11,10 +11,12 @@ mod dice;
 mod fields;
 mod objects;
 mod settings;
+mod widths;
 
 use super::decode::decode;
 use super::options::{Between, Encoding, Header, Options};
 pub use objects::draw_objects;
+pub use widths::draw_fixed;
 
 use dice::Dice;
 use fields::Recipe;

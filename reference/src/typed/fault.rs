@@ -20,6 +20,8 @@ pub enum Wrong {
         /// How many the table has.
         expected: usize,
     },
+    /// Text outside of columns of fixed width.
+    Outside,
     /// A value that the told type does not have.
     Misfit,
     /// Not JSON, or not an object.
@@ -45,6 +47,7 @@ impl Wrong {
             Self::OpenQuote => "open quote".to_owned(),
             Self::OpenEscape => "open escape".to_owned(),
             Self::Ragged { found, expected } => format!("ragged {found} not {expected}"),
+            Self::Outside => "outside".to_owned(),
             Self::Misfit => "misfit".to_owned(),
             Self::Json => "json".to_owned(),
             Self::Twice => "twice".to_owned(),

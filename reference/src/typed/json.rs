@@ -68,6 +68,7 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     };
     Ok(Table {
         delimiter: Between::Nothing,
+        fixed: Vec::new(),
         header: 0,
         encoding: Encoding::Utf8,
         rows,

@@ -1,6 +1,7 @@
 //! How a table is written, and what is wanted of it.
 
 use super::types::Type;
+use super::widths::Span;
 
 /// What separates fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,19 @@ pub enum Form {
     Separated,
     /// An object on each line.
     JsonLines,
+    /// The same characters of each line for a column.
+    Fixed,
+}
+
+/// Where columns of fixed width are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fixed {
+    /// Where not all lines of the sample are blank.
+    Found,
+    /// Beside each other, from the start of the line.
+    Widths(Vec<usize>),
+    /// Anywhere, in order.
+    Positions(Vec<Span>),
 }
 
 /// Which records are names.
@@ -71,6 +85,8 @@ pub enum Key {
 pub struct Options {
     /// How records are written.
     pub form: Form,
+    /// Where columns of fixed width are.
+    pub fixed: Fixed,
     /// `None` finds it in the text.
     pub delimiter: Option<Between>,
     /// Which records are names.
@@ -125,6 +141,7 @@ impl Default for Options {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
         Self {
             form: Form::Separated,
+            fixed: Fixed::Found,
             delimiter: None,
             header: Header::Auto,
             comment: None,

@@ -2,9 +2,10 @@
 
 use super::fault::{Fault, Wrong};
 use super::options::{Between, Options};
+use super::widths::{self, Columns};
 
 /// The bytes that mean something.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Dialect {
     /// What separates fields.
     pub between: Between,
@@ -14,6 +15,8 @@ pub(super) struct Dialect {
     pub escape: Option<u8>,
     /// What begins a line to skip.
     pub comment: Option<u8>,
+    /// Where columns of fixed width are.
+    pub fixed: Option<Columns>,
 }
 
 impl Dialect {
@@ -23,7 +26,7 @@ impl Dialect {
         let Options { quote, escape, comment, .. } = *options;
         // A quote that is also the escape is only doubled.
         let escape = escape.filter(|_| escape != quote);
-        Self { between, quote, escape, comment }
+        Self { between, quote, escape, comment, fixed: None }
     }
 }
 
@@ -90,6 +93,17 @@ impl<'t> Place<'t> {
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
+    /// Takes a line without what ends it, which a carriage return at the end of the text does not.
+    pub(super) fn take_whole_line(&mut self) -> &'t [u8] {
+        let start = self.at;
+        self.take_line();
+        let line = &self.text[start..self.at];
+        match line.strip_suffix(b"\n") {
+            Some(line) => line.strip_suffix(b"\r").unwrap_or(line),
+            None => line,
+        }
+    }
+
     /// The next record; `None` at the end of the text.
     ///
     /// # Errors
@@ -99,6 +113,9 @@ impl<'t> Place<'t> {
         while self.skip(dialect)? {}
         if self.peek().is_none() {
             return Ok(None);
+        }
+        if let Some(columns) = &dialect.fixed {
+            return self.of_widths(columns).map(Some);
         }
         let (line, at) = (self.line, self.at);
         let mut fields = Vec::new();
@@ -116,6 +133,18 @@ impl<'t> Place<'t> {
                 self.take();
             }
         }
+    }
+
+    /// Takes the record that begins here: its whole line, also if it has a fault.
+    fn of_widths(&mut self, columns: &Columns) -> Result<Record, Fault> {
+        let (line, at) = (self.line, self.at);
+        let fields = widths::fields(self.take_whole_line(), columns)
+            .map_err(|(wrong, byte)| Fault::new(wrong, line, at + byte))?;
+        let field = |(byte, text): (usize, String)| {
+            let text = text.into_bytes();
+            Field { at: at + byte, raw: text.clone(), text, is_quoted: false }
+        };
+        Ok(Record { line, at, fields: fields.into_iter().map(field).collect() })
     }
 
     /// Passes over a record, or a line that is not one, of which only the end matters: where quotes begin and
@@ -210,7 +239,7 @@ impl<'t> Place<'t> {
             self.skip_comment()?;
             return Ok(true);
         }
-        if dialect.between == Between::Blanks {
+        if dialect.between == Between::Blanks || dialect.fixed.is_some() {
             // Blanks before the first field mean nothing; with nothing after them, the line is empty.
             let here = self.clone();
             self.skip_blanks();

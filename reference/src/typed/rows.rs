@@ -13,6 +13,15 @@ pub struct SetAside {
     pub lines: Vec<usize>,
 }
 
+impl SetAside {
+    fn add(&mut self, line: usize) {
+        self.count += 1;
+        if self.lines.len() < 1000 {
+            self.lines.push(line);
+        }
+    }
+}
+
 /// The field of a column; `None` if the record lacks it or does not count.
 #[must_use]
 pub(super) fn field<'r>(
@@ -69,15 +78,18 @@ pub(super) fn each(
         if place.skip(dialect)? {
             continue;
         }
-        let Some(record) = place.next(dialect)? else { break };
+        let (line, next) = (place.line, place.next(dialect));
+        let is_outside = next.as_ref().is_err_and(|fault| fault.wrong == Wrong::Outside);
+        if is_outside && options.ragged == Ragged::SetAside {
+            aside.add(line);
+            continue;
+        }
+        let Some(record) = next? else { break };
         if belongs(&record, columns, options.ragged)? {
             take(&record)?;
             count += 1;
         } else {
-            aside.count += 1;
-            if aside.lines.len() < 1000 {
-                aside.lines.push(record.line);
-            }
+            aside.add(record.line);
         }
     }
     Ok(aside)

@@ -13,6 +13,10 @@ use super::types::{Type, Value};
 pub fn answer(table: &Table) -> String {
     let mut text = format!("delimiter {}", between(table.delimiter));
     let _ = writeln!(text, " header {} {}", table.header, encoding(table.encoding));
+    for (start, end) in &table.fixed {
+        let end = end.map_or_else(String::new, |end| end.to_string());
+        let _ = writeln!(text, "at {start}..{end}");
+    }
     for one in &table.renamed {
         let _ =
             writeln!(text, "renamed {} {} {}", one.column, quoted(&one.from), quoted(&one.to));

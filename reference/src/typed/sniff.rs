@@ -39,6 +39,8 @@ impl Sample {
                     records.push(record);
                 }
                 Ok(None) => return Self { records, fault: None },
+                // Such a line has no fields.
+                Err(fault) if fault.wrong == Wrong::Outside => {}
                 Err(fault) => return Self { records, fault: Some(fault) },
             }
             if records.len() > RECORDS {

@@ -1,7 +1,8 @@
 //! Options as JSON, in words that users write.
 
-use super::options::{Between, Encoding, Header, Key, Options, Ragged};
+use super::options::{Between, Encoding, Fixed, Form, Header, Key, Options, Ragged};
 use super::types::Type;
+use super::widths::Span;
 use crate::json::Json;
 
 /// The options that these members set; `None` if one is not known.
@@ -24,6 +25,15 @@ pub fn options_of(json: &Json) -> Option<Options> {
 
 fn set(options: &mut Options, name: &str, value: &Json) -> Option<()> {
     match name {
+        "form" => options.form = form(text(value)?)?,
+        "widths" => {
+            let widths = list(value)?.iter().map(number).collect::<Option<_>>()?;
+            options.fixed = Fixed::Widths(widths);
+        }
+        "positions" => {
+            let spans = list(value)?.iter().map(span).collect::<Option<_>>()?;
+            options.fixed = Fixed::Positions(spans);
+        }
         "delimiter" => options.delimiter = Some(delimiter(text(value)?)?),
         "header" => options.header = header(value)?,
         "comment" => options.comment = Some(byte(value)?),
@@ -110,6 +120,18 @@ fn pairs<T>(json: &Json, of: impl Fn(&str) -> Option<T>) -> Option<Vec<(Key, T)>
         Some((key, of(text(value)?)?))
     };
     members(json)?.iter().map(pair).collect()
+}
+
+fn form(word: &str) -> Option<Form> {
+    (word == "fixed").then_some(Form::Fixed)
+}
+
+fn span(json: &Json) -> Option<Span> {
+    match list(json)? {
+        [start, Json::Null] => Some((number(start)?, None)),
+        [start, end] => Some((number(start)?, Some(number(end)?))),
+        _ => None,
+    }
 }
 
 fn delimiter(word: &str) -> Option<Between> {

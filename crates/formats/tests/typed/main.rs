@@ -5,6 +5,7 @@
 mod arrow;
 mod dialects;
 mod first;
+mod fixed;
 mod objects;
 mod oracle;
 mod random;

@@ -7,12 +7,12 @@ use arrow_array::{Array, RecordBatch, types};
 use arrow_schema::{DataType, TimeUnit};
 use swath::{Extent, ReadOptions};
 use swath_formats::table::{
-    self, BatchOptions, Batches, ColumnKey, ColumnReport, Delimiter, TableReport,
+    self, BatchOptions, Batches, ColumnKey, ColumnReport, Delimiter, FixedColumn, TableReport,
 };
 use swath_formats::{Error, FormatReason};
 use swath_reference::typed::{
-    Between, Column, Encoding, Fault, Form, Header, Key, Options, Ragged, Renamed, SetAside,
-    Table, Type, Value, Wrong,
+    Between, Column, Encoding, Fault, Fixed, Form, Header, Key, Options, Ragged, Renamed,
+    SetAside, Table, Type, Value, Wrong,
 };
 
 /// The reader's options for those of the oracle.
@@ -28,6 +28,7 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
     let form = match given.form {
         Form::Separated => table::BatchForm::Csv,
         Form::JsonLines => table::BatchForm::JsonLines,
+        Form::Fixed => table::BatchForm::Fixed,
     };
     let mut options = BatchOptions::new()
         .with_form(form)
@@ -47,11 +48,19 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
             Ragged::SetAside => table::Ragged::SetAside,
         });
     // Of objects, there are none if none are given.
-    if given.form == Form::Separated || !given.nulls.is_empty() {
+    if given.form != Form::JsonLines || !given.nulls.is_empty() {
         options = options.with_null_values(&given.nulls);
     }
-    if given.form == Form::Separated || !given.trues.is_empty() {
+    if given.form != Form::JsonLines || !given.trues.is_empty() {
         options = options.with_true_values(&given.trues).with_false_values(&given.falses);
+    }
+    match &given.fixed {
+        Fixed::Found => {}
+        Fixed::Widths(widths) => options = options.with_widths(widths.iter().copied()),
+        Fixed::Positions(spans) => {
+            let column = |&(start, end): &(usize, Option<usize>)| FixedColumn { start, end };
+            options = options.with_positions(spans.iter().map(column));
+        }
     }
     match given.delimiter {
         Some(Between::Byte(byte)) => options = options.with_delimiter(byte),
@@ -130,6 +139,7 @@ fn table(report: &TableReport, batches: &[RecordBatch]) -> Table {
     let set_aside = &report.set_aside;
     Table {
         delimiter,
+        fixed: report.fixed.iter().map(|one| (one.start, one.end)).collect(),
         header: report.header_lines,
         encoding: encoding.expect("one of them"),
         rows: number(report.rows),
@@ -234,6 +244,7 @@ fn fault(error: &Error) -> Fault {
         ("not JSON", Wrong::Json),
         ("a key that the object has already", Wrong::Twice),
         ("a NUL byte in the name", Wrong::Nul),
+        ("text outside of the columns", Wrong::Outside),
         ("not UTF-8", Wrong::Encoding),
         ("half of a character", Wrong::Encoding),
         ("carriage return", Wrong::Return),

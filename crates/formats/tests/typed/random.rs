@@ -1,6 +1,6 @@
 //! Tables that are drawn are read as the oracle reads them.
 
-use swath_reference::typed::draw::{Drawn, draw, draw_objects};
+use swath_reference::typed::draw::{Drawn, draw, draw_fixed, draw_objects};
 use swath_reference::typed::{Fault, Table, Wrong, answer, read, show_fault};
 
 use crate::oracle::{self, How};
@@ -29,6 +29,11 @@ fn drawn_tables_are_read_as_the_oracle_reads_them() {
 #[test]
 fn drawn_objects_are_read_as_the_oracle_reads_them() {
     compare("drawn.jsonl", draw_objects);
+}
+
+#[test]
+fn drawn_tables_of_fixed_width_are_read_as_the_oracle_reads_them() {
+    compare("drawn.txt", draw_fixed);
 }
 
 fn compare(name: &str, draw: fn(u64) -> Drawn) {

@@ -14,6 +14,8 @@ pub(super) enum Between {
     Nothing,
     /// What JSON has between the members of an object.
     Json,
+    /// Nothing: columns are at fixed places of each line.
+    Fixed,
 }
 
 impl From<Delimiter> for Between {
@@ -45,7 +47,7 @@ impl Dialect {
         match self.between {
             Between::Byte(delimiter) => byte == delimiter,
             Between::Blanks => matches!(byte, b' ' | b'\t'),
-            Between::Nothing | Between::Json => false,
+            Between::Nothing | Between::Json | Between::Fixed => false,
         }
     }
 
@@ -70,7 +72,7 @@ impl Dialect {
         match self.between {
             Between::Byte(byte) => Some(Delimiter::Byte(byte)),
             Between::Blanks => Some(Delimiter::Blanks),
-            Between::Nothing | Between::Json => None,
+            Between::Nothing | Between::Json | Between::Fixed => None,
         }
     }
 }

@@ -15,6 +15,9 @@ use crate::input::Text;
 
 /// How the detail begins of a fault in the encoding.
 const NOT_UTF_8: &str = "bytes that are not UTF-8";
+/// It begins as the one above.
+const UNCOUNTED: &str = "bytes that are not UTF-8, so that no position after them is known";
+const OUTSIDE: &str = "text outside of the columns";
 const AFTER_QUOTE: &str = "text after a closing quote";
 /// Characters of a field that a message shows.
 const SHOWN: usize = 40;
@@ -48,6 +51,9 @@ impl Problem {
     pub(super) fn into_error(mut self, input: &Text, origin: Origin) -> Error {
         if let Some(begin) = origin.utf16 {
             self.say_where(input, begin);
+        }
+        if self.detail == OUTSIDE {
+            self.show(input);
         }
         let detail = match origin.is_decoded {
             true => self.detail + " (bytes count in the text as UTF-8)",
@@ -83,6 +89,22 @@ impl Problem {
         self.hint = "name the first column in the header (in R, pass `col.names = NA`), or leave the \
                      header out with `skip_rows` and `header`, and name the columns with `rename`";
         self
+    }
+
+    /// Says which text is outside of the columns, and at which position of its line.
+    fn show(&mut self, input: &Text) {
+        const MOST: u64 = 400;
+        let read = |from: u64, to: u64| {
+            let read = ReadOptions::new().with_workers(1).with_offset(from);
+            Some(read.with_len(to - from).read(input.source()).ok()?.buffer)
+        };
+        let end = input.len().min(self.offset + MOST);
+        let Some(before) = read(self.record, self.offset) else { return };
+        let Some(after) = read(self.offset, end) else { return };
+        let position = before.iter().filter(|&&byte| !matches!(byte, 0x80..=0xbf)).count();
+        let line = after.split(|&byte| byte == b'\n').next().unwrap_or_default();
+        let text = shown(line.trim_ascii_end());
+        self.detail += &format!(", at position {position}: `{text}`");
     }
 
     /// Says which byte of a file in UTF-16 is not a character, if that is the fault.
@@ -135,6 +157,12 @@ pub(super) fn wrong(wrong: Wrong, offset: u64) -> Problem {
             AFTER_QUOTE,
             "double the quotes inside a quoted field, or set another quote, or none",
         ),
+        Wrong::Outside(_) => (
+            OUTSIDE,
+            "pass `widths` or `positions` that include it, skip lines above the table with `skip_rows`, or set \
+             aside such lines with `ragged`",
+        ),
+        Wrong::Encoding(_) => (UNCOUNTED, "pass the encoding of the file with `encoding`"),
         Wrong::LoneReturn(_) => {
             (crate::text::LONE_RETURN, "end lines with newlines: tr '\\r' '\\n' <OLD >NEW")
         }

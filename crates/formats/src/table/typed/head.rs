@@ -1,14 +1,17 @@
 //! The start of a table: what separates its fields, and the names of its columns.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::dialect::{Between, Dialect};
 use super::faults::{self, Origin, Problem};
+use super::fixed::Layout;
 use super::options::{BatchOptions, Header, Ragged};
 use super::pass::Pass;
 use super::prefix::{LONG, Prefix, may_end_later};
 use super::record::{Line, Place, Records};
 use super::report::Renamed;
+use super::rules;
 use super::sniff::{self, Sample};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
@@ -19,6 +22,8 @@ use crate::table::typed_write::BatchForm;
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) dialect: Dialect,
+    /// Where columns of fixed width are.
+    pub(super) layout: Option<Arc<Layout>>,
     /// How many records name the columns.
     pub(super) lines: usize,
     /// The name of each column, which no other one has.
@@ -34,9 +39,10 @@ pub(super) struct Head {
 
 /// What an earlier file of the same table decided.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Decided {
+pub(super) struct Decided<'d> {
     pub(super) between: Between,
     pub(super) lines: usize,
+    pub(super) layout: Option<&'d Arc<Layout>>,
 }
 
 /// The text of a file, and what the options say about it.
@@ -46,7 +52,7 @@ pub(super) struct Opening<'o> {
     /// Where the text begins, after a byte order mark.
     pub(super) begin: u64,
     pub(super) origin: Origin,
-    pub(super) decided: Option<Decided>,
+    pub(super) decided: Option<Decided<'o>>,
 }
 
 impl Opening<'_> {
@@ -59,6 +65,7 @@ impl Opening<'_> {
             let (dialect, data) = (Dialect::JSON, prefix.base);
             return Ok(Head {
                 dialect,
+                layout: None,
                 lines: 0,
                 names,
                 renamed,
@@ -68,12 +75,14 @@ impl Opening<'_> {
             });
         }
         let dialect = self.dialect(&mut prefix)?;
-        let lines = self.lines(&mut prefix, dialect)?;
+        let layout = self.layout(&mut prefix, dialect)?;
+        let written = Written { dialect, layout: layout.as_deref() };
+        let lines = self.lines(&mut prefix, written)?;
         let mut header = Vec::new();
         let (mut at, mut named) = (0, prefix.base);
         let mut columns = None;
         for _ in 0..lines {
-            let record = self.next(&mut prefix, dialect, at)?;
+            let record = self.next(&mut prefix, written, at)?;
             let columns = *columns.get_or_insert(record.fields.len());
             self.check_room(columns, prefix.base + record.at as u64)?;
             if header.is_empty() {
@@ -86,15 +95,16 @@ impl Opening<'_> {
         let columns = match columns {
             Some(columns) => columns,
             None => {
-                let columns = self.next(&mut prefix, dialect, at)?.fields.len();
+                let columns = self.next(&mut prefix, written, at)?.fields.len();
                 self.check_room(columns, data)?;
                 columns
             }
         };
         let (names, renamed) = distinct(joined(header, columns));
         let renamed = if lines == 0 { Vec::new() } else { renamed };
-        let lacks_name = lines > 0 && lacks_name(&prefix.bytes[at..], dialect, names.len());
-        Ok(Head { dialect, lines, names, renamed, named, data, lacks_name })
+        let may_lack = lines > 0 && layout.is_none();
+        let lacks_name = may_lack && lacks_name(&prefix.bytes[at..], dialect, names.len());
+        Ok(Head { dialect, layout, lines, names, renamed, named, data, lacks_name })
     }
 
     /// Skips the lines that the options say.
@@ -118,6 +128,9 @@ impl Opening<'_> {
 
     fn dialect(&self, prefix: &mut Prefix<'_>) -> Result<Dialect> {
         let BatchOptions { quote, comment, .. } = *self.options;
+        if self.options.form == BatchForm::Fixed {
+            return Ok(Dialect { between: Between::Fixed, comment, ..Dialect::JSON });
+        }
         let escape = self.options.escape.filter(|&escape| Some(escape) != quote);
         let plain = Dialect { between: Between::Nothing, quote, escape, comment };
         let tab = (self.options.form == BatchForm::Tsv).then_some(Between::Byte(b'\t'));
@@ -136,24 +149,42 @@ impl Opening<'_> {
         Ok(Dialect { between, ..plain })
     }
 
+    /// Returns where columns of fixed width are.
+    fn layout(&self, prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Option<Arc<Layout>>> {
+        if dialect.between != Between::Fixed {
+            return Ok(None);
+        }
+        let told = rules::layout(self.options).map_err(|(detail, hint)| {
+            Error::reading(self.input.path(), FormatReason::Invalid, detail).hint(hint)
+        })?;
+        let found = match (told, self.decided.and_then(|decided| decided.layout)) {
+            (Some(told), _) => Arc::new(told),
+            (None, Some(decided)) => Arc::clone(decided),
+            (None, None) => Arc::new(sniff::layout(prefix, dialect)?),
+        };
+        self.check_room(found.columns().len(), prefix.base)?;
+        Ok(Some(found))
+    }
+
     /// Returns how many records name the columns.
-    fn lines(&self, prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<usize> {
+    fn lines(&self, prefix: &mut Prefix<'_>, written: Written<'_>) -> Result<usize> {
         match (self.options.header, self.decided) {
             (Header::Lines(lines), _) => Ok(lines),
             (Header::Auto, Some(decided)) => Ok(decided.lines),
             (Header::Auto, None) => {
-                let sample = Sample::take(prefix, dialect)?;
+                let sample = Sample::take(prefix, written.dialect, written.layout)?;
                 Ok(usize::from(sample.has_names(&prefix.bytes, self.options)))
             }
         }
     }
 
     /// Finds the record that begins at `at` or after lines without data.
-    fn next(&self, prefix: &mut Prefix<'_>, dialect: Dialect, at: usize) -> Result<Found> {
+    fn next(&self, prefix: &mut Prefix<'_>, written: Written<'_>, at: usize) -> Result<Found> {
+        let Written { dialect, layout } = written;
         let mut at = at;
         loop {
             let mut fields = Vec::new();
-            let records = Records { text: &prefix.bytes, dialect };
+            let records = Records { text: &prefix.bytes, dialect, layout };
             let is_over = at >= prefix.bytes.len();
             let split = match is_over {
                 true => Ok((Line::Skipped, at)),
@@ -249,6 +280,13 @@ impl Opening<'_> {
     }
 }
 
+/// How the records of a text are written.
+#[derive(Clone, Copy)]
+struct Written<'l> {
+    dialect: Dialect,
+    layout: Option<&'l Layout>,
+}
+
 /// A record of the prefix, and where the next one begins.
 struct Found {
     at: usize,
@@ -276,7 +314,7 @@ fn lacks_name(text: &[u8], dialect: Dialect, names: usize) -> bool {
     let mut at = 0;
     while at < text.len() {
         let (mut count, mut is_empty) = (0, false);
-        let split = Records { text, dialect }.split(at, |place| {
+        let split = Records { text, dialect, layout: None }.split(at, |place| {
             count += 1;
             is_empty = place.start == place.end;
         });

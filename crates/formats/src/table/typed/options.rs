@@ -2,6 +2,7 @@
 
 use swath::{Extent, ReadOptions};
 
+use super::fixed::FixedColumn;
 use super::values::ColumnType;
 use crate::setters::setters;
 use crate::table::options::{Delimiter, HeaderLine};
@@ -36,14 +37,15 @@ impl Encoding {
     ];
 }
 
-/// What happens to a record with more or fewer fields than the table has columns.
+/// What happens to a record with more or fewer fields than the table has columns; in text of fixed
+/// width, to one with text outside of the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ragged {
     /// It is an error.
     #[default]
     Refuse,
-    /// Fields that it lacks are missing values; further fields are an error.
+    /// Fields that it lacks are missing values; further fields, or other text, are an error.
     Pad,
     /// It is left out, and the report has its line.
     SetAside,
@@ -92,6 +94,8 @@ pub(super) enum Header {
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
     pub(super) form: BatchForm,
+    pub(super) widths: Option<Vec<usize>>,
+    pub(super) positions: Option<Vec<FixedColumn>>,
     pub(super) delimiter: Option<Delimiter>,
     pub(super) header: Header,
     pub(super) comment: Option<u8>,
@@ -139,6 +143,8 @@ impl BatchOptions {
     pub fn new() -> Self {
         Self {
             form: BatchForm::Csv,
+            widths: None,
+            positions: None,
             delimiter: None,
             header: Header::Auto,
             comment: None,
@@ -167,11 +173,53 @@ impl BatchOptions {
 
     setters! {
         /// How the table is written: [`BatchForm::Csv`], which stands for all texts with fields,
-        /// [`BatchForm::Tsv`], or [`BatchForm::JsonLines`]. Default: the first.
+        /// [`BatchForm::Tsv`], [`BatchForm::JsonLines`] or [`BatchForm::Fixed`]. Default: the first.
         ///
         /// In JSON Lines, the columns are the keys of all objects, and delimiter, header, quote,
         /// escape, comment, decimal point, thousands and ragged records are errors if they are set.
+        ///
+        /// In text of fixed width, columns are where [`with_widths`](Self::with_widths) or
+        /// [`with_positions`](Self::with_positions) says. Otherwise they are found: a column is a run
+        /// of positions at which not all of the first records are blank, of the header and up to 1,000
+        /// more that begin within 1 MiB after it. Text between columns further on is an error.
+        /// Positions count characters. Blanks around a field are not part of it, an empty one is a
+        /// missing value, and so is one that a line is too short for. Quotes are ordinary characters;
+        /// delimiter, quote and escape are errors if they are set.
         with_form(form: BatchForm);
+    }
+
+    /// The widths of the columns of [`BatchForm::Fixed`] in characters, from the start of each line
+    /// and without gaps. Text after the last one is an error; with [`Ragged::SetAside`], the record is
+    /// left out. Default: columns are found.
+    #[must_use]
+    pub fn with_widths(mut self, widths: impl IntoIterator<Item = usize>) -> Self {
+        self.widths = Some(widths.into_iter().collect());
+        self
+    }
+
+    /// The positions of the columns of [`BatchForm::Fixed`], in order. They may have gaps, but not
+    /// overlap, and the last one may go up to the end of each line. All other text is not read.
+    /// Default: columns are found.
+    ///
+    /// ```
+    /// use swath_formats::table::{BatchForm, BatchOptions, FixedColumn};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("people.txt");
+    /// std::fs::write(&path, "Ann   1980 x\nZo\u{eb}   1985\n")?;
+    /// let options = BatchOptions::new().with_form(BatchForm::Fixed);
+    /// let table = options.with_positions([0..5, 6..10]).read_batches(&path)?;
+    /// assert_eq!((table.rows(), table.report().columns.len()), (2, 2));
+    /// assert_eq!(table.report().fixed[1], FixedColumn { start: 6, end: Some(10) });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_positions<C: Into<FixedColumn>>(
+        mut self,
+        positions: impl IntoIterator<Item = C>,
+    ) -> Self {
+        self.positions = Some(positions.into_iter().map(Into::into).collect());
+        self
     }
 
     /// What separates fields: a byte, or [`Delimiter::Blanks`]. Default: of tab, `,`, `;` and `|`
@@ -269,7 +317,7 @@ impl BatchOptions {
     }
 
     /// Fields that mean a missing value. Default: the empty field, `NA`, `N/A`, `null`, `NULL`; in
-    /// JSON Lines, only `null` without quotes, which is one in any case.
+    /// text of fixed width, the empty field always does; in JSON Lines, only `null` without quotes, which is one in any case.
     #[must_use]
     pub fn with_null_values<W: AsRef<[u8]>>(
         mut self,

@@ -245,7 +245,7 @@ impl<'p> Pass<'p> {
         loop {
             let some = &block.bytes[..block.bytes.len().min(len)];
             let mut head = [&before[..], some].concat();
-            let end = Records { text: &head, dialect: self.dialect }.end(0);
+            let end = Records { text: &head, dialect: self.dialect, layout: None }.end(0);
             // An end at the last byte known may be one only because nothing is known to follow.
             match end.filter(|&end| end < head.len() || some.len() == block.bytes.len()) {
                 Some(end) => {
@@ -270,7 +270,7 @@ impl<'p> Pass<'p> {
         if from <= part.offset && part.end() <= to {
             return Some(part);
         }
-        let records = Records { text: part.bytes, dialect: self.dialect };
+        let records = Records { text: part.bytes, dialect: self.dialect, layout: None };
         let (mut at, mut begin) = (0, None);
         while at < part.bytes.len() && part.offset + (at as u64) < to {
             if part.offset + at as u64 >= from {
@@ -336,7 +336,7 @@ impl<'p> Pass<'p> {
         const LONGEST: u64 = 64 << 20;
         if quote - record <= LONGEST {
             let text = self.text(record, quote + 1)?;
-            let records = Records { text: &text, dialect: self.dialect };
+            let records = Records { text: &text, dialect: self.dialect, layout: None };
             if let Err(wrong) = records.split(0, |_| {}) {
                 return Ok(faults::split(wrong, record, record));
             }

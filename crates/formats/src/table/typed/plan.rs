@@ -72,6 +72,7 @@ impl Plan {
                 ragged: options.ragged,
                 keys: (head.dialect.between == Between::Json)
                     .then(|| Arc::new(Keys::new(&head.names, others(options)))),
+                layout: head.layout.clone(),
                 lacks_name: head.lacks_name,
             },
             columns,
@@ -95,6 +96,7 @@ impl Plan {
                 columns: 0,
                 ragged: Ragged::Refuse,
                 keys: Some(Arc::new(Keys::new(&[], Others::Pass))),
+                layout: None,
                 lacks_name: false,
             },
             columns: Vec::new(),

@@ -90,6 +90,8 @@ pub(super) fn may_end_later(wrong: Wrong, len: usize) -> bool {
     match wrong {
         Wrong::OpenQuote(_) | Wrong::OpenEscape(_) => true,
         Wrong::LoneReturn(at) => at + 1 == len,
-        Wrong::AfterQuote(_) => false,
+        // A character may be cut.
+        Wrong::Encoding(at) => len - at < 4,
+        Wrong::AfterQuote(_) | Wrong::Outside(_) => false,
     }
 }

@@ -8,38 +8,8 @@
 //! ```
 
 use super::dialect::{Between, Dialect};
-
-/// What is wrong with a record, at which byte of the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wrong {
-    /// A quote opens here and is not closed.
-    OpenQuote(usize),
-    /// An escape with nothing after it.
-    OpenEscape(usize),
-    /// Text after the closing quote of the field that begins here.
-    AfterQuote(usize),
-    /// A carriage return that does not end a line.
-    LoneReturn(usize),
-}
-
-impl Wrong {
-    /// Returns the byte.
-    pub(super) fn at(self) -> usize {
-        match self {
-            Self::OpenQuote(at)
-            | Self::OpenEscape(at)
-            | Self::AfterQuote(at)
-            | Self::LoneReturn(at) => at,
-        }
-    }
-}
-
-/// Where a field of a record begins and ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
+use super::fixed::Layout;
+pub(super) use super::place::{Place, Wrong};
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +25,8 @@ pub(super) enum Line {
 pub(super) struct Records<'t> {
     pub(super) text: &'t [u8],
     pub(super) dialect: Dialect,
+    /// Where columns of fixed width are; `None` in other forms, and where only lines matter.
+    pub(super) layout: Option<&'t Layout>,
 }
 
 /// What follows a field.
@@ -74,9 +46,13 @@ impl<'t> Records<'t> {
         if let Some(next) = self.skipped(at)? {
             return Ok((Line::Skipped, next));
         }
+        if let Some(layout) = self.layout {
+            let next = layout.split(self.text, at, field)?;
+            return Ok((Line::Data, next));
+        }
         let mut start = match self.dialect.between {
             Between::Blanks => self.after_blanks(at),
-            Between::Byte(_) | Between::Nothing | Between::Json => at,
+            Between::Byte(_) | Between::Nothing | Between::Json | Between::Fixed => at,
         };
         loop {
             let (end, next) = self.field(start)?;
@@ -89,13 +65,13 @@ impl<'t> Records<'t> {
     }
 
     /// If the line at `at` is empty or a comment, returns where the next one begins.
-    fn skipped(&self, at: usize) -> Result<Option<usize>, Wrong> {
+    pub(super) fn skipped(&self, at: usize) -> Result<Option<usize>, Wrong> {
         if self.dialect.comment.is_some() && self.text.get(at) == self.dialect.comment.as_ref()
         {
             return self.comment(at).map(Some);
         }
         let start = match self.dialect.between {
-            Between::Blanks => self.after_blanks(at),
+            Between::Blanks | Between::Fixed => self.after_blanks(at),
             Between::Byte(_) | Between::Nothing | Between::Json => at,
         };
         let is_lone = self.text[start..] == *b"\r";
@@ -239,7 +215,7 @@ mod tests {
     };
 
     fn fields(text: &str, dialect: Dialect) -> Result<Vec<Vec<String>>, Wrong> {
-        let records = Records { text: text.as_bytes(), dialect };
+        let records = Records { text: text.as_bytes(), dialect, layout: None };
         let (mut at, mut rows) = (0, Vec::new());
         while at < text.len() {
             let mut row = Vec::new();

@@ -1,5 +1,6 @@
 //! What was found in a table.
 
+use super::fixed::FixedColumn;
 use super::options::Encoding;
 use super::values::ColumnType;
 use crate::table::options::Delimiter;
@@ -15,6 +16,8 @@ pub struct TableReport {
     pub delimiter: Option<Delimiter>,
     /// How many lines name the columns.
     pub header_lines: usize,
+    /// Where the columns of the file are, if it has fixed widths; otherwise empty.
+    pub fixed: Vec<FixedColumn>,
     /// The encoding of the first file; never [`Encoding::Auto`].
     pub encoding: Encoding,
     /// Rows in all batches; of a stream, those in the batches so far.

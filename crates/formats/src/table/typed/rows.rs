@@ -12,6 +12,7 @@ use std::sync::Arc;
 use swath_simd::{CutMarks, Cuts};
 
 use super::dialect::{Between, Dialect};
+use super::fixed::Layout;
 use super::json::{Cells, Flaw, Keys, Members};
 use super::options::Ragged;
 use super::record::{Line, Place, Records, Wrong};
@@ -44,6 +45,8 @@ pub(super) struct Shape {
     pub(super) ragged: Ragged,
     /// The columns of JSON.
     pub(super) keys: Option<Arc<Keys>>,
+    /// Where columns of fixed width are.
+    pub(super) layout: Option<Arc<Layout>>,
     /// Whether the first record after the names has one field more than they are.
     pub(super) lacks_name: bool,
 }
@@ -113,7 +116,7 @@ impl Rows {
         let mut at = at;
         while at < end && self.ends.len() < FIELDS {
             at = match shape.dialect.between {
-                Between::Blanks => self.add(text, at, shape)?,
+                Between::Blanks | Between::Fixed => self.add(text, at, shape)?,
                 Between::Byte(_) | Between::Nothing | Between::Json => {
                     self.add_many(text, at, end, shape)?
                 }
@@ -239,8 +242,9 @@ impl Rows {
 
     /// Adds the record that begins at `at`, and returns where the next one begins.
     fn add(&mut self, text: &[u8], at: usize, shape: &Shape) -> Result<usize, Fault> {
-        let records = Records { text, dialect: shape.dialect };
-        let (before, has_begins) = (self.ends.len(), shape.dialect.between == Between::Blanks);
+        let records = shape.records(text);
+        let has_begins = matches!(shape.dialect.between, Between::Blanks | Between::Fixed);
+        let before = self.ends.len();
         let mut found = 0;
         let split = records.split(at, |Place { start, end }| {
             found += 1;
@@ -251,7 +255,13 @@ impl Rows {
                 }
             }
         });
-        let (line, next) = split.map_err(Fault::Wrong)?;
+        let (line, next) = match split {
+            Err(Wrong::Outside(_)) if shape.ragged == Ragged::SetAside => {
+                self.set_aside(at, before, has_begins);
+                return Ok(records.end(at).unwrap_or(text.len()));
+            }
+            split => split.map_err(Fault::Wrong)?,
+        };
         if line == Line::Skipped {
             return Ok(next);
         }
@@ -268,14 +278,17 @@ impl Rows {
                 }
                 self.starts.push(short(at));
             }
-            Ragged::SetAside => {
-                self.ends.truncate(before);
-                self.begins.truncate(if has_begins { before } else { 0 });
-                self.aside.push(at);
-            }
+            Ragged::SetAside => self.set_aside(at, before, has_begins),
             Ragged::Refuse | Ragged::Pad => return Err(Fault::Ragged { at, found }),
         }
         Ok(next)
+    }
+
+    /// Leaves out the record at `at`, before whose fields there were `before` others.
+    fn set_aside(&mut self, at: usize, before: usize, has_begins: bool) {
+        self.ends.truncate(before);
+        self.begins.truncate(if has_begins { before } else { 0 });
+        self.aside.push(at);
     }
 
     /// Returns the fields of one column in some rows. `fields` must have been
@@ -338,12 +351,17 @@ fn is_odd(text: &[u8], start: usize, newline: usize, shape: &Shape) -> bool {
 }
 
 impl Shape {
+    /// Returns the records of a text that begins with one.
+    pub(super) fn records<'t>(&'t self, text: &'t [u8]) -> Records<'t> {
+        Records { text, dialect: self.dialect, layout: self.layout.as_deref() }
+    }
+
     /// The bytes that mean something.
     fn marks(&self) -> CutMarks {
         let Dialect { between, quote, escape, .. } = self.dialect;
         let delimiter = match between {
             Between::Byte(delimiter) => Some(delimiter),
-            Between::Blanks | Between::Nothing | Between::Json => None,
+            Between::Blanks | Between::Nothing | Between::Json | Between::Fixed => None,
         };
         CutMarks { delimiter, quote, escape }
     }

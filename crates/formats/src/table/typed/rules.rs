@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::dialect::{Between, Dialect};
+use super::fixed::Layout;
 use super::options::{BatchOptions, Header, Ragged};
 use super::values::{Rules, Words};
 use crate::error::{Error, FormatReason, Result};
@@ -14,8 +15,15 @@ pub(super) fn rules(options: &BatchOptions, dialect: Dialect) -> Rules {
     // In JSON, values are what they are.
     let is_json = dialect.between == Between::Json;
     let usual = |words: &'static [&'static str]| if is_json { &[] } else { words };
+    let nulls = match &options.nulls {
+        // Blanks that an editor cuts off at the end of a line mean nothing.
+        Some(given) if dialect.between == Between::Fixed => {
+            Words::new(given.iter().map(Vec::as_slice).chain([&b""[..]]))
+        }
+        given => words(given, usual(&NULLS)),
+    };
     Rules {
-        nulls: words(&options.nulls, usual(&NULLS)),
+        nulls,
         trues: words(&options.trues, usual(&TRUES)),
         falses: words(&options.falses, usual(&FALSES)),
         quoting: dialect.quoting(),
@@ -66,11 +74,50 @@ fn check_json(path: &Path, options: &BatchOptions) -> Result<()> {
     }
 }
 
+/// Refuses what has no meaning where columns have fixed widths.
+fn check_fixed(path: &Path, options: &BatchOptions) -> Result<()> {
+    let set = [
+        (options.delimiter.is_some(), "delimiter"),
+        (!matches!(options.quote, None | Some(b'"')), "quote"),
+        (options.escape.is_some(), "escape"),
+    ];
+    let invalid = |(detail, hint): (String, &'static str)| {
+        Err(Error::reading(path, FormatReason::Invalid, detail).hint(hint))
+    };
+    if let Some((_, name)) = set.iter().find(|(is_set, _)| *is_set) {
+        let detail = format!("`{name}` has no meaning in text of fixed width");
+        return invalid((detail, "remove it, or read another form"));
+    }
+    layout(options).map(drop).or_else(invalid)
+}
+
+/// Returns where the options say that columns of fixed width are, if they do.
+pub(super) fn layout(
+    options: &BatchOptions,
+) -> std::result::Result<Option<Layout>, (String, &'static str)> {
+    match (&options.widths, &options.positions) {
+        (Some(widths), None) => Layout::of_widths(widths).map(Some),
+        (None, Some(positions)) => Layout::of_positions(positions).map(Some),
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => {
+            let detail = "columns are given by widths and by positions".to_owned();
+            Err((detail, "pass `widths` or `positions`, not both"))
+        }
+    }
+}
+
 /// Refuses options that contradict each other.
 pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
+    let has_columns = options.widths.is_some() || options.positions.is_some();
+    if has_columns && options.form != BatchForm::Fixed {
+        let detail = "widths and positions only have a meaning in text of fixed width";
+        let error = Error::reading(path, FormatReason::Invalid, detail);
+        return Err(error.hint("remove them, or read the form `fixed`"));
+    }
     match options.form {
         BatchForm::JsonLines => return check_json(path, options),
         BatchForm::Csv | BatchForm::Tsv => {}
+        BatchForm::Fixed => check_fixed(path, options)?,
         BatchForm::Arrow | BatchForm::ArrowStream => {
             let detail = "Arrow's forms are not read as text";
             let error = Error::reading(path, FormatReason::Invalid, detail);
@@ -82,8 +129,9 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
         Some(Delimiter::Blanks) => Some(b' '),
         None => None,
     };
-    let escape = options.escape.filter(|&escape| Some(escape) != options.quote);
-    let marks = [delimiter, options.quote, escape, options.comment, Some(options.decimal)];
+    let quote = options.quote.filter(|_| options.form != BatchForm::Fixed);
+    let escape = options.escape.filter(|&escape| Some(escape) != quote);
+    let marks = [delimiter, quote, escape, options.comment, Some(options.decimal)];
     let marks: Vec<u8> = marks.into_iter().flatten().collect();
     let invalid = |detail: String| Err(Error::reading(path, FormatReason::Invalid, detail));
     for byte in marks.iter().copied().chain(options.thousands) {

@@ -3,7 +3,7 @@
 use super::faults::{Problem, Refused, misfit, of_record, of_rows, split};
 use super::options::Ragged;
 use super::plan::{Column, Plan};
-use super::record::{Line, Place, Records};
+use super::record::{Line, Place, Wrong};
 use super::rows::Rows;
 use super::values::{Builder, ColumnType, Misfit};
 
@@ -27,13 +27,16 @@ impl<'p> Search<'p> {
         if self.plan.shape.keys.is_some() {
             return self.first_of_objects(text, base);
         }
-        let records = Records { text, dialect: self.plan.shape.dialect };
+        let records = self.plan.shape.records(text);
         let (mut at, mut rows) = (0, 0);
         let mut places = Vec::new();
         while at < text.len() {
             places.clear();
             let record = base + at as u64;
             let next = match records.split(at, |place| places.push(place)) {
+                Err(Wrong::Outside(_)) if self.plan.shape.ragged == Ragged::SetAside => {
+                    records.end(at).unwrap_or(text.len())
+                }
                 Err(wrong) => return Some(split(wrong, record, base)),
                 Ok((Line::Skipped, next)) => next,
                 Ok((Line::Data, next)) => {

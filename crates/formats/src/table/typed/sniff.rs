@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use super::dialect::{Between, Dialect, trim};
+use super::fixed::{Found, Layout};
 use super::options::{BatchOptions, Ragged};
 use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records, Wrong};
@@ -31,9 +32,14 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Takes the sample, for which more of the text may have to be read.
-    pub(super) fn take(prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Self> {
+    pub(super) fn take(
+        prefix: &mut Prefix<'_>,
+        dialect: Dialect,
+        layout: Option<&Layout>,
+    ) -> Result<Self> {
         loop {
-            let (sample, is_known) = Self::of(&prefix.bytes, prefix.is_enough(), dialect);
+            let records = Records { text: &prefix.bytes, dialect, layout };
+            let (sample, is_known) = Self::of(records, prefix.is_enough());
             if is_known {
                 return Ok(sample);
             }
@@ -42,15 +48,20 @@ impl Sample {
     }
 
     /// The sample of these bytes, and whether it is that of the whole text.
-    fn of(text: &[u8], is_all: bool, dialect: Dialect) -> (Self, bool) {
-        let records = Records { text, dialect };
+    fn of(records: Records<'_>, is_all: bool) -> (Self, bool) {
+        let Records { text, dialect, .. } = records;
         let mut sample = Self { dialect, fields: Vec::new(), ends: Vec::new(), fault: None };
         let (mut at, mut limit) = (0, usize::MAX);
         while at < text.len() {
             if at >= limit {
                 return (sample, true);
             }
-            let split = records.split(at, |place| sample.fields.push(place));
+            let mut split = records.split(at, |place| sample.fields.push(place));
+            if let Err(Wrong::Outside(_)) = split {
+                // If such lines are not set aside, the reader says where this one is.
+                sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
+                split = Ok((Line::Skipped, records.end(at).unwrap_or(text.len())));
+            }
             match split {
                 Err(wrong) => {
                     sample.fault = Some(wrong);
@@ -223,6 +234,39 @@ impl<'t> Judge<'t> {
     }
 }
 
+/// Finds the columns of fixed width in the lines of the sample.
+pub(super) fn layout(prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Layout> {
+    loop {
+        if let Some(found) = layout_of(&prefix.bytes, prefix.is_enough(), dialect) {
+            return Ok(found.layout());
+        }
+        prefix.grow()?;
+    }
+}
+
+/// The same in these bytes; `None` if more of them are needed.
+fn layout_of(text: &[u8], is_all: bool, dialect: Dialect) -> Option<Found> {
+    let records = Records { text, dialect, layout: None };
+    let (mut found, mut at, mut count) = (Found::default(), 0, 0);
+    let mut limit = usize::MAX;
+    while at < text.len() && at < limit && count <= RECORDS {
+        let next = records.end(at).unwrap_or(text.len());
+        if next == text.len() && !is_all {
+            return None;
+        }
+        // A fault is left to the reader, which says where it is.
+        let Ok(skipped) = records.skipped(at) else { break };
+        if skipped.is_none() {
+            let Ok(_) = found.add(text, at) else { break };
+            limit = limit.min(next.saturating_add(BYTES));
+            count += 1;
+        }
+        at = next;
+    }
+    let is_known = is_all || at < text.len();
+    is_known.then_some(found)
+}
+
 /// Finds what separates the fields of a text.
 pub(super) fn between(
     prefix: &mut Prefix<'_>,
@@ -236,7 +280,8 @@ pub(super) fn between(
         if prefix.is_enough() && swath_simd::find(&prefix.bytes, byte).is_none() {
             continue;
         }
-        let sample = Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain })?;
+        let sample =
+            Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain }, None)?;
         if with_fault.is_none() && sample.begins_with_fault(&prefix.bytes, byte) {
             with_fault = Some(byte);
         }
@@ -250,7 +295,7 @@ pub(super) fn between(
     if let Some(byte) = best.map(|(byte, ..)| byte).or(with_fault) {
         return Ok(Between::Byte(byte));
     }
-    let sample = Sample::take(prefix, Dialect { between: Between::Blanks, ..plain })?;
+    let sample = Sample::take(prefix, Dialect { between: Between::Blanks, ..plain }, None)?;
     let are_blanks = sample.is_of_numbers(&prefix.bytes, options);
     Ok(if are_blanks { Between::Blanks } else { Between::Nothing })
 }

@@ -161,7 +161,7 @@ impl Lines<'_> {
 pub(super) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
     let delimiter = match dialect.between {
         Between::Byte(delimiter) => Some(delimiter),
-        Between::Nothing | Between::Json => None,
+        Between::Nothing | Between::Json | Between::Fixed => None,
         Between::Blanks => return slow_ends(text, dialect),
     };
     let (None, None) = (dialect.escape, dialect.comment) else {
@@ -216,7 +216,7 @@ mod tests {
                 .map(|_| b"\n\n\",, a\\#\""[usize::try_from(bits() % 10).unwrap_or(0)])
                 .collect();
             text.push(b'\n');
-            let records = Records { text: &text, dialect };
+            let records = Records { text: &text, dialect, layout: None };
             let (mut at, mut begin) = (0, 0);
             let mut open = None;
             while at < text.len() {

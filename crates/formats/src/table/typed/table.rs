@@ -50,9 +50,11 @@ impl Table {
         for file in opened {
             let file = file?;
             rules::check(file.path(), options)?;
-            let decided = heads
-                .first()
-                .map(|first| Decided { between: first.dialect.between, lines: first.lines });
+            let decided = heads.first().map(|first| Decided {
+                between: first.dialect.between,
+                lines: first.lines,
+                layout: first.layout.as_ref(),
+            });
             let opening = Opening {
                 input: &file.text,
                 options,
@@ -264,9 +266,11 @@ impl Table {
 
     /// Returns what is known before the first record is read.
     pub(super) fn report(&self) -> TableReport {
+        let layout = self.heads[0].layout.as_deref();
         TableReport {
             delimiter: self.heads[0].dialect.delimiter(),
             header_lines: self.heads[0].lines,
+            fixed: layout.map_or_else(Vec::new, |layout| layout.columns().to_vec()),
             encoding: self.files[0].encoding,
             rows: 0,
             columns: Vec::new(),

@@ -20,6 +20,8 @@ pub enum BatchForm {
     Tsv,
     /// One JSON object per line.
     JsonLines,
+    /// Text whose columns are at fixed positions of each line. It is read, but not written.
+    Fixed,
     /// Arrow's file format.
     Arrow,
     /// Arrow's stream format.
@@ -32,6 +34,7 @@ impl BatchForm {
         ("csv", Self::Csv),
         ("tsv", Self::Tsv),
         ("jsonl", Self::JsonLines),
+        ("fixed", Self::Fixed),
         ("arrow", Self::Arrow),
         ("arrows", Self::ArrowStream),
     ];

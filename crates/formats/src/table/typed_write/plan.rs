@@ -133,6 +133,9 @@ fn style(
     schema: &Schema,
     form: BatchForm,
 ) -> Checked<Option<Style>> {
+    if form == BatchForm::Fixed {
+        return Err(("text of fixed width is only read".to_owned(), "choose another form"));
+    }
     let decimals = options.decimals.unwrap_or_default();
     if let Decimals::Fixed(places) = decimals
         && places > MOST_PLACES
