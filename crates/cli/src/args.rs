@@ -5,6 +5,7 @@
 mod copies;
 pub mod duration;
 mod files;
+mod fixed;
 mod output;
 mod parts;
 mod read;

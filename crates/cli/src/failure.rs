@@ -57,7 +57,7 @@ pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
 }
 
 /// Options of tables in hints of the library, and what the command calls them. Some have both.
-const FLAGS: [(&str, &str); 12] = [
+const FLAGS: [(&str, &str); 15] = [
     ("`columns` or `--columns`", "--columns"),
     ("`missing_words` or `--missing-words`", "--null-values"),
     ("`columns`", "--columns"),
@@ -68,6 +68,9 @@ const FLAGS: [(&str, &str); 12] = [
     ("`rename`", "--rename"),
     ("`skip_rows`", "--skip-rows"),
     ("`types`", "--dtypes"),
+    ("`widths`", "--widths"),
+    ("`positions`", "--positions"),
+    ("read the form `fixed`", "pass --from fixed"),
     ("the delimiter, to blanks", "--delimiter, to blanks"),
     ("set another quote", "pass another one with --quote"),
 ];

@@ -18,6 +18,7 @@ use swath_formats::table::{
     LineEnd, Quoting, Ragged,
 };
 
+use super::fixed::{Positions, Widths, positions, widths};
 use super::words::{whole, words};
 
 /// How a table is read.
@@ -32,6 +33,17 @@ pub struct TableArgs {
     /// tabs [default: a tab in a .tsv, else the one of tab , ; and | that fits the first lines]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<Delimiter>,
+
+    /// Read text of fixed width, with columns of these widths in characters, as in 10,5,8; `auto` finds them
+    ///
+    /// With `auto`, a column is a run of positions at which not all of the first thousand lines are blank.
+    /// Text after the last column, or between those that were found, is an error with its line.
+    #[arg(long, value_name = "N,...", value_parser = widths)]
+    pub widths: Option<Widths>,
+
+    /// The same with columns at these positions from 0, as in 0..10,12..20,25..; other text is not read
+    #[arg(long, value_name = "FROM..TO,...", value_parser = positions)]
+    pub positions: Option<Positions>,
 
     /// Read only these columns of a table, in this order: names from the header, or numbers from 0 (also
     /// for names that contain a comma). Other columns may hold anything
@@ -96,8 +108,9 @@ pub struct TableArgs {
     #[arg(long, value_name = "NAME", value_parser = words(Encoding::WORDS), default_value = "auto", hide_default_value = true)]
     pub encoding: Encoding,
 
-    /// What happens to lines with more or fewer fields than columns: they are an error; missing fields
-    /// are missing values; or such lines are left out and counted
+    /// What happens to lines with more or fewer fields than columns, or with text outside of columns of
+    /// fixed width: they are an error; missing fields are missing values; or such lines are left out and
+    /// counted
     #[arg(long, value_name = "WHAT", value_parser = words(Ragged::WORDS), default_value = "error")]
     pub ragged: Ragged,
 
@@ -264,6 +277,8 @@ impl TableArgs {
     pub(crate) fn typed_flag(&self) -> Option<&'static str> {
         let given = [
             ("--header", matches!(self.header, Header::Lines(_))),
+            ("--widths", self.widths.is_some()),
+            ("--positions", self.positions.is_some()),
             ("--dtypes", !self.dtypes.is_empty()),
             ("--formats", !self.formats.is_empty()),
             ("--rename", !self.rename.is_empty()),
@@ -293,6 +308,11 @@ impl TableArgs {
         given.or_else(|| self.typed_flag())
     }
 
+    /// Whether columns are given, or to be found, by where they are in each line.
+    pub(crate) fn is_fixed(&self) -> bool {
+        self.widths.is_some() || self.positions.is_some()
+    }
+
     /// Whether the first line has names, for tables of numbers.
     pub(crate) fn header_line(&self) -> HeaderLine {
         match self.header {
@@ -320,6 +340,12 @@ impl TableArgs {
             .with_escape(self.escape)
             .with_encoding(self.encoding)
             .with_ragged(self.ragged);
+        if let Some(Widths(Some(widths))) = &self.widths {
+            options = options.with_widths(widths.iter().copied());
+        }
+        if let Some(Positions(positions)) = &self.positions {
+            options = options.with_positions(positions.iter().copied());
+        }
         if let Some(delimiter) = self.delimiter {
             options = options.with_delimiter(delimiter);
         }

@@ -146,7 +146,12 @@ impl Command for Convert {
         let job = Job::new(self, input, files, target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
-            (_, true) if from == Format::Jsonl => Err(jsonl(&job).into()),
+            (_, true) if from == Format::Jsonl => {
+                Err(no_matrix(&job, "its lines are JSON objects").into())
+            }
+            (_, true) if from == Format::Fixed => {
+                Err(no_matrix(&job, "it is text of fixed width").into())
+            }
             (true, true) => matrix::to_matrix(&job, from, to),
             (true, false) => entries::of_matrix(&job, from, to),
             (false, false) => table::to_table(&job, from, to),
@@ -183,7 +188,7 @@ fn check_several(args: &Convert, files: &[PathBuf], from: Format, to: Format) ->
         let what = format!("cannot convert {} {what}", counted(files.len() as u64, "file"));
         Err(Refused::new(what, hint).into())
     };
-    if !matches!(from, Format::Csv | Format::Tsv | Format::Jsonl) || to.is_matrix() {
+    if !from.is_table_text() || to.is_matrix() {
         return refused(&format!("from {from} to {to}"), "convert one at a time");
     }
     if args.output.flag.or(&args.to).is_none() {
@@ -210,11 +215,13 @@ fn formats(
     };
     let output = args.output.flag.or(&args.to).and_then(Input::path);
     let read = |beside| first.and_then(|path| Format::of_input(path, beside));
-    let from = args.from_format.or_else(|| read(args.to_format));
+    let fixed = args.table.is_fixed().then_some(Format::Fixed);
+    let told = args.from_format.or(fixed);
+    let from = told.or_else(|| read(args.to_format));
     let to = args.to_format.or_else(|| Format::of_output(output?, from));
     // The ending that depends on the other one, once that is known.
-    let from = args.from_format.or_else(|| read(to)).or(from);
-    let from = match (from, args.from_format) {
+    let from = told.or_else(|| read(to)).or(from);
+    let from = match (from, told) {
         // The banner knows better than the name.
         (Some(Format::Edges), None) if detected(input) == Some(Format::Mtx) => {
             Some(Format::Mtx)
@@ -244,10 +251,10 @@ fn formats(
     Ok((from, to))
 }
 
-/// The error of objects that would become a matrix.
-fn jsonl(job: &Job<'_>) -> Refused {
+/// The error of a table that would become a matrix, and why it does not.
+fn no_matrix(job: &Job<'_>, why: &str) -> Refused {
     let name = job.input.name().display();
-    let what = format!("cannot make a matrix of {name}: its lines are JSON objects");
+    let what = format!("cannot make a matrix of {name}: {why}");
     Refused::new(what, "convert it to CSV first")
 }
 

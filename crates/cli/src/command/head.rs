@@ -29,6 +29,7 @@ Examples:
   swath head --delimiter ';' --decimal , --encoding latin-1 export.csv
   swath head --json table.arrow
   swath head --columns at,level log.jsonl.zst
+  swath head --widths 10,5,8 stations.txt
   curl -s https://example.org/table.csv | swath head
 
 The types are those of these rows; `swath info` reads the whole table. A missing value is shown as –.")]
@@ -69,15 +70,17 @@ impl Head {
         let name = self.path.name();
         refuse_binary(&head, name, &self.table)?;
         let mut args = self.table.clone();
-        let form = usual_form(name, &head);
-        if form != BatchForm::JsonLines && has_number_comments(&head, is_all, &args) {
+        let form = usual_form(name, &head, &args);
+        if matches!(form, BatchForm::Csv | BatchForm::Tsv)
+            && has_number_comments(&head, is_all, &args)
+        {
             args.comment = Some(b'#');
         }
         let read = swath::ReadOptions::new();
         let options = args.batch_options(form, read).with_rows(rows);
         let table = options.read_batches(source)?;
         let report = table.report();
-        if let Some(text) = set_aside_text(&report.set_aside) {
+        if let Some(text) = set_aside_text(report) {
             complain(format!("note: {}: {text}", self.path));
         }
         let shown = Rows { columns: columns(report), batches: table.batches() };

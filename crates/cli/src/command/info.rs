@@ -30,6 +30,7 @@ Examples:
   swath info graph.mtx
   swath info table.csv
   swath info log.jsonl
+  swath info --widths auto stations.txt
   swath info --json --delimiter ';' --decimal , export.csv
   swath info model.safetensors
   swath info data.zst out.segments/
@@ -131,6 +132,7 @@ fn of_file(
     if let Some(packing) = Packing::detect(&head) {
         return match Format::of_input(file.name(), None) {
             // The flags say that it is read.
+            _ if args.is_fixed() => as_format(file, Format::Fixed),
             Some(format @ (Format::Csv | Format::Tsv | Format::Jsonl))
                 if args.flag().is_some() =>
             {
@@ -138,6 +140,9 @@ fn of_file(
             }
             _ => packed(file, packing),
         };
+    }
+    if args.is_fixed() {
+        return as_format(file, Format::Fixed);
     }
     if matrix::has_banner(&head) {
         return as_format(file, Format::Mtx);
@@ -203,7 +208,9 @@ fn as_format(file: &swath::Input, format: Format, args: &TableArgs) -> Result<Kn
             let known = Known::new("compressed rows").with("rows", rows);
             Ok(known.with("columns", columns).with("entries", matrix.entry_count() as u64))
         }
-        Format::Csv | Format::Tsv | Format::Jsonl => table::of(file, format, args),
+        Format::Csv | Format::Tsv | Format::Jsonl | Format::Fixed => {
+            table::of(file, format, args)
+        }
         Format::Npy => {
             let npy::NpyInfo { descr, shape, .. } = npy::info(file)?;
             Ok(Known::new("NumPy array").with("type", descr).with("shape", shape))

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use swath::Source;
 use swath_formats::compressed;
 use swath_formats::table::{
-    BatchForm, ColumnType, Delimiter, Encoding, RecordLine, Scalar, SetAside, TableOptions,
+    BatchForm, ColumnType, Delimiter, Encoding, FixedColumn, RecordLine, Scalar, TableOptions,
     TableReport,
 };
 
@@ -151,6 +151,15 @@ pub(super) fn delimiter_word(delimiter: Option<Delimiter>) -> Option<String> {
     })
 }
 
+/// Where columns of fixed width are, as the flag takes it.
+pub(super) fn positions_word(columns: &[FixedColumn]) -> String {
+    let word = |column: &FixedColumn| match column.end {
+        Some(end) => format!("{}..{end}", column.start),
+        None => format!("{}..", column.start),
+    };
+    columns.iter().map(word).collect::<Vec<_>>().join(",")
+}
+
 /// The word for an encoding, as the flag takes it.
 pub(super) fn encoding_word(encoding: Encoding) -> &'static str {
     let words = Encoding::WORDS.iter();
@@ -164,11 +173,12 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
     };
     object! {
         delimiter: delimiter_word(report.delimiter),
+        positions: (!report.fixed.is_empty()).then(|| positions_word(&report.fixed)),
         header_lines: report.header_lines,
         encoding: encoding_word(report.encoding),
         // Names that the header lacks or repeats.
         renamed: report.renamed.iter().map(renamed).collect::<Vec<_>>(),
-        // Lines with more or fewer fields.
+        // Lines with more or fewer fields, or text outside of the columns.
         set_aside: object! {
             count: report.set_aside.count,
             lines: report.set_aside.lines.iter().map(|it| it.line).collect::<Vec<_>>(),
@@ -177,23 +187,28 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
 }
 
 /// Says which lines were left out; `None` if there are none.
-pub(super) fn set_aside_text(set_aside: &SetAside) -> Option<String> {
+pub(super) fn set_aside_text(report: &TableReport) -> Option<String> {
     const LISTED: usize = 5;
+    let set_aside = &report.set_aside;
+    let what = match report.fixed.is_empty() {
+        true => "more or fewer fields",
+        false => "text outside of the columns",
+    };
     let listed = set_aside.lines.iter().take(LISTED);
     let lines: Vec<String> = listed.map(|RecordLine { line, .. }| line.to_string()).collect();
     let more = if set_aside.count > lines.len() as u64 { ", …" } else { "" };
     let noun = if set_aside.count == 1 { "line" } else { "lines" };
     (set_aside.count > 0).then(|| {
-        format!(
-            "{} {noun} with more or fewer fields left out: {}{more}",
-            set_aside.count,
-            lines.join(", ")
-        )
+        format!("{} {noun} with {what} left out: {}{more}", set_aside.count, lines.join(", "))
     })
 }
 
-/// The form of a table by the end of its name; without one that is known, by its first bytes.
-pub(super) fn usual_form(path: &Path, head: &[u8]) -> BatchForm {
+/// The form of a table: fixed if flags say where columns are, otherwise by the end of its name; without
+/// one that is known, by its first bytes.
+pub(super) fn usual_form(path: &Path, head: &[u8], args: &TableArgs) -> BatchForm {
+    if args.is_fixed() {
+        return BatchForm::Fixed;
+    }
     match Format::of_input(path, None).and_then(Format::form) {
         Some(form @ (BatchForm::Tsv | BatchForm::JsonLines)) => form,
         None if head.starts_with(b"{\"") => BatchForm::JsonLines,

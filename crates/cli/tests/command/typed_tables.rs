@@ -410,6 +410,91 @@ fn json_lines_are_shown_described_and_converted() {
 }
 
 #[test]
+fn text_of_fixed_width_is_shown_described_and_converted() {
+    let lines = "id full_name born\n 1 Ann       1980-02-29\n12 Bob, Jr.\n";
+    let setting = Setting::with(&[("a.txt", lines.as_bytes())]);
+    setting.printed("convert --from fixed a.txt a.csv");
+    let wanted = "id,full_name,born\n1,Ann,1980-02-29\n12,\"Bob, Jr.\",\n";
+    assert_eq!(text(&setting.path("a.csv")), wanted);
+    setting.printed("convert --widths auto --columns full_name,id --rows 1 a.txt b.csv");
+    assert_eq!(text(&setting.path("b.csv")), "full_name,id\nAnn,1\n");
+    setting.printed("convert --positions 3..6,13.. --header yes a.txt c.jsonl");
+    let wanted = "{\"ful\":\"Ann\",\"born\":\"1980-02-29\"}\n{\"ful\":\"Bob\",\"born\":null}\n";
+    assert_eq!(text(&setting.path("c.jsonl")), wanted);
+    let piped =
+        run_with_input(&["convert", "--widths", "3,10,10", "--to", "csv"], lines.as_bytes());
+    assert_eq!((code(&piped), stdout(&piped).lines().count()), (0, 3), "{piped:?}");
+    for flags in ["--widths 3,10,10", "--widths auto", "--positions 0..2,3..12,13.."] {
+        let shown = setting.printed(&format!("head {flags} a.txt"));
+        assert!(shown.contains("date") && shown.contains("Bob, Jr."), "{shown}");
+    }
+    setting.printed("compress a.txt");
+    for line in [
+        "info --widths auto a.txt",
+        "info --format fixed a.txt",
+        "info --widths auto a.txt.zst",
+    ] {
+        let info = setting.printed(line);
+        assert!(info.contains("text of fixed width") && info.contains("rows: 2"), "{info}");
+        assert!(info.contains("positions: 0..2,3..12,13..23"), "{info}");
+    }
+    let json = setting.json("info --json --widths 3,10,10 a.txt");
+    assert_eq!(
+        (&json["positions"], &json["delimiter"]),
+        (&"0..3,3..13,13..23".into(), &Value::Null)
+    );
+}
+
+#[test]
+fn text_outside_of_columns_and_wrong_columns_are_refused() {
+    let setting =
+        Setting::with(&[("a.txt", b"id name\n 1 Ann\n"), ("b.txt", b"1 2\n34 5 6\n")]);
+    let told = setting.refused("convert --widths 2,1 --header no b.txt d.csv");
+    let wanted = "on line 2 at byte 7: text outside of the columns, at position 3: `5 6`; \
+                  try: pass --widths or --positions that include it, skip lines above the table \
+                  with --skip-rows, or set aside such lines with --ragged";
+    assert!(told.contains(wanted), "{told}");
+    let aside = "convert --widths 2,1 --header no --ragged set-aside --force b.txt d.csv";
+    assert!(
+        stderr(&setting.run(aside))
+            .contains("1 line with text outside of the columns left out: 2")
+    );
+    assert_eq!(text(&setting.path("d.csv")), "1,2\n");
+    for (line, words) in [
+        (
+            "head --widths 3,0 a.txt",
+            "column index 1 has the width 0; try: pass widths of at least 1, or --positions",
+        ),
+        (
+            "head --positions 0..3,2..4 a.txt",
+            "before the end 3 of the one before it; try: pass --positions",
+        ),
+        (
+            "head --widths 3 --positions 0..3 a.txt",
+            "try: pass --widths or --positions, not both",
+        ),
+        (
+            "head --widths 3 --delimiter , a.txt",
+            "`delimiter` has no meaning in text of fixed width",
+        ),
+        ("convert --from csv --widths 3 a.txt e.csv", "pass --from fixed"),
+        ("convert --from fixed a.txt e.mtx", "cannot make a matrix of"),
+    ] {
+        let told = setting.refused(line);
+        assert!(told.contains(words), "{line}: {told}");
+    }
+    for (line, words) in [
+        ("head --widths 3,x a.txt", "write widths in characters, as in 10,5,8, or `auto`"),
+        ("head --positions 3 a.txt", "write positions from 0, without the end, as in 0..10"),
+        ("convert --to fixed a.csv e", "invalid value 'fixed'"),
+    ] {
+        let output = setting.run(line);
+        assert_eq!(code(&output), 2, "{output:?}");
+        assert!(stderr(&output).contains(words), "{output:?}");
+    }
+}
+
+#[test]
 fn flags_say_how_a_table_is_read_and_written() {
     let odd = "made by a program\nid;name;when\n# none\n1;'a;b';x\n2;'it''s';-\n3;c;y\n";
     let setting =

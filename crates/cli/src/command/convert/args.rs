@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueHint};
 
-use super::format::{FORMATS, Format};
+use super::format::{FORMATS, Format, WRITTEN};
 use crate::args::{OutputArgs, TableArgs, TableOutArgs, count, input, parse_extent, words};
 use crate::input::Input;
 use swath::{Extent, OutputOptions, ReadOptions};
@@ -59,7 +59,7 @@ pub struct Convert {
     pub from_format: Option<Format>,
 
     /// The format of OUT [default: by the end of its name]
-    #[arg(long = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
+    #[arg(long = "to", value_name = "FORMAT", value_parser = words(WRITTEN))]
     pub to_format: Option<Format>,
 
     /// Flags for matrices.
@@ -136,8 +136,8 @@ impl Convert {
     pub fn idle_flag(&self, from: Format, to: Format) -> Option<(&'static str, &'static str)> {
         let (matrix, table) = (&self.matrix, &self.table);
         let is_parsed = matches!(from, Format::Mtx | Format::Edges);
-        let is_table = from.is_separated();
-        let is_typed = (is_table || from == Format::Jsonl) && !to.is_matrix();
+        let is_table = from.is_separated() || from == Format::Fixed;
+        let is_typed = from.is_table_text() && !to.is_matrix();
         let becomes_matrix = from == Format::Edges || (!from.is_matrix() && to.is_matrix());
         let has_edges = from == Format::Edges || to == Format::Edges;
         let has_decimals = to.is_separated() || to == Format::Jsonl;

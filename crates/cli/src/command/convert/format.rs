@@ -26,6 +26,8 @@ pub enum Format {
     Arrows,
     /// A JSON object on each line.
     Jsonl,
+    /// A table whose columns are at fixed positions of each line.
+    Fixed,
 }
 
 /// All of them.
@@ -39,7 +41,11 @@ pub(crate) const FORMATS: &[(&str, Format)] = &[
     ("arrow", Format::Arrow),
     ("arrows", Format::Arrows),
     ("jsonl", Format::Jsonl),
+    ("fixed", Format::Fixed),
 ];
+
+/// Those that can be written.
+pub(crate) const WRITTEN: &[(&str, Format)] = FORMATS.split_at(FORMATS.len() - 1).0;
 
 impl fmt::Display for Format {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -60,7 +66,15 @@ impl Format {
 
     /// Whether people can read it.
     pub fn is_text(self) -> bool {
-        matches!(self, Self::Mtx | Self::Edges | Self::Csv | Self::Tsv | Self::Jsonl)
+        matches!(
+            self,
+            Self::Mtx | Self::Edges | Self::Csv | Self::Tsv | Self::Jsonl | Self::Fixed
+        )
+    }
+
+    /// Whether it is a table as text.
+    pub fn is_table_text(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv | Self::Jsonl | Self::Fixed)
     }
 
     /// Whether it is a table as text with fields.
@@ -74,6 +88,7 @@ impl Format {
             Self::Csv => Some(BatchForm::Csv),
             Self::Tsv => Some(BatchForm::Tsv),
             Self::Jsonl => Some(BatchForm::JsonLines),
+            Self::Fixed => Some(BatchForm::Fixed),
             Self::Arrow => Some(BatchForm::Arrow),
             Self::Arrows => Some(BatchForm::ArrowStream),
             Self::Mtx | Self::Edges | Self::Npz | Self::Npy => None,

@@ -18,7 +18,7 @@ use super::{Converted, Job, batches, table_options};
 pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
     let is_typed = job.words.table.typed_flag().is_some() || !job.files.is_empty();
     match (from, to) {
-        (Format::Jsonl, _) => typed::of_text(job, from, to, Numbers::Unknown),
+        (Format::Jsonl | Format::Fixed, _) => typed::of_text(job, from, to, Numbers::Unknown),
         (Format::Csv | Format::Tsv, _) if is_typed || batches::are_needed(job, to) => {
             typed::of_text(job, from, to, Numbers::Unknown)
         }

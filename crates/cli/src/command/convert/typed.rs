@@ -122,7 +122,7 @@ fn options(job: &Job<'_>, from: Format) -> Result<(BatchOptions, Bar)> {
     let output = &job.words.output;
     let (read, bar) = Bar::attach(output.read_options(), !output.json);
     let options = job.words.batch_options(from, read);
-    if from == Format::Jsonl {
+    if !from.is_separated() {
         return Ok((options, bar));
     }
     let len = job.input.len().unwrap_or(0);
@@ -165,7 +165,7 @@ fn size_of(report: &TableReport) -> Size {
 }
 
 fn aside_note(job: &Job<'_>, report: &TableReport) -> Option<String> {
-    let text = set_aside_text(&report.set_aside)?;
+    let text = set_aside_text(report)?;
     Some(format!("{}: {text}", job.input.name().display()))
 }
 

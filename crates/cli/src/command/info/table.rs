@@ -12,7 +12,7 @@ use crate::args::TableArgs;
 use crate::command::convert::format::Format;
 use crate::command::tabular::{
     HEAD, Json, Listed, Rows, cell, columns, delimiter_word, encoding_word, facts_json,
-    has_number_comments, is_numeric, is_text, set_aside_text, usual_form,
+    has_number_comments, is_numeric, is_text, positions_word, set_aside_text, usual_form,
 };
 use crate::grid::{self, Align, Column, MISSING};
 use crate::progress::Bar;
@@ -28,9 +28,12 @@ pub(super) fn of(file: &swath::Input, format: Format, args: &TableArgs) -> Resul
     let form = match format {
         Format::Jsonl => BatchForm::JsonLines,
         Format::Tsv => BatchForm::Tsv,
-        _ => usual_form(file.name(), b""),
+        Format::Fixed => BatchForm::Fixed,
+        _ => usual_form(file.name(), b"", &args),
     };
-    if form != BatchForm::JsonLines && has_number_comments(&first, len <= HEAD as u64, &args) {
+    if matches!(form, BatchForm::Csv | BatchForm::Tsv)
+        && has_number_comments(&first, len <= HEAD as u64, &args)
+    {
         args.comment = Some(b'#');
     }
     let (read, bar) = Bar::attach(ReadOptions::new(), true);
@@ -39,6 +42,7 @@ pub(super) fn of(file: &swath::Input, format: Format, args: &TableArgs) -> Resul
     let known = Known::new(match format {
         Format::Jsonl => "JSON Lines",
         Format::Tsv => "TSV",
+        Format::Fixed => "text of fixed width",
         _ => "CSV",
     });
     Ok(Known { table: Some(Listing(summary)), ..known })
@@ -124,13 +128,17 @@ impl Listing {
             1 => "1 line".to_owned(),
             lines => format!("{lines} lines"),
         };
+        let place = match &report.fixed[..] {
+            [] => format!("delimiter: {delimiter}"),
+            columns => format!("positions: {}", positions_word(columns)),
+        };
         let mut text = format!(
-            "  rows: {}\n  columns: {}\n  delimiter: {delimiter}\n  header: {header}\n  encoding: {}\n",
+            "  rows: {}\n  columns: {}\n  {place}\n  header: {header}\n  encoding: {}\n",
             report.rows,
             report.columns.len(),
             encoding_word(report.encoding),
         );
-        if let Some(left_out) = set_aside_text(&report.set_aside) {
+        if let Some(left_out) = set_aside_text(report) {
             text.push_str(&format!("  {left_out}\n"));
         }
         text.push('\n');
