@@ -2251,6 +2251,10 @@ enum swath_table_form
      * Arrow's stream format.
      */
     SWATH_TABLE_FORM_ARROW_STREAM = 5,
+    /**
+     * Text whose columns are at fixed positions of each line. It is read, but not written.
+     */
+    SWATH_TABLE_FORM_FIXED = 6,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -2261,7 +2265,8 @@ typedef uint32_t swath_table_form;
 #endif // __cplusplus
 
 /**
- * What happens to a record with more or fewer fields than the table has columns.
+ * What happens to a record with more or fewer fields than the table has columns; in text of fixed width,
+ * to one with text outside of the columns.
  */
 enum swath_ragged
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -2273,7 +2278,7 @@ enum swath_ragged
      */
     SWATH_RAGGED_REFUSE = 0,
     /**
-     * Fields that it lacks are missing values; further fields are an error.
+     * Fields that it lacks are missing values; further fields, or other text, are an error.
      */
     SWATH_RAGGED_PAD = 1,
     /**
@@ -2410,9 +2415,31 @@ swath_status swath_table_options_set_name_at(swath_table_options *options,
                                              const char *name);
 
 /**
- * Sets the form of the files: CSV, TSV or JSON Lines. In JSON Lines, each line is an object, and its
+ * Adds a column of SWATH_TABLE_FORM_FIXED, `characters` wide, after those that were added before, without a
+ * gap. Text after the last one is an error of the call that reads. Widths and positions exclude each
+ * other. Default: columns are found.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_add_width(swath_table_options *options,
+                                           size_t characters);
+
+/**
+ * Adds a column of SWATH_TABLE_FORM_FIXED: the characters of each line from `start` on, counted from 0,
+ * and before `end`. SWATH_TO_END is the end of the line, of the last column only. Columns are added in
+ * order; between them, and after the last one, may be text that is not read.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_add_position(swath_table_options *options,
+                                              uint64_t start,
+                                              uint64_t end);
+
+/**
+ * Sets the form of the files: CSV, TSV, JSON Lines or text of fixed width. In JSON Lines, each line is an object, and its
  * keys are the columns; delimiter, blanks, header, quote, escape, comment, decimal point, thousands and
  * ragged records have no meaning there, and are an error of the call that reads if they are set.
+ * In text of fixed width, columns are where `swath_table_options_add_width` or
+ * `swath_table_options_add_position` says. Without them, a column is a run of positions at which not
+ * all of the first thousand lines are blank, and text between columns further on is an error.
  * Default: SWATH_TABLE_FORM_BY_NAME, which must be the same for all files.
  */
 SWATH_MUST_CHECK
@@ -2599,6 +2626,14 @@ typedef struct {
      * The index of the file with that line, in the order of the paths.
      */
     size_t file;
+    /**
+     * In text of fixed width, the first character of each line that is of the column, from 0.
+     */
+    uint64_t start;
+    /**
+     * The character after its last one; SWATH_TO_END for the end of the line. 0 in other forms.
+     */
+    uint64_t end;
 } swath_table_column;
 
 /**

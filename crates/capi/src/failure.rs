@@ -162,7 +162,7 @@ impl From<swath_formats::Error> for Failure {
 }
 
 /// Options of tables in hints of the library, and the functions that set them here.
-const FUNCTIONS: [(&str, &str); 8] = [
+const FUNCTIONS: [(&str, &str); 11] = [
     ("`columns`", "swath_table_options_add_column"),
     ("`encoding`", "swath_table_options_set_encoding"),
     ("`header`", "swath_table_options_set_header_lines"),
@@ -171,6 +171,9 @@ const FUNCTIONS: [(&str, &str); 8] = [
     ("`rename`", "swath_table_options_set_name_at"),
     ("`skip_rows`", "swath_table_options_set_skip_rows"),
     ("`types`", "swath_table_options_set_type"),
+    ("`widths`", "swath_table_options_add_width"),
+    ("`positions`", "swath_table_options_add_position"),
+    ("read the form `fixed`", "set the form SWATH_TABLE_FORM_FIXED"),
 ];
 
 /// Names functions where a hint names options of the library.

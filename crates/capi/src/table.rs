@@ -9,6 +9,7 @@
 
 pub mod columns;
 mod export;
+pub mod fixed;
 mod given;
 pub mod options;
 pub mod read;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use swath::Extent;
 use swath_formats::table::{
-    self, BatchForm, BatchOptions, ColumnKey, ColumnType, Delimiter, HeaderLine,
+    self, BatchForm, BatchOptions, ColumnKey, ColumnType, Delimiter, FixedColumn, HeaderLine,
 };
 
 use crate::failure::{Failure, Result};
@@ -35,13 +35,14 @@ pub enum Encoding {
 }
 numbers!(Encoding, "swath_encoding", [Auto, Utf8, Latin1, Utf16Le, Utf16Be] -> table::Encoding);
 
-/// What happens to a record with more or fewer fields than the table has columns.
+/// What happens to a record with more or fewer fields than the table has columns; in text of fixed width,
+/// to one with text outside of the columns.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ragged {
     /// It is an error.
     Refuse = 0,
-    /// Fields that it lacks are missing values; further fields are an error.
+    /// Fields that it lacks are missing values; further fields, or other text, are an error.
     Pad = 1,
     /// It is left out, and the report has its line.
     SetAside = 2,
@@ -66,6 +67,8 @@ numbers!(Dictionary, "swath_dictionary", [Told, All] -> table::Dictionary);
 pub struct TableOptions {
     options: BatchOptions,
     form: TableForm,
+    pub(super) widths: Vec<usize>,
+    pub(super) positions: Vec<FixedColumn>,
     delimiter: Option<Delimiter>,
     rows: Option<u64>,
     file_column: Option<String>,
@@ -104,6 +107,12 @@ impl TableOptions {
         options = set.rows.into_iter().fold(options, BatchOptions::with_rows);
         options = set.starting_in.into_iter().fold(options, BatchOptions::with_starting_in);
         options = set.file_column.iter().fold(options, BatchOptions::with_file_column);
+        if !set.widths.is_empty() {
+            options = options.with_widths(set.widths.iter().copied());
+        }
+        if !set.positions.is_empty() {
+            options = options.with_positions(set.positions.iter().copied());
+        }
         match &set.columns[..] {
             [] => options,
             columns => options.with_columns(columns.to_vec()),
@@ -151,9 +160,12 @@ pub extern "C" fn swath_table_options_free(options: Option<Box<TableOptions>>) {
     quietly(|| drop(options));
 }
 
-/// Sets the form of the files: CSV, TSV or JSON Lines. In JSON Lines, each line is an object, and its
+/// Sets the form of the files: CSV, TSV, JSON Lines or text of fixed width. In JSON Lines, each line is an object, and its
 /// keys are the columns; delimiter, blanks, header, quote, escape, comment, decimal point, thousands and
 /// ragged records have no meaning there, and are an error of the call that reads if they are set.
+/// In text of fixed width, columns are where `swath_table_options_add_width` or
+/// `swath_table_options_add_position` says. Without them, a column is a run of positions at which not
+/// all of the first thousand lines are blank, and text between columns further on is an error.
 /// Default: SWATH_TABLE_FORM_BY_NAME, which must be the same for all files.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_options_set_form(

@@ -5,9 +5,12 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use swath_formats::table::{self, ColumnReport, Delimiter, Encoding, Renamed, SetAside};
+use swath_formats::table::{
+    self, ColumnReport, Delimiter, Encoding, FixedColumn, Renamed, SetAside,
+};
 
 use crate::guard::quietly;
+use crate::options::SWATH_TO_END;
 use crate::report::c_string;
 
 /// What was found in a table and done with it. Any number of threads may use it at once, also while
@@ -47,6 +50,10 @@ pub struct TableColumn {
     pub line: u64,
     /// The index of the file with that line, in the order of the paths.
     pub file: usize,
+    /// In text of fixed width, the first character of each line that is of the column, from 0.
+    pub start: u64,
+    /// The character after its last one; SWATH_TO_END for the end of the line. 0 in other forms.
+    pub end: u64,
 }
 
 /// A column whose name in the header is empty, or that of a column before it. Fields may be added at
@@ -103,7 +110,8 @@ impl Names {
         first
     }
 
-    fn column(&mut self, column: &ColumnReport) -> TableColumn {
+    fn column(&mut self, column: &ColumnReport, fixed: &[FixedColumn]) -> TableColumn {
+        let (start, end) = fixed.get(column.index).map_or((0, 0), places);
         TableColumn {
             name: self.keep(&column.name),
             index: column.index,
@@ -111,6 +119,8 @@ impl Names {
             is_told: column.is_told,
             line: column.deciding.map_or(0, |at| at.line),
             file: column.deciding.map_or(0, |at| at.source),
+            start,
+            end,
         }
     }
 
@@ -126,7 +136,8 @@ impl TableReport {
         let counts = Arc::new(Counts::default());
         counts.set(report);
         let mut names = Names::default();
-        let columns = report.columns.iter().map(|column| names.column(column)).collect();
+        let column = |column| names.column(column, &report.fixed);
+        let columns = report.columns.iter().map(column).collect();
         let renamed = report.renamed.iter().map(|renamed| names.renamed(renamed)).collect();
         let encoding = Encoding::WORDS.iter().find(|(_, it)| *it == report.encoding);
         let made = Self {
@@ -140,6 +151,10 @@ impl TableReport {
         };
         (made, counts)
     }
+}
+
+fn places(column: &FixedColumn) -> (u64, u64) {
+    (column.start as u64, column.end.map_or(SWATH_TO_END, |end| end as u64))
 }
 
 fn text_of(delimiter: Delimiter) -> CString {

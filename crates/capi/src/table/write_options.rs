@@ -31,8 +31,14 @@ pub enum TableForm {
     Arrow = 4,
     /// Arrow's stream format.
     ArrowStream = 5,
+    /// Text whose columns are at fixed positions of each line. It is read, but not written.
+    Fixed = 6,
 }
-numbers!(TableForm, "swath_table_form", [ByName, Csv, Tsv, JsonLines, Arrow, ArrowStream]);
+numbers!(
+    TableForm,
+    "swath_table_form",
+    [ByName, Csv, Tsv, JsonLines, Arrow, ArrowStream, Fixed]
+);
 
 impl TableForm {
     pub(super) fn known(self) -> Option<BatchForm> {
@@ -43,6 +49,7 @@ impl TableForm {
             Self::JsonLines => Some(BatchForm::JsonLines),
             Self::Arrow => Some(BatchForm::Arrow),
             Self::ArrowStream => Some(BatchForm::ArrowStream),
+            Self::Fixed => Some(BatchForm::Fixed),
         }
     }
 }

@@ -294,6 +294,51 @@ static void json_lines(void) {
     SAYS("bad.jsonl on line 2 at byte 15: not JSON: a value is expected");
 }
 
+/* Text of fixed width: columns are found, or given by widths or positions. */
+static void fixed_width(void) {
+    struct table table;
+    swath_table_report *report = NULL;
+    swath_table_options *options = NULL;
+    struct ArrowArrayStream stream;
+    const char *path = "fixed.txt";
+    make_text(path, "id name  born\n 1 Ann   1970-01-02\n12 Zo\xc3\xab\n");
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_form(options, SWATH_TABLE_FORM_FIXED));
+    open_table(&table, path, options, &report);
+    CHECK(table.batch.length == 2 && table.schema.n_children == 3);
+    CHECK(integer(column(&table, 0, "id", "l"), 1) == 12);
+    CHECK(is_text(column(&table, 1, "name", "U"), 1, "Zo\xc3\xab"));
+    CHECK(!has(column(&table, 2, "born", "tdD"), 1));
+    leave(&table);
+    const swath_table_column *name = swath_table_report_column(report, 1);
+    CHECK(name->start == 3 && name->end == 7 && name->line == 2);
+    swath_table_report_free(report);
+
+    OK(swath_table_options_add_position(options, 3, 7));
+    OK(swath_table_options_add_position(options, 9, SWATH_TO_END));
+    OK(swath_table_options_set_header_lines(options, 0));
+    open_table(&table, path, options, &report);
+    CHECK(is_text(column(&table, 0, "column_1", "U"), 0, "name"));
+    leave(&table);
+    CHECK(swath_table_report_column(report, 1)->end == SWATH_TO_END);
+    swath_table_report_free(report);
+    OK(swath_table_options_add_width(options, 3));
+    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("pass swath_table_options_add_width or swath_table_options_add_position, not both");
+    swath_table_options_free(options);
+
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set_form(options, SWATH_TABLE_FORM_FIXED));
+    OK(swath_table_options_add_width(options, 3));
+    OK(swath_table_options_add_width(options, 6));
+    FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_CORRUPT);
+    SAYS("fixed.txt on line 1 at byte 9: text outside of the columns, at position 9: `born`");
+    FAILS(swath_table_options_add_position(NULL, 0, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_add_width(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_table_options_free(options);
+}
+
 /* Hints name functions of this library, and a name that C cannot hold is refused. */
 static void hints(void) {
     struct ArrowArrayStream stream;
@@ -857,6 +902,7 @@ int main(void) {
     wrong_text();
     wrong_arguments();
     json_lines();
+    fixed_width();
     hints();
     written();
     of_others();
