@@ -137,7 +137,7 @@ fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
 }
 
 /// Options of tables in hints of the library, and the keywords that they are here. Some have flags too.
-const KEYWORDS: [(&str, &str); 10] = [
+const KEYWORDS: [(&str, &str); 13] = [
     ("`columns` or `--columns`", "columns="),
     ("`missing_words` or `--missing-words`", "null_values="),
     ("`columns`", "columns="),
@@ -148,6 +148,9 @@ const KEYWORDS: [(&str, &str); 10] = [
     ("`rename`", "rename="),
     ("`skip_rows`", "skip_rows="),
     ("`types`", "dtypes="),
+    ("`widths`", "widths="),
+    ("`positions`", "positions="),
+    ("read the form `fixed`", "use read_fixed"),
 ];
 
 /// The message and the hint of an error, both with keywords.

@@ -63,6 +63,8 @@ READERS: dict[str, Callable[..., Any]] = {
     "read_csv array": lambda it, **how: swath.read_csv(it, "f8", **how),
     "read_jsonl": swath.read_jsonl,
     "stream_jsonl": lambda it, **how: tables(swath.stream_jsonl(it, **how)),
+    "read_fixed": swath.read_fixed,
+    "stream_fixed": lambda it, **how: tables(swath.stream_fixed(it, **how)),
     "read_mtx": swath.read_mtx,
     "read_edges": lambda it, **how: swath.read_edges(it, "csr", **how),
     "read_arrow": swath.read_arrow,
@@ -88,6 +90,8 @@ def file_for(name: str, folder: Path) -> Path:
             out.write_table(table)
     elif name.endswith("_jsonl"):
         path.write_text("".join(f'{{"a": {n}, "b": {n}.5}}\n' for n in range(300)))
+    elif name.endswith("_fixed"):
+        path.write_text("".join(f"{n:4} {n}.5\n" for n in range(300)))
     elif name == "read_mtx":
         lines = "".join(f"{n} {n} {n}.5\n" for n in range(1, 51))
         path.write_text(f"%%MatrixMarket matrix coordinate real general\n50 50 50\n{lines}")
@@ -161,7 +165,7 @@ def test_copies_stand_in_for_each_other(tmp_path: Path, name: str) -> None:
     copy.write_bytes(path.read_bytes())
     shards = name.endswith("_safetensors")
     # A list of the files of one table is not one of copies.
-    many = name in ("read_csv", "stream_csv", "read_jsonl", "stream_jsonl")
+    many = name in ("read_csv", "stream_csv", "read_jsonl", "stream_jsonl", "read_fixed", "stream_fixed")
     for copies in ([path, copy], [tmp_path / "gone", copy], (str(path), copy)):
         # Neither is a list of shards.
         given: Any = [list(copies)] if shards else copies

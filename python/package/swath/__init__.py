@@ -61,6 +61,7 @@ from swath._swath import (
     scan_records,
     sum,
 )
+from swath._fixed import read_fixed, stream_fixed
 from swath._objects import read_jsonl, stream_jsonl
 from swath._tables import csv_dtypes, read_csv, stream_csv
 from swath._writing import write_arrow, write_csv, write_jsonl
@@ -130,6 +131,7 @@ __all__ = [
     "read_arrow",
     "read_csv",
     "read_edges",
+    "read_fixed",
     "read_jsonl",
     "read_mtx",
     "read_npy",
@@ -137,6 +139,7 @@ __all__ = [
     "save_safetensors",
     "scan_records",
     "stream_csv",
+    "stream_fixed",
     "stream_jsonl",
     "stream_safetensors",
     "sum",

@@ -83,6 +83,9 @@ def said(
         "starting_in": starting_in,
         "block_size": block_size,
         "form": form,
+        # For text of fixed width.
+        "widths": None,
+        "positions": None,
     }
 
 
@@ -224,6 +227,7 @@ _OF_PANDAS = {
     "escapechar": "escape=",
     "chunksize": "stream_csv",
     "on_bad_lines": "ragged=",
+    "colspecs": "positions=",
     "encoding_errors": 'encoding="latin-1"',
 }
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
@@ -232,12 +236,15 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 def with_hints(verb: _Verb) -> _Verb:
     """The same function, with an error of its own for keywords of pandas."""
 
+    is_fixed = verb.__name__.endswith("_fixed")
+    meaningless = {"sep", "quotechar", "escapechar"} if is_fixed else {"colspecs"}
+    stream = "stream_fixed" if is_fixed else "stream_csv"
+
     @functools.wraps(verb)
     def hinting(*args: Any, **words: Any) -> Any:
-        for word in _OF_PANDAS.keys() & words.keys():
-            raise TypeError(
-                f"{verb.__name__}() has no keyword {word}=; try: use {_OF_PANDAS[word]}"
-            )
+        for word in (_OF_PANDAS.keys() - meaningless) & words.keys():
+            use = _OF_PANDAS[word].replace("stream_csv", stream)
+            raise TypeError(f"{verb.__name__}() has no keyword {word}=; try: use {use}")
         return verb(*args, **words)
 
     return cast(_Verb, hinting)

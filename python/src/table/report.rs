@@ -15,6 +15,7 @@ pub(super) fn text(report: &TableReport) -> Arc<str> {
     let aside = &report.set_aside;
     let made = json!({
         "delimiter": report.delimiter.map(delimiter),
+        "positions": positions(report),
         "header": report.header_lines,
         "encoding": Encoding::WORDS.iter().find(|(_, it)| *it == report.encoding).map(|(word, _)| word),
         "rows": report.rows,
@@ -33,6 +34,12 @@ fn delimiter(delimiter: Delimiter) -> String {
         Delimiter::Byte(byte) => char::from(byte).to_string(),
         _ => "blanks".to_owned(),
     }
+}
+
+/// Where columns of fixed width are; null in other forms.
+fn positions(report: &TableReport) -> Option<Vec<(usize, Option<usize>)>> {
+    let columns = report.fixed.iter().map(|column| (column.start, column.end));
+    (!report.fixed.is_empty()).then(|| columns.collect())
 }
 
 fn column(column: &ColumnReport) -> Value {

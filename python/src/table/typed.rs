@@ -6,7 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use swath::{ReadOptions, Source};
 use swath_formats::table::{
-    BatchForm, BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, HeaderLine, Ragged,
+    BatchForm, BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, FixedColumn,
+    HeaderLine, Ragged,
 };
 
 use super::Table;
@@ -57,7 +58,7 @@ impl<'py> Said<'_, 'py> {
             .with_thousands(self.get("thousands")?)
             .with_block_size(self.get("block_size")?)
             .with_read(read);
-        self.choice(self.dialect(self.words(options)?)?)
+        self.choice(self.places(self.dialect(self.words(options)?)?)?)
     }
 
     /// Delimiters and lines.
@@ -80,6 +81,17 @@ impl<'py> Said<'_, 'py> {
                 options.with_delimiter(word("delimiter", &text, &blanks)?)
             }
         })
+    }
+
+    /// Where columns of fixed width are.
+    fn places(&self, options: BatchOptions) -> PyResult<BatchOptions> {
+        let widths = self.get::<Option<Vec<usize>>>("widths")?.into_iter();
+        let options = widths.fold(options, BatchOptions::with_widths);
+        let pairs = self.get::<Option<Vec<(usize, Option<usize>)>>>("positions")?.into_iter();
+        let column = |(start, end)| FixedColumn { start, end };
+        Ok(pairs.fold(options, |options, pairs| {
+            options.with_positions(pairs.into_iter().map(column))
+        }))
     }
 
     /// Fields with a meaning.
