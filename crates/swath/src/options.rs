@@ -404,6 +404,12 @@ impl ReadOptions {
         self.hooks.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 
+    /// The token of these options, if there is one: for a caller that ends one of several reads
+    /// early, with a [child](CancelToken::child) of it.
+    pub fn cancel(&self) -> Option<&CancelToken> {
+        self.hooks.cancel.as_ref()
+    }
+
     /// The progress callback, if there is one: for a caller that makes one read of several.
     pub fn progress(&self) -> Option<Arc<dyn Fn(Progress) + Send + Sync>> {
         self.hooks.progress.clone()

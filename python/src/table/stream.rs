@@ -52,6 +52,19 @@ struct Open {
     is_closed: bool,
 }
 
+impl Drop for Shared {
+    /// Ends the work ahead. A callback may wait for the lock; without one, no thread needs it, and an Arrow
+    /// library may drop this where it must not be waited for.
+    fn drop(&mut self) {
+        let Ok(open) = self.open.get() else { return };
+        let rest = lock(open).batches.take();
+        match self.watch.has_callback() {
+            true => unlocked(|| drop(rest)),
+            false => drop(rest),
+        }
+    }
+}
+
 impl Shared {
     /// The next batch, without the interpreter's lock. A stream that was closed has no end, but an error.
     fn advance(&self) -> Result<Option<RecordBatch>, Failure> {

@@ -12,6 +12,7 @@
 //! nor on block sizes, and no value is guessed: it is read exactly, or an error gives path, line,
 //! byte and column.
 
+mod ahead;
 mod batches;
 mod collect;
 mod deciding;
@@ -36,6 +37,7 @@ mod prefix;
 mod read;
 mod record;
 mod report;
+mod rounds;
 mod rows;
 mod rules;
 mod search;

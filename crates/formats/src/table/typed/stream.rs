@@ -1,54 +1,44 @@
 //! A table in bounded memory, batch by batch.
 //!
 //! ```text
-//! types     one pass over all files, or all types are given
-//! rounds    some blocks, parsed by all workers, and returned one after the other
+//! types      one pass over all files, or all types are given
+//! rounds     some blocks, parsed by all workers                   (rounds.rs)
+//! caller             takes the batches of round 0, of round 1, …
+//! own thread         parses round 1           , round 2, …        at most one ahead
 //! ```
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use swath::{Extent, Source};
+use swath::Source;
 
+use super::ahead::Ahead;
 use super::options::BatchOptions;
-use super::parse::{Block, Parser};
-use super::pass::{Pass, Piece};
-use super::pipe::Pipe;
-use super::read;
 use super::report::TableReport;
-use super::settle::{Keep, settled};
-use super::table::Table;
-use super::values::ColumnType;
-use crate::error::{Error, FormatReason, Result};
-
-/// Blocks that each worker parses in a round.
-const BLOCKS: u64 = 4;
-/// Bytes of a block, if the options do not say otherwise.
-const BLOCK_SIZE: u64 = 1 << 20;
+use super::rounds::{Made, Rounds};
+use crate::error::Result;
 
 /// Record batches of one schema, in the order of the file; made by
 /// [`stream_batches`](super::stream_batches).
 ///
-/// Some blocks are parsed at a time, by all workers, when the iterator is asked for the next batch.
-/// After an error it ends.
+/// Some blocks are parsed at a time, by all workers. While their batches are taken, a thread parses
+/// those that follow: the first time when the first batch is requested, and never more than once
+/// ahead. Dropping the stream ends that thread: at once, or, while it waits for a pipe, when that
+/// has more bytes. After an error the stream ends.
 pub struct BatchStream {
-    table: Table,
-    /// What follows the text of the file, if that is the first part of a pipe.
-    pipe: Option<Pipe>,
-    kinds: Vec<ColumnType>,
     schema: SchemaRef,
     report: TableReport,
-    nulls: Vec<u64>,
-    ready: VecDeque<RecordBatch>,
-    /// The file that is being read.
-    file: usize,
-    /// Where one of its records begins, and from where on those have to be found that were not
-    /// returned yet.
-    record: u64,
-    next: u64,
-    has_ended: bool,
+    ready: VecDeque<Made>,
+    rest: Rest,
+}
+
+/// What is not parsed yet.
+enum Rest {
+    /// The caller parses the next round.
+    Here(Box<Rounds>),
+    Ahead(Ahead),
+    Ended,
 }
 
 impl std::fmt::Debug for BatchStream {
@@ -59,46 +49,10 @@ impl std::fmt::Debug for BatchStream {
 
 impl BatchStream {
     pub(super) fn open(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
-        let (sources, mut pipe) = Pipe::among(sources, options)?;
-        // Of a pipe, rows are counted in whole records only.
-        let rows = if pipe.is_some() { None } else { options.rows };
-        let mut table = Table::open(sources, &BatchOptions { rows, ..options.clone() })?;
-        table.options.rows = options.rows;
-        if let Some(pipe) = &mut pipe {
-            pipe.cut(&mut table)?;
-        }
-        let is_told = table.plan.columns.iter().all(|column| column.told.is_some());
-        if is_told && !table.has_all_keys && options.columns.is_none() {
-            table.find_keys()?;
-        }
-        let kinds = match table.plan.columns.iter().all(|column| column.told.is_some()) {
-            true => table.guesses.types(&table.plan),
-            false => table.with_all_keys(|table| settled(table, Keep::Types))?.0,
-        };
-        let schema = table.plan.schema(&kinds);
-        let nulls = vec![0; kinds.len()];
-        let deciding = table.deciding()?;
-        let columns = read::columns(&table, &kinds, &deciding, &nulls);
-        let report = TableReport { columns, ..table.report() };
-        let (record, next) = (table.heads[0].data, table.wanted[0].offset());
-        let ready = VecDeque::new();
-        let has_ended = false;
-        if pipe.is_some() {
-            table.plan.keep(&kinds);
-        }
-        Ok(Self {
-            table,
-            pipe,
-            kinds,
-            schema,
-            report,
-            nulls,
-            ready,
-            file: 0,
-            record,
-            next,
-            has_ended,
-        })
+        let (rounds, report) = Rounds::open(sources, options)?;
+        let schema = rounds.schema().clone();
+        let rest = Rest::Here(Box::new(rounds));
+        Ok(Self { schema, report, ready: VecDeque::new(), rest })
     }
 
     /// Returns the names and types of the columns.
@@ -114,89 +68,25 @@ impl BatchStream {
         &self.report
     }
 
-    /// Parses the next blocks; returns whether there are any.
+    /// Waits for the next round; returns whether there is one.
     fn round(&mut self) -> Result<bool> {
-        let whole = self.table.wanted[self.file];
-        if self.next >= whole.end() {
-            if let Some(pipe) = &mut self.pipe {
-                (self.record, self.next) = (0, 0);
-                return pipe.next(&mut self.table, self.report.rows);
+        let (rounds, made) = match std::mem::replace(&mut self.rest, Rest::Ended) {
+            Rest::Here(mut rounds) => {
+                let made = rounds.round();
+                (rounds, made)
             }
-            if self.file + 1 == self.table.files.len() {
-                return Ok(false);
-            }
-            self.file += 1;
-            self.record = self.table.heads[self.file].data;
-            self.next = self.table.wanted[self.file].offset();
-            return Ok(true);
+            Rest::Ahead(ahead) => ahead.wait()?,
+            Rest::Ended => return Ok(false),
+        };
+        let Some(made) = made? else { return Ok(false) };
+        self.ready.extend(made);
+        if !rounds.is_over() {
+            self.rest = match Ahead::start(rounds) {
+                Ok(ahead) => Rest::Ahead(ahead),
+                Err(rounds) => Rest::Here(rounds),
+            };
         }
-        let end = self.next.saturating_add(self.size()).min(whole.end());
-        let (mut blocks, record) = self.blocks(Extent::between(self.next, end))?;
-        blocks.sort_unstable_by_key(|&(index, _)| index);
-        for (_, block) in blocks {
-            self.take(block)?;
-        }
-        self.record = record;
-        self.next = end.max(record);
         Ok(true)
-    }
-
-    /// Parses the records that begin in an extent, and returns where the next one begins, or an
-    /// earlier one.
-    fn blocks(&self, wanted: Extent) -> Result<(Vec<(u64, Block)>, u64)> {
-        let parser = Parser::new(&self.table.plan, &self.table.guesses);
-        let which: Vec<usize> = (0..self.kinds.len()).collect();
-        let done = Mutex::new((Vec::new(), self.record));
-        let pass = Pass { data: self.record, wanted, ..self.table.pass(self.file) };
-        pass.each(&|piece: Piece<'_>| {
-            let problem = |problem| self.table.error(self.file, problem);
-            let block = parser.block(&piece, &which).map_err(problem)?;
-            let end = piece.parts().last().map_or(0, |part| part.end());
-            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            done.0.push((piece.index, block));
-            done.1 = done.1.max(end);
-            Ok(())
-        })?;
-        Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Bytes of text in a round.
-    fn size(&self) -> u64 {
-        let options = &self.table.options;
-        let block = if options.block_size == 0 { BLOCK_SIZE } else { options.block_size };
-        let workers =
-            std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64;
-        block.saturating_mul(BLOCKS * workers.max(1))
-    }
-
-    fn take(&mut self, block: Block) -> Result<()> {
-        let columns = block.columns.iter().zip(&self.kinds);
-        if columns.into_iter().any(|(column, kind)| column.kind != *kind) {
-            let path = self.table.files[self.file].path();
-            let detail = "it changed while it was read: a value has another type now";
-            return Err(Error::reading(path, FormatReason::Invalid, detail));
-        }
-        for (at, column) in block.columns.iter().enumerate() {
-            self.nulls[at] += column.nulls() as u64;
-        }
-        let aside: Vec<_> = block.aside.iter().map(|&offset| (self.file, offset)).collect();
-        let more = self.table.set_aside(&aside)?;
-        self.report.set_aside.add(more);
-        self.report.rows += block.rows as u64;
-        for (report, &at) in self.report.columns.iter_mut().zip(&self.table.plan.order) {
-            report.nulls = self.nulls[at];
-        }
-        if block.rows > 0 {
-            let columns: Vec<_> =
-                block.columns.into_iter().map(|column| column.values).collect();
-            self.ready.push_back(self.table.batch(
-                &self.schema,
-                &columns,
-                self.file,
-                block.rows,
-            )?);
-        }
-        Ok(())
     }
 }
 
@@ -205,20 +95,149 @@ impl Iterator for BatchStream {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(batch) = self.ready.pop_front() {
-                return Some(Ok(batch));
-            }
-            if self.has_ended {
-                return None;
+            if let Some(mut made) = self.ready.pop_front() {
+                made.report(&mut self.report);
+                match made.batch {
+                    Some(batch) => return Some(Ok(batch)),
+                    None => continue,
+                }
             }
             match self.round() {
                 Ok(true) => {}
-                Ok(false) => self.has_ended = true,
-                Err(error) => {
-                    self.has_ended = true;
-                    return Some(Err(error));
-                }
+                Ok(false) => return None,
+                Err(error) => return Some(Err(error)),
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::panic::AssertUnwindSafe;
+    use std::sync::{Arc, Condvar, Mutex};
+    use std::time::Duration;
+
+    use swath::{ReadAt, ReadOptions, SourceFacts};
+
+    use super::*;
+    use crate::table::ColumnType;
+
+    /// A text that knows how far it was read.
+    struct Watched {
+        text: Vec<u8>,
+        read: Mutex<u64>,
+        more: Condvar,
+        /// From here on, reading panics.
+        panics_at: u64,
+    }
+
+    impl Watched {
+        fn of_rows(rows: u64, panics_at: u64) -> Arc<Self> {
+            let text: String = (0..rows).map(|row| format!("{row}\n")).collect();
+            let (read, more) = (Mutex::new(0), Condvar::new());
+            Arc::new(Self { text: format!("n\n{text}").into(), read, more, panics_at })
+        }
+
+        fn stream(self: &Arc<Self>, block_size: u64) -> BatchStream {
+            let options = BatchOptions::new()
+                .with_types([("n", ColumnType::I64)])
+                .with_block_size(block_size)
+                .with_read(ReadOptions::new().with_workers(2));
+            let source: Arc<dyn ReadAt> = self.clone();
+            let stream = BatchStream::open(vec![Source::custom(source)], &options);
+            // Its first bytes were looked at.
+            *self.read.lock().expect("no panic") = 0;
+            stream.expect("a table")
+        }
+
+        /// Waits until the text was read up to a byte; returns whether it was.
+        fn is_read_to(&self, end: u64) -> bool {
+            let read = self.read.lock().expect("no panic");
+            let wait = Duration::from_secs(60);
+            let waited = self.more.wait_timeout_while(read, wait, |read| *read < end);
+            !waited.expect("no panic").1.timed_out()
+        }
+    }
+
+    impl ReadAt for Watched {
+        fn facts(&self) -> io::Result<SourceFacts> {
+            Ok(SourceFacts::new(Some(self.text.len() as u64)))
+        }
+
+        fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+            // Its first bytes are read at one time.
+        assert!(offset == 0 || offset < self.panics_at, "as it was told");
+            let rest = &self.text[usize::try_from(offset).expect("small")..];
+            let len = rest.len().min(target.len());
+            target[..len].copy_from_slice(&rest[..len]);
+            let mut read = self.read.lock().expect("no panic");
+            *read = (*read).max(offset + len as u64);
+            self.more.notify_all();
+            Ok(len)
+        }
+    }
+
+    /// Bytes of a round.
+    const ROUND: u64 = 8 * 1000;
+
+    #[test]
+    fn one_round_is_parsed_ahead_of_the_caller_and_no_more() {
+        let text = Watched::of_rows(1_000_000, u64::MAX);
+        let mut stream = text.stream(1000);
+        assert_eq!(*text.read.lock().expect("no panic"), 0, "nothing was requested");
+        stream.next().expect("a batch").expect("rows");
+        assert!(text.is_read_to(2 * ROUND), "the second round");
+        let Rest::Ahead(_) = &stream.rest else { panic!("it is parsed ahead") };
+        let mut rows = 0;
+        while !stream.ready.is_empty() {
+            rows += stream.next().expect("a batch").expect("rows").num_rows() as u64;
+        }
+        assert!(rows > 0 && stream.report().rows > rows, "the first batch counts");
+        // A lease is of several of these small blocks.
+        let read = *text.read.lock().expect("no panic");
+        assert!(read < text.text.len() as u64 / 2, "{read} bytes, and no other round");
+        assert!(stream.report().rows < 3000, "those of the first round");
+        let rest: usize = stream.by_ref().map(|batch| batch.expect("rows").num_rows()).sum();
+        assert!(rest > 900_000 && stream.report().rows == 1_000_000);
+    }
+
+    #[test]
+    fn a_single_round_is_parsed_by_the_caller() {
+        let text = Watched::of_rows(1000, u64::MAX);
+        let mut stream = text.stream(1 << 20);
+        assert_eq!(stream.next().expect("a batch").expect("rows").num_rows(), 1000);
+        assert!(matches!(stream.rest, Rest::Ended));
+        assert!(stream.next().is_none());
+    }
+
+    #[test]
+    fn a_stream_that_is_dropped_leaves_no_thread() {
+        for rounds in 0..3 {
+            let text = Watched::of_rows(100_000, u64::MAX);
+            let mut stream = text.stream(1000);
+            for _ in 0..rounds * 8 {
+                stream.next().expect("a batch").expect("rows");
+            }
+            drop(stream);
+            // Every thread that reads it has one.
+            assert_eq!(Arc::strong_count(&text), 1);
+        }
+    }
+
+    #[test]
+    fn a_panic_ahead_is_one_of_the_caller_and_ends_the_stream() {
+        let text = Watched::of_rows(100_000, 3 * ROUND);
+        let mut stream = text.stream(1000);
+        let mut rows = 0;
+        let panic = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            for batch in stream.by_ref() {
+                rows += batch.expect("rows").num_rows();
+            }
+        }));
+        let panic = panic.expect_err("it was not read to its end");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"as it was told"));
+        assert!(rows > 2000, "the rounds before: {rows}");
+        assert!(stream.next().is_none());
     }
 }

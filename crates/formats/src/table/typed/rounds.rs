@@ -1,0 +1,235 @@
+//! The rounds of a stream: some blocks at a time, parsed by all workers.
+//!
+//! ```text
+//! text     |block|block|block|block| |block|block|block|block| |block …
+//! rounds   0                         1                         2
+//! ```
+//!
+//! When a round is parsed, and on which thread, is decided elsewhere.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use swath::{CancelToken, Extent, Source};
+
+use super::options::BatchOptions;
+use super::parse::{Block, Parser};
+use super::pass::{Pass, Piece};
+use super::pipe::Pipe;
+use super::read;
+use super::report::{SetAside, TableReport};
+use super::settle::{Keep, settled};
+use super::table::Table;
+use super::values::ColumnType;
+use crate::error::{Error, FormatReason, Result};
+use crate::share::workers;
+
+/// Blocks that each worker parses in a round.
+const BLOCKS: u64 = 4;
+/// Bytes of a block, if the options do not say otherwise.
+const BLOCK_SIZE: u64 = 1 << 20;
+
+/// What a block gives.
+pub(super) struct Made {
+    /// `None` if all of its records were set aside.
+    pub(super) batch: Option<RecordBatch>,
+    /// Missing values, in the order of the plan.
+    nulls: Vec<u64>,
+    aside: SetAside,
+}
+
+/// A table that is being streamed.
+pub(super) struct Rounds {
+    table: Table,
+    /// What follows the text of the file, if that is the first part of a pipe.
+    pipe: Option<Pipe>,
+    kinds: Vec<ColumnType>,
+    schema: SchemaRef,
+    /// Of all rounds so far.
+    rows: u64,
+    /// The file that is being read.
+    file: usize,
+    /// Where one of its records begins, and from where on those have to be found that were not
+    /// parsed yet.
+    record: u64,
+    next: u64,
+    /// Ends the round that is being parsed, and no other read.
+    token: CancelToken,
+}
+
+impl Made {
+    /// Adds it to the report of the batches so far.
+    pub(super) fn report(&mut self, report: &mut TableReport) {
+        report.rows += self.batch.as_ref().map_or(0, RecordBatch::num_rows) as u64;
+        report.set_aside.add(std::mem::take(&mut self.aside));
+        for (column, nulls) in report.columns.iter_mut().zip(&self.nulls) {
+            column.nulls += nulls;
+        }
+    }
+}
+
+impl Rounds {
+    /// Opens a table, and finds the types of its columns.
+    pub(super) fn open(
+        sources: Vec<Source>,
+        options: &BatchOptions,
+    ) -> Result<(Self, TableReport)> {
+        let mut options = options.clone();
+        let token = options.read.cancel().map_or_else(CancelToken::new, CancelToken::child);
+        options.read = options.read.with_cancel(token.clone());
+        let (sources, mut pipe) = Pipe::among(sources, &options)?;
+        // Of a pipe, rows are counted in whole records only.
+        let rows = if pipe.is_some() { None } else { options.rows };
+        let mut table = Table::open(sources, &BatchOptions { rows, ..options.clone() })?;
+        table.options.rows = options.rows;
+        if let Some(pipe) = &mut pipe {
+            pipe.cut(&mut table)?;
+        }
+        let kinds = types(&mut table)?;
+        let schema = table.plan.schema(&kinds);
+        let deciding = table.deciding()?;
+        let columns = read::columns(&table, &kinds, &deciding, &vec![0; kinds.len()]);
+        let report = TableReport { columns, ..table.report() };
+        let (record, next) = (table.heads[0].data, table.wanted[0].offset());
+        if pipe.is_some() {
+            table.plan.keep(&kinds);
+        }
+        let (rows, file) = (0, 0);
+        let rounds = Self { table, pipe, kinds, schema, rows, file, record, next, token };
+        Ok((rounds, report))
+    }
+
+    pub(super) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// What ends the round that is being parsed.
+    pub(super) fn token(&self) -> &CancelToken {
+        &self.token
+    }
+
+    /// The file that is being read.
+    pub(super) fn path(&self) -> &Path {
+        self.table.files[self.file].path()
+    }
+
+    /// Whether no other round follows.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_end_of_file() && self.pipe.is_none() && self.is_last_file()
+    }
+
+    /// Whether a round may wait for a pipe.
+    pub(super) fn may_wait(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    /// Whether a callback is told of the bytes that are read.
+    pub(super) fn has_progress(&self) -> bool {
+        self.table.options.read.progress().is_some()
+    }
+
+    fn is_end_of_file(&self) -> bool {
+        self.next >= self.table.wanted[self.file].end()
+    }
+
+    fn is_last_file(&self) -> bool {
+        self.file + 1 == self.table.files.len()
+    }
+
+    /// Parses the next blocks; `None` at the end.
+    pub(super) fn round(&mut self) -> Result<Option<Vec<Made>>> {
+        while self.is_end_of_file() {
+            if !self.next_text()? {
+                return Ok(None);
+            }
+        }
+        let whole = self.table.wanted[self.file];
+        let end = self.next.saturating_add(self.size()).min(whole.end());
+        let (mut blocks, record) = self.blocks(Extent::between(self.next, end))?;
+        blocks.sort_unstable_by_key(|&(index, _)| index);
+        let mut made = Vec::with_capacity(blocks.len());
+        for (_, block) in blocks {
+            self.rows += block.rows as u64;
+            made.push(self.made(block)?);
+        }
+        self.record = record;
+        self.next = end.max(record);
+        Ok(Some(made))
+    }
+
+    /// Goes on to the next part of a pipe, or to the next file; returns whether there is one.
+    fn next_text(&mut self) -> Result<bool> {
+        if let Some(pipe) = &mut self.pipe {
+            (self.record, self.next) = (0, 0);
+            return pipe.next(&mut self.table, self.rows);
+        }
+        if self.is_last_file() {
+            return Ok(false);
+        }
+        self.file += 1;
+        self.record = self.table.heads[self.file].data;
+        self.next = self.table.wanted[self.file].offset();
+        Ok(true)
+    }
+
+    /// Parses the records that begin in an extent, and returns where the next one begins, or an
+    /// earlier one.
+    fn blocks(&self, wanted: Extent) -> Result<(Vec<(u64, Block)>, u64)> {
+        let parser = Parser::new(&self.table.plan, &self.table.guesses);
+        let which: Vec<usize> = (0..self.kinds.len()).collect();
+        let done = Mutex::new((Vec::new(), self.record));
+        let pass = Pass { data: self.record, wanted, ..self.table.pass(self.file) };
+        pass.each(&|piece: Piece<'_>| {
+            let problem = |problem| self.table.error(self.file, problem);
+            let block = parser.block(&piece, &which).map_err(problem)?;
+            let end = piece.parts().last().map_or(0, |part| part.end());
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.0.push((piece.index, block));
+            done.1 = done.1.max(end);
+            Ok(())
+        })?;
+        Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Bytes of text in a round.
+    fn size(&self) -> u64 {
+        let options = &self.table.options;
+        let block = if options.block_size == 0 { BLOCK_SIZE } else { options.block_size };
+        let workers = workers(options.read.workers()) as u64;
+        block.saturating_mul(BLOCKS * workers.max(1))
+    }
+
+    fn made(&self, block: Block) -> Result<Made> {
+        let table = &self.table;
+        let columns = block.columns.iter().zip(&self.kinds);
+        if columns.into_iter().any(|(column, kind)| column.kind != *kind) {
+            let path = table.files[self.file].path();
+            let detail = "it changed while it was read: a value has another type now";
+            return Err(Error::reading(path, FormatReason::Invalid, detail));
+        }
+        let nulls = table.plan.order.iter().map(|&at| block.columns[at].nulls() as u64);
+        let nulls = nulls.collect();
+        let aside: Vec<_> = block.aside.iter().map(|&offset| (self.file, offset)).collect();
+        let aside = table.set_aside(&aside)?;
+        if block.rows == 0 {
+            return Ok(Made { batch: None, nulls, aside });
+        }
+        let columns: Vec<_> = block.columns.into_iter().map(|column| column.values).collect();
+        let batch = table.batch(&self.schema, &columns, self.file, block.rows)?;
+        Ok(Made { batch: Some(batch), nulls, aside })
+    }
+}
+
+/// Finds the types of all columns.
+fn types(table: &mut Table) -> Result<Vec<ColumnType>> {
+    let is_told = |table: &Table| table.plan.columns.iter().all(|it| it.told.is_some());
+    if is_told(table) && !table.has_all_keys && table.options.columns.is_none() {
+        table.find_keys()?;
+    }
+    match is_told(table) {
+        true => Ok(table.guesses.types(&table.plan)),
+        false => Ok(table.with_all_keys(|table| settled(table, Keep::Types))?.0),
+    }
+}
