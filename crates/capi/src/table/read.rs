@@ -60,10 +60,11 @@ pub unsafe extern "C" fn swath_table_read(
     })
 }
 
-/// As `swath_table_read`, in bounded memory: `batches` reads some blocks of text whenever its
-/// `get_next` is called, on the calling thread and on threads of the library. The types are found
-/// first, in a pass over all files, unless all are set. A pipe is read once: its types are those of
-/// its first 64 MiB. Compressed text is decompressed into memory.
+/// As `swath_table_read`, in bounded memory: `batches` reads some blocks of text when its
+/// `get_next` is first called, on the calling thread and on threads of the library, which read those
+/// that follow while the caller uses these. The types are found first, in a pass over all files,
+/// unless all are set. A pipe is read once: its types are those of its first 64 MiB. Compressed text
+/// is decompressed into memory.
 ///
 /// What is wrong with a value that is read later is an error of `get_next`: it returns an `errno`, and
 /// `get_last_error` of the stream has the whole message. Each further call returns the same. The stream

@@ -22,6 +22,7 @@ mod faults;
 mod file;
 mod file_names;
 mod first;
+mod fit;
 mod fixed;
 mod guesses;
 mod head;

@@ -197,4 +197,19 @@ mod tests {
         let error = open.filter_map(std::result::Result::err).next().expect("not closed");
         assert_eq!(error.line(), Some(602));
     }
+
+    #[test]
+    fn a_stream_that_waits_for_a_pipe_can_be_dropped() {
+        let (from, mut to) = std::io::pipe().expect("a pipe");
+        let text: String = (1000..1220).map(|row| format!("{row}\n")).collect();
+        assert!(text.len() as u64 > FIRST && (text.len() as u64) < FIRST + PART);
+        to.write_all(text.as_bytes()).expect("room in the pipe");
+        let source = Source::file(std::fs::File::from(OwnedFd::from(from)), "pipe");
+        let mut stream =
+            BatchStream::open(vec![source], &BatchOptions::new()).expect("a table");
+        assert!(stream.next().expect("a batch").expect("rows").num_rows() > 0);
+        // The next part is not there, and the pipe stays open.
+        drop(stream);
+        drop(to);
+    }
 }

@@ -14,6 +14,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use swath::{CancelToken, Extent, Source};
 
+use super::fit;
 use super::options::BatchOptions;
 use super::parse::{Block, Parser};
 use super::pass::{Pass, Piece};
@@ -24,12 +25,6 @@ use super::settle::{Keep, settled};
 use super::table::Table;
 use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
-use crate::share::workers;
-
-/// Blocks that each worker parses in a round.
-const BLOCKS: u64 = 4;
-/// Bytes of a block, if the options do not say otherwise.
-const BLOCK_SIZE: u64 = 1 << 20;
 
 /// What a block gives.
 pub(super) struct Made {
@@ -55,6 +50,8 @@ pub(super) struct Rounds {
     /// parsed yet.
     record: u64,
     next: u64,
+    /// Bytes of text in a round.
+    size: u64,
     /// Ends the round that is being parsed, and no other read.
     token: CancelToken,
 }
@@ -96,8 +93,8 @@ impl Rounds {
         if pipe.is_some() {
             table.plan.keep(&kinds);
         }
-        let (rows, file) = (0, 0);
-        let rounds = Self { table, pipe, kinds, schema, rows, file, record, next, token };
+        let (rows, file, size) = (0, 0, fit::round(&options));
+        let rounds = Self { table, pipe, kinds, schema, rows, file, record, next, size, token };
         Ok((rounds, report))
     }
 
@@ -146,7 +143,7 @@ impl Rounds {
             }
         }
         let whole = self.table.wanted[self.file];
-        let end = self.next.saturating_add(self.size()).min(whole.end());
+        let end = self.next.saturating_add(self.size).min(whole.end());
         let (mut blocks, record) = self.blocks(Extent::between(self.next, end))?;
         blocks.sort_unstable_by_key(|&(index, _)| index);
         let mut made = Vec::with_capacity(blocks.len());
@@ -180,7 +177,9 @@ impl Rounds {
         let parser = Parser::new(&self.table.plan, &self.table.guesses);
         let which: Vec<usize> = (0..self.kinds.len()).collect();
         let done = Mutex::new((Vec::new(), self.record));
-        let pass = Pass { data: self.record, wanted, ..self.table.pass(self.file) };
+        let read = fit::fitted(&self.table.options);
+        let pass = self.table.pass(self.file);
+        let pass = Pass { data: self.record, wanted, read: &read, ..pass };
         pass.each(&|piece: Piece<'_>| {
             let problem = |problem| self.table.error(self.file, problem);
             let block = parser.block(&piece, &which).map_err(problem)?;
@@ -191,14 +190,6 @@ impl Rounds {
             Ok(())
         })?;
         Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Bytes of text in a round.
-    fn size(&self) -> u64 {
-        let options = &self.table.options;
-        let block = if options.block_size == 0 { BLOCK_SIZE } else { options.block_size };
-        let workers = workers(options.read.workers()) as u64;
-        block.saturating_mul(BLOCKS * workers.max(1))
     }
 
     fn made(&self, block: Block) -> Result<Made> {

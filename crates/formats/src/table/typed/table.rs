@@ -10,6 +10,7 @@ use super::collect::{self, Found, Records};
 use super::faults::{self, Problem};
 use super::file::File;
 use super::file_names::FileNames;
+use super::fit;
 use super::guesses::Guesses;
 use super::head::{Decided, Head, Opening};
 use super::limit;
@@ -80,7 +81,7 @@ impl Table {
             _ => Plan::new(file.path(), options, head)?,
         };
         let guesses = Guesses::new(&plan);
-        let options = options.clone();
+        let options = BatchOptions { read: fit::fitted(options), ..options.clone() };
         let (wanted, has_all_keys) = (Vec::new(), true);
         let names = FileNames::of(&files);
         let mut table =

@@ -1,0 +1,84 @@
+//! How many blocks of text there is memory for.
+
+use std::io;
+
+use swath::ReadOptions;
+use swath::machine::memory_at_hand;
+
+use super::options::BatchOptions;
+use crate::share::workers;
+
+/// Blocks that each worker parses in a round of a stream.
+const BLOCKS: u64 = 4;
+/// Bytes of a block, if the options do not say otherwise.
+const BLOCK_SIZE: u64 = 1 << 20;
+/// Bytes of memory for a byte of text while it is parsed: itself, and values in buffers that grow by
+/// copying.
+const PARSING: u64 = 16;
+/// The same once it is parsed: the values of two rounds are in memory.
+const PARSED: u64 = 6;
+/// What takes less than this is not compared with the memory at hand.
+const LITTLE: u64 = 16 << 20;
+
+/// Returns how to read with this many workers or fewer: each has a block in memory.
+pub(super) fn fitted(options: &BatchOptions) -> ReadOptions {
+    let wanted = workers(options.read.workers()) as u64;
+    let most = Fit { wanted, times: PARSING }.blocks(options, memory_at_hand);
+    match usize::try_from(most) {
+        Ok(most) if most < workers(options.read.workers()) => {
+            options.read.clone().with_workers(most)
+        }
+        _ => options.read.clone(),
+    }
+}
+
+/// Returns the bytes of text in a round of a stream.
+pub(super) fn round(options: &BatchOptions) -> u64 {
+    let wanted = BLOCKS.saturating_mul(workers(options.read.workers()) as u64);
+    let most = Fit { wanted, times: PARSED }.blocks(options, memory_at_hand);
+    most.saturating_mul(block_size(options))
+}
+
+/// Blocks that are in memory at the same time.
+#[derive(Clone, Copy)]
+struct Fit {
+    wanted: u64,
+    /// Bytes of memory for a byte of text.
+    times: u64,
+}
+
+impl Fit {
+    /// Returns how many blocks there is memory for: at least one, at most as many as are wanted.
+    fn blocks(self, options: &BatchOptions, at_hand: fn() -> io::Result<u64>) -> u64 {
+        let each = block_size(options).saturating_mul(self.times);
+        if each.saturating_mul(self.wanted) <= LITTLE {
+            return self.wanted.max(1);
+        }
+        let at_hand = at_hand().unwrap_or(u64::MAX);
+        (at_hand / each).min(self.wanted).max(1)
+    }
+}
+
+fn block_size(options: &BatchOptions) -> u64 {
+    if options.block_size == 0 { BLOCK_SIZE } else { options.block_size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_as_many_as_there_is_memory_for_and_at_least_one() {
+        let of = |size| BatchOptions::new().with_block_size(size);
+        let fit = |wanted| Fit { wanted, times: 16 };
+        let little = || Ok(64 << 20);
+        assert_eq!(fit(3).blocks(&of(0), little), 3);
+        assert_eq!(fit(4).blocks(&of(0), little), 4);
+        assert_eq!(fit(5).blocks(&of(0), little), 4);
+        assert_eq!(fit(64).blocks(&of(1 << 10), little), 64);
+        assert_eq!(fit(8).blocks(&of(64 << 20), little), 1);
+        assert_eq!(fit(8).blocks(&of(u64::MAX), little), 1);
+        assert_eq!(fit(256).blocks(&of(0), || Ok(0)), 1);
+        assert_eq!(fit(256).blocks(&of(0), || Err(io::ErrorKind::NotFound.into())), 256);
+    }
+}
