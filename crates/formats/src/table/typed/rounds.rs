@@ -122,7 +122,7 @@ impl Rounds {
         self.pipe.is_some()
     }
 
-    /// Whether a callback is told of the bytes that are read.
+    /// Whether a callback gets the bytes that are read.
     pub(super) fn has_progress(&self) -> bool {
         self.table.options.read.progress().is_some()
     }

@@ -167,7 +167,7 @@ mod tests {
 
         fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
             // Its first bytes are read at one time.
-            assert!(offset == 0 || offset < self.panics_at, "as it was told");
+            assert!(offset == 0 || offset < self.panics_at, "reading failed on purpose");
             let rest = &self.text[usize::try_from(offset).expect("small")..];
             let len = rest.len().min(target.len());
             target[..len].copy_from_slice(&rest[..len]);
@@ -236,7 +236,7 @@ mod tests {
             }
         }));
         let panic = panic.expect_err("it was not read to its end");
-        assert_eq!(panic.downcast_ref::<&str>(), Some(&"as it was told"));
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"reading failed on purpose"));
         assert!(rows > 2000, "the rounds before: {rows}");
         assert!(stream.next().is_none());
     }
