@@ -186,7 +186,7 @@ mod tests {
         assert_eq!(error.offset(), Some(text("x,y").len() as u64 - 4));
         assert!(error.to_string().contains("in column `n`: `x`"), "{error}");
         let fixed = BatchOptions::new().with_form(crate::table::BatchForm::Fixed);
-        let wide: String = (0..300).map(|at| format!("{at:3} {:5}\n", at * 7)).collect();
+        let wide: String = (0..300).map(|at| format!("{at:03} {:05}\n", at * 7)).collect();
         let table = stream(wide.clone(), &fixed).expect("a table");
         assert_eq!(table.map(|batch| batch.expect("a batch").num_rows()).sum::<usize>(), 300);
         let table = stream(wide.clone() + "12345\n", &fixed).expect("a table");
