@@ -15,8 +15,9 @@ const BLOCK_SIZE: u64 = 1 << 20;
 /// Bytes of memory for a byte of text while it is parsed: itself, and values in buffers that grow by
 /// copying.
 const PARSING: u64 = 16;
-/// The same once it is parsed: the values of two rounds are in memory.
-const PARSED: u64 = 6;
+/// The same once it is parsed: the values of two rounds are in memory, and what the caller makes of
+/// them may be.
+const PARSED: u64 = 16;
 /// What takes less than this is not compared with the memory at hand.
 const LITTLE: u64 = 16 << 20;
 
