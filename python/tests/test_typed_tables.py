@@ -658,6 +658,20 @@ def test_a_stream_belongs_to_its_process(long: Path) -> None:
     assert sum(len(table) for table in stream) == 100_000
 
 
+def test_a_stream_that_is_forgotten_ends_while_it_is_parsed_ahead(long: Path) -> None:
+    code = (
+        "import swath, time\n"
+        "for _ in range(30):\n"
+        f"    stream = swath.stream_csv({str(long)!r}, block_size=50_000, progress=lambda *_: time.sleep(0.002))\n"
+        "    next(stream)\n"
+        "    del stream\n"
+        f"stream = swath.stream_csv({str(long)!r}, block_size=50_000)\n"
+        "next(stream)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+
+
 def test_a_stream_ends_with_the_interpreter(long: Path) -> None:
     code = (
         "import pyarrow, swath, threading\n"
