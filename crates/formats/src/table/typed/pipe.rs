@@ -151,8 +151,12 @@ fn whole(table: &Table, data: u64, len: u64) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{self, Write};
     use std::os::fd::OwnedFd;
+    use std::sync::{Arc, Condvar, Mutex, mpsc};
+    use std::time::Duration;
+
+    use swath::{ReadAt, SourceFacts};
 
     use super::*;
     use crate::table::typed::stream::BatchStream;
@@ -198,18 +202,54 @@ mod tests {
         assert_eq!(error.line(), Some(602));
     }
 
+    /// A pipe that stays open after its text.
+    #[derive(Default)]
+    struct Open {
+        text: Vec<u8>,
+        /// Whether a read waits for more, and whether there is an end.
+        state: Mutex<(bool, bool)>,
+        changed: Condvar,
+    }
+
+    impl ReadAt for Open {
+        fn facts(&self) -> io::Result<SourceFacts> {
+            Ok(SourceFacts::new(None))
+        }
+
+        fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+            let rest = &self.text[usize::try_from(offset).expect("small")..];
+            if rest.is_empty() {
+                let mut state = self.state.lock().expect("no panic");
+                state.0 = true;
+                self.changed.notify_all();
+                drop(self.changed.wait_while(state, |state| !state.1));
+            }
+            let len = rest.len().min(target.len());
+            target[..len].copy_from_slice(&rest[..len]);
+            Ok(len)
+        }
+    }
+
     #[test]
     fn a_stream_that_waits_for_a_pipe_can_be_dropped() {
-        let (from, mut to) = std::io::pipe().expect("a pipe");
         let text: String = (1000..1220).map(|row| format!("{row}\n")).collect();
         assert!(text.len() as u64 > FIRST && (text.len() as u64) < FIRST + PART);
-        to.write_all(text.as_bytes()).expect("room in the pipe");
-        let source = Source::file(std::fs::File::from(OwnedFd::from(from)), "pipe");
+        let pipe = Arc::new(Open { text: text.into(), ..Open::default() });
+        let source = Source::custom(Arc::clone(&pipe) as Arc<dyn ReadAt>);
         let mut stream =
             BatchStream::open(vec![source], &BatchOptions::new()).expect("a table");
         assert!(stream.next().expect("a batch").expect("rows").num_rows() > 0);
-        // The next part is not there, and the pipe stays open.
-        drop(stream);
-        drop(to);
+        let state = pipe.state.lock().expect("no panic");
+        drop(pipe.changed.wait_while(state, |state| !state.0));
+        let (over, dropped) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            drop(stream);
+            over.send(()).expect("it is awaited");
+        });
+        let ended = dropped.recv_timeout(Duration::from_secs(30));
+        pipe.state.lock().expect("no panic").1 = true;
+        pipe.changed.notify_all();
+        thread.join().expect("no panic");
+        ended.expect("it did not wait for the pipe");
     }
 }
