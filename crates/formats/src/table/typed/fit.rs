@@ -21,10 +21,11 @@ const PARSED: u64 = 16;
 /// What takes less than this is not compared with the memory at hand.
 const LITTLE: u64 = 16 << 20;
 
-/// Returns how to read with this many workers or fewer: each has a block in memory.
-pub(super) fn fitted(options: &BatchOptions) -> ReadOptions {
+/// Returns how to read a text of `len` bytes with this many workers or fewer: each has a block in
+/// memory.
+pub(super) fn fitted(options: &BatchOptions, len: u64) -> ReadOptions {
     let wanted = workers(options.read.workers()) as u64;
-    let most = Fit { wanted, times: PARSING }.blocks(options, memory_at_hand);
+    let most = Fit { wanted, times: PARSING, len }.blocks(options, memory_at_hand);
     match usize::try_from(most) {
         Ok(most) if most < workers(options.read.workers()) => {
             options.read.clone().with_workers(most)
@@ -33,10 +34,10 @@ pub(super) fn fitted(options: &BatchOptions) -> ReadOptions {
     }
 }
 
-/// Returns the bytes of text in a round of a stream.
-pub(super) fn round(options: &BatchOptions) -> u64 {
+/// Returns the bytes of text in a round of a stream, of texts of up to `len` bytes.
+pub(super) fn round(options: &BatchOptions, len: u64) -> u64 {
     let wanted = BLOCKS.saturating_mul(workers(options.read.workers()) as u64);
-    let most = Fit { wanted, times: PARSED }.blocks(options, memory_at_hand);
+    let most = Fit { wanted, times: PARSED, len }.blocks(options, memory_at_hand);
     most.saturating_mul(block_size(options))
 }
 
@@ -46,13 +47,16 @@ struct Fit {
     wanted: u64,
     /// Bytes of memory for a byte of text.
     times: u64,
+    /// Bytes of the text.
+    len: u64,
 }
 
 impl Fit {
     /// Returns how many blocks there is memory for: at least one, at most as many as are wanted.
     fn blocks(self, options: &BatchOptions, at_hand: fn() -> io::Result<u64>) -> u64 {
         let each = block_size(options).saturating_mul(self.times);
-        if each.saturating_mul(self.wanted) <= LITTLE {
+        let all = each.saturating_mul(self.wanted).min(self.len.saturating_mul(self.times));
+        if all <= LITTLE {
             return self.wanted.max(1);
         }
         let at_hand = at_hand().unwrap_or(u64::MAX);
@@ -71,7 +75,7 @@ mod tests {
     #[test]
     fn blocks_are_as_many_as_there_is_memory_for_and_at_least_one() {
         let of = |size| BatchOptions::new().with_block_size(size);
-        let fit = |wanted| Fit { wanted, times: 16 };
+        let fit = |wanted| Fit { wanted, times: 16, len: u64::MAX };
         let little = || Ok(64 << 20);
         assert_eq!(fit(3).blocks(&of(0), little), 3);
         assert_eq!(fit(4).blocks(&of(0), little), 4);
@@ -80,6 +84,8 @@ mod tests {
         assert_eq!(fit(8).blocks(&of(64 << 20), little), 1);
         assert_eq!(fit(8).blocks(&of(u64::MAX), little), 1);
         assert_eq!(fit(256).blocks(&of(0), || Ok(0)), 1);
+        let unasked = || panic!("the text is short");
+        assert_eq!(Fit { len: 1 << 20, ..fit(8) }.blocks(&of(0), unasked), 8);
         assert_eq!(fit(256).blocks(&of(0), || Err(io::ErrorKind::NotFound.into())), 256);
     }
 }

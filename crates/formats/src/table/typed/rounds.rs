@@ -93,7 +93,8 @@ impl Rounds {
         if pipe.is_some() {
             table.plan.keep(&kinds);
         }
-        let (rows, file, size) = (0, 0, fit::round(&options));
+        let len = if pipe.is_some() { u64::MAX } else { table.longest() };
+        let (rows, file, size) = (0, 0, fit::round(&options, len));
         let rounds = Self { table, pipe, kinds, schema, rows, file, record, next, size, token };
         Ok((rounds, report))
     }
@@ -177,7 +178,7 @@ impl Rounds {
         let parser = Parser::new(&self.table.plan, &self.table.guesses);
         let which: Vec<usize> = (0..self.kinds.len()).collect();
         let done = Mutex::new((Vec::new(), self.record));
-        let read = fit::fitted(&self.table.options);
+        let read = fit::fitted(&self.table.options, wanted.len());
         let pass = self.table.pass(self.file);
         let pass = Pass { data: self.record, wanted, read: &read, ..pass };
         pass.each(&|piece: Piece<'_>| {

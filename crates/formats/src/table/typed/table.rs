@@ -81,7 +81,8 @@ impl Table {
             _ => Plan::new(file.path(), options, head)?,
         };
         let guesses = Guesses::new(&plan);
-        let options = BatchOptions { read: fit::fitted(options), ..options.clone() };
+        let read = fit::fitted(options, longest(&files));
+        let options = BatchOptions { read, ..options.clone() };
         let (wanted, has_all_keys) = (Vec::new(), true);
         let names = FileNames::of(&files);
         let mut table =
@@ -221,6 +222,11 @@ impl Table {
         Ok(Some(rows - found))
     }
 
+    /// Returns the bytes of the longest text.
+    pub(super) fn longest(&self) -> u64 {
+        longest(&self.files)
+    }
+
     /// Returns a pass over the wanted records of a file.
     pub(super) fn pass(&self, file: usize) -> Pass<'_> {
         Pass {
@@ -304,6 +310,10 @@ impl Table {
         }
         Ok(lines)
     }
+}
+
+fn longest(files: &[File]) -> u64 {
+    files.iter().map(|file| file.text.len()).max().unwrap_or(0)
 }
 
 /// Refuses a file whose names are not those of the first one.
