@@ -2,8 +2,9 @@
 
 use swath::append::{Ordered, Ticket};
 use swath::{Output, OutputOptions};
+use swath_simd::{TEXT_ROOM, put_short_doubles};
 
-use super::columns::{Columns, Values, numbered};
+use super::columns::{Column, Columns, Values, numbered};
 use super::dialect::Dialect;
 use super::first_line;
 use super::head::looks_like_data;
@@ -15,6 +16,9 @@ use crate::setters::setters;
 
 /// Number of values that a worker formats at a time: some hundred kilobytes of text.
 const VALUES: usize = 32 << 10;
+
+/// Rows whose doubles become text together.
+const TOGETHER: usize = 64;
 
 /// The smallest double, 2^-1074, has this many digits after the point.
 const MOST_PLACES: usize = 1074;
@@ -191,9 +195,12 @@ impl TableWriteOptions {
         let parts = (0..table.rows).step_by(step);
         out.map_ordered(parts, self.output.workers(), |first, ticket: &mut Ticket| {
             let text = ticket.buffer();
+            let mut short = ShortDoubles::of(&values, self.decimals);
             for row in first..table.rows.min(first + step) {
-                for (column, values) in &values {
+                short.find(&values, row);
+                for (index, (column, values)) in values.iter().enumerate() {
                     match column.is_valid(row) {
+                        true if short.push(text, index, row) => {}
                         true => self.push(text, values, row),
                         false if self.delimiter == b' ' => text.extend_from_slice(b"\"\""),
                         false => {}
@@ -305,6 +312,60 @@ impl TableWriteOptions {
         } else {
             text.extend_from_slice(name);
         }
+    }
+}
+
+/// The texts of doubles with few decimals, of some rows at a time.
+struct ShortDoubles {
+    /// Of each column; empty unless it has doubles whose shortest text is wanted.
+    rooms: Vec<Vec<[u8; TEXT_ROOM]>>,
+    lens: Vec<[usize; TOGETHER]>,
+    /// The rows that they are of.
+    first: usize,
+    end: usize,
+}
+
+impl ShortDoubles {
+    fn of(columns: &[(&Column, Values<'_>)], decimals: Decimals) -> Self {
+        let rooms = columns.iter().map(|(_, values)| match values {
+            Values::F64(_) if decimals == Decimals::Shortest => {
+                vec![[0; TEXT_ROOM]; TOGETHER]
+            }
+            _ => Vec::new(),
+        });
+        let lens = vec![[0; TOGETHER]; columns.len()];
+        Self { rooms: rooms.collect(), lens, first: 0, end: 0 }
+    }
+
+    /// Finds the texts of this row, and of those after it, unless they are known.
+    fn find(&mut self, columns: &[(&Column, Values<'_>)], row: usize) {
+        if (self.first..self.end).contains(&row) {
+            return;
+        }
+        (self.first, self.end) = (row, row + TOGETHER);
+        for (((_, values), rooms), lens) in
+            columns.iter().zip(&mut self.rooms).zip(&mut self.lens)
+        {
+            if let Values::F64(values) = values
+                && !rooms.is_empty()
+            {
+                let end = values.len().min(self.end);
+                put_short_doubles(&values[row..end], rooms, lens);
+            }
+        }
+    }
+
+    /// Appends the text of a value; returns whether it is one of these.
+    #[inline]
+    fn push(&self, text: &mut Vec<u8>, column: usize, row: usize) -> bool {
+        let at = row - self.first;
+        let Some(room) = self.rooms[column].get(at) else { return false };
+        let len = self.lens[column][at];
+        let end = text.len() + len;
+        // A copy of a fixed size is made without a call.
+        text.extend_from_slice(room);
+        text.truncate(end);
+        len > 0
     }
 }
 

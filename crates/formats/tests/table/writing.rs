@@ -1,11 +1,11 @@
 //! What is written is read back, and is the same for any number of workers.
 
 use swath::OutputOptions;
-use swath_formats::FormatReason;
 use swath_formats::table::{
     Column, ColumnKind, Columns, Decimals, HeaderLine, TableOptions, TableWriteOptions, Values,
     npy, read,
 };
+use swath_formats::{FormatReason, table};
 use swath_reference::splitmix;
 
 use super::arrays::{file, options};
@@ -373,5 +373,28 @@ fn names_that_are_all_empty_are_refused_and_some_are_read_back() {
         writer.write(&path, 2, &[1.5, 2.5]).expect("written");
         let back = read::<f64>(&path).expect("a table");
         assert_eq!((back.rows, back.names.as_deref()), (1, Some(&names.map(String::from)[..])));
+    }
+}
+
+/// Columns have the digits of many doubles at once, rows of an array have them one by one.
+#[test]
+fn doubles_of_columns_have_the_text_of_those_of_an_array() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [one, two] = ["one.csv", "two.csv"].map(|name| folder.path().join(name));
+    for rows in [1, 63, 64, 65, 1000] {
+        let value = |at: i32| match at % 5 {
+            0 => f64::from(at) / 8.0,
+            1 => f64::from(at) / 3.0,
+            2 => -0.0,
+            3 => f64::from(at) * 1e20,
+            _ => f64::NAN,
+        };
+        let values: Vec<f64> = (0..3 * rows).map(value).collect();
+        table::write(&one, 3, &values).expect("written");
+        let columns = table::read_columns(&one).expect("a table");
+        table::write_columns(&two, &columns).expect("written");
+        let [one, two] = [&one, &two].map(|path| std::fs::read_to_string(path).expect("text"));
+        assert_eq!(one, two, "{rows} rows");
+        assert_eq!(one.lines().count(), usize::try_from(rows).expect("small"));
     }
 }
