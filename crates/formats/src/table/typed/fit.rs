@@ -14,10 +14,10 @@ const BLOCKS: u64 = 4;
 const BLOCK_SIZE: u64 = 1 << 20;
 /// Bytes of memory for a byte of text while it is parsed: itself, and values in buffers that grow by
 /// copying.
-const PARSING: u64 = 16;
+const PARSING: u64 = 24;
 /// The same once it is parsed: the values of two rounds are in memory, and what the caller makes of
 /// them may be.
-const PARSED: u64 = 16;
+const PARSED: u64 = 24;
 /// What takes less than this is not compared with the memory at hand.
 const LITTLE: u64 = 16 << 20;
 
