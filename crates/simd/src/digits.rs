@@ -16,14 +16,24 @@ pub const ASCII: u64 = 0x3030_3030_3030_3030;
 #[inline(always)]
 pub fn eight(value: u64) -> u64 {
     debug_assert!(value < 100_000_000);
-    let high = value / 10_000;
-    let fours = high | (value - 10_000 * high) << 32;
+    eight_of_any(value)
+}
+
+/// The same, which for larger numbers returns something. The products are of 32 bits, as vectors have
+/// them.
+#[inline(always)]
+pub(crate) fn eight_of_any(value: u64) -> u64 {
+    const LOW: u64 = 0xffff_ffff;
+    let value = value & LOW;
+    // 109,951,163 / 2^40 is 1/10,000 and so little more that the quotient is exact below 10^8.
+    let high = ((value * 109_951_163) >> 40) & LOW;
+    let fours = high | value.wrapping_sub(10_000 * high) << 32;
     // 10486 / 2^20 is 1/100 and so little more that the quotient is exact below 43,699.
-    let hundreds = ((fours * 10_486) >> 20) & 0x0000_007f_0000_007f;
-    let twos = hundreds | (fours - 100 * hundreds) << 16;
+    let hundreds = (fours.wrapping_mul(10_486) >> 20) & 0x0000_007f_0000_007f;
+    let twos = hundreds | fours.wrapping_sub(100 * hundreds) << 16;
     // 103 / 2^10 is 1/10 and so little more that the quotient is exact below 179.
-    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
-    tens | (twos - 10 * tens) << 8
+    let tens = (twos.wrapping_mul(103) >> 10) & 0x000f_000f_000f_000f;
+    tens | twos.wrapping_sub(10 * tens) << 8
 }
 
 #[cfg(test)]

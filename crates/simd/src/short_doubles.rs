@@ -9,7 +9,7 @@
 //! What is divided, multiplied and compared is so for all eight at once. Only where each text ends,
 //! which depends on its digits, is found one by one.
 
-use crate::digits::ASCII;
+use crate::digits::{ASCII, eight_of_any};
 use crate::level::{Detected, Level, detected};
 use crate::masks::{Kernel, Masks, run};
 
@@ -122,7 +122,8 @@ fn put_eight(
     }
     for lane in 0..LANES {
         // Not `map`, which is not compiled for the instructions of this level.
-        (wholes[lane], decimals[lane]) = (digits(wholes[lane]), digits(decimals[lane]));
+        (wholes[lane], decimals[lane]) =
+            (eight_of_any(wholes[lane]), eight_of_any(decimals[lane]));
     }
     for lane in 0..LANES {
         let room = &mut rooms[lane];
@@ -139,20 +140,6 @@ fn put_eight(
         let zeros = (decimals[lane] | 1).leading_zeros() / 8;
         lens[lane] = if are_short[lane] { end + 9 - zeros as usize } else { 0 };
     }
-}
-
-/// The same as [`eight`](crate::digits::eight), with products that vectors have: of 32 bits.
-#[inline(always)]
-fn digits(value: u64) -> u64 {
-    const LOW: u64 = 0xffff_ffff;
-    let value = value & LOW;
-    // 109,951,163 / 2^40 is 1/10,000 and so little more that the quotient is exact below 10^8.
-    let high = ((value * 109_951_163) >> 40) & LOW;
-    let fours = high | (value.wrapping_sub(10_000 * high)) << 32;
-    let hundreds = ((fours.wrapping_mul(10_486)) >> 20) & 0x0000_007f_0000_007f;
-    let twos = hundreds | fours.wrapping_sub(100 * hundreds) << 16;
-    let tens = (twos.wrapping_mul(103) >> 10) & 0x000f_000f_000f_000f;
-    tens | twos.wrapping_sub(10 * tens) << 8
 }
 
 #[cfg(test)]

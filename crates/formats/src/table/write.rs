@@ -195,9 +195,10 @@ impl TableWriteOptions {
         let parts = (0..table.rows).step_by(step);
         out.map_ordered(parts, self.output.workers(), |first, ticket: &mut Ticket| {
             let text = ticket.buffer();
-            let mut short = ShortDoubles::of(&values, self.decimals);
-            for row in first..table.rows.min(first + step) {
-                short.find(&values, row);
+            let end = table.rows.min(first + step);
+            let mut short = ShortDoubles::of(&values, self.decimals, step.min(TOGETHER));
+            for row in first..end {
+                short.find(&values, row, end);
                 for (index, (column, values)) in values.iter().enumerate() {
                     match column.is_valid(row) {
                         true if short.push(text, index, row) => {}
@@ -319,38 +320,37 @@ impl TableWriteOptions {
 struct ShortDoubles {
     /// Of each column; empty unless it has doubles whose shortest text is wanted.
     rooms: Vec<Vec<[u8; TEXT_ROOM]>>,
-    lens: Vec<[usize; TOGETHER]>,
+    lens: Vec<Vec<usize>>,
     /// The rows that they are of.
     first: usize,
     end: usize,
+    /// The most rows at a time.
+    most: usize,
 }
 
 impl ShortDoubles {
-    fn of(columns: &[(&Column, Values<'_>)], decimals: Decimals) -> Self {
-        let rooms = columns.iter().map(|(_, values)| match values {
-            Values::F64(_) if decimals == Decimals::Shortest => {
-                vec![[0; TEXT_ROOM]; TOGETHER]
-            }
-            _ => Vec::new(),
-        });
-        let lens = vec![[0; TOGETHER]; columns.len()];
-        Self { rooms: rooms.collect(), lens, first: 0, end: 0 }
+    fn of(columns: &[(&Column, Values<'_>)], decimals: Decimals, most: usize) -> Self {
+        let count = |values: &Values<'_>| match values {
+            Values::F64(_) if decimals == Decimals::Shortest => most,
+            _ => 0,
+        };
+        let counts = || columns.iter().map(|(_, values)| count(values));
+        let rooms = counts().map(|count| vec![[0; TEXT_ROOM]; count]).collect();
+        let lens = counts().map(|count| vec![0; count]).collect();
+        Self { rooms, lens, first: 0, end: 0, most }
     }
 
-    /// Finds the texts of this row, and of those after it, unless they are known.
-    fn find(&mut self, columns: &[(&Column, Values<'_>)], row: usize) {
+    /// Finds the texts of this row, and of those after it up to `last`, unless they are known.
+    fn find(&mut self, columns: &[(&Column, Values<'_>)], row: usize, last: usize) {
         if (self.first..self.end).contains(&row) {
             return;
         }
-        (self.first, self.end) = (row, row + TOGETHER);
+        (self.first, self.end) = (row, last.min(row + self.most));
         for (((_, values), rooms), lens) in
             columns.iter().zip(&mut self.rooms).zip(&mut self.lens)
         {
-            if let Values::F64(values) = values
-                && !rooms.is_empty()
-            {
-                let end = values.len().min(self.end);
-                put_short_doubles(&values[row..end], rooms, lens);
+            if let Values::F64(values) = values {
+                put_short_doubles(&values[row..self.end], rooms, lens);
             }
         }
     }

@@ -6,7 +6,7 @@ use swath_simd::digits::{ASCII, eight};
 use super::{EIGHT, push_f64_shortest};
 
 /// Every number that is put into it has at most 25 bytes.
-pub(crate) const ROOM: usize = 32;
+pub(crate) const ROOM: usize = swath_simd::TEXT_ROOM;
 
 /// Where one number is put.
 pub(crate) type Room = [u8; ROOM];
