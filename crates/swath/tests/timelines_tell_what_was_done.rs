@@ -142,7 +142,7 @@ fn direct_reads_of_a_ring_are_in_flight_beside_each_other() {
     check(&timeline, &spans, "ring");
     check_tiles(&spans, Activity::Read, len, "ring");
     if report.engine != Engine::Ring || report.direct_bytes == 0 {
-        return swath_reference::skip("io_uring", "no ring, or no direct reads, here");
+        return swath_reference::skip("io-uring", "no ring, or no direct reads, here");
     }
     let read = of(&spans, Activity::Read);
     let lanes = read.iter().filter(|span| span.lane.is_in_flight());
@@ -335,7 +335,7 @@ fn many_files_from_the_device_are_in_flight_beside_each_other() {
     // Young files are checked twice, by their worker: then those in flight had no bytes.
     let spans = check_files(&timeline, &paths, 2_000_000, "from the device");
     if !is_by_ring {
-        return swath_reference::skip("io_uring", "no file had to be waited for by a ring");
+        return swath_reference::skip("io-uring", "no file had to be waited for by a ring");
     }
     let lanes = of(&spans, Activity::Read).into_iter().filter(|span| span.lane.is_in_flight());
     assert!(lanes.count() > 0);

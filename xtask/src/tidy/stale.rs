@@ -56,17 +56,34 @@ fn unwritten(tree: &Tree, names: impl Iterator<Item = String>) -> Vec<Violation>
     gone.map(|name| stale(format!("no function is named `{name}`"))).collect()
 }
 
-/// Finds capabilities that may be absent and that no test needs.
+/// Finds capabilities that may be absent and that no test needs, and those that a test spells in
+/// another way than the list does.
 pub(super) fn capabilities(tree: &Tree) -> Vec<Violation> {
     let text = tree.get(MAY_BE_ABSENT).map_or("", |it| &it.text);
     let rows = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
-    let mut violations = Vec::new();
+    let mut violations = misspelled(tree);
     for (index, line) in rows {
         let Some(name) = line.split_whitespace().next() else { continue };
         let asked = format!("\"{name}");
         if !tree.texts().any(|(_, text)| text.contains(&asked)) {
             let text = format!("no test needs `{name}`: remove it");
             violations.push(Violation::new(MAY_BE_ABSENT, index + 1, text));
+        }
+    }
+    violations
+}
+
+/// Returns the tests that skip for a capability with `_` in its name: the list has hyphens, so the
+/// skip would fail in CI, and only on the day that the capability is missing.
+fn misspelled(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, rust) in tree.rust() {
+        let skips = rust.all.windows(3).filter(|it| it[0].text == "skip" && it[1].text == "(");
+        for name in skips.map(|it| &it[2]) {
+            if name.text.starts_with('"') && name.text.contains('_') {
+                let text = format!("{}: write `-` in the name of a capability", name.text);
+                violations.push(Violation::new(path, name.line, text));
+            }
         }
     }
     violations
@@ -212,6 +229,17 @@ mod tests {
         planted.put(MAY_BE_ABSENT, "# why\n\nfuse  containers\nroot  laptops\n");
         planted.put("crates/plan/tests/a.rs", "fn a() { skip(\"fuse: none\") } // root\n");
         planted.finds(capabilities, &format!("{MAY_BE_ABSENT}:4: no test needs `root`"));
+    }
+
+    #[test]
+    fn a_capability_with_the_wrong_sign_between_its_words_is_found() {
+        let planted = Planted::clean();
+        planted.put(MAY_BE_ABSENT, "io-uring  seccomp\n");
+        let text = "fn a() { skip(\"io-uring\", 1) }\nfn b() { skip(\"io_uring\", 1) }\n";
+        planted.put("crates/plan/tests/a.rs", text);
+        let found =
+            "crates/plan/tests/a.rs:2: \"io_uring\": write `-` in the name of a capability";
+        planted.finds(capabilities, found);
     }
 
     #[test]
