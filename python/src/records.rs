@@ -42,7 +42,7 @@ use crate::work::Takes;
 ///     Which bytes: the first record begins with the first of them, and the last one ends with the last.
 /// starting_in : (offset, length)
 ///     Only the records that begin in these bytes; the last one is read to its end, wherever that is. If
-///     extents cover the file, each record begins in exactly one of them. Not for a pipe.
+///     extents cover the file, each record begins in exactly one of them. A pipe is read from its start.
 /// workers, engine, page_cache, progress, verify, profile
 ///     As for `read`.
 ///

@@ -1020,8 +1020,8 @@ swath_status swath_record_options_set_record_limit(swath_record_options *options
  * its end, wherever that is. If extents cover a file without overlap, each record begins in
  * exactly one of them. SWATH_TO_END stands for all bytes after the offset. Default: all records.
  *
- * SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that is read in
- * order, such as a pipe, has no extents: the call that reads it fails.
+ * SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that can
+ * only be read in order, such as a pipe, is read from its start.
  */
 SWATH_MUST_CHECK
 swath_status swath_record_options_set_starting_in(swath_record_options *options,

@@ -131,8 +131,8 @@ pub extern "C" fn swath_record_options_set_record_limit(
 /// its end, wherever that is. If extents cover a file without overlap, each record begins in
 /// exactly one of them. SWATH_TO_END stands for all bytes after the offset. Default: all records.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that is read in
-/// order, such as a pipe, has no extents: the call that reads it fails.
+/// SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that can
+/// only be read in order, such as a pipe, is read from its start.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_set_starting_in(
     options: Option<&mut RecordOptions>,

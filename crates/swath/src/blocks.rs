@@ -144,8 +144,8 @@ impl Records<'_> {
     /// where the first record begins. Default: all.
     ///
     /// If quotes matter for finding records, the quotes before the extent are counted first: at
-    /// memory speed, if those bytes are in the page cache. A source that is read in order has no
-    /// extents; passing one is an error.
+    /// memory speed, if those bytes are in the page cache. A source that can only be read in
+    /// order is read from its start to the end of the extent.
     ///
     /// ```
     /// use swath::Extent;

@@ -103,6 +103,7 @@ pub trait ReadAt: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceFacts {
     len: Option<u64>,
+    has_any_start: bool,
     validator: [u64; 4],
     hints: Hints,
 }
@@ -110,7 +111,43 @@ pub struct SourceFacts {
 impl SourceFacts {
     /// `len` bytes, or `None` for a source that is read in order until it ends.
     pub fn new(len: Option<u64>) -> Self {
-        Self { len, validator: [0; 4], hints: Hints::default() }
+        Self { len, has_any_start: false, validator: [0; 4], hints: Hints::default() }
+    }
+
+    /// A source of unknown length can be read in order from any byte on. Otherwise the bytes
+    /// before are read and thrown away.
+    ///
+    /// ```
+    /// use std::{io, sync::Arc};
+    /// use swath::{ReadAt, ReadOptions, Source, SourceFacts};
+    ///
+    /// /// Even numbers, without an end.
+    /// struct Even;
+    ///
+    /// impl ReadAt for Even {
+    ///     fn facts(&self) -> io::Result<SourceFacts> {
+    ///         Ok(SourceFacts::new(None).with_any_start())
+    ///     }
+    ///     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+    ///         for (at, byte) in (offset..).zip(target.iter_mut()) {
+    ///             *byte = (2 * at) as u8;
+    ///         }
+    ///         Ok(target.len())
+    ///     }
+    /// }
+    /// let part = ReadOptions::new().with_offset(1 << 60).with_len(3);
+    /// assert_eq!(part.read(Source::custom(Arc::new(Even)))?.buffer[..], [0, 2, 4]);
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_any_start(mut self) -> Self {
+        self.has_any_start = true;
+        self
+    }
+
+    /// See [`with_any_start`](Self::with_any_start).
+    pub(crate) fn has_any_start(&self) -> bool {
+        self.has_any_start
     }
 
     /// Numbers that change when the content does: a version, a time, a hash.

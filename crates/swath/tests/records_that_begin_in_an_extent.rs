@@ -1,8 +1,10 @@
 //! However a file is split into extents, their records are those of one scan, each once.
 
 use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use swath::{Cut, Extent, ReadOptions, Records};
+use swath::{Cut, Extent, ReadAt, ReadOptions, Records, Source, SourceFacts};
 use swath_reference::splitmix;
 
 /// Random splits for each kind of record.
@@ -116,13 +118,98 @@ fn a_record_is_followed_to_its_end_wherever_that_is() {
     assert_eq!(part(3, u64::MAX), [b"b".to_vec()]);
 }
 
+/// Bytes that are read in order.
+struct InOrder {
+    bytes: Vec<u8>,
+    has_any_start: bool,
+    /// The least offset that was read.
+    least: AtomicU64,
+    /// Where the bytes end that were read.
+    most: AtomicU64,
+}
+
+impl InOrder {
+    fn new(bytes: Vec<u8>, has_any_start: bool) -> Arc<Self> {
+        let (least, most) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
+        Arc::new(Self { bytes, has_any_start, least, most })
+    }
+}
+
+impl ReadAt for InOrder {
+    fn facts(&self) -> std::io::Result<SourceFacts> {
+        let facts = SourceFacts::new(None);
+        Ok(if self.has_any_start { facts.with_any_start() } else { facts })
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let at = usize::try_from(offset).expect("small").min(self.bytes.len());
+        // Not all that was requested, as pipes do.
+        let len = (self.bytes.len() - at).min(target.len()).min(1000);
+        target[..len].copy_from_slice(&self.bytes[at..at + len]);
+        self.least.fetch_min(offset, Ordering::Relaxed);
+        self.most.fetch_max(offset + len as u64, Ordering::Relaxed);
+        Ok(len)
+    }
+}
+
 #[test]
-fn a_pipe_has_no_extents() {
-    let (read, mut write) = std::io::pipe().expect("a pipe");
-    write.write_all(b"a\n").expect("room");
-    drop(write);
-    let read = std::fs::File::from(std::os::fd::OwnedFd::from(read));
-    let records = ReadOptions::new().records(read).with_starting_in(Extent::between(0, 1));
-    let error = records.for_each_block(|_| Ok::<(), swath::Error>(())).expect_err("in order");
+fn parts_of_a_stream_are_those_of_a_file() {
+    for cut in CUTS {
+        let bytes = text(7, 400, cut);
+        let file = file(&bytes);
+        let whole = records(swath::records(file.path()), cut);
+        // Those that begin in the middle of the source begin with a record there.
+        let second = whole[0].len() as u64;
+        let mut next = splitmix(3);
+        for round in 0..2000 {
+            let (one, other) = (next() % 420, next() % 420);
+            let extent = Extent::between(one.min(other), one.max(other));
+            let options = ReadOptions::new()
+                .with_workers(1 + usize::try_from(round % 3).expect("small"))
+                .with_offset(if round % 5 == 0 { second } else { 0 });
+            let block_size = 1 + next() % 64;
+            let part = |source: Source| {
+                let read = options.records(source).with_block_size(block_size);
+                records(read.with_starting_in(extent), cut)
+            };
+            let expected = part(Source::from(file.path()));
+            for has_any_start in [false, true] {
+                let source = InOrder::new(bytes.clone(), has_any_start);
+                let given = part(Source::custom(source.clone()));
+                assert!(given == expected, "{cut:?} {extent:?} {options:?} {has_any_start}");
+                let is_skipped = round % 5 == 0 && has_any_start;
+                let least = if is_skipped { second } else { 0 };
+                let read = source.least.load(Ordering::Relaxed);
+                assert!(read == u64::MAX || read == least, "{read} {least}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_is_not_read_far_after_an_extent() {
+    let bytes = b"12345678\n".repeat(100_000);
+    for workers in [1, 8] {
+        let source = InOrder::new(bytes.clone(), false);
+        let options = ReadOptions::new().with_workers(workers);
+        let part = options.records(Source::custom(source.clone())).with_block_size(10_000);
+        let part = part.with_starting_in(Extent::between(100, 30_000));
+        assert_eq!(records(part, Cut::Byte(b'\n')).len(), 3334 - 12);
+        let most = source.most.load(Ordering::Relaxed);
+        assert!((30_000..41_000).contains(&most), "{most} bytes with {workers} workers");
+    }
+}
+
+#[test]
+fn a_part_of_a_pipe_has_its_records_and_no_extent() {
+    let pipe = || {
+        let (read, mut write) = std::io::pipe().expect("a pipe");
+        write.write_all(b"a\nb\nc\n").expect("room");
+        drop(write);
+        std::fs::File::from(std::os::fd::OwnedFd::from(read))
+    };
+    let part = || ReadOptions::new().records(pipe()).with_starting_in(Extent::between(1, 3));
+    assert_eq!(records(part(), Cut::Byte(b'\n')), [b"b"]);
+    let error = part().extents().expect_err("it is not read");
     assert!(error.to_string().contains("is a stream"), "{error}");
 }

@@ -24,7 +24,7 @@ pub(super) fn extents(mut records: Records<'_>) -> Result<Vec<Extent>> {
 }
 
 /// The error for a source that is only read in order.
-pub(super) fn no_extents(source: &Opened) -> Error {
+fn no_extents(source: &Opened) -> Error {
     Error::new(Operation::Read, Reason::Invalid, source.name())
         .detail("it is a stream, which has no extents")
         .hint("write the stream to a file first")

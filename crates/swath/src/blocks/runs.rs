@@ -10,7 +10,6 @@ use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
 use crate::blocks::Records;
 use crate::blocks::consume::Consume;
-use crate::blocks::extents::no_extents;
 use crate::blocks::file::FileRun;
 use crate::blocks::mapped;
 use crate::blocks::plan::{BLOCK_SIZE, Plan, Start};
@@ -179,9 +178,6 @@ impl<'m> Runs<'_, 'm> {
         let options = &plan.options;
         let extent = match source.kind() {
             Kind::Sized(len) => Some(plan.extent_of(&source, len)?),
-            Kind::Stream | Kind::Made if plan.starting_in.is_some() => {
-                return Err(no_extents(&source));
-            }
             Kind::Stream | Kind::Made => None,
         };
         let total = extent.map(|extent| extent.len()).or(options.len);

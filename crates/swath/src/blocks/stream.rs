@@ -54,6 +54,7 @@ impl StreamRun {
             record_limit: plan.record_limit,
             memory: plan.memory,
             end: options.len.map(|len| base.saturating_add(len)),
+            starting_in: plan.starting_in,
             past: stream.pause(),
             carry: Vec::new(),
             tail: LEAST_TAIL,

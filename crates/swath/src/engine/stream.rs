@@ -81,6 +81,9 @@ impl<'s> Stream<'s> {
         options: &ReadOptions,
     ) -> Result<Self> {
         let mut stream = Self::new(source, observer, options.rate_bytes_per_s);
+        if source.has_any_start() {
+            stream.offset = options.offset;
+        }
         let reached = stream.skip(options.offset)?;
         if reached < options.offset {
             let extent = Extent::between(options.offset, options.offset);

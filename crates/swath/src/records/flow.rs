@@ -2,6 +2,8 @@
 //!
 //! They are the blocks of a file with the same bytes, whatever the sizes of the reads.
 
+use std::ops::Range;
+
 use swath_plan::extent::Extent;
 
 use crate::engine::stream::{Past, Stream};
@@ -20,6 +22,8 @@ pub(crate) struct Flow {
     pub(crate) memory: fn() -> u64,
     /// Where to stop, whatever follows.
     pub(crate) end: Option<u64>,
+    /// Only records that begin here.
+    pub(crate) starting_in: Option<Extent>,
     pub(crate) past: Past,
     /// The first bytes of the next block, read with the last one.
     pub(crate) carry: Vec<u8>,
@@ -35,6 +39,14 @@ pub(crate) struct Flow {
 pub(crate) const LEAST_TAIL: usize = 128;
 const MOST_TAIL: usize = 64 << 10;
 
+/// A block that was read.
+struct Came {
+    offset: u64,
+    /// Where the share of the block ends; its last record may end after that.
+    end: u64,
+    len: usize,
+}
+
 impl Flow {
     /// Where the next block begins.
     pub(crate) fn offset(&self) -> u64 {
@@ -48,6 +60,41 @@ impl Flow {
         observer: &Observer,
         window: &'w mut Window,
     ) -> Result<Option<Piece<'w>>> {
+        let (came, kept) = loop {
+            if self.starting_in.is_some_and(|it| self.offset() >= it.end()) {
+                self.has_ended = true;
+            }
+            let Some(came) = self.read(source, observer, window)? else { return Ok(None) };
+            let kept = self.kept(&window.memory()[..came.len], came.offset);
+            if !kept.is_empty() {
+                break (came, kept);
+            }
+        };
+        let (grid, cut, end) = (self.grid, self.cut, came.end);
+        let offset = came.offset + kept.start as u64;
+        let memory = window.memory();
+        Ok(Some(Piece { grid, cut, end, offset, bytes: &memory[kept], memory: Some(memory) }))
+    }
+
+    /// Which of the records of a block begin where they are wanted.
+    fn kept(&self, bytes: &[u8], offset: u64) -> Range<usize> {
+        let Some(part) = self.starting_in else { return 0..bytes.len() };
+        // Where the first record begins that does not begin before this byte of the source.
+        let first = |at: u64| {
+            let at = to_usize(at.saturating_sub(offset)).min(bytes.len());
+            let before = at.checked_sub(1);
+            before.map_or(0, |at| self.cut.end_after(bytes, at).unwrap_or(bytes.len()))
+        };
+        first(part.offset())..first(part.end())
+    }
+
+    /// Reads the next block to the start of `window`.
+    fn read(
+        &mut self,
+        source: &Opened,
+        observer: &Observer,
+        window: &mut Window,
+    ) -> Result<Option<Came>> {
         if std::mem::replace(&mut self.has_ended, true) {
             return Ok(None);
         }
@@ -86,7 +133,7 @@ impl Flow {
             return Err(too_long(source, record, most));
         }
         self.has_ended = filled < wanted && self.carry.is_empty();
-        Ok((len > 0).then_some(piece))
+        Ok((len > 0).then_some(Came { offset, end, len }))
     }
 
     /// Reads until there are `wanted` bytes, or the stream ends; returns how many there are.

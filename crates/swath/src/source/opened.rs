@@ -207,6 +207,14 @@ impl Opened {
         }
     }
 
+    /// Whether reading in order may begin at any byte.
+    pub(crate) fn has_any_start(&self) -> bool {
+        match &self.input {
+            Input::Custom { before, .. } => before.has_any_start(),
+            Input::File { .. } | Input::Mirrored(_) => false,
+        }
+    }
+
     /// What it says about itself, if it is neither a file nor copies.
     pub(crate) fn hints(&self) -> Hints {
         match &self.input {
