@@ -2692,7 +2692,7 @@ swath_status swath_table_read(const char *const *paths,
  * `get_next` is first called, on the calling thread and on threads of the library, which read those
  * that follow while the caller uses these. The types are found first, in a pass over all files,
  * unless all are set. A pipe is read once: its types are those of its first 64 MiB. Compressed text
- * is decompressed into memory.
+ * is decompressed once to find the types and once for the batches.
  *
  * What is wrong with a value that is read later is an error of `get_next`: it returns an `errno`, and
  * `get_last_error` of the stream has the whole message. Each further call returns the same. The stream

@@ -110,6 +110,17 @@ impl Format {
         }
     }
 
+    /// Whether a stream with these first bytes begins with a frame that one worker decodes, as those
+    /// have that the usual tools write: then more workers only hand it around.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn is_in_order(head: &[u8]) -> bool {
+        match Self::detect(head) {
+            Some(Self::Zstd) => zstd::frame::is_long(head),
+            Some(Self::Gzip | Self::Bgzf) => gzip::split::sized(head).is_none(),
+            Some(Self::Bzip2) | None => false,
+        }
+    }
+
     /// Returns the format for the extension of a name: `.zst` or `.zstd`, `.gz`, `.bgz` or `.bz2`,
     /// in any case.
     ///
@@ -208,6 +219,22 @@ mod tests {
             (b"", None),
         ] {
             assert_eq!(Format::detect(head), format, "{head:?}");
+        }
+    }
+
+    #[cfg(feature = "arrow")]
+    #[test]
+    fn a_stream_of_one_frame_is_told_by_its_first_bytes() {
+        let known = b"\x28\xb5\x2f\xfd\xa4\0\0\0\x02rest";
+        let long = b"\x28\xb5\x2f\xfd\xa4\x01\0\0\x02rest";
+        let unknown = b"\x28\xb5\x2f\xfd\x04\x58rest of it";
+        assert!(Format::is_in_order(long) && Format::is_in_order(unknown));
+        assert!(Format::is_in_order(b"\x1f\x8b\x08\0\0\0\0\0\0\x03rest"));
+        let bgzf = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff\x06\0BC\x02\0\x1b\0";
+        for head in
+            [&known[..], bgzf, b"BZh91AY&SY", b"\x5e\x2a\x4d\x18\x04\0\0\0rest", b"plain"]
+        {
+            assert!(!Format::is_in_order(head), "{head:?}");
         }
     }
 

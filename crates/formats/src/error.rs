@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The result of every fallible function in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -230,9 +231,46 @@ impl Error {
     }
 }
 
+/// What the library says of a source of this crate is the error of that source.
 impl From<swath::Error> for Error {
     fn from(error: swath::Error) -> Self {
-        Self(Inner::Library(error))
+        let cause =
+            std::error::Error::source(&error).and_then(|it| it.downcast_ref::<io::Error>());
+        let told = cause.and_then(io::Error::get_ref).and_then(|it| it.downcast_ref::<Told>());
+        match told.and_then(Told::take) {
+            Some(told) => told,
+            None => Self(Inner::Library(error)),
+        }
+    }
+}
+
+/// An error of a source of this crate, on its way through the library.
+#[derive(Debug)]
+struct Told {
+    text: String,
+    error: Mutex<Option<Error>>,
+}
+
+impl Told {
+    fn take(&self) -> Option<Error> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Told {}
+
+impl Error {
+    /// Passes it through the library, which gets it from a source of this crate.
+    #[cfg(feature = "arrow")]
+    pub(crate) fn into_source(self) -> io::Error {
+        let text = self.to_string();
+        io::Error::other(Told { text, error: Mutex::new(Some(self)) })
     }
 }
 

@@ -3,6 +3,7 @@
 //! ```text
 //! graph.mtx      the file itself, read as often as needed
 //! graph.mtx.gz   ── decompressed once by all workers ──▶ memory, read as often as needed
+//! table.csv.gz   ── as often as needed ──▶ some memory, read in order   (flow.rs)
 //! a pipe         ── read once ──────────────────────▶ memory, likewise
 //! bytes of a tar ── those that the options select ──▶ memory, likewise
 //! ```
@@ -10,6 +11,13 @@
 //! The first bytes decide the format, not the name. Errors give lines and bytes of the decompressed
 //! text; an error in the compressed stream gives the byte of that stream.
 
+#[cfg(feature = "arrow")]
+mod decoder;
+#[cfg(feature = "arrow")]
+mod flow;
+
+#[cfg(feature = "arrow")]
+use std::io::Read;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 #[cfg(feature = "arrow")]
@@ -21,9 +29,15 @@ use swath::{Buffer, Input, Output, ReadAt, ReadOptions, Source, SourceFacts};
 use crate::compressed::{DecompressOptions, Decompressed, Format};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
+#[cfg(feature = "arrow")]
+use flow::{Flow, Unpacked};
 
 /// This many first bytes tell the format of a file.
 pub(crate) const HEAD: usize = 18;
+
+/// What has fewer compressed bytes is decompressed without another thread.
+#[cfg(feature = "arrow")]
+const SHORT: u64 = if cfg!(test) { 1 } else { 64 << 10 };
 
 /// Opens a source for readers that go back and forth in it. A source that can only be read in order
 /// is read into memory first, as `read` says.
@@ -93,12 +107,19 @@ impl Opened {
     }
 }
 
+/// Where the bytes of a text are.
+enum Body {
+    Opened(Opened),
+    #[cfg(feature = "arrow")]
+    Flow(Arc<Flow>),
+}
+
 /// Returns the error for a file with these first bytes, if a reader does not take it.
 type Refused = fn(&Path, &[u8]) -> Option<Error>;
 
 /// Text that is read more than once.
 pub(crate) struct Text {
-    opened: Opened,
+    body: Body,
     /// Of the first bytes of a longer text: becomes true when more of it is needed.
     #[cfg(feature = "arrow")]
     cut: Option<Arc<AtomicBool>>,
@@ -111,31 +132,20 @@ impl Text {
         Self::open_unless(source, read, foreign::refused)
     }
 
-    /// The same for a reader that takes UTF-16 too.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn open_encoded(source: Source, read: &ReadOptions) -> Result<Self> {
-        Self::open_unless(source, read, foreign::refused_unless_utf_16)
-    }
-
-    /// Opens a source unless `refused` returns an error for its first bytes.
+    /// Opens a source, or the part of it that `read` selects. If it is compressed, it is kept in
+    /// memory decompressed.
     fn open_unless(source: Source, read: &ReadOptions, refused: Refused) -> Result<Self> {
-        let opened = if read.is_whole() { open(source, read)? } else { part(source, read)? };
-        let read = &read.clone().without_extent();
-        let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
-        let head = first.read(&opened.input)?.buffer;
-        if let Some(error) = refused(opened.path(), &head) {
-            return Err(error);
-        }
-        if !is_compressed(&head) {
-            return Ok(Self::whole(opened));
-        }
-        let bytes = decompressed(&opened, read, refused)?;
-        Opened::of_memory(Bytes::Decompressed(bytes), opened.path()).map(Self::whole)
+        let (opened, is_packed) = opened_unless(source, read, refused)?;
+        let body = match is_packed {
+            true => unpacked(&opened, &read.clone().without_extent(), refused)?,
+            false => opened,
+        };
+        Ok(Self::of(Body::Opened(body)))
     }
 
-    fn whole(opened: Opened) -> Self {
+    fn of(body: Body) -> Self {
         Self {
-            opened,
+            body,
             #[cfg(feature = "arrow")]
             cut: None,
         }
@@ -143,29 +153,96 @@ impl Text {
 
     /// The name in messages.
     pub(crate) fn path(&self) -> &Path {
-        self.opened.path()
+        match &self.body {
+            Body::Opened(opened) => opened.path(),
+            #[cfg(feature = "arrow")]
+            Body::Flow(flow) => flow.path(),
+        }
     }
 
-    /// Length of the text in bytes.
+    /// Length of the text in bytes; `u64::MAX` until a long compressed one has been read to its end.
     pub(crate) fn len(&self) -> u64 {
-        self.opened.len
+        match &self.body {
+            Body::Opened(opened) => opened.len,
+            #[cfg(feature = "arrow")]
+            Body::Flow(flow) => flow.len(),
+        }
     }
 
     /// The text as a source for the library.
     pub(crate) fn source(&self) -> Source {
-        self.opened.source()
+        match &self.body {
+            Body::Opened(opened) => opened.source(),
+            #[cfg(feature = "arrow")]
+            Body::Flow(flow) => flow.source(),
+        }
     }
+}
 
-    /// Another text under the same name.
-    #[cfg(feature = "arrow")]
-    pub(crate) fn replaced(&self, bytes: Vec<u8>) -> Result<Self> {
-        let opened = Opened::of_memory(Bytes::Decompressed(bytes), self.path())?;
-        Ok(Self { opened, cut: self.cut.clone() })
+/// Opens a source unless `refused` returns an error for its first bytes; says whether it is
+/// compressed.
+fn opened_unless(
+    source: Source,
+    read: &ReadOptions,
+    refused: Refused,
+) -> Result<(Opened, bool)> {
+    let opened = if read.is_whole() { open(source, read)? } else { part(source, read)? };
+    let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
+    let head = first.read(&opened.input)?.buffer;
+    match refused(opened.path(), &head) {
+        Some(error) => Err(error),
+        None => Ok((opened, is_compressed(&head))),
     }
 }
 
 #[cfg(feature = "arrow")]
 impl Text {
+    /// Opens a source for a reader that takes UTF-16 too. Of a long compressed text, only the first
+    /// bytes and those around what is read are in memory: `kept` bytes before it.
+    pub(crate) fn open_encoded(source: Source, read: &ReadOptions, kept: u64) -> Result<Self> {
+        let refused = foreign::refused_unless_utf_16;
+        let (opened, is_packed) = opened_unless(source, read, refused)?;
+        if !is_packed {
+            return Ok(Self::of(Body::Opened(opened)));
+        }
+        let read = &read.clone().without_extent();
+        let flow = match opened.len < SHORT {
+            true => None,
+            false => Flow::open(&opened, read, kept)?,
+        };
+        let body = match flow {
+            None => Body::Opened(unpacked(&opened, read, refused)?),
+            Some(Unpacked::Whole(bytes)) => {
+                check_head(opened.path(), &bytes, refused)?;
+                Body::Opened(Opened::of_memory(Bytes::Decompressed(bytes), opened.path())?)
+            }
+            Some(Unpacked::Flow(flow)) => {
+                check_head(opened.path(), flow.first(), refused)?;
+                Body::Flow(flow)
+            }
+        };
+        Ok(Self::of(body))
+    }
+
+    /// Reads up to `most` bytes; fewer at the end.
+    pub(crate) fn some(&self, from: u64, most: u64) -> Result<Vec<u8>> {
+        let left = self.len().saturating_sub(from).min(most);
+        let options = ReadOptions::new().with_workers(1).with_offset(from);
+        if let Body::Opened(_) = self.body {
+            return Ok(options.with_len(left).read(self.source())?.buffer.to_vec());
+        }
+        let mut bytes = Vec::new();
+        let read = options.reader(self.source())?.take(left).read_to_end(&mut bytes);
+        read.map_err(|error| Error::from_io(error, self.path()))?;
+        Ok(bytes)
+    }
+
+    /// Another text under the same name.
+    pub(crate) fn replaced(&self, bytes: Vec<u8>) -> Result<Self> {
+        let opened = Opened::of_memory(Bytes::Decompressed(bytes), self.path())?;
+        Ok(Self { body: Body::Opened(opened), cut: self.cut.clone() })
+    }
+
     /// A text in memory for a reader that takes UTF-16 too. If it is `cut`, these are the first bytes
     /// of a longer text.
     pub(crate) fn in_memory(
@@ -180,7 +257,7 @@ impl Text {
         if is_compressed(head) {
             return Err(compressed_twice(path));
         }
-        Ok(Self { opened: Opened::of_memory(Bytes::Shared(bytes), path)?, cut })
+        Ok(Self { body: Body::Opened(Opened::of_memory(Bytes::Shared(bytes), path)?), cut })
     }
 
     /// Whether these are only the first bytes of a longer text.
@@ -259,7 +336,7 @@ impl ReadAt for Memory {
     }
 }
 
-fn decompressed(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result<Vec<u8>> {
+fn unpacked(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result<Opened> {
     let (path, memory) = (packed.path(), Growing::default());
     let options = DecompressOptions::new().with_read(read.clone());
     let output = Output::stream(memory.clone(), path);
@@ -274,11 +351,17 @@ fn decompressed(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result
     }
     check_end(path, &done?)?;
     let bytes = std::mem::take(&mut text.bytes);
-    let head = &bytes[..bytes.len().min(HEAD)];
+    check_head(path, &bytes, refused)?;
+    Opened::of_memory(Bytes::Decompressed(bytes), path)
+}
+
+/// Refuses a decompressed text for its first bytes.
+fn check_head(path: &Path, text: &[u8], refused: Refused) -> Result<()> {
+    let head = &text[..text.len().min(HEAD)];
     match refused(path, head) {
         Some(error) => Err(error),
         None if is_compressed(head) => Err(compressed_twice(path)),
-        None => Ok(bytes),
+        None => Ok(()),
     }
 }
 

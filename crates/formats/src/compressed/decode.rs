@@ -215,10 +215,13 @@ impl DecompressOptions {
         let decoders = Spare::new();
         let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
         let mut items = Items { split, next: 0, job: &job, ended: false };
-        output.map_ordered(&mut items, workers, |item, ticket| job.run(item, ticket))?;
-        if let Some(mark) = job.turns.as_ref().and_then(Turns::go_on) {
-            items.go_back(mark)?;
+        loop {
             output.map_ordered(&mut items, workers, |item, ticket| job.run(item, ticket))?;
+            if let Some(error) = job.turns.as_ref().and_then(Turns::failure) {
+                return Err(error);
+            }
+            let Some(mark) = job.turns.as_ref().and_then(Turns::go_on) else { break };
+            items.go_back(mark)?;
         }
         job.check_end()?;
         let tally = items.split.tally();
@@ -366,7 +369,7 @@ impl Job<'_> {
                 }
                 Err(error) => Done::Failed(error),
             };
-            turns.settle(mark, done, out, cut)?;
+            turns.settle(mark, done, out, cut);
         } else {
             self.decode(work?, out)?;
             cut(mark.index, out);

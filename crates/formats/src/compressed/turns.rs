@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Error, Result};
+use crate::error::Error;
 
 /// Where an item begins, and what comes before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +50,8 @@ struct State {
     early: BTreeMap<u64, (Mark, Done, Vec<u8>)>,
     /// The first doubtful item.
     stopped: Option<Mark>,
+    /// Why the first item could not be decoded that no doubtful one comes before.
+    failed: Option<Error>,
 }
 
 impl Turns {
@@ -60,7 +62,12 @@ impl Turns {
 
     /// Whether everything that is still to come will be discarded.
     pub(super) fn has_stopped(&self) -> bool {
-        self.state().stopped.is_some()
+        self.state().has_stopped()
+    }
+
+    /// Returns the error of the item that could not be decoded, once those before it are written.
+    pub(super) fn failure(&self) -> Option<Error> {
+        self.state().failed.take()
     }
 
     /// Returns where to continue in order, if it has stopped.
@@ -76,11 +83,11 @@ impl Turns {
         done: Done,
         out: &mut Vec<u8>,
         mut cut: impl FnMut(u64, &mut Vec<u8>),
-    ) -> Result<()> {
+    ) {
         let mut state = self.state();
         let bytes = std::mem::take(out);
-        if state.stopped.is_some() {
-            return Ok(());
+        if state.has_stopped() {
+            return;
         }
         state.early.insert(mark.index, (mark, done, bytes));
         while let Some((mark, done, mut bytes)) = state.take_next() {
@@ -100,10 +107,13 @@ impl Turns {
                     state.stopped = Some(mark);
                     break;
                 }
-                Done::Failed(error) => return Err(error),
+                Done::Failed(error) => {
+                    state.early.clear();
+                    state.failed = Some(error);
+                    break;
+                }
             }
         }
-        Ok(())
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -112,6 +122,10 @@ impl Turns {
 }
 
 impl State {
+    fn has_stopped(&self) -> bool {
+        self.stopped.is_some() || self.failed.is_some()
+    }
+
     /// Takes the next finished item, if its turn has come.
     fn take_next(&mut self) -> Option<(Mark, Done, Vec<u8>)> {
         let taken = self.early.remove(&self.next)?;
@@ -128,7 +142,7 @@ mod tests {
     fn settle(turns: &Turns, index: u64, letter: u8, done: Done) -> String {
         let mut out = vec![letter];
         let mark = Mark { index, offset: index * 10, frames: index };
-        turns.settle(mark, done, &mut out, |_, _| {}).expect("no error");
+        turns.settle(mark, done, &mut out, |_, _| {});
         String::from_utf8(out).expect("letters")
     }
 
@@ -166,9 +180,13 @@ mod tests {
         let turns = Turns::default();
         settle(&turns, 1, b'x', Done::Failed(error()));
         assert_eq!(settle(&turns, 0, b'?', Done::Doubtful), "");
+        assert!(turns.failure().is_none());
         let turns = Turns::default();
         settle(&turns, 1, b'x', Done::Failed(error()));
-        let mark = Mark::default();
-        turns.settle(mark, decoded(0), &mut Vec::new(), |_, _| {}).expect_err("its turn");
+        assert!(!turns.has_stopped(), "the one before may be doubtful");
+        assert_eq!(settle(&turns, 0, b'a', decoded(0)), "a", "what comes before it is written");
+        assert!(turns.has_stopped());
+        assert_eq!(settle(&turns, 2, b'c', decoded(2)), "");
+        assert!(turns.failure().is_some());
     }
 }

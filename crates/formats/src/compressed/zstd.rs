@@ -4,7 +4,9 @@ pub(super) mod frame;
 pub(super) mod seek_table;
 pub(super) mod split;
 
-use zstd::zstd_safe::{CCtx, CParameter, DCtx, compress_bound, get_error_name};
+use zstd::zstd_safe::{
+    CCtx, CParameter, DCtx, compress_bound, find_frame_compressed_size, get_error_name,
+};
 
 use super::frame::{Encode, Frame, size32};
 use super::work::{Decode, Encoded, Wrong};
@@ -131,7 +133,7 @@ impl Encode for Encoder {
     }
 }
 
-/// Decodes one whole frame at a time.
+/// Decodes whole frames.
 pub(super) struct Decoder(DCtx<'static>);
 
 impl Decoder {
@@ -144,8 +146,31 @@ impl Decoder {
 impl Decode for Decoder {
     fn decode(&mut self, encoded: &Encoded, out: &mut Vec<u8>) -> Result<(), Wrong> {
         debug_assert!(out.is_empty() && out.capacity() >= encoded.most);
-        let decoded = self.0.decompress(out, &encoded.bytes);
-        decoded.map(drop).map_err(wrong)
+        match self.0.decompress(out, &encoded.bytes) {
+            Ok(_) => Ok(()),
+            Err(code) => {
+                let mut wrong = wrong(code);
+                wrong.at = self.first_wrong(&encoded.bytes, out);
+                Err(wrong)
+            }
+        }
+    }
+}
+
+impl Decoder {
+    /// Returns where the first of several frames begins that cannot be decoded.
+    fn first_wrong(&mut self, frames: &[u8], out: &mut Vec<u8>) -> usize {
+        let mut at = 0;
+        while let Ok(len) = find_frame_compressed_size(&frames[at..])
+            && at + len < frames.len()
+        {
+            out.clear();
+            if self.0.decompress(out, &frames[at..at + len]).is_err() {
+                break;
+            }
+            at += len;
+        }
+        at
     }
 }
 

@@ -211,7 +211,7 @@ impl BatchOptions {
     ///
     /// A pipe can only be read once: its types are those of its first 64 MiB, and a value after
     /// them that contradicts its type is an error that names the column, so that you can give its
-    /// type. Compressed text is decompressed into memory first.
+    /// type. Compressed text is decompressed once to find the types and once for the batches.
     ///
     /// # Errors
     ///

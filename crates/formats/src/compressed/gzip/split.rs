@@ -195,7 +195,7 @@ impl<'s> Splitter<'s> {
 
 /// Returns the length of the member at the start of `bytes`, if it is recorded and not too short,
 /// and whether it is recorded as in BGZF.
-fn sized(bytes: &[u8]) -> Option<(usize, bool)> {
+pub(crate) fn sized(bytes: &[u8]) -> Option<(usize, bool)> {
     let Parsed::Header(header::Header { len, size: Some(size), bgzf, .. }) = parse(bytes)
     else {
         return None;

@@ -37,6 +37,17 @@ pub(crate) struct Header {
     most_block: u64,
 }
 
+/// Whether these are the first bytes of a frame that is decoded while it is read.
+#[cfg(feature = "arrow")]
+pub(crate) fn is_long(bytes: &[u8]) -> bool {
+    match start(bytes) {
+        Start::Frame(header) => {
+            header.content.is_none_or(|content| content > crate::compressed::MOST_BLOCK)
+        }
+        Start::Skippable(_) | Start::Short | Start::Foreign | Start::Reserved => false,
+    }
+}
+
 /// Parses the header of a frame from its first bytes; [`MOST_HEADER`] are enough.
 pub(crate) fn start(bytes: &[u8]) -> Start {
     match bytes {

@@ -24,7 +24,7 @@ pub(super) fn decoded(text: &Text, encoding: Encoding, begin: u64) -> Result<Tex
             WINDOWS_1252.new_decoder_without_bom_handling()
         }
     };
-    let read = ReadOptions::new().with_offset(begin).with_len(text.len() - begin);
+    let read = ReadOptions::new().with_offset(begin);
     let mut reader = read.reader(text.source())?;
     let mut bytes = vec![0; BLOCK];
     let mut out = Vec::new();

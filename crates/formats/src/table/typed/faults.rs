@@ -94,13 +94,8 @@ impl Problem {
     /// Says which text is outside of the columns, and at which position of its line.
     fn show(&mut self, input: &Text) {
         const MOST: u64 = 400;
-        let read = |from: u64, to: u64| {
-            let read = ReadOptions::new().with_workers(1).with_offset(from);
-            Some(read.with_len(to - from).read(input.source()).ok()?.buffer)
-        };
-        let end = input.len().min(self.offset + MOST);
-        let Some(before) = read(self.record, self.offset) else { return };
-        let Some(after) = read(self.offset, end) else { return };
+        let Ok(before) = input.some(self.record, self.offset - self.record) else { return };
+        let Ok(after) = input.some(self.offset, MOST) else { return };
         let position = before.iter().filter(|&&byte| !matches!(byte, 0x80..=0xbf)).count();
         let line = after.split(|&byte| byte == b'\n').next().unwrap_or_default();
         let text = shown(line.trim_ascii_end());
@@ -113,15 +108,10 @@ impl Problem {
         const LOOKED: u64 = 1 << 20;
         let Some(rest) = self.detail.strip_prefix(NOT_UTF_8) else { return };
         // What could not be decoded became this byte.
-        let from = ReadOptions::new().with_workers(1).with_offset(self.offset);
-        let from = from.with_len((input.len() - self.offset).min(LOOKED));
-        let before = ReadOptions::new().with_workers(1);
-        let Ok(after) = from.read(input.source()) else { return };
-        let Some(len) = after.buffer.iter().position(|&byte| byte == 0xff) else { return };
-        let Ok(text) = before.with_len(self.offset + len as u64).read(input.source()) else {
-            return;
-        };
-        let at = begin + 2 * units(&text.buffer);
+        let Ok(after) = input.some(self.offset, LOOKED) else { return };
+        let Some(len) = after.iter().position(|&byte| byte == 0xff) else { return };
+        let Ok(text) = input.some(0, self.offset + len as u64) else { return };
+        let at = begin + 2 * units(&text);
         self.detail = format!("half of a character at byte {at} of the file in UTF-16{rest}");
         self.hint = "copy the file again if it ends there; otherwise write it again, or pass its \
                      encoding with `encoding`";

@@ -18,6 +18,8 @@ const PARSING: u64 = 24;
 /// The same once it is parsed: the values of two rounds are in memory, and what the caller makes of
 /// them may be.
 const PARSED: u64 = 24;
+/// Bytes that workers read after their blocks.
+const LOOK: u64 = if cfg!(test) { 100 } else { 1 << 20 };
 /// What takes less than this is not compared with the memory at hand.
 const LITTLE: u64 = 16 << 20;
 
@@ -39,6 +41,13 @@ pub(super) fn round(options: &BatchOptions, len: u64) -> u64 {
     let wanted = BLOCKS.saturating_mul(workers(options.read.workers()) as u64);
     let most = Fit { wanted, times: PARSED, len }.blocks(options, memory_at_hand);
     most.saturating_mul(block_size(options))
+}
+
+/// Returns how far before the last byte that was read a worker may read: each has a block, and a round
+/// ends in one of them.
+pub(super) fn kept(options: &BatchOptions) -> u64 {
+    let blocks = (workers(options.read.workers()) as u64).saturating_add(2);
+    blocks.saturating_mul(block_size(options)).saturating_add(LOOK)
 }
 
 /// Blocks that are in memory at the same time.

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! The record that is open where a block begins belongs to the block in which it ends. Its first
-//! bytes are read again, so that no worker waits for another one's text.
+//! bytes are kept until then.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -104,11 +104,13 @@ struct Looked {
 }
 
 /// Where a block begins and ends, once that is known.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Turn {
     begins: State,
     /// Where the record began that is open at the first byte.
     open: u64,
+    /// That record up to the first byte, if it ends in the block.
+    before: Vec<Bytes>,
     /// Where the record begins that is open after the last byte; otherwise the end of the block.
     until: u64,
     /// Whether no wanted record begins in the block or after it.
@@ -116,12 +118,17 @@ struct Turn {
 }
 
 /// What is known about the place that has been reached, in the order of the file.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Reached {
     state: State,
     /// Where the record begins that is open there.
     open: u64,
+    /// What is known of that record.
+    before: Vec<Bytes>,
 }
+
+/// Of a record that is open, copying fewer bytes takes less time than other memory for the next block.
+const FEW: usize = 64 << 10;
 
 impl<'p> Pass<'p> {
     /// Calls `each` for all pieces, from any worker and in any order. The error is the first one in
@@ -130,7 +137,8 @@ impl<'p> Pass<'p> {
         &self,
         each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
     ) -> Result<()> {
-        let reached = Mutex::new(Reached { state: State::Start, open: self.data });
+        let before = Vec::new();
+        let reached = Mutex::new(Reached { state: State::Start, open: self.data, before });
         let ended = if self.dialect.has_long_lines() {
             self.long_lines(&reached, each)
         } else {
@@ -138,8 +146,7 @@ impl<'p> Pass<'p> {
         };
         match ended {
             Ok(()) => {
-                let reached = *reached.lock().unwrap_or_else(PoisonError::into_inner);
-                self.last(reached, each)
+                self.last(reached.into_inner().unwrap_or_else(PoisonError::into_inner), each)
             }
             Err(Ended::Enough) => Ok(()),
             Err(Ended::Failed(error)) => Err(error),
@@ -189,8 +196,9 @@ impl<'p> Pass<'p> {
 
     fn turn(&self, looked: &Looked, reached: &mut Reached) -> Turn {
         let (begins, open) = (reached.state, reached.open);
+        let mut before = Vec::new();
         if open >= self.wanted.end() {
-            return Turn { begins, open, until: open, is_after: true };
+            return Turn { begins, open, before, until: open, is_after: true };
         }
         let found = possible(self.dialect).iter().position(|&state| state == begins);
         let text = looked.bytes.as_deref().unwrap_or_default();
@@ -199,14 +207,20 @@ impl<'p> Pass<'p> {
         let mut until = looked.offset + looked.len;
         reached.state = state;
         if state == State::Start {
+            before = std::mem::take(&mut reached.before);
             reached.open = until;
         } else {
+            let known = looked.bytes.as_ref();
             if let Some(record) = lines.last_record() {
+                before = std::mem::take(&mut reached.before);
                 reached.open = looked.offset + record as u64;
+                reached.before.extend(known.map(|bytes| kept(bytes, record)));
+            } else {
+                reached.before.extend(known.map(|bytes| kept(bytes, 0)));
             }
             until = reached.open;
         }
-        Turn { begins, open, until, is_after: false }
+        Turn { begins, open, before, until, is_after: false }
     }
 
     fn map(
@@ -224,7 +238,7 @@ impl<'p> Pass<'p> {
         }
         let head = match turn.begins {
             State::Start => Vec::new(),
-            State::Plain | State::Quoted => self.head(block, turn.open)?,
+            State::Plain | State::Quoted => self.head(block, &turn.before.concat()),
         };
         let open = Part { bytes: &head, offset: turn.open };
         let from = if head.is_empty() { block.offset } else { open.end() };
@@ -238,21 +252,20 @@ impl<'p> Pass<'p> {
         }
     }
 
-    /// Reads the record that is open where a block begins, up to its end, which is in the block.
-    fn head(&self, block: Block<'_>, open: u64) -> Result<Vec<u8>> {
-        let before = self.text(open, block.offset)?;
+    /// Returns the record that is open where a block begins, up to its end, which is in the block.
+    fn head(&self, block: Block<'_>, before: &[u8]) -> Vec<u8> {
         let mut len = 64 << 10;
         loop {
             let some = &block.bytes[..block.bytes.len().min(len)];
-            let mut head = [&before[..], some].concat();
+            let mut head = [before, some].concat();
             let end = Records { text: &head, dialect: self.dialect, layout: None }.end(0);
             // An end at the last byte known may be one only because nothing is known to follow.
             match end.filter(|&end| end < head.len() || some.len() == block.bytes.len()) {
                 Some(end) => {
                     head.truncate(end);
-                    return Ok(head);
+                    return head;
                 }
-                None if some.len() == block.bytes.len() => return Ok(Vec::new()),
+                None if some.len() == block.bytes.len() => return Vec::new(),
                 None => len *= 8,
             }
         }
@@ -296,7 +309,7 @@ impl<'p> Pass<'p> {
             return Err(self.unclosed(reached.open)?);
         }
         // The last newline is escaped, and the text ends after it.
-        let text = self.text(reached.open, self.input.len())?;
+        let text = reached.before.concat();
         let part = Part { bytes: &text, offset: reached.open };
         let Some(body) = self.trimmed(part) else { return Ok(()) };
         match each(Piece { index: u64::MAX, head: None, body: Some(body) }) {
@@ -343,6 +356,12 @@ impl<'p> Pass<'p> {
         }
         Ok(faults::wrong(Wrong::OpenQuote(0), quote))
     }
+}
+
+/// Returns the bytes of a block from `at` on, to be kept until the record ends.
+fn kept(block: &Bytes, at: usize) -> Bytes {
+    let rest = block.slice(at..);
+    if rest.len() <= FEW { Bytes::copy_from_slice(&rest) } else { rest }
 }
 
 fn to_usize(len: u64) -> usize {

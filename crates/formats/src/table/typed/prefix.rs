@@ -1,7 +1,5 @@
 //! The first bytes of a text.
 
-use swath::ReadOptions;
-
 use super::record::Wrong;
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
@@ -45,9 +43,7 @@ impl<'t> Prefix<'t> {
     pub(super) fn grow(&mut self) -> Result<()> {
         let (from, known) = (self.base + self.bytes.len() as u64, self.bytes.len() as u64);
         self.check_room()?;
-        let len = known.max(FIRST).min(self.input.len().saturating_sub(from));
-        let read = ReadOptions::new().with_offset(from).with_len(len);
-        let more = read.read(self.input.source())?.buffer;
+        let more = self.input.some(from, known.max(FIRST))?;
         self.bytes.extend_from_slice(&more);
         Ok(())
     }

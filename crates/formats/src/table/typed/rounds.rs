@@ -129,7 +129,8 @@ impl Rounds {
     }
 
     fn is_end_of_file(&self) -> bool {
-        self.next >= self.table.wanted[self.file].end()
+        let len = self.table.files[self.file].text.len();
+        self.next >= self.table.wanted[self.file].end().min(len)
     }
 
     fn is_last_file(&self) -> bool {

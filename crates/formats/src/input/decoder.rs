@@ -1,0 +1,261 @@
+//! A thread that decompresses a text, not far ahead of its reader.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::process;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+
+use swath::{Input, Output, ReadOptions};
+
+use super::check_end;
+use crate::compressed::DecompressOptions;
+use crate::error::{Error, FormatReason, Result};
+
+/// Bytes of a chunk.
+const CHUNK: usize = if cfg!(test) { 64 } else { 256 << 10 };
+/// How far to decompress ahead of what was read last.
+const AHEAD: u64 = 32 * CHUNK as u64;
+
+/// A thread that decompresses a text. When it is dropped, the thread ends.
+pub(super) struct Decoder {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+    /// The process that has the thread: a child of `fork` does not.
+    process: u32,
+    name: std::path::PathBuf,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    /// More has been decompressed, or nothing follows.
+    more: Condvar,
+    /// More has been read.
+    room: Condvar,
+    /// How many bytes that were read stay in memory.
+    kept: u64,
+}
+
+struct State {
+    /// What is in memory: the text from `from` up to `until`.
+    chunks: VecDeque<Arc<Vec<u8>>>,
+    from: u64,
+    until: u64,
+    /// The end of what was read.
+    read: u64,
+    end: Option<End>,
+    /// Nobody reads it any more.
+    is_closed: bool,
+}
+
+/// How the text ended.
+enum End {
+    Whole,
+    /// `None` once the error was reported.
+    Failed(Option<Error>),
+}
+
+impl Decoder {
+    /// Decompresses a text from its byte `from` on. Once its end is known, `len` becomes its length.
+    pub(super) fn start(
+        packed: Input,
+        read: ReadOptions,
+        from: u64,
+        kept: u64,
+        len: Arc<AtomicU64>,
+    ) -> io::Result<Self> {
+        let chunks = VecDeque::new();
+        let (read_before, end, is_closed) = (from, None, false);
+        let state = State { chunks, from, until: from, read: read_before, end, is_closed };
+        let (more, room) = (Condvar::new(), Condvar::new());
+        let shared = Arc::new(Shared { state: Mutex::new(state), more, room, kept });
+        let name = packed.name().to_owned();
+        let ending = Ending { shared: Arc::clone(&shared), len };
+        let work = move || ending.end(decompress(&packed, read, from, &ending.shared));
+        let thread = Builder::new().name(String::from("swath-decode")).spawn(work)?;
+        Ok(Self { shared, thread: Some(thread), process: process::id(), name })
+    }
+
+    /// Whether a byte of the text, and those after it, can be read.
+    pub(super) fn reaches(&self, offset: u64) -> bool {
+        let state = self.shared.state();
+        offset >= state.from && !matches!(state.end, Some(End::Failed(None)))
+    }
+
+    /// Waits for bytes of the text, and reads some of them; 0 at its end.
+    pub(super) fn read(&self, target: &mut [u8], offset: u64) -> Result<usize> {
+        if self.process != process::id() {
+            let detail = "this process was forked from the one that decompresses it";
+            let error = Error::reading(&self.name, FormatReason::Invalid, detail);
+            return Err(error.hint("open it again in this process"));
+        }
+        let mut state = self.shared.state();
+        self.shared.read_to(&mut state, offset);
+        while state.until <= offset && state.end.is_none() {
+            state = self.shared.more.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.until <= offset {
+            return match &mut state.end {
+                Some(End::Failed(error)) => Err(error.take().unwrap_or_else(|| self.again())),
+                Some(End::Whole) | None => Ok(0),
+            };
+        }
+        let chunks = state.chunks_from(offset, target.len());
+        // The decoder goes on while the bytes are copied.
+        drop(state);
+        let mut filled = 0;
+        for (chunk, at) in chunks {
+            let len = (chunk.len() - at).min(target.len() - filled);
+            target[filled..filled + len].copy_from_slice(&chunk[at..at + len]);
+            filled += len;
+        }
+        self.shared.read_to(&mut self.shared.state(), offset + filled as u64);
+        Ok(filled)
+    }
+
+    fn again(&self) -> Error {
+        let detail = "it could not be decompressed";
+        Error::decompressing(&self.name, FormatReason::Corrupt, detail)
+    }
+}
+
+impl Drop for Decoder {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        if self.process != process::id() {
+            std::mem::forget(thread);
+            return;
+        }
+        self.shared.state().is_closed = true;
+        self.shared.room.notify_all();
+        // A panic of it was reported as an error.
+        drop(thread.join());
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The text was read up to a byte: forgets what is far before it.
+    fn read_to(&self, state: &mut State, end: u64) {
+        state.read = state.read.max(end);
+        let keep = state.read.saturating_sub(self.kept);
+        while let Some(chunk) = state.chunks.front()
+            && state.from + chunk.len() as u64 <= keep
+        {
+            state.from += chunk.len() as u64;
+            state.chunks.pop_front();
+        }
+        self.room.notify_one();
+    }
+
+    /// Waits until there is room for a chunk, and adds it; returns whether somebody reads it.
+    fn add(&self, chunk: Vec<u8>) -> bool {
+        let mut state = self.state();
+        while !state.is_closed && state.until >= state.read.saturating_add(AHEAD) {
+            state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.until += chunk.len() as u64;
+        state.chunks.push_back(Arc::new(chunk));
+        self.more.notify_all();
+        !state.is_closed
+    }
+}
+
+impl State {
+    /// Returns chunks with up to `most` bytes, and where to begin in each.
+    fn chunks_from(&self, offset: u64, most: usize) -> Vec<(Arc<Vec<u8>>, usize)> {
+        let mut found = Vec::new();
+        let (mut begin, mut left) = (self.from, most);
+        for chunk in &self.chunks {
+            let end = begin + chunk.len() as u64;
+            if end > offset && left > 0 {
+                let at = usize::try_from(offset.saturating_sub(begin)).unwrap_or(usize::MAX);
+                left -= left.min(chunk.len() - at);
+                found.push((Arc::clone(chunk), at));
+            }
+            begin = end;
+        }
+        found
+    }
+}
+
+/// Tells the reader how the text ended, also if that was by a panic.
+struct Ending {
+    shared: Arc<Shared>,
+    len: Arc<AtomicU64>,
+}
+
+impl Ending {
+    fn end(&self, done: Result<()>) {
+        let mut state = self.shared.state();
+        state.end = Some(match done {
+            Ok(()) => {
+                // Relaxed: the lock orders it before the end.
+                self.len.store(state.until, Ordering::Relaxed);
+                End::Whole
+            }
+            Err(error) => End::Failed(Some(error)),
+        });
+        self.shared.more.notify_all();
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.end.get_or_insert(End::Failed(None));
+        self.shared.more.notify_all();
+    }
+}
+
+fn decompress(
+    packed: &Input,
+    read: ReadOptions,
+    from: u64,
+    shared: &Arc<Shared>,
+) -> Result<()> {
+    let path = packed.name();
+    let chunks = Chunks { shared: Arc::clone(shared), chunk: Vec::new() };
+    let options = DecompressOptions::new().with_read(read).with_offset(from);
+    let done = options.decompress(packed, Output::stream(chunks, path))?;
+    check_end(path, &done)
+}
+
+/// Collects what is decompressed in chunks.
+struct Chunks {
+    shared: Arc<Shared>,
+    chunk: Vec<u8>,
+}
+
+impl Write for Chunks {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.chunk.capacity() == 0 {
+            self.chunk.try_reserve_exact(CHUNK)?;
+        }
+        let len = bytes.len().min(CHUNK - self.chunk.len());
+        self.chunk.extend_from_slice(&bytes[..len]);
+        if self.chunk.len() == CHUNK {
+            self.flush()?;
+        }
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let chunk = std::mem::take(&mut self.chunk);
+        if chunk.is_empty() || self.shared.add(chunk) {
+            return Ok(());
+        }
+        Err(io::Error::other("nobody reads it any more"))
+    }
+}
+
+impl Drop for Chunks {
+    fn drop(&mut self) {
+        // What came before an error.
+        drop(self.flush());
+    }
+}

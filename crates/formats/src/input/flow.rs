@@ -1,0 +1,162 @@
+//! A long compressed text, decompressed in order, as often as it is read.
+//!
+//! ```text
+//! text      |first bytes, kept |            |read before | read next   |
+//! memory     ^^^^^^^^^^^^^^^^^^              ^^^^^^^^^^^^^^^^^^^^^^^^^^
+//! decoder                                                               decompresses ahead
+//! ```
+//!
+//! A reader that goes back further than what is in memory starts another decoder. One that goes on
+//! where another reader ended takes its decoder over.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use swath::{Input, ReadAt, ReadOptions, Source, SourceFacts};
+
+use super::Opened;
+use super::decoder::Decoder;
+use crate::compressed::Format;
+use crate::error::{Error, Result};
+
+/// This many first bytes are kept. A text that has no more is kept whole.
+const FIRST: usize = if cfg!(test) { 1000 } else { 16 << 20 };
+
+/// A text longer than its first bytes.
+pub(crate) struct Flow {
+    packed: Opened,
+    /// How to read what is compressed.
+    read: ReadOptions,
+    /// How many bytes that were read stay in memory.
+    kept: u64,
+    first: Vec<u8>,
+    /// `u64::MAX` until a decoder has come to the end.
+    len: Arc<AtomicU64>,
+    /// The decoder of the last reader.
+    idle: Mutex<Option<Decoder>>,
+}
+
+/// A text that has been opened.
+pub(crate) enum Unpacked {
+    Whole(Vec<u8>),
+    Flow(Arc<Flow>),
+}
+
+impl Flow {
+    /// Decompresses the first bytes of a text; `None` if no thread can be started for it.
+    pub(crate) fn open(
+        packed: &Opened,
+        read: &ReadOptions,
+        kept: u64,
+    ) -> Result<Option<Unpacked>> {
+        const HEAD: u64 = 256;
+        let head = ReadOptions::new().with_workers(1).with_len(packed.len.min(HEAD));
+        let head = head.read(&packed.input)?.buffer;
+        let (packed, mut read) = (packed.clone(), read.clone().without_progress());
+        if Format::is_in_order(&head) {
+            read = read.with_workers(1);
+        }
+        let len = Arc::new(AtomicU64::new(u64::MAX));
+        let (first, idle) = (Vec::new(), Mutex::new(None));
+        let mut flow = Self { packed, read, kept, first, len, idle };
+        let Ok(decoder) = flow.decoder(0) else { return Ok(None) };
+        let mut first = vec![0; FIRST];
+        let mut filled = 0;
+        while filled < FIRST {
+            match decoder.read(&mut first[filled..], filled as u64)? {
+                0 => break,
+                more => filled += more,
+            }
+        }
+        // Whether more follows is not known before that is tried.
+        let has_more = filled == FIRST && decoder.read(&mut [0], filled as u64)? > 0;
+        first.truncate(filled);
+        if !has_more {
+            first.shrink_to_fit();
+            return Ok(Some(Unpacked::Whole(first)));
+        }
+        flow.first = first;
+        flow.idle = Mutex::new(Some(decoder));
+        Ok(Some(Unpacked::Flow(Arc::new(flow))))
+    }
+
+    /// The name in messages.
+    pub(crate) fn path(&self) -> &std::path::Path {
+        self.packed.path()
+    }
+
+    /// The first bytes of the text.
+    pub(crate) fn first(&self) -> &[u8] {
+        &self.first
+    }
+
+    /// Bytes of the text; `u64::MAX` until it has been read to its end.
+    pub(crate) fn len(&self) -> u64 {
+        // Relaxed: a reader learns of the end under a lock, and of this before.
+        self.len.load(Ordering::Relaxed)
+    }
+
+    /// The text as a source for one reader.
+    pub(crate) fn source(self: &Arc<Self>) -> Source {
+        let reader = FlowReader { flow: Arc::clone(self), own: Mutex::new(None) };
+        Source::custom(Arc::new(reader))
+    }
+
+    fn decoder(&self, from: u64) -> io::Result<Decoder> {
+        let input: Input = self.packed.input.clone();
+        Decoder::start(input, self.read.clone(), from, self.kept, Arc::clone(&self.len))
+    }
+}
+
+/// A reader of a text, with a decoder of its own once one is needed.
+struct FlowReader {
+    flow: Arc<Flow>,
+    own: Mutex<Option<Decoder>>,
+}
+
+impl ReadAt for FlowReader {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(None).with_any_start())
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let flow = &self.flow;
+        let at = usize::try_from(offset).unwrap_or(usize::MAX);
+        if let Some(first) = flow.first.get(at..).filter(|first| !first.is_empty()) {
+            let len = first.len().min(target.len());
+            target[..len].copy_from_slice(&first[..len]);
+            return Ok(len);
+        }
+        let mut own = lock(&self.own);
+        let known = own.take().or_else(|| lock(&flow.idle).take());
+        let decoder = match known.filter(|decoder| decoder.reaches(offset)) {
+            Some(decoder) => decoder,
+            None => {
+                let from = offset.saturating_sub(flow.kept).max(flow.first.len() as u64);
+                flow.decoder(from)?
+            }
+        };
+        let read = decoder.read(target, offset);
+        *own = Some(decoder);
+        read.map_err(Error::into_source)
+    }
+
+    fn name(&self) -> PathBuf {
+        self.flow.path().to_owned()
+    }
+}
+
+impl Drop for FlowReader {
+    fn drop(&mut self) {
+        let own = self.own.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(decoder) = own.take() {
+            *lock(&self.flow.idle) = Some(decoder);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
