@@ -147,6 +147,17 @@ impl Decision {
         self.queues.iter().flatten().any(|run| run.way == Way::Direct)
     }
 
+    /// Leaves out workers for which there is no lease, if all of them take the same ones.
+    fn leave_out_idle(&mut self) {
+        let are_alike = self.workers.iter().all(|queues| *queues == self.workers[0]);
+        if self.crew.is_some() || !are_alike {
+            return;
+        }
+        let leases = self.queues.iter().flatten().map(|run| self.cut.leases(run.extent));
+        let leases = leases.fold(0, u64::saturating_add).max(1);
+        self.workers.truncate(to_usize(leases));
+    }
+
     /// The number of workers to begin with.
     #[must_use]
     pub fn first_workers(&self) -> usize {
@@ -167,10 +178,12 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     };
     let page_cache = choose_page_cache(facts, wishes, &tuning, &mut fallbacks);
     let engine = choose_engine(facts, wishes, &mut fallbacks);
-    match engine {
+    let mut decision = match engine {
         Engine::Auto => auto::auto(facts, wishes, &tuning, page_cache, fallbacks),
         engine => fixed(facts, wishes, engine, page_cache, fallbacks),
-    }
+    };
+    decision.leave_out_idle();
+    decision
 }
 
 /// The options for workers that take what comes next, without a ring and without fixed shares,

@@ -57,6 +57,15 @@ pub struct Cut {
     pub size: NonZeroU64,
 }
 
+impl Cut {
+    /// Into how many leases an extent is cut.
+    pub(crate) fn leases(&self, extent: Extent) -> u64 {
+        let Some(last) = extent.len().checked_sub(1) else { return 0 };
+        let lease = |offset: u64| offset.saturating_sub(self.base) / self.size;
+        lease(extent.offset() + last) - lease(extent.offset()) + 1
+    }
+}
+
 /// What a scheduler is made from.
 #[derive(Clone, Debug)]
 pub struct Setup {

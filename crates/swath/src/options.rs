@@ -168,7 +168,8 @@ impl ReadOptions {
 
     /// Threads, the caller's included, at most 1,024. Default 0: one for each core, or more
     /// where the device wants more reads in flight. A source that is not a file gets as many as
-    /// pay off, see [`SourceFacts`](crate::SourceFacts).
+    /// pay off, see [`SourceFacts`](crate::SourceFacts). Workers for which nothing would be left to
+    /// read are not started.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.wishes.workers = workers as u64;

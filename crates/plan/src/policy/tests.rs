@@ -46,6 +46,28 @@ fn small_files_take_one_read_and_no_thread() {
 }
 
 #[test]
+fn no_worker_is_started_for_which_there_is_no_lease() {
+    let workers = |facts: Facts, wishes: Wishes| decide(&facts, &wishes).workers.len();
+    let many = Wishes { workers: 256, ..Wishes::default() };
+    for (len, wanted) in
+        [(64 << 20, 32), ((64 << 20) + 1, 33), (256 << 20, 128), (1 << 30, 256)]
+    {
+        assert_eq!(workers(facts(len), many), wanted, "{len} bytes");
+        let pool = Wishes { engine: Engine::Pool, ..many };
+        assert_eq!(workers(facts(len), pool), wanted, "{len} bytes, pool");
+        let apart = Wishes { schedule: Schedule::Static, chunk_size: 256 << 10, ..pool };
+        assert_eq!(workers(facts(len), apart), 256, "each has a share of its own");
+        let direct = Wishes { page_cache: PageCache::Bypass, ..pool };
+        let leases = u64::div_ceil(len, 1 << 20).min(256);
+        assert_eq!(workers(facts(len), direct) as u64, leases, "leases of direct reads");
+    }
+    let mut middle = facts(0);
+    middle.extent = Extent::between(1 << 20, (1 << 20) + (5 << 20));
+    middle.residency = window::windows(middle.extent).map(|_| Residency::Resident).collect();
+    assert_eq!(workers(middle, many), 3, "leases begin where the extent does");
+}
+
+#[test]
 fn resident_files_are_read_by_a_worker_for_each_core() {
     let decision = decide(&facts(BIG), &Wishes::default());
     assert_eq!((decision.engine, decision.page_cache), (Engine::Pool, PageCache::Keep));
