@@ -16,7 +16,7 @@ use crate::error::{Error, FormatReason, Result};
 /// Bytes of a chunk.
 const CHUNK: usize = if cfg!(test) { 64 } else { 256 << 10 };
 /// How far to decompress ahead of what was read last.
-const AHEAD: u64 = 32 * CHUNK as u64;
+const AHEAD: u64 = 16 * CHUNK as u64;
 
 /// A thread that decompresses a text. When it is dropped, the thread ends.
 pub(super) struct Decoder {
@@ -47,6 +47,8 @@ struct State {
     end: Option<End>,
     /// Nobody reads it any more.
     is_closed: bool,
+    /// Memory of a chunk that is not needed any more.
+    spare: Option<Vec<u8>>,
 }
 
 /// How the text ended.
@@ -66,8 +68,9 @@ impl Decoder {
         len: Arc<AtomicU64>,
     ) -> io::Result<Self> {
         let chunks = VecDeque::new();
-        let (read_before, end, is_closed) = (from, None, false);
-        let state = State { chunks, from, until: from, read: read_before, end, is_closed };
+        let (until, read_before) = (from, from);
+        let (end, is_closed, spare) = (None, false, None);
+        let state = State { chunks, from, until, read: read_before, end, is_closed, spare };
         let (more, room) = (Condvar::new(), Condvar::new());
         let shared = Arc::new(Shared { state: Mutex::new(state), more, room, kept });
         let name = packed.name().to_owned();
@@ -147,13 +150,15 @@ impl Shared {
             && state.from + chunk.len() as u64 <= keep
         {
             state.from += chunk.len() as u64;
-            state.chunks.pop_front();
+            state.spare =
+                state.chunks.pop_front().and_then(|chunk| Arc::try_unwrap(chunk).ok());
         }
         self.room.notify_one();
     }
 
-    /// Waits until there is room for a chunk, and adds it; returns whether somebody reads it.
-    fn add(&self, chunk: Vec<u8>) -> bool {
+    /// Waits until there is room for a chunk, and adds it. Returns memory for the next one; `None` if
+    /// nobody reads it.
+    fn add(&self, chunk: Vec<u8>) -> Option<Vec<u8>> {
         let mut state = self.state();
         while !state.is_closed && state.until >= state.read.saturating_add(AHEAD) {
             state = self.room.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -161,7 +166,7 @@ impl Shared {
         state.until += chunk.len() as u64;
         state.chunks.push_back(Arc::new(chunk));
         self.more.notify_all();
-        !state.is_closed
+        (!state.is_closed).then(|| state.spare.take().unwrap_or_default())
     }
 }
 
@@ -246,10 +251,17 @@ impl Write for Chunks {
 
     fn flush(&mut self) -> io::Result<()> {
         let chunk = std::mem::take(&mut self.chunk);
-        if chunk.is_empty() || self.shared.add(chunk) {
+        if chunk.is_empty() {
             return Ok(());
         }
-        Err(io::Error::other("nobody reads it any more"))
+        match self.shared.add(chunk) {
+            Some(spare) => {
+                self.chunk = spare;
+                self.chunk.clear();
+                Ok(())
+            }
+            None => Err(io::Error::other("nobody reads it any more")),
+        }
     }
 }
 

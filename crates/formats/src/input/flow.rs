@@ -22,7 +22,7 @@ use crate::compressed::Format;
 use crate::error::{Error, Result};
 
 /// This many first bytes are kept. A text that has no more is kept whole.
-const FIRST: usize = if cfg!(test) { 1000 } else { 16 << 20 };
+const FIRST: usize = if cfg!(test) { 1000 } else { 4 << 20 };
 
 /// A text longer than its first bytes.
 pub(crate) struct Flow {
