@@ -199,7 +199,11 @@ fn opened_unless(
 impl Text {
     /// Opens a source for a reader that takes UTF-16 too. Of a long compressed text, only the first
     /// bytes and those around what is read are in memory: `kept` bytes before it.
-    pub(crate) fn open_encoded(source: Source, read: &ReadOptions, kept: u64) -> Result<Self> {
+    pub(crate) fn open_encoded(
+        source: Source,
+        read: &ReadOptions,
+        kept: impl FnOnce() -> u64,
+    ) -> Result<Self> {
         let refused = foreign::refused_unless_utf_16;
         let (opened, is_packed) = opened_unless(source, read, refused)?;
         if !is_packed {
@@ -208,7 +212,7 @@ impl Text {
         let read = &read.clone().without_extent();
         let flow = match opened.len < SHORT {
             true => None,
-            false => Flow::open(&opened, read, kept)?,
+            false => Flow::open(&opened, read, kept())?,
         };
         let body = match flow {
             None => Body::Opened(unpacked(&opened, read, refused)?),

@@ -147,8 +147,9 @@ impl Decision {
         self.queues.iter().flatten().any(|run| run.way == Way::Direct)
     }
 
-    /// Leaves out workers for which there is no lease, if all of them take the same ones.
-    fn leave_out_idle(&mut self) {
+    /// Leaves out workers for which there is no lease, if all of them take the same ones. For the
+    /// last decision: a verb may change where leases are cut.
+    pub fn leave_out_idle(&mut self) {
         let are_alike = self.workers.iter().all(|queues| *queues == self.workers[0]);
         if self.crew.is_some() || !are_alike {
             return;
@@ -178,12 +179,10 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     };
     let page_cache = choose_page_cache(facts, wishes, &tuning, &mut fallbacks);
     let engine = choose_engine(facts, wishes, &mut fallbacks);
-    let mut decision = match engine {
+    match engine {
         Engine::Auto => auto::auto(facts, wishes, &tuning, page_cache, fallbacks),
         engine => fixed(facts, wishes, engine, page_cache, fallbacks),
-    };
-    decision.leave_out_idle();
-    decision
+    }
 }
 
 /// The options for workers that take what comes next, without a ring and without fixed shares,

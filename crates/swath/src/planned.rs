@@ -65,8 +65,9 @@ impl<'o> Planned<'o> {
         source: &Arc<Opened>,
         facts: Facts,
         options: &'o ReadOptions,
-        decision: Decision,
+        mut decision: Decision,
     ) -> Self {
+        decision.leave_out_idle();
         let mut report = Report {
             profile: options.profile_name(),
             engine: decision.engine,

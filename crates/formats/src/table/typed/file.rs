@@ -46,7 +46,7 @@ pub(super) fn encoding(head: &[u8], options: &BatchOptions) -> (Encoding, usize)
 impl File {
     /// Opens a file, and decodes it if it is not in UTF-8.
     pub(super) fn open(source: Source, options: &BatchOptions) -> Result<Self> {
-        Self::of(Text::open_encoded(source, &options.read, fit::kept(options))?, options)
+        Self::of(Text::open_encoded(source, &options.read, || fit::kept(options))?, options)
     }
 
     /// Decodes a text if it is not in UTF-8.

@@ -26,12 +26,14 @@ const LITTLE: u64 = 16 << 20;
 /// Returns how to read a text of `len` bytes with this many workers or fewer: each has a block in
 /// memory.
 pub(super) fn fitted(options: &BatchOptions, len: u64) -> ReadOptions {
-    let wanted = workers(options.read.workers()) as u64;
-    let most = Fit { wanted, times: PARSING, len }.blocks(options, memory_at_hand);
-    match usize::try_from(most) {
-        Ok(most) if most < workers(options.read.workers()) => {
-            options.read.clone().with_workers(most)
-        }
+    // The number of cores takes longer to find out than a short text to parse.
+    if len.saturating_mul(PARSING) <= LITTLE {
+        return options.read.clone();
+    }
+    let wanted = workers(options.read.workers());
+    let fit = Fit { wanted: wanted as u64, times: PARSING, len };
+    match usize::try_from(fit.blocks(options, memory_at_hand)) {
+        Ok(most) if most < wanted => options.read.clone().with_workers(most),
         _ => options.read.clone(),
     }
 }
