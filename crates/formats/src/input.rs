@@ -241,6 +241,14 @@ impl Text {
         Ok(bytes)
     }
 
+    /// Checks a compressed stream up to far after a byte of its text. Other texts are right.
+    pub(crate) fn check_stream(&self, offset: u64) -> Result<()> {
+        match &self.body {
+            Body::Opened(_) => Ok(()),
+            Body::Flow(flow) => flow.check(offset),
+        }
+    }
+
     /// Another text under the same name.
     pub(crate) fn replaced(&self, bytes: Vec<u8>) -> Result<Self> {
         let opened = Opened::of_memory(Bytes::Decompressed(bytes), self.path())?;

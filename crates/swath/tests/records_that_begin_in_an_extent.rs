@@ -187,6 +187,23 @@ fn parts_of_a_stream_are_those_of_a_file() {
 }
 
 #[test]
+fn a_record_without_an_end_is_only_an_error_where_it_is_wanted() {
+    let bytes = b"0123456789abcd".to_vec();
+    let file = file(&bytes);
+    for from in 0..=15 {
+        let part = |source: Source| {
+            let records = swath::records(source).with_cut(Cut::Fixed(5));
+            let records = records.with_starting_in(Extent::between(from, u64::MAX));
+            let blocks =
+                records.map_blocks(|block| Ok::<_, swath::Error>(block.bytes.to_vec()));
+            blocks.map(|blocks| blocks.concat()).map_err(|error| error.reason())
+        };
+        let given = part(Source::custom(InOrder::new(bytes.clone(), false)));
+        assert_eq!(given, part(Source::from(file.path())), "from {from}");
+    }
+}
+
+#[test]
 fn a_stream_is_not_read_far_after_an_extent() {
     let bytes = b"12345678\n".repeat(100_000);
     for workers in [1, 8] {

@@ -75,7 +75,10 @@ impl Decoder {
         let shared = Arc::new(Shared { state: Mutex::new(state), more, room, kept });
         let name = packed.name().to_owned();
         let ending = Ending { shared: Arc::clone(&shared), len };
-        let work = move || ending.end(decompress(&packed, read, from, &ending.shared));
+        let work = move || {
+            let chunks = Chunks { shared: Arc::clone(&ending.shared), chunk: Vec::new() };
+            ending.end(decompress(&packed, read, from, chunks));
+        };
         let thread = Builder::new().name(String::from("swath-decode")).spawn(work)?;
         Ok(Self { shared, thread: Some(thread), process: process::id(), name })
     }
@@ -217,16 +220,16 @@ impl Drop for Ending {
     }
 }
 
-fn decompress(
+/// Decompresses a text from its byte `from` on, and checks the end of the stream.
+pub(super) fn decompress(
     packed: &Input,
     read: ReadOptions,
     from: u64,
-    shared: &Arc<Shared>,
+    target: impl Write + Send + 'static,
 ) -> Result<()> {
     let path = packed.name();
-    let chunks = Chunks { shared: Arc::clone(shared), chunk: Vec::new() };
     let options = DecompressOptions::new().with_read(read).with_offset(from);
-    let done = options.decompress(packed, Output::stream(chunks, path))?;
+    let done = options.decompress(packed, Output::stream(target, path))?;
     check_end(path, &done)
 }
 

@@ -9,17 +9,17 @@
 //! A reader that goes back further than what is in memory starts another decoder. One that goes on
 //! where another reader ended takes its decoder over.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use swath::{Input, ReadAt, ReadOptions, Source, SourceFacts};
 
 use super::Opened;
-use super::decoder::Decoder;
+use super::decoder::{self, Decoder};
 use crate::compressed::Format;
-use crate::error::{Error, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// This many first bytes are kept. A text that has no more is kept whole.
 const FIRST: usize = if cfg!(test) { 1000 } else { 4 << 20 };
@@ -104,9 +104,56 @@ impl Flow {
         Source::custom(Arc::new(reader))
     }
 
+    fn no_thread(&self, error: &io::Error) -> Error {
+        let detail = format!("no thread can be started to decompress it: {error}");
+        let error = Error::decompressing(self.path(), FormatReason::Unsupported, detail);
+        error.hint(
+            "decompress it to a file first, with `swath decompress`, or allow more threads",
+        )
+    }
+
+    /// Decompresses the text up to far after a byte of it, and returns the error of that.
+    pub(crate) fn check(&self, offset: u64) -> Result<()> {
+        /// A member may be as long as the stream, and its checksum is at its end; but nobody waits for
+        /// hours to learn of a wrong delimiter.
+        const FAR: u64 = 4 << 30;
+        if self.len() < u64::MAX {
+            return Ok(());
+        }
+        let is_enough = Arc::new(AtomicBool::new(false));
+        let left = offset.saturating_add(FAR);
+        let sink = Sink { left, is_enough: Arc::clone(&is_enough) };
+        match decoder::decompress(&self.packed.input, self.read.clone(), 0, sink) {
+            // Relaxed: the decoder has ended.
+            Err(error) if !is_enough.load(Ordering::Relaxed) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     fn decoder(&self, from: u64) -> io::Result<Decoder> {
         let input: Input = self.packed.input.clone();
         Decoder::start(input, self.read.clone(), from, self.kept, Arc::clone(&self.len))
+    }
+}
+
+/// Takes bytes and forgets them.
+struct Sink {
+    left: u64,
+    is_enough: Arc<AtomicBool>,
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.left = self.left.saturating_sub(bytes.len() as u64);
+        if self.left == 0 {
+            self.is_enough.store(true, Ordering::Relaxed);
+            return Err(io::Error::other("it is enough"));
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -135,7 +182,7 @@ impl ReadAt for FlowReader {
             Some(decoder) => decoder,
             None => {
                 let from = offset.saturating_sub(flow.kept).max(flow.first.len() as u64);
-                flow.decoder(from)?
+                flow.decoder(from).map_err(|error| flow.no_thread(&error).into_source())?
             }
         };
         let read = decoder.read(target, offset);

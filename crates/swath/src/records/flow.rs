@@ -165,9 +165,16 @@ impl Flow {
     /// The length of the last block, which is all that is left.
     fn last(&self, source: &Opened, offset: u64, bytes: &[u8]) -> Result<usize> {
         match self.cut.unfinished(bytes) {
-            None => Ok(bytes.len()),
-            Some(unfinished) => Err(no_end(source, offset, unfinished)),
+            Some(unfinished) if self.is_wanted(offset + self.cut.last_start(bytes) as u64) => {
+                Err(no_end(source, offset, unfinished))
+            }
+            Some(_) | None => Ok(bytes.len()),
         }
+    }
+
+    /// Whether a record that begins here is wanted.
+    fn is_wanted(&self, record: u64) -> bool {
+        self.starting_in.is_none_or(|part| (part.offset()..part.end()).contains(&record))
     }
 
     /// How many bytes to have next, if `bytes` do not contain the end of the last record that

@@ -49,6 +49,10 @@ pub(super) struct Problem {
 impl Problem {
     /// Turns it into an error. To count the lines, everything before the record is read once more.
     pub(super) fn into_error(mut self, input: &Text, origin: Origin) -> Error {
+        // In a damaged stream, any byte may be wrong: then that is the fault.
+        if let Err(error) = input.check_stream(self.offset) {
+            return error;
+        }
         if let Some(begin) = origin.utf16 {
             self.say_where(input, begin);
         }

@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
     use crate::compressed::{CompressOptions, Format, LEAST_BLOCK};
-    use crate::error::Error;
+    use crate::error::{Error, FormatReason};
     use crate::table::{BatchForm, BatchWriteOptions, ColumnType, Ragged, TableReport};
 
     /// Types, rows and report of a table, or the error.
@@ -248,6 +248,35 @@ mod tests {
                 assert!(stream.next().is_none());
             }
         }
+    }
+
+    #[test]
+    fn a_wrong_byte_of_the_stream_is_the_fault_and_not_the_text_that_it_gives() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (plain, packed) = (folder.path().join("table"), folder.path().join("table.gz"));
+        std::fs::write(&plain, text(20_000, line)).expect("written");
+        // One member, whose bytes are those of the text.
+        let mut member = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        let mut text = std::fs::read(&plain).expect("there");
+        std::io::Write::write_all(&mut member, &text).expect("memory");
+        let mut bytes = member.finish().expect("memory");
+        let comma = bytes.iter().rposition(|&byte| byte == b',').expect("one");
+        bytes[comma] = b' ';
+        std::fs::write(&packed, &bytes).expect("written");
+        let options = BatchOptions::new().with_block_size(5000);
+        let error = options.read_batches(packed.as_path()).expect_err("a field is missing");
+        assert_eq!(
+            (error.reason(), error.offset()),
+            (FormatReason::Corrupt, Some(0)),
+            "{error}"
+        );
+        // The same text in a stream that is right.
+        let comma = text.iter().rposition(|&byte| byte == b',').expect("one");
+        text[comma] = b' ';
+        std::fs::write(&plain, &text).expect("written");
+        CompressOptions::new().compress(&plain, &packed).expect("compressed");
+        let error = options.read_batches(packed.as_path()).expect_err("a field is missing");
+        assert_eq!(error.reason(), FormatReason::Malformed, "{error}");
     }
 
     #[test]
