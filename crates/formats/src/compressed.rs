@@ -36,6 +36,7 @@
 //! BGZF ends with an empty block. If that is missing, the file may have been cut off after a block:
 //! [`Decompressed::lacks_end`] reports it, and readers of text refuse the file.
 
+mod ahead;
 mod bzip2;
 mod codec;
 mod decode;

@@ -32,7 +32,7 @@ pub struct Decompress {
     /// The file to decompress, which is kept; `-` is standard input
     ///
     /// zstd, gzip, BGZF or bzip2, recognised by its first bytes. A file of one frame that another
-    /// program wrote is decoded by one worker, a bzip2 file always by all.
+    /// program wrote is decoded by one worker and written by the others; a bzip2 file is always decoded by all.
     #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub from: Input,
 

@@ -14,11 +14,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use swath::append::Ticket;
+use swath::append::{Ordered, Ticket};
 use swath::{Fallback, Output, OutputOptions, ReadOptions, Source};
 
+use super::ahead::ahead;
 use super::bzip2::search::BlockSearch;
-
 use super::codec::{decode_into, decoder};
 use super::seekable::index::Index;
 use super::seekable::picked::Picked;
@@ -216,7 +216,7 @@ impl DecompressOptions {
         let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
         let mut items = Items { split, next: 0, job: &job, ended: false };
         loop {
-            output.map_ordered(&mut items, workers, |item, ticket| job.run(item, ticket))?;
+            job.run_all(&mut items, &output, workers)?;
             if let Some(error) = job.turns.as_ref().and_then(Turns::failure) {
                 return Err(error);
             }
@@ -312,6 +312,12 @@ struct Item {
     work: Result<Work>,
 }
 
+impl Item {
+    fn is_decoded(&self) -> bool {
+        matches!(self.work, Ok(Work::Decoded(_)))
+    }
+}
+
 impl Items<'_> {
     /// Starts again at `mark`, and no longer trusts the lengths of members.
     fn go_back(&mut self, mark: Mark) -> Result<()> {
@@ -351,6 +357,20 @@ struct Job<'j> {
 }
 
 impl Job<'_> {
+    /// Decodes and writes all that is left. What is decoded in order is decoded by one of the workers, and written by
+    /// the others.
+    fn run_all(&self, items: &mut Items<'_>, output: &Ordered, workers: usize) -> Result<()> {
+        let first = items.next();
+        let is_in_order = first.as_ref().is_some_and(Item::is_decoded);
+        let run = |item, ticket: &mut Ticket| self.run(item, ticket);
+        if is_in_order && workers > 1 {
+            return ahead(items, |rest| {
+                output.map_ordered(first.into_iter().chain(rest), workers - 1, run)
+            });
+        }
+        output.map_ordered(first.into_iter().chain(items), workers, run)
+    }
+
     fn run(&self, item: Item, ticket: &mut Ticket) -> Result<()> {
         let out = ticket.buffer();
         let failing = Failing(self);

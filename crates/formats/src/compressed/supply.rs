@@ -75,16 +75,28 @@ impl Supply {
         Ok(&self.held[self.taken..])
     }
 
-    /// Returns whatever has been read already; empty only at the end.
+    /// Returns whatever has been read already; empty only at the end. Nothing is copied.
     pub(super) fn some(&mut self) -> Result<&[u8]> {
-        self.peek(1)
+        if self.taken < self.held.len() {
+            return Ok(&self.held[self.taken..]);
+        }
+        self.reader.fill_buf().map_err(|error| Error::from_io(error, &self.path))
     }
 
     /// Consumes `len` bytes that were inspected.
     pub(super) fn consume(&mut self, len: usize) {
-        self.taken += len;
+        let held = len.min(self.held.len() - self.taken);
+        self.taken += held;
         self.offset += len as u64;
-        debug_assert!(self.taken <= self.held.len());
+        let of_block = len - held;
+        if of_block == 0 {
+            return;
+        }
+        // The reader has this block already, so it reads nothing.
+        if let (Some(kept), Ok(block)) = (&mut self.kept, self.reader.fill_buf()) {
+            kept.push(&block[..of_block]);
+        }
+        self.reader.consume(of_block);
     }
 
     /// Appends `len` bytes that were inspected to `target`.

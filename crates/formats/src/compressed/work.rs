@@ -14,8 +14,11 @@ pub(super) const MOST_DECODED: usize = 32 << 20;
 const _: () = assert!(MOST_DECODED as u64 == MOST_BLOCK);
 /// One item has at most this many compressed bytes: an incompressible block, and its frame.
 pub(super) const MOST_ENCODED: usize = MOST_DECODED + (1 << 20);
-/// Number of bytes decoded at a time where the order is fixed.
+/// Short frames are handed out together, up to this many bytes.
 pub(super) const STEP: usize = 1 << 20;
+/// Number of bytes decoded at a time where the order is fixed. A core's second cache holds them, so
+/// decoding them takes less time than in larger steps.
+pub(super) const STEP_IN_ORDER: usize = 256 << 10;
 
 /// What a worker gets.
 pub(super) enum Work {

@@ -1,12 +1,15 @@
 //! Finds the members of a gzip stream that record their length, and decodes the others.
 
-use flate2::{Crc, Decompress, FlushDecompress, Status};
+use flate2::{Decompress, FlushDecompress, Status};
+use libdeflater::Crc;
 
 use super::header::{Parsed, parse};
 use super::inflate::check;
 use super::{TRAILER, header};
 use crate::compressed::supply::{Supply, no_memory};
-use crate::compressed::work::{Encoded, MOST_DECODED, MOST_ENCODED, STEP, Split, Tally, Work};
+use crate::compressed::work::{
+    Encoded, MOST_DECODED, MOST_ENCODED, STEP, STEP_IN_ORDER, Split, Tally, Work,
+};
 use crate::error::Result;
 use crate::spare::Spare;
 
@@ -132,9 +135,9 @@ impl<'s> Splitter<'s> {
     /// Decodes the next bytes of a long member.
     fn go_on(&mut self, mut long: Long) -> Result<Work> {
         let mut bytes = self.spare.buffer();
-        bytes.try_reserve(STEP).map_err(|_| no_memory(self.supply.path()))?;
+        bytes.try_reserve(STEP_IN_ORDER).map_err(|_| no_memory(self.supply.path()))?;
         let mut ended = false;
-        while !ended && bytes.len() < STEP {
+        while !ended && bytes.len() < STEP_IN_ORDER {
             let packed = self.supply.some()?;
             if packed.is_empty() {
                 return Err(self.supply.truncated(long.offset, "member"));

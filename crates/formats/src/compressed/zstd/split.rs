@@ -5,7 +5,9 @@ use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer};
 use super::frame::{Header, MOST_HEADER, Start, Walk, Walked, start};
 use super::wrong;
 use crate::compressed::supply::{Supply, no_memory};
-use crate::compressed::work::{Encoded, MOST_DECODED, MOST_ENCODED, STEP, Split, Tally, Work};
+use crate::compressed::work::{
+    Encoded, MOST_DECODED, MOST_ENCODED, STEP_IN_ORDER, Split, Tally, Work,
+};
 use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
 
@@ -85,12 +87,12 @@ impl<'s> Splitter<'s> {
     fn go_on(&mut self, offset: u64) -> Result<Work> {
         let mut bytes = self.spare.buffer();
         let no_memory = || no_memory(self.supply.path());
-        bytes.try_reserve(STEP).map_err(|_| no_memory())?;
+        bytes.try_reserve(STEP_IN_ORDER).map_err(|_| no_memory())?;
         if self.context.is_none() {
             self.context = DCtx::try_create();
         }
         let Some(context) = &mut self.context else { return Err(no_memory()) };
-        while self.long.is_some() && bytes.len() < STEP {
+        while self.long.is_some() && bytes.len() < STEP_IN_ORDER {
             let packed = self.supply.some()?;
             if packed.is_empty() {
                 return Err(self.supply.truncated(offset, "frame"));
