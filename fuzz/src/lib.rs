@@ -30,7 +30,7 @@ use swath_formats::table::{self, Delimiter, HeaderLine, TableOptions};
 use swath_plan::checksums::Checksums;
 use swath_plan::segment::manifest::Manifest;
 use swath_profile::Kept;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 /// Decodes bytes in every way that a caller could.
 pub type Decode = fn(&[u8]);
@@ -77,11 +77,14 @@ pub fn manifest(bytes: &[u8]) {
 pub fn checksums(bytes: &[u8]) {
     let mut sealed = bytes.to_vec();
     if let Some((body, end)) = sealed.split_last_chunk_mut::<8>() {
-        *end = xxh3_64(body).to_le_bytes();
+        *end = XxHash3_64::oneshot(body).to_le_bytes();
     }
     for bytes in [bytes, &sealed] {
-        let Ok(sums) = Checksums::decode(bytes, xxh3_64) else { continue };
-        assert!(sums.encode(xxh3_64) == bytes, "other checksums came out of encoding");
+        let Ok(sums) = Checksums::decode(bytes, XxHash3_64::oneshot) else { continue };
+        assert!(
+            sums.encode(XxHash3_64::oneshot) == bytes,
+            "other checksums came out of encoding"
+        );
         let last = sums.len().checked_sub(1);
         let covers = last.is_none_or(|last| sums.chunk_at(last).is_some());
         assert!(covers && sums.chunk_at(sums.len()).is_none(), "{} bytes", sums.len());

@@ -19,12 +19,13 @@
 mod tree;
 
 use std::fmt::Write;
+use std::hash::Hasher as _;
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
 use swath::timeline::{Activity, Recorder};
 use swath::{ReadOptions, Report, Source};
-use xxhash_rust::xxh3::Xxh3;
+use twox_hash::XxHash3_64;
 
 use crate::error::{Error, Result};
 use crate::setters::setters;
@@ -152,9 +153,9 @@ impl ChecksumOptions {
         match algorithm {
             Algorithm::Crc32c => crc32c(source, options),
             Algorithm::Xxh3 => {
-                let mut hasher = Xxh3::new();
-                let (bytes, elapsed) = feed(source, options, |block| hasher.update(block))?;
-                let digest = hasher.digest().to_be_bytes().to_vec();
+                let mut hasher = XxHash3_64::new();
+                let (bytes, elapsed) = feed(source, options, |block| hasher.write(block))?;
+                let digest = hasher.finish().to_be_bytes().to_vec();
                 Ok(Checksum { digest, bytes, elapsed, report: None })
             }
             Algorithm::Blake3 => blake3(source, options),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use swath_os::mounts::Mount;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::error::{Error, Result};
 
@@ -67,7 +67,7 @@ impl Key {
         };
         let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '-' };
         let word: String = self.file_system.chars().take(WORD).map(plain).collect();
-        format!("{word}-{:016x}.toml", xxh3_64(stable.as_bytes()))
+        format!("{word}-{:016x}.toml", XxHash3_64::oneshot(stable.as_bytes()))
     }
 
     /// Why a profile of `self` does not fit here, if it does not.

@@ -22,7 +22,7 @@ use std::path::Path;
 
 pub use swath_plan::checksums::{CHUNK_SIZE, Checksums, ChecksumsError};
 use swath_plan::extent::Extent;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::heal::examine::{Copy, Examination};
@@ -80,7 +80,7 @@ pub fn of(source: impl Into<Source>) -> Result<Checksums> {
 ///
 /// As [`write`](fn@crate::write).
 pub fn save(path: impl AsRef<Path>, sums: &Checksums) -> Result<()> {
-    write(path, sums.encode(xxh3_64))?;
+    write(path, sums.encode(XxHash3_64::oneshot))?;
     Ok(())
 }
 
@@ -108,7 +108,7 @@ fn load_from(path: &Path) -> Result<Checksums> {
         return Err(error.detail(what).hint("pass a file that `swath manifest` has written"));
     }
     let bytes = crate::read::read(path)?;
-    Checksums::decode(&bytes, xxh3_64).map_err(|fault| {
+    Checksums::decode(&bytes, XxHash3_64::oneshot).map_err(|fault| {
         let hint = match fault {
             ChecksumsError::Magic | ChecksumsError::Version(_) | ChecksumsError::Kind(_) => {
                 "pass a file that `swath manifest` has written"
@@ -195,7 +195,7 @@ impl ReadOptions {
         let options = self.clone().with_chunk_size(chunk_size);
         let scanned = options.scan(
             source,
-            |chunk| vec![xxh3_64(chunk.bytes)],
+            |chunk| vec![XxHash3_64::oneshot(chunk.bytes)],
             |mut left, mut right| {
                 left.append(&mut right);
                 left

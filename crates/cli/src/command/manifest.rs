@@ -11,7 +11,7 @@ use serde::Serialize;
 use swath::manifest::{self, Checksums};
 use swath::sink::{FileKind, Replace};
 use swath::{Extent, OutputOptions, ReadOptions, WriteOptions};
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use super::target::{Target, exists, refused};
 use super::{Command, Outcome};
@@ -134,7 +134,7 @@ pub(super) fn target(from: &Input, to: Option<&Input>) -> Result<Target> {
 
 /// Writes checksums: to a file, completely or not at all, or to a stream.
 pub(super) fn save(target: &Target, sums: &Checksums, replace: Replace) -> Result<()> {
-    let bytes = sums.encode(xxh3_64);
+    let bytes = sums.encode(XxHash3_64::oneshot);
     match target {
         Target::Path(path) if !target.is_stream() => {
             let options = OutputOptions::new().with_replace(replace);

@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use xxhash_rust::xxh3::xxh3_128;
+use twox_hash::XxHash3_128;
 
 use super::dtype::Dtype;
 
@@ -76,7 +76,7 @@ impl<'de> Visitor<'de> for Members {
                     return Err(M::Error::custom(format!("duplicate member `{METADATA}`")));
                 }
                 text.metadata = members.next_value_seed(Strings(METADATA))?;
-            } else if !names.insert(xxh3_128(name.as_bytes())) {
+            } else if !names.insert(XxHash3_128::oneshot(name.as_bytes())) {
                 return Err(M::Error::custom(format!("duplicate tensor {name:?}")));
             } else {
                 let said = members.next_value_seed(Tensor(&name));

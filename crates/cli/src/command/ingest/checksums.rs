@@ -1,11 +1,12 @@
 //! A checksum of each file, one a line, while the next files are read.
 
+use std::hash::Hasher as _;
 use std::mem;
 
 use anyhow::Result;
 use serde::Serialize;
 use swath::ingest::{Files, IngestOptions, IngestReport, Part};
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use twox_hash::XxHash3_64;
 
 use crate::command::several::line;
 use crate::failure::describe_error;
@@ -21,7 +22,7 @@ pub(super) fn checksums(
     options: &IngestOptions,
     json: bool,
 ) -> Result<IngestReport> {
-    let mut lines = Lines { json, text: Vec::new(), hasher: Xxh3::new() };
+    let mut lines = Lines { json, text: Vec::new(), hasher: XxHash3_64::new() };
     let report = options.stream(files, |part| lines.add(&part))?;
     lines.flush()?;
     Ok(report)
@@ -31,7 +32,7 @@ pub(super) fn checksums(
 struct Lines {
     json: bool,
     text: Vec<u8>,
-    hasher: Xxh3,
+    hasher: XxHash3_64,
 }
 
 impl Lines {
@@ -50,16 +51,16 @@ impl Lines {
         }
         let digest = match (part.offset, part.is_last) {
             // Most files are one part and need no state.
-            (0, true) => xxh3_64(part.bytes),
+            (0, true) => XxHash3_64::oneshot(part.bytes),
             (offset, is_last) => {
                 if offset == 0 {
-                    self.hasher.reset();
+                    self.hasher = XxHash3_64::new();
                 }
-                self.hasher.update(part.bytes);
+                self.hasher.write(part.bytes);
                 if !is_last {
                     return Ok(());
                 }
-                self.hasher.digest()
+                self.hasher.finish()
             }
         };
         let path = part.path.as_os_str();

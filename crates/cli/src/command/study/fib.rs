@@ -14,7 +14,7 @@ use swath::sink::FileKind;
 use swath_study::cheerio;
 use swath_study::fib::{Fib as Tree, fill};
 use swath_study::forks::branch;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use super::pool;
 use crate::args::{
@@ -205,7 +205,7 @@ fn first_difference(args: &Fib, path: &Path, tree: &Tree) -> io::Result<Option<u
     let mut expected = Vec::new();
     for call in tree.serial() {
         fill(call.index, &mut bytes);
-        expected.push(xxh3_64(&bytes));
+        expected.push(XxHash3_64::oneshot(&bytes));
     }
     let mut actual = Vec::with_capacity(expected.len());
     while actual.len() < expected.len() {
@@ -213,7 +213,7 @@ fn first_difference(args: &Fib, path: &Path, tree: &Tree) -> io::Result<Option<u
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
             other => other?,
         }
-        actual.push(xxh3_64(&bytes));
+        actual.push(XxHash3_64::oneshot(&bytes));
     }
     expected.sort_unstable();
     actual.sort_unstable();

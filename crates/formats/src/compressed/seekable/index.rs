@@ -230,7 +230,7 @@ pub(crate) fn has_checksum(checksum: u32, packed: &[u8], plain: &[u8]) -> bool {
     match own {
         Some(own) => u32::from_le_bytes(*own) == checksum,
         None => {
-            xxhash_rust::xxh64::xxh64(plain, 0) & u64::from(u32::MAX) == u64::from(checksum)
+            twox_hash::XxHash64::oneshot(0, plain) & u64::from(u32::MAX) == u64::from(checksum)
         }
     }
 }

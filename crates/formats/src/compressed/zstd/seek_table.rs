@@ -10,7 +10,7 @@
 //!
 //! Source: zstd's `contrib/seekable_format/zstd_seekable_compression_format.md`.
 
-use xxhash_rust::xxh64::xxh64;
+use twox_hash::XxHash64;
 
 use crate::compressed::frame::{Frame, size32};
 
@@ -29,7 +29,7 @@ const RESERVED: u8 = 0x7c;
 pub(crate) fn guard(table: &[u8], plain: u64) -> Vec<u8> {
     let mut guard = GUARD.to_vec();
     guard.extend_from_slice(&plain.to_le_bytes());
-    guard.extend_from_slice(&xxh64(table, 0).to_le_bytes());
+    guard.extend_from_slice(&XxHash64::oneshot(0, table).to_le_bytes());
     guard
 }
 

@@ -9,7 +9,7 @@ use swath_plan::checksums::CHUNK_SIZE;
 use swath_plan::extent::Extent;
 use swath_plan::mirror::{Outcome, Request, Standing, Step};
 use swath_plan::schedule::Nanos;
-use xxhash_rust::xxh3::xxh3_64;
+use twox_hash::XxHash3_64;
 
 use super::group::{Group, Member, Shared};
 use super::steps::{room_for, sum_in_steps};
@@ -250,7 +250,7 @@ impl Shared {
             Trouble { outcome: Outcome::Changed, error }
         };
         match &self.verify {
-            Verify::Manifest(sums) => is_known(sums, extent, xxh3_64(bytes)),
+            Verify::Manifest(sums) => is_known(sums, extent, XxHash3_64::oneshot(bytes)),
             Verify::Vote => Ok(()),
             // Another read of it found that out.
             Verify::None if self.mirrors().standing(copy) == Standing::Gone => {

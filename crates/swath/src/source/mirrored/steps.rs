@@ -1,8 +1,10 @@
 //! Chunks of any length, in memory of limited size: the length of a chunk comes from a manifest,
 //! a few bytes that an attacker may have written.
 
+use std::hash::Hasher as _;
+
 use swath_plan::extent::Extent;
-use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+use twox_hash::XxHash3_64;
 
 /// Bytes of a chunk that are held at a time.
 const STEP: usize = 4 << 20;
@@ -26,19 +28,19 @@ pub(crate) fn sum_in_steps<E>(
         && let Some(whole) = room.get_mut(..len)
     {
         fill(whole, chunk.offset())?;
-        return Ok(xxh3_64(whole));
+        return Ok(XxHash3_64::oneshot(whole));
     }
-    let mut sum = Xxh3::new();
+    let mut sum = XxHash3_64::new();
     let mut at = chunk.offset();
     while at < chunk.end() {
         let left = usize::try_from(chunk.end() - at).unwrap_or(usize::MAX);
         let len = left.min(room.len());
         let step = &mut room[..len];
         fill(step, at)?;
-        sum.update(step);
+        sum.write(step);
         at += len as u64;
     }
-    Ok(sum.digest())
+    Ok(sum.finish())
 }
 
 #[cfg(test)]
@@ -57,7 +59,7 @@ mod tests {
                 seen.extend_from_slice(step);
                 Ok::<(), ()>(())
             });
-            assert_eq!(sum, Ok(xxh3_64(&bytes[100..])), "{room}");
+            assert_eq!(sum, Ok(XxHash3_64::oneshot(&bytes[100..])), "{room}");
             assert_eq!(seen, &bytes[100..], "{room}");
         }
         assert_eq!(sum_in_steps(chunk, &mut [0; 16], |_, at| Err(at)), Err(100));
