@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -50,8 +51,12 @@ pub(super) fn each(
     })
 }
 
+/// A file up to this length keeps a thread only for a moment.
+const SHORT: u64 = 1 << 20;
+
 /// As [`each`], in two steps: `compute` on several threads at once, then `show` in the order of the inputs,
-/// on this one.
+/// on this one. While a result is missing, this thread computes those of short files: to wake it for each would take as
+/// long as the work.
 pub(super) fn each_of_several<T: Send>(
     inputs: &[Input],
     threads: usize,
@@ -81,12 +86,21 @@ pub(super) fn each_of_several<T: Send>(
         let mut order = 0..;
         let outcome = each(inputs, json, |input| {
             let index = order.next().unwrap_or(usize::MAX);
-            while !early.contains_key(&index) {
-                let Ok((index, result)) = results.recv() else { break };
-                early.insert(index, result);
-            }
-            // Without a single thread, it is computed here.
-            let result = early.remove(&index).unwrap_or_else(|| compute(input));
+            let result = loop {
+                early.extend(results.try_iter());
+                if let Some(result) = early.remove(&index) {
+                    break result;
+                }
+                if let Some((at, short)) = claim_short(inputs, &next) {
+                    early.insert(at, compute(short));
+                    continue;
+                }
+                match results.recv() {
+                    Ok((at, result)) => early.insert(at, result),
+                    // Without a single thread, it is computed here.
+                    Err(_) => break compute(input),
+                };
+            };
             show(input, result?)
         });
         is_over.store(true, Ordering::Relaxed);
@@ -105,6 +119,22 @@ fn claim<'i>(
     }
     let index = next.fetch_add(1, Ordering::Relaxed);
     Some((index, inputs.get(index)?))
+}
+
+/// The next input, if it is a short file.
+fn claim_short<'i>(inputs: &'i [Input], next: &AtomicUsize) -> Option<(usize, &'i Input)> {
+    loop {
+        let index = next.load(Ordering::Relaxed);
+        let input = inputs.get(index)?;
+        let facts = fs::metadata(input.path()?).ok()?;
+        if !facts.is_file() || facts.len() > SHORT {
+            return None;
+        }
+        if next.compare_exchange(index, index + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        {
+            return Some((index, input));
+        }
+    }
 }
 
 /// Returns the line `value  path` as the standard tools print it: a path with a newline or a
@@ -193,6 +223,37 @@ mod tests {
         }
         let fails = |_: &Input, _| Err(OutputError::from(io::Error::other("full")).into());
         assert!(each_of_several(&inputs, 2, false, |_| Ok(()), fails).is_err());
+    }
+
+    #[test]
+    fn short_files_are_claimed_once_each_and_others_are_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let named = |name: &str| Input::Path(folder.path().join(name));
+        for (name, len) in [("a", 0), ("b", SHORT), ("c", SHORT + 1)] {
+            let file = fs::File::create(folder.path().join(name)).expect("it is created");
+            file.set_len(len).expect("it has that length");
+        }
+        let inputs = [named("a"), named("b"), named("c"), named("a")];
+        let next = AtomicUsize::new(0);
+        let mut claim = || claim_short(&inputs, &next).map(|(at, _)| at);
+        assert_eq!([claim(), claim(), claim(), claim()], [Some(0), Some(1), None, None]);
+        for other in [Input::Stdin, named(""), named("none"), Input::Path("/dev/null".into())] {
+            assert_eq!(claim_short(&[other], &AtomicUsize::new(0)).map(|(at, _)| at), None);
+        }
+        for threads in [0, 1, 4] {
+            let inputs: Vec<Input> = (0..200).map(|_| named("a")).collect();
+            let computed = AtomicUsize::new(0);
+            let compute = |_: &Input| Ok(computed.fetch_add(1, Ordering::Relaxed));
+            let mut shown = Vec::new();
+            let show = |_: &Input, at| {
+                shown.push(at);
+                Ok(())
+            };
+            let outcome = each_of_several(&inputs, threads, false, compute, show);
+            assert_eq!(outcome.expect("nothing is printed"), Outcome::Done);
+            shown.sort_unstable();
+            assert_eq!(shown, (0..200).collect::<Vec<_>>(), "{threads} threads");
+        }
     }
 
     #[test]
