@@ -36,6 +36,8 @@ pub(super) struct Rules {
     plain: Option<Bounds>,
     /// Limits for plain lines with a value.
     plain_values: Option<Range>,
+    /// Whether lines have a value each, and nothing else to check.
+    is_plain_array: bool,
 }
 
 impl Rules {
@@ -57,16 +59,18 @@ impl Rules {
         } else {
             None
         };
+        let is_number = matches!(header.field, Field::Real | Field::Integer | Field::Unsigned);
+        let is_array = header.layout == Layout::Array;
         // So does a diagonal that must be empty.
-        let has_plain_values =
-            matches!(header.field, Field::Real | Field::Integer | Field::Unsigned)
-                && header.layout != Layout::Array
-                && (header.symmetry == Symmetry::General
-                    || header.symmetry == Symmetry::Symmetric
-                        && job.options.strictness == Strictness::Permissive);
+        let has_plain_values = is_number
+            && !is_array
+            && (header.symmetry == Symmetry::General
+                || header.symmetry == Symmetry::Symmetric
+                    && job.options.strictness == Strictness::Permissive);
         let range = Range { base: u64::from(job.base()), rows, columns };
         Self {
             plain_values: has_plain_values.then_some(range),
+            is_plain_array: is_array && is_number && header.symmetry == Symmetry::General,
             layout: header.layout,
             field: header.field,
             symmetry: header.symmetry,
@@ -135,8 +139,8 @@ impl<'r, 'b> Entries<'r, 'b> {
         target: &mut Target<'_, I, V>,
     ) -> Result<usize, Failure> {
         const FEW: usize = 4;
-        let may_be_plain = self.rules.plain.is_some()
-            || self.rules.plain_values.is_some() && plain::is_known::<V>();
+        let has_values = self.rules.plain_values.is_some() || self.rules.is_plain_array;
+        let may_be_plain = self.rules.plain.is_some() || has_values && plain::is_known::<V>();
         let (mut filled, mut patience) = (0, FEW);
         while filled < target.rows.len() {
             let slowly = if may_be_plain { patience } else { usize::MAX };
@@ -159,6 +163,9 @@ impl<'r, 'b> Entries<'r, 'b> {
         target: &mut Target<'_, I, V>,
         filled: usize,
     ) -> usize {
+        if self.rules.is_plain_array {
+            return self.fill_array(target, filled);
+        }
         let Some(bounds) = self.rules.plain else { return self.fill_values(target, filled) };
         let rows = I::narrow(&mut target.rows[filled..]);
         let columns = I::narrow(&mut target.columns[filled..]);
@@ -185,6 +192,40 @@ impl<'r, 'b> Entries<'r, 'b> {
         let (lines, end) = self.plain.fill(text, range, target, filled);
         self.cursor.at += end;
         lines
+    }
+
+    /// Appends plain values of an array to the `filled` entries of `target`.
+    fn fill_array<I: Id, V: Value>(
+        &mut self,
+        target: &mut Target<'_, I, V>,
+        filled: usize,
+    ) -> usize {
+        let Rules { rows, columns, .. } = *self.rules;
+        let (mut row, mut column) = self.place;
+        if !plain::is_known::<V>() || I::from_u64(rows.max(columns)).is_none() {
+            return 0;
+        }
+        // The file may have more values than places.
+        let places = u128::from(columns.saturating_sub(column)) * u128::from(rows);
+        let places = places.saturating_sub(u128::from(row));
+        let values = &mut target.values[filled..];
+        let room = values.len().min(usize::try_from(places).unwrap_or(usize::MAX));
+        let text = self.cursor.bytes.get(self.cursor.at..).unwrap_or_default();
+        let (count, end) = self.plain.fill_array(text, &mut values[..room]);
+        self.cursor.at += end;
+        let ids = target.rows[filled..].iter_mut().zip(&mut target.columns[filled..]);
+        for (to_row, to_column) in ids.take(count) {
+            let Some((first, second)) = I::from_u64(row).zip(I::from_u64(column)) else {
+                break;
+            };
+            (*to_row, *to_column) = (first, second);
+            row += 1;
+            if row == rows {
+                (row, column) = (0, column + 1);
+            }
+        }
+        self.place = (row, column);
+        count
     }
 
     /// Returns the next entry, with its ids in their type.

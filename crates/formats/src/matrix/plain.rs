@@ -85,6 +85,46 @@ impl Plain {
         }
     }
 
+    /// Parses the lines with one value each at the beginning of `text` into `values`. Returns their number, and where
+    /// the next line begins.
+    pub(super) fn fill_array<V: Value>(
+        &mut self,
+        text: &[u8],
+        values: &mut [V],
+    ) -> (usize, usize) {
+        let (mut lines, mut at) = (0, 0);
+        loop {
+            let piece = &text[at..text.len().min(at + PIECE)];
+            let looked_at = self.split_array(piece, values.len() - lines);
+            let tokens = Tokens { text: piece, starts: &self.from[0], ends: &self.to[0] };
+            let taken = parse_values(tokens, &mut values[lines..][..looked_at]);
+            if taken > 0 {
+                (lines, at) = (lines + taken, at + self.to[0][taken - 1] as usize + 1);
+            }
+            if taken == 0 || taken < looked_at || at >= text.len() {
+                return (lines, at);
+            }
+        }
+    }
+
+    /// Finds the lines of one word; returns their number, at most `room`.
+    fn split_array(&mut self, text: &[u8], room: usize) -> usize {
+        self.ends.clear();
+        self.ends.find(text, 0, b' ');
+        let ends = self.ends.as_slice();
+        let ends = &ends[..ends.len().min(room)];
+        let count =
+            ends.iter().position(|&end| text[end as usize] != b'\n').unwrap_or(ends.len());
+        let (from, to) = (&mut self.from[0], &mut self.to[0]);
+        to.clear();
+        to.extend_from_slice(&ends[..count]);
+        from.clear();
+        from.push(0);
+        from.extend(to.iter().map(|end| end + 1));
+        from.truncate(count);
+        count
+    }
+
     /// Parses one piece: how many lines were stored, where they end, and whether that was all.
     fn piece<I: Id, V: Value>(
         &mut self,
