@@ -110,14 +110,14 @@ def one_tensor(data: Path) -> Case:
 
     case = Case("one tensor of 4 kB, warm", [path])
     case.repeats = 1000
-    case.add("swath.read_safetensors", lambda: swath.read_safetensors(name), is_it)
+    case.add("swath.load_safetensors", lambda: swath.load_safetensors(name), is_it)
     try:
         from safetensors.numpy import load_file
     except ImportError as error:
         case.absent["load_file"] = str(error)
     else:
         case.add("load_file", lambda: load_file(name), is_it)
-    case.goal("swath.read_safetensors", "load_file", 1)
+    case.goal("swath.load_safetensors", "load_file", 1)
     return case
 
 

@@ -19,7 +19,7 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, PageCache, READ_SIZE, Reuse, SMALL, small_reason};
 
 use crate::buffer::{Buffer, aligned_vec};
-use crate::engine::fill::fill_buffered;
+use crate::engine::fill::{fill_buffered, fill_cached};
 use crate::engine::patience::Patience;
 use crate::engine::stream::{STREAM_SIZE, Stream, report};
 use crate::error::{Error, Operation, Reason, Result};
@@ -124,9 +124,14 @@ impl ReadOptions {
                 let extent = options.extent_of(&source, len)?;
                 self.refuse_map(&source)?;
                 if self.is_small(extent) {
-                    let report = self.in_one_read(&source, extent, |tally, observer| {
-                        fill_small(&source, extent, target, tally, observer)
-                    })?;
+                    let reason = small_reason(extent.len(), &self.tuning());
+                    let report =
+                        self.in_one_read(&source, extent, &reason, |tally, observer| {
+                            fill_small(&source, extent, target, tally, observer)
+                        })?;
+                    return Ok(clock.stop(report));
+                }
+                if let Some(report) = self.at_once(&source, extent, target)? {
                     return Ok(clock.stop(report));
                 }
                 let leases = Leases::of_slice(target);
@@ -183,12 +188,44 @@ impl ReadOptions {
 
     /// Whether the options want nothing that a single read would not do.
     fn is_small(&self, extent: Extent) -> bool {
-        self.wishes.take_one_read(extent.len(), self.tuning().small_bytes())
+        self.wants_one_read(extent, self.tuning().small_bytes())
+    }
+
+    /// Whether `extent` has at most `most` bytes, and the options want nothing that a single read would not do.
+    fn wants_one_read(&self, extent: Extent, most: u64) -> bool {
+        self.wishes.take_one_read(extent.len(), most)
             && matches!(self.wishes.page_cache, PageCache::Auto | PageCache::Keep)
             && self.wishes.reuse == Reuse::Unknown
             && self.rate_bytes_per_s.is_none()
             && self.io_priority.is_none()
             && self.advice == Advice::None
+    }
+
+    /// Reads what is in the page cache in one call, without asking first whether it is there. `None` if it is not, or if
+    /// it is longer than one read.
+    fn at_once(
+        &self,
+        source: &Opened,
+        extent: Extent,
+        target: &mut [u8],
+    ) -> Result<Option<Report>> {
+        let wishes = &self.wishes;
+        let is_open = wishes.workers <= 1 && wishes.chunk_size == 0 && wishes.queue_depth == 0;
+        let Some(file) = source.file() else { return Ok(None) };
+        // A timeline would show the bytes twice if they are not there.
+        if !is_open || self.timeline().is_some() || !self.wants_one_read(extent, READ_SIZE) {
+            return Ok(None);
+        }
+        self.observer(extent).check(source.name(), extent)?;
+        if fill_cached(file, extent.offset(), target) < target.len() {
+            return Ok(None);
+        }
+        let reason = "all of it in the page cache: one read, no thread";
+        let done = self.in_one_read(source, extent, reason, |tally, _| {
+            tally.calls += 1;
+            Ok(())
+        });
+        done.map(Some)
     }
 
     /// Reads at once what is so small that `read` takes one call, with as little as possible
@@ -197,10 +234,10 @@ impl ReadOptions {
         &self,
         source: &Opened,
         extent: Extent,
+        reason: &str,
         read: impl FnOnce(&mut Tally, &Observer) -> Result<()>,
     ) -> Result<Report> {
-        let reason = small_reason(extent.len(), &self.tuning());
-        let mut report = Report::serial(&reason, READ_SIZE);
+        let mut report = Report::serial(reason, READ_SIZE);
         report.profile = self.profile_name();
         let (observer, mut tally) = (self.observer(extent), Tally::default());
         observer.check(source.name(), extent)?;
@@ -223,7 +260,8 @@ impl ReadOptions {
     ) -> Result<Loaded> {
         if self.is_small(extent) {
             let mut buffer = Buffer::default();
-            let report = self.in_one_read(&source, extent, |tally, observer| {
+            let reason = small_reason(extent.len(), &self.tuning());
+            let report = self.in_one_read(&source, extent, &reason, |tally, observer| {
                 buffer = read_small(&source, extent, tally, observer)?;
                 Ok(())
             })?;

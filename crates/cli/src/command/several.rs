@@ -235,7 +235,7 @@ mod tests {
         }
         let inputs = [named("a"), named("b"), named("c"), named("a")];
         let next = AtomicUsize::new(0);
-        let mut claim = || claim_short(&inputs, &next).map(|(at, _)| at);
+        let claim = || claim_short(&inputs, &next).map(|(at, _)| at);
         assert_eq!([claim(), claim(), claim(), claim()], [Some(0), Some(1), None, None]);
         for other in [Input::Stdin, named(""), named("none"), Input::Path("/dev/null".into())] {
             assert_eq!(claim_short(&[other], &AtomicUsize::new(0)).map(|(at, _)| at), None);

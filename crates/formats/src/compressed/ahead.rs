@@ -62,12 +62,12 @@ mod tests {
 
     #[test]
     fn items_come_in_order_and_the_rest_stays() {
-        let mut numbers = 0..1_000_u32;
-        let taken: Vec<u32> = ahead(&mut numbers, |items| items.take(10).collect());
+        let mut numbers = 0..1_000_usize;
+        let taken: Vec<usize> = ahead(&mut numbers, |items| items.take(10).collect());
         assert_eq!(taken, (0..10).collect::<Vec<_>>());
         let next = numbers.next().expect("many are left");
-        assert!((11..=10 + WAITING as u32 + 2).contains(&next), "{next}");
-        let rest: Vec<u32> = ahead(&mut numbers, |items| items.collect());
+        assert!((11..=10 + WAITING + 2).contains(&next), "{next}");
+        let rest: Vec<usize> = ahead(&mut numbers, |items| items.collect());
         assert_eq!(rest, (next + 1..1_000).collect::<Vec<_>>());
     }
 

@@ -3,9 +3,11 @@
 //! Short reads and interrupts are handled here; the result is complete, or an error with its
 //! bytes.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, IoSliceMut};
 use std::num::NonZeroU64;
 
+use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use swath_os::map::Map;
 use swath_os::memory::{Pages, WriteLease};
 use swath_plan::extent::Extent;
@@ -303,6 +305,18 @@ fn said(source: &Opened, error: io::Error) -> Error {
             };
             let told = Error::new(Operation::Read, reason, source.name());
             told.caused_by(error).hint(trouble.hint())
+        }
+    }
+}
+
+/// Reads what the page cache has of `target` from its start, and waits for no device. 0 also after an error, which the
+/// next way of reading reports.
+pub(crate) fn fill_cached(file: &File, offset: u64, target: &mut [u8]) -> usize {
+    loop {
+        let mut parts = [IoSliceMut::new(target)];
+        match preadv2(file, &mut parts, offset, ReadWriteFlags::NOWAIT) {
+            Err(Errno::INTR) => {}
+            other => return other.unwrap_or(0),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Inspects a source once, so that the policy can decide how to read it.
 
 use std::fs::File;
+use std::num::NonZeroU64;
 use std::sync::OnceLock;
 
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::machine;
-use swath_os::residency::residency;
+use swath_os::residency::residency_of_part;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Engine, Facts, PageCache, SMALL, Storage};
@@ -82,8 +83,9 @@ fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
     for window in window::windows(extent).take(most) {
         let (mut cached, mut seen) = (0, 0);
         for sample in window::samples(window) {
+            let Some(len) = NonZeroU64::new(sample.len()) else { continue };
             // EPERM means unknown: then `mincore` would claim that everything is resident.
-            let Ok(pages) = residency(file, sample.offset(), sample.len()) else {
+            let Ok(pages) = residency_of_part(file, sample.offset(), len) else {
                 return known;
             };
             cached += pages.cached_pages;

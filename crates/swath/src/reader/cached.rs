@@ -1,14 +1,14 @@
 //! Blocks that are in the page cache: the consumer's own thread reads them sooner than another one could hand
 //! them over, into memory that stays in its core's cache.
 
-use std::io::IoSliceMut;
+use std::num::NonZeroUsize;
 
-use rustix::io::{Errno, ReadWriteFlags, preadv2};
 use swath_plan::extent::Extent;
 use swath_plan::policy::Engine;
 
 use super::{FIRST, Reader};
 use crate::buffer::Buffer;
+use crate::engine::fill::fill_cached;
 use crate::error::Result;
 use crate::timeline::Activity;
 
@@ -33,20 +33,11 @@ impl Reader {
             _ => self.source.block(&self.options.pool, len)?,
         };
         block.narrow(0, len);
-        let came = self.observer.hooks().record(Activity::Read, name, extent, || {
-            loop {
-                let mut parts = [IoSliceMut::new(&mut block)];
-                match preadv2(file, &mut parts, extent.offset(), ReadWriteFlags::NOWAIT) {
-                    Err(Errno::INTR) => {}
-                    other => break other,
-                }
-            }
+        let hooks = self.observer.hooks();
+        let came = hooks.record(Activity::Read, name, extent, || {
+            NonZeroUsize::new(fill_cached(file, extent.offset(), &mut block)).ok_or(())
         });
-        // An error is left to the next way of reading, which reports it.
-        let came = came.unwrap_or(0);
-        if came == 0 {
-            return Ok(None);
-        }
+        let Ok(came) = came.map(NonZeroUsize::get) else { return Ok(None) };
         block.narrow(0, came);
         self.observer.delivered(came as u64);
         Ok(Some(block))
