@@ -8,8 +8,15 @@ use swath::machine::memory_at_hand;
 use super::options::BatchOptions;
 use crate::share::workers;
 
-/// Blocks that each worker parses in a round of a stream.
+/// Blocks that each worker parses in the first round of a stream.
 const BLOCKS: u64 = 4;
+/// A round has at most this many times as many bytes of text as the first.
+const MOST_ROUNDS: u64 = 16;
+/// Bytes of values in a round: between two rounds workers wait for each other.
+const VALUES: u64 = 32 << 20;
+/// The values of so many rounds are in memory: of the one that is parsed, the one that is taken, and what the caller makes
+/// of that.
+const TIMES: u64 = 3;
 /// Bytes of a block, if the options do not say otherwise.
 const BLOCK_SIZE: u64 = 1 << 20;
 /// Bytes of memory for a byte of text while it is parsed: itself, and values in buffers that grow by
@@ -39,10 +46,48 @@ pub(super) fn fitted(options: &BatchOptions, len: u64) -> ReadOptions {
 }
 
 /// Returns the bytes of text in a round of a stream, of texts of up to `len` bytes.
-pub(super) fn round(options: &BatchOptions, len: u64) -> u64 {
+fn round(options: &BatchOptions, len: u64) -> u64 {
     let wanted = BLOCKS.saturating_mul(workers(options.read.workers()) as u64);
     let most = Fit { wanted, times: PARSED, len }.blocks(options, memory_at_hand);
     most.saturating_mul(block_size(options))
+}
+
+/// How long the rounds of a stream are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rounds {
+    /// Bytes of text in the first one, whatever the values are.
+    first: u64,
+    /// Bytes of text in any other, at most.
+    most: u64,
+    /// Bytes of values in the others, if those of the next are like those of the last.
+    values: u64,
+    /// Bytes of text in the next one.
+    pub(super) next: u64,
+}
+
+impl Rounds {
+    /// The rounds of texts of up to `len` bytes, of which a byte becomes at most `times` bytes of values.
+    pub(super) fn of(options: &BatchOptions, len: u64, times: u64) -> Self {
+        let first = round(options, len);
+        // A short text is one round.
+        let at_hand = if len <= first { 0 } else { memory_at_hand().unwrap_or(u64::MAX) };
+        Self::within(first, at_hand / TIMES, times)
+    }
+
+    /// The rounds of which no values, whatever they are, take more than `room`, except those of the first.
+    fn within(first: u64, room: u64, times: u64) -> Self {
+        let most = (room / times.max(1)).min(first.saturating_mul(MOST_ROUNDS)).max(first);
+        Self { first, most, values: VALUES.min(room), next: first }
+    }
+
+    /// Takes the next one as long as its values may be, from those of a text of `len` bytes.
+    pub(super) fn learn(&mut self, len: u64, values: u64) {
+        let fitting = u128::from(self.values) * u128::from(len) / u128::from(values.max(1));
+        // One text says little about the next.
+        let most = self.most.min(self.next.saturating_mul(4));
+        let fitting = u64::try_from(fitting).unwrap_or(u64::MAX).min(most);
+        self.next = (fitting / self.first).max(1).saturating_mul(self.first);
+    }
 }
 
 /// Returns how far before the last byte that was read a worker may read: each has a block, and a round
@@ -82,6 +127,31 @@ fn block_size(options: &BatchOptions) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounds_grow_as_far_as_their_values_may() {
+        let rounds = |room, times| Rounds::within(8 << 20, room, times);
+        let next = |rounds: &mut Rounds, len: u64, values: u64| {
+            rounds.learn(len << 20, values << 20);
+            rounds.next >> 20
+        };
+        let mut free = rounds(1 << 30, 4);
+        // A tenth of the text: four times as long each time, up to 16 times.
+        assert_eq!([8, 32, 128].map(|len| next(&mut free, len, len / 8)), [32, 128, 128]);
+        // As much as the text; then more than may be.
+        assert_eq!(
+            [(128, 128), (32, 32), (32, 64)].map(|(l, v)| next(&mut free, l, v)),
+            [32, 32, 16]
+        );
+        assert_eq!([(16, 1600), (8, 0)].map(|(l, v)| next(&mut free, l, v)), [8, 32]);
+        // Values that may be 4 times the text have room for those of 20 MiB.
+        let mut little = rounds(80 << 20, 4);
+        assert_eq!(next(&mut little, 8, 1), 16);
+        assert_eq!(next(&mut rounds(0, 4), 8, 1), 8);
+        let mut long = Rounds::within(u64::MAX, 1, 1);
+        long.learn(u64::MAX, 1);
+        assert_eq!(long.next, u64::MAX);
+    }
 
     #[test]
     fn blocks_are_as_many_as_there_is_memory_for_and_at_least_one() {

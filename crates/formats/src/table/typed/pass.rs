@@ -10,6 +10,7 @@
 //! The record that is open where a block begins belongs to the block in which it ends. Its first
 //! bytes are kept until then.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -166,6 +167,8 @@ impl<'p> Pass<'p> {
         records.map_blocks(piece).map(drop)
     }
 
+    /// A newline may be part of a record. Lines that begin in the wanted extent are read, and those after them only as
+    /// long as the record goes on that is open there.
     fn long_lines(
         &self,
         reached: &Mutex<Reached>,
@@ -175,16 +178,39 @@ impl<'p> Pass<'p> {
             let mut reached = reached.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(self.turn(&looked, &mut reached))
         };
-        let map = |block: Block<'_>, turn: Turn| self.map(block, turn, each);
-        self.records(self.data)
-            .map_blocks_in_turn(|block| Ok(self.look(block)), turn, map)
-            .map(drop)
+        let blocks = AtomicU64::new(0);
+        let (mut from, mut to, mut more) = (self.data, self.wanted.end(), self.block_size());
+        loop {
+            // Relaxed: the end of a pass orders it before the next one.
+            let before = blocks.load(Ordering::Relaxed);
+            let map = |mut block: Block<'_>, turn: Turn| {
+                block.index += before;
+                blocks.fetch_max(block.index + 1, Ordering::Relaxed);
+                self.map(block, turn, each)
+            };
+            let records = self.records(self.data);
+            let is_last = to >= self.input.len();
+            let records = match from == self.data && is_last {
+                true => records,
+                false => records.with_starting_in(Extent::between(from, to)),
+            };
+            records.map_blocks_in_turn(|block| Ok(self.look(block)), turn, map)?;
+            let open = reached.lock().unwrap_or_else(PoisonError::into_inner).open;
+            if is_last || open >= self.wanted.end() {
+                return Ok(());
+            }
+            (from, to) = (to, to.saturating_add(more));
+            more = more.saturating_mul(2);
+        }
+    }
+
+    fn block_size(&self) -> u64 {
+        if self.block_size == 0 { BLOCK_SIZE } else { self.block_size }
     }
 
     fn records(&self, from: u64) -> swath::Records<'static> {
         let read = self.read.clone().without_extent().with_offset(from);
-        let size = if self.block_size == 0 { BLOCK_SIZE } else { self.block_size };
-        read.records(self.input.source()).with_block_size(size)
+        read.records(self.input.source()).with_block_size(self.block_size())
     }
 
     fn look(&self, block: Block<'_>) -> Looked {

@@ -57,6 +57,20 @@ pub(super) struct Plan {
 }
 
 impl Plan {
+    /// Returns how many bytes of values a byte of text becomes at most.
+    pub(super) fn most_values(&self) -> u64 {
+        /// Bytes of a value in the widest type, or of the place of a text, and its bit for a missing one.
+        const WIDEST: usize = 9;
+        let Shape { dialect, columns, ragged, .. } = &self.shape;
+        // Between its fields, and after the last, a record has a byte for each.
+        let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
+        let has_all = has_ends && *ragged != Ragged::Pad;
+        let least = if has_all { (*columns).max(1) } else { 1 };
+        let values = WIDEST * (self.columns.len() + usize::from(self.file_column.is_some()));
+        // A text has its bytes beside its place; memory grows by more than is needed.
+        2 + values.div_ceil(least) as u64
+    }
+
     pub(super) fn new(path: &Path, options: &BatchOptions, head: &Head) -> Result<Self> {
         let lookup = Lookup::new(&head.names, options);
         let invalid = |detail: String| Error::reading(path, FormatReason::Invalid, detail);

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use swath::{CancelToken, Extent, Source};
+use swath::{CancelToken, Extent, ReadOptions, Source};
 
 use super::fit;
 use super::options::BatchOptions;
@@ -50,8 +50,9 @@ pub(super) struct Rounds {
     /// parsed yet.
     record: u64,
     next: u64,
-    /// Bytes of text in a round.
-    size: u64,
+    size: fit::Rounds,
+    /// How to read those.
+    read: ReadOptions,
     /// Ends the round that is being parsed, and no other read.
     token: CancelToken,
 }
@@ -94,8 +95,12 @@ impl Rounds {
             table.plan.keep(&kinds);
         }
         let len = if pipe.is_some() { u64::MAX } else { table.longest() };
-        let (rows, file, size) = (0, 0, fit::round(&options, len));
-        let rounds = Self { table, pipe, kinds, schema, rows, file, record, next, size, token };
+        let (rows, file, size) =
+            (0, 0, fit::Rounds::of(&options, len, table.plan.most_values()));
+        // Once: to ask for the memory at hand takes half a millisecond.
+        let read = fit::fitted(&options, size.next);
+        let rounds =
+            Self { table, pipe, kinds, schema, rows, file, record, next, size, read, token };
         Ok((rounds, report))
     }
 
@@ -145,7 +150,7 @@ impl Rounds {
             }
         }
         let whole = self.table.wanted[self.file];
-        let end = self.next.saturating_add(self.size).min(whole.end());
+        let end = self.next.saturating_add(self.size.next).min(whole.end());
         let (mut blocks, record) = self.blocks(Extent::between(self.next, end))?;
         blocks.sort_unstable_by_key(|&(index, _)| index);
         let mut made = Vec::with_capacity(blocks.len());
@@ -153,8 +158,14 @@ impl Rounds {
             self.rows += block.rows as u64;
             made.push(self.made(block)?);
         }
-        self.record = record;
-        self.next = end.max(record);
+        let end = end.max(record);
+        // A pipe is read in parts of their own length.
+        if self.pipe.is_none() {
+            let batches = made.iter().filter_map(|made: &Made| made.batch.as_ref());
+            let values: usize = batches.map(RecordBatch::get_array_memory_size).sum();
+            self.size.learn(end - self.next, values as u64);
+        }
+        (self.record, self.next) = (record, end);
         Ok(Some(made))
     }
 
@@ -179,9 +190,8 @@ impl Rounds {
         let parser = Parser::new(&self.table.plan, &self.table.guesses);
         let which: Vec<usize> = (0..self.kinds.len()).collect();
         let done = Mutex::new((Vec::new(), self.record));
-        let read = fit::fitted(&self.table.options, wanted.len());
         let pass = self.table.pass(self.file);
-        let pass = Pass { data: self.record, wanted, read: &read, ..pass };
+        let pass = Pass { data: self.record, wanted, read: &self.read, ..pass };
         pass.each(&|piece: Piece<'_>| {
             let problem = |problem| self.table.error(self.file, problem);
             let block = parser.block(&piece, &which).map_err(problem)?;
