@@ -81,10 +81,7 @@ pub fn checksums(bytes: &[u8]) {
     }
     for bytes in [bytes, &sealed] {
         let Ok(sums) = Checksums::decode(bytes, XxHash3_64::oneshot) else { continue };
-        assert!(
-            sums.encode(XxHash3_64::oneshot) == bytes,
-            "other checksums came out of encoding"
-        );
+        assert!(sums.encode(XxHash3_64::oneshot) == bytes, "other checksums came of it");
         let last = sums.len().checked_sub(1);
         let covers = last.is_none_or(|last| sums.chunk_at(last).is_some());
         assert!(covers && sums.chunk_at(sums.len()).is_none(), "{} bytes", sums.len());

@@ -335,7 +335,30 @@ def matrix_cases(data: Path, quick: bool, _: Library | None) -> list[Case]:
             case.absent["fast_matrix_market"] = str(error)
         case.goal("swath.read_mtx", "fast_matrix_market", 12)
         cases.append(case)
+    cases.append(dense_case(data, 5_000_000 // (50 if quick else 1)))
     return cases
+
+
+def dense_case(data: Path, entries: int) -> Case:
+    import scipy.io
+
+    path = data / f"dense-{entries}.mtx"
+    values = np.random.default_rng(6).standard_normal(entries)
+    if not path.exists():
+        with open(path, "w") as file:
+            file.write(f"%%MatrixMarket matrix array real general\n{entries // 500} 500\n")
+            np.savetxt(file, values, fmt="%.17g")
+
+    def is_it(found: Any) -> bool:
+        # Coordinates in the order of the file, which has column after column.
+        mine = found.data if hasattr(found, "row") else found.T.reshape(-1)
+        return np.array_equal(mine, values)
+
+    case = Case("read_mtx, dense, warm", [path])
+    case.add("swath.read_mtx", lambda: swath.read_mtx(path), is_it)
+    case.add("scipy.io.mmread", lambda: scipy.io.mmread(path), is_it)
+    case.goal("swath.read_mtx", "scipy.io.mmread", 3)
+    return case
 
 
 CASES = {

@@ -85,7 +85,8 @@ pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'sta
     })
 }
 
-/// A random Matrix Market text of `entries` lines, with everything that readers must accept.
+/// A random Matrix Market text of `entries` lines, with everything that readers must accept. Some arrays are longer
+/// than what is parsed at a time.
 pub(crate) fn market(
     seed: u64,
     layout: &str,
@@ -96,8 +97,7 @@ pub(crate) fn market(
     let mut next = swath_reference::splitmix(seed);
     let mut roll = move |count: u64| next() % count;
     let rows = 1 + roll(if layout == "array" {
-        // Some are longer than what is parsed at a time.
-        if symmetry == "general" && seed % 16 == 15 { 1_500 } else { 6 }
+        [6, 1_500][usize::from(symmetry == "general" && seed % 16 == 15)]
     } else {
         10_u64.pow(1 + u32::try_from(seed % 8).expect("small"))
     });

@@ -14,9 +14,8 @@ const BLOCKS: u64 = 4;
 const MOST_ROUNDS: u64 = 16;
 /// Bytes of values in a round: between two rounds workers wait for each other.
 const VALUES: u64 = 32 << 20;
-/// The values of so many rounds are in memory: of the one that is parsed, the one that is taken, and what the caller makes
-/// of that.
-const TIMES: u64 = 3;
+/// Memory that later rounds leave to the program and to its caller.
+const RESERVE: u64 = 64 << 20;
 /// Bytes of a block, if the options do not say otherwise.
 const BLOCK_SIZE: u64 = 1 << 20;
 /// Bytes of memory for a byte of text while it is parsed: itself, and values in buffers that grow by
@@ -71,13 +70,14 @@ impl Rounds {
         let first = round(options, len);
         // A short text is one round.
         let at_hand = if len <= first { 0 } else { memory_at_hand().unwrap_or(u64::MAX) };
-        Self::within(first, at_hand / TIMES, times)
+        Self::within(first, at_hand.saturating_sub(RESERVE), times)
     }
 
-    /// The rounds of which no values, whatever they are, take more than `room`, except those of the first.
+    /// The rounds of which two have room in memory, whatever their values are; the first is as long as it is.
     fn within(first: u64, room: u64, times: u64) -> Self {
-        let most = (room / times.max(1)).min(first.saturating_mul(MOST_ROUNDS)).max(first);
-        Self { first, most, values: VALUES.min(room), next: first }
+        let most = (room / 2 / times.max(1)).min(first.saturating_mul(MOST_ROUNDS)).max(first);
+        // What the caller makes of the values has room too.
+        Self { first, most, values: VALUES.min(room / 8), next: first }
     }
 
     /// Takes the next one as long as its values may be, from those of a text of `len` bytes.
@@ -85,8 +85,7 @@ impl Rounds {
         let fitting = u128::from(self.values) * u128::from(len) / u128::from(values.max(1));
         // One text says little about the next.
         let most = self.most.min(self.next.saturating_mul(4));
-        let fitting = u64::try_from(fitting).unwrap_or(u64::MAX).min(most);
-        self.next = (fitting / self.first).max(1).saturating_mul(self.first);
+        self.next = u64::try_from(fitting).unwrap_or(u64::MAX).min(most).max(self.first);
     }
 }
 
@@ -145,8 +144,12 @@ mod tests {
         );
         assert_eq!([(16, 1600), (8, 0)].map(|(l, v)| next(&mut free, l, v)), [8, 32]);
         // Values that may be 4 times the text have room for those of 20 MiB.
-        let mut little = rounds(80 << 20, 4);
-        assert_eq!(next(&mut little, 8, 1), 16);
+        let mut little = rounds(160 << 20, 4);
+        assert_eq!(
+            [(8, 1), (20, 10), (20, 16)].map(|(l, v)| next(&mut little, l, v)),
+            [20, 20, 20]
+        );
+        assert_eq!(next(&mut little, 20, 32), 12);
         assert_eq!(next(&mut rounds(0, 4), 8, 1), 8);
         let mut long = Rounds::within(u64::MAX, 1, 1);
         long.learn(u64::MAX, 1);
