@@ -69,9 +69,7 @@ pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
     let wanted_end = if len == 0 { u64::MAX } else { offset.saturating_add(len) };
     // A device's metadata says 0; only a regular file knows its end.
     let end = if metadata.is_file() { wanted_end.min(metadata.len()) } else { wanted_end };
-    let counts = cachestat(file, &Range { offset, len })?;
-    let total_pages = pages_between(offset, end, page_size() as u64);
-    Ok(Residency { cached_pages: counts.cached, dirty_pages: counts.dirty, total_pages })
+    residency_up_to(file, &Range { offset, len }, end)
 }
 
 /// As [`residency`], for a part of which the caller knows that the file has it: one call instead of two.
@@ -80,9 +78,14 @@ pub fn residency(file: &File, offset: u64, len: u64) -> io::Result<Residency> {
 ///
 /// As [`residency`].
 pub fn residency_of_part(file: &File, offset: u64, len: NonZeroU64) -> io::Result<Residency> {
-    let counts = cachestat(file, &Range { offset, len: len.get() })?;
-    let end = offset.saturating_add(len.get());
-    let total_pages = pages_between(offset, end, page_size() as u64);
+    let range = Range { offset, len: len.get() };
+    residency_up_to(file, &range, offset.saturating_add(len.get()))
+}
+
+/// The residency of a range, of which the file has the bytes up to `end`.
+fn residency_up_to(file: &File, range: &Range, end: u64) -> io::Result<Residency> {
+    let counts = cachestat(file, range)?;
+    let total_pages = pages_between(range.offset, end, page_size() as u64);
     Ok(Residency { cached_pages: counts.cached, dirty_pages: counts.dirty, total_pages })
 }
 

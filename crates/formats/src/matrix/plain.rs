@@ -63,6 +63,23 @@ fn parse_values<V: Value>(tokens: Tokens<'_>, out: &mut [V]) -> usize {
     }
 }
 
+/// Goes over `text` in pieces. `parse` gets one, and how many lines came before it; it returns how many lines it took,
+/// where they end, and whether that was all. Returns the number of lines, and where the next one begins.
+fn in_pieces(
+    text: &[u8],
+    mut parse: impl FnMut(&[u8], usize) -> (usize, usize, bool),
+) -> (usize, usize) {
+    let (mut lines, mut at) = (0, 0);
+    loop {
+        let piece = &text[at..text.len().min(at + PIECE)];
+        let (taken, end, was_all) = parse(piece, lines);
+        (lines, at) = (lines + taken, at + end);
+        if taken == 0 || !was_all || at >= text.len() {
+            return (lines, at);
+        }
+    }
+}
+
 impl Plain {
     /// Parses the plain lines at the beginning of `text` into `target`, from entry `filled` on.
     /// Returns their number, and where the next line begins.
@@ -73,16 +90,10 @@ impl Plain {
         target: &mut Target<'_, I, V>,
         filled: usize,
     ) -> (usize, usize) {
-        let (mut lines, mut at) = (0, 0);
-        loop {
-            let piece = &text[at..text.len().min(at + PIECE)];
+        in_pieces(text, |piece, lines| {
             let room = target.rows.len() - filled - lines;
-            let (taken, end, more) = self.piece(piece, range, target, filled + lines, room);
-            (lines, at) = (lines + taken, at + end);
-            if taken == 0 || !more || at >= text.len() {
-                return (lines, at);
-            }
-        }
+            self.piece(piece, range, target, filled + lines, room)
+        })
     }
 
     /// Parses the lines with one value each at the beginning of `text` into `values`. Returns their number, and where
@@ -92,19 +103,13 @@ impl Plain {
         text: &[u8],
         values: &mut [V],
     ) -> (usize, usize) {
-        let (mut lines, mut at) = (0, 0);
-        loop {
-            let piece = &text[at..text.len().min(at + PIECE)];
+        in_pieces(text, |piece, lines| {
             let looked_at = self.split_array(piece, values.len() - lines);
             let tokens = Tokens { text: piece, starts: &self.from[0], ends: &self.to[0] };
             let taken = parse_values(tokens, &mut values[lines..][..looked_at]);
-            if taken > 0 {
-                (lines, at) = (lines + taken, at + self.to[0][taken - 1] as usize + 1);
-            }
-            if taken == 0 || taken < looked_at || at >= text.len() {
-                return (lines, at);
-            }
-        }
+            let end = if taken == 0 { 0 } else { self.to[0][taken - 1] as usize + 1 };
+            (taken, end, taken == looked_at)
+        })
     }
 
     /// Finds the lines of one word; returns their number, at most `room`.

@@ -11,7 +11,7 @@ use crate::share::workers;
 /// Blocks that each worker parses in the first round of a stream.
 const BLOCKS: u64 = 4;
 /// A round has at most this many times as many bytes of text as the first.
-const MOST_ROUNDS: u64 = 16;
+const LONGEST: u64 = 16;
 /// Bytes of values in a round: between two rounds workers wait for each other.
 const VALUES: u64 = 32 << 20;
 /// Memory that later rounds leave to the program and to its caller.
@@ -53,7 +53,7 @@ fn round(options: &BatchOptions, len: u64) -> u64 {
 
 /// How long the rounds of a stream are.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Rounds {
+pub(super) struct RoundSize {
     /// Bytes of text in the first one, whatever the values are.
     first: u64,
     /// Bytes of text in any other, at most.
@@ -64,7 +64,7 @@ pub(super) struct Rounds {
     pub(super) next: u64,
 }
 
-impl Rounds {
+impl RoundSize {
     /// The rounds of texts of up to `len` bytes, of which a byte becomes at most `times` bytes of values.
     pub(super) fn of(options: &BatchOptions, len: u64, times: u64) -> Self {
         let first = round(options, len);
@@ -75,7 +75,7 @@ impl Rounds {
 
     /// The rounds of which two have room in memory, whatever their values are; the first is as long as it is.
     fn within(first: u64, room: u64, times: u64) -> Self {
-        let most = (room / 2 / times.max(1)).min(first.saturating_mul(MOST_ROUNDS)).max(first);
+        let most = (room / 2 / times.max(1)).min(first.saturating_mul(LONGEST)).max(first);
         // What the caller makes of the values has room too.
         Self { first, most, values: VALUES.min(room / 8), next: first }
     }
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn rounds_grow_as_far_as_their_values_may() {
-        let rounds = |room, times| Rounds::within(8 << 20, room, times);
-        let next = |rounds: &mut Rounds, len: u64, values: u64| {
+        let rounds = |room, times| RoundSize::within(8 << 20, room, times);
+        let next = |rounds: &mut RoundSize, len: u64, values: u64| {
             rounds.learn(len << 20, values << 20);
             rounds.next >> 20
         };
@@ -151,7 +151,7 @@ mod tests {
         );
         assert_eq!(next(&mut little, 20, 32), 12);
         assert_eq!(next(&mut rounds(0, 4), 8, 1), 8);
-        let mut long = Rounds::within(u64::MAX, 1, 1);
+        let mut long = RoundSize::within(u64::MAX, 1, 1);
         long.learn(u64::MAX, 1);
         assert_eq!(long.next, u64::MAX);
     }

@@ -50,7 +50,7 @@ pub(super) struct Rounds {
     /// parsed yet.
     record: u64,
     next: u64,
-    size: fit::Rounds,
+    size: fit::RoundSize,
     /// How to read those.
     read: ReadOptions,
     /// Ends the round that is being parsed, and no other read.
@@ -96,7 +96,7 @@ impl Rounds {
         }
         let len = if pipe.is_some() { u64::MAX } else { table.longest() };
         let (rows, file, size) =
-            (0, 0, fit::Rounds::of(&options, len, table.plan.most_values()));
+            (0, 0, fit::RoundSize::of(&options, len, table.plan.most_values()));
         // Once: to ask for the memory at hand takes half a millisecond.
         let read = fit::fitted(&options, size.next);
         let rounds =
