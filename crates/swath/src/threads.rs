@@ -7,9 +7,13 @@
 
 use std::io;
 use std::ops::Range;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle, Scope};
 
 use swath_os::descriptors::spawn_separated;
+
+use crate::locks::{AtomicUsize, Mutex};
 
 /// The work of several threads.
 pub(crate) trait Work: Sync {
@@ -23,36 +27,83 @@ impl<F: Fn(usize) + Sync> Work for F {
     }
 }
 
+/// Threads that a thread starts before its own share, if as many are wanted. So 64 are there after six
+/// steps, and short work is over before most of them are needed.
+const EACH: usize = 2;
+
 /// Runs `work` for slots `0..count`, that of slot 0 on this thread, and waits until all have
 /// ended. Returns the first slot for which no thread could be started, and why.
 pub(crate) fn run(count: usize, work: &dyn Work) -> Option<(usize, io::Error)> {
-    let mut refused = None;
-    beside(1..count, work, &mut |slot, error| {
-        refused = error.map(|error| (slot, error));
-        work.run(0);
-    });
-    refused
+    beside(1..count, work, &mut || work.run(0))
 }
 
-/// Runs `work` for each of `slots` on a thread of its own, and `here` on this one, which
-/// receives the first slot without a thread, and why. Returns when all have ended.
+/// Runs `work` for each of `slots`, and `here` on this thread. Returns when all have ended: the first
+/// slot for which no thread could be started, and why.
+///
+/// The threads start each other. A slot that has no thread, because none could be started or because
+/// another thread was done first, is run by a thread that is done with its own.
 pub(crate) fn beside(
     slots: Range<usize>,
     work: &dyn Work,
-    here: &mut dyn FnMut(usize, Option<io::Error>),
-) {
-    std::thread::scope(|scope| {
-        let mut refused = None;
-        let mut started = slots.start;
-        while started < slots.end {
-            if let Err(error) = start(scope, started, work) {
-                refused = Some(error);
-                break;
-            }
-            started += 1;
+    here: &mut dyn FnMut(),
+) -> Option<(usize, io::Error)> {
+    let (next, end) = (AtomicUsize::new(slots.start), slots.end);
+    let (is_refused, refused) = (AtomicBool::new(false), Mutex::default());
+    let team = Team { work, next, end, is_refused, refused };
+    std::thread::scope(|scope| team.take_part(scope, here));
+    team.refused.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Threads that start each other.
+struct Team<'w> {
+    work: &'w dyn Work,
+    /// The next slot that nobody has taken, and the end of them.
+    next: AtomicUsize,
+    end: usize,
+    /// A thread could not be started, so no more are.
+    is_refused: AtomicBool,
+    /// The first slot without a thread, and why.
+    refused: Mutex<Option<(usize, io::Error)>>,
+}
+
+impl Team<'_> {
+    /// Starts some of the others, does this thread's share, then those that no thread has.
+    fn take_part<'s>(&'s self, scope: &'s Scope<'s, '_>, share: &mut dyn FnMut()) {
+        let without = (0..EACH).find_map(|_| self.start_one(scope));
+        share();
+        without.into_iter().for_each(|slot| self.work.run(slot));
+        while let Some(slot) = self.taken() {
+            self.work.run(slot);
         }
-        here(started, refused);
-    });
+    }
+
+    /// Starts one more, if any is left. Returns its slot if that failed.
+    fn start_one<'s>(&'s self, scope: &'s Scope<'s, '_>) -> Option<usize> {
+        if self.is_refused.load(Ordering::Relaxed) {
+            return None;
+        }
+        let slot = self.taken()?;
+        let share = move || self.take_part(scope, &mut || self.work.run(slot));
+        let error = named(slot).spawn_scoped(scope, share).err()?;
+        // Relaxed: a thread that does not see it yet is refused too.
+        self.is_refused.store(true, Ordering::Relaxed);
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.as_ref().is_none_or(|(first, _)| slot < *first) {
+            *refused = Some((slot, error));
+        }
+        Some(slot)
+    }
+
+    /// A slot that nobody has taken.
+    fn taken(&self) -> Option<usize> {
+        // Relaxed: it gives each slot to one thread, and publishes nothing else. Most threads come
+        // when all are taken, and change nothing.
+        if self.next.load(Ordering::Relaxed) >= self.end {
+            return None;
+        }
+        let slot = self.next.fetch_add(1, Ordering::Relaxed);
+        (slot < self.end).then_some(slot)
+    }
 }
 
 /// Starts the thread of one slot.
@@ -116,4 +167,81 @@ pub(crate) fn start_for_good(
 
 fn named(slot: usize) -> Builder {
     Builder::new().name(format!("swath-{slot}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicUsize;
+
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+
+    use super::*;
+
+    #[test]
+    fn each_slot_runs_once_however_many_there_are() {
+        for count in [1, 2, 3, 4, 7, 8, 64, 200] {
+            let runs: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+            let refused = run(count, &|slot: usize| {
+                runs[slot].fetch_add(1, Ordering::Relaxed);
+            });
+            assert!(refused.is_none(), "{count} threads: {refused:?}");
+            assert!(
+                runs.iter().all(|runs| runs.load(Ordering::Relaxed) == 1),
+                "{count}: {runs:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn all_of_them_run_at_a_time_if_each_waits_for_the_others() {
+        for count in [2, 3, 8, 33] {
+            let all = Barrier::new(count);
+            let threads = Mutex::new(BTreeSet::new());
+            let refused = run(count, &|_| {
+                all.wait();
+                let name = std::thread::current().name().map(str::to_owned);
+                threads.lock().expect("no panic").insert(name);
+            });
+            assert!(refused.is_none(), "{count} threads: {refused:?}");
+            assert_eq!(threads.into_inner().expect("no panic").len(), count);
+        }
+    }
+
+    #[test]
+    fn what_runs_here_is_not_one_of_the_slots() {
+        let (slots, mut here) = (Mutex::new(BTreeSet::new()), 0);
+        let work = |slot: usize| {
+            slots.lock().expect("no panic").insert(slot);
+        };
+        let refused = beside(0..5, &work, &mut || here += 1);
+        assert!(refused.is_none(), "{refused:?}");
+        assert_eq!((slots.into_inner().expect("no panic"), here), ((0..5).collect(), 1));
+    }
+
+    #[test]
+    fn a_thread_that_can_start_no_other_does_all_slots_itself() {
+        let refusing = || {
+            let clone3 = (435, Vec::new());
+            #[cfg(target_arch = "x86_64")]
+            let (clone, arch) = ((56, Vec::new()), TargetArch::x86_64);
+            #[cfg(target_arch = "aarch64")]
+            let (clone, arch) = ((220, Vec::new()), TargetArch::aarch64);
+            let refused = SeccompAction::Errno(11); // EAGAIN: too many threads
+            let rules = [clone, clone3].into();
+            let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, arch);
+            let filter = BpfProgram::try_from(filter.expect("two calls")).expect("a program");
+            if let Err(error) = seccompiler::apply_filter(&filter) {
+                swath_reference::skip("seccomp", error);
+                return;
+            }
+            let slots = Mutex::new(Vec::new());
+            let refused = run(5, &|slot: usize| slots.lock().expect("no panic").push(slot));
+            assert!(refused.is_some_and(|(slot, _)| slot == 1));
+            let slots = slots.into_inner().expect("no panic");
+            assert_eq!(slots, [0, 1, 2, 3, 4], "its own first");
+        };
+        std::thread::spawn(refusing).join().expect("no panic");
+    }
 }

@@ -38,6 +38,10 @@ pub(crate) fn threads<S, E: Send>(
 ) -> Result<(), E> {
     let (next, failures) = (AtomicUsize::new(0), Failures::default());
     let run = || {
+        // Nothing is made for a worker that comes after the last job.
+        if next.load(Ordering::Relaxed) >= count {
+            return;
+        }
         let Some(mut state) = failures.attempt(0, || Ok(init())) else { return };
         loop {
             // Relaxed: it gives each job to one worker, and publishes nothing else.

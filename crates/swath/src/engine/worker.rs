@@ -36,22 +36,19 @@ fn run_all(
     let here = usize::from(beside.is_none()).min(workers);
     // This thread comes first, also in a timeline.
     let _lane = job.running.observer.recorder(job.source.name());
-    threads::beside(here..workers, work, &mut |started, refused| {
-        if let Some(error) = refused {
-            job.running.fell_back(Fallback::not_started(started, &error));
-            job.running.has_workers(started.max(1));
-        }
-        match &mut beside {
-            Some(beside) => {
-                if let Err(panic) = caught(beside) {
-                    job.running.panicked(u64::MAX, panic);
-                }
+    let refused = threads::beside(here..workers, work, &mut || match &mut beside {
+        Some(beside) => {
+            if let Err(panic) = caught(beside) {
+                job.running.panicked(u64::MAX, panic);
             }
-            None if here > 0 => with_crew(&job.running, work, 0),
-            None => {}
         }
-        (started..workers).for_each(|slot| work.run(slot));
+        None if here > 0 => with_crew(&job.running, work, 0),
+        None => {}
     });
+    if let Some((slot, error)) = refused {
+        job.running.fell_back(Fallback::not_started(slot, &error));
+        job.running.has_workers(slot.max(1));
+    }
     job.running.resume_panic();
 }
 
@@ -89,16 +86,23 @@ pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
 /// Keeps `offset` up to date with where it is.
 fn work_on<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, offset: &mut u64) {
     let _priority = job.running.set_io_priority(slot == 0);
-    let mut scratch = match visit.scratch() {
-        Ok(scratch) => scratch,
-        Err(error) => return job.running.fail(error),
-    };
     let mut hands = Hands::new(job);
-    while let Some(lease) = job.running.next(slot) {
-        *offset = lease.extent.offset();
-        hands.recorder.waited();
-        let ended = visit.visit(&mut hands, &mut scratch, &lease);
-        job.completed(lease, ended);
+    if let Some(mut lease) = job.running.next(slot) {
+        // Memory only for a worker that has something to do.
+        let mut scratch = match visit.scratch() {
+            Ok(scratch) => scratch,
+            Err(error) => return job.running.fail(error),
+        };
+        loop {
+            *offset = lease.extent.offset();
+            hands.recorder.waited();
+            let ended = visit.visit(&mut hands, &mut scratch, &lease);
+            job.completed(lease, ended);
+            match job.running.next(slot) {
+                Some(next) => lease = next,
+                None => break,
+            }
+        }
     }
     hands.recorder.waited();
     job.running.count(hands.tally);
