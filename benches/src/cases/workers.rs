@@ -77,26 +77,31 @@ fn output() -> OutputOptions {
 
 /// Writes chunks in their order, each in a ticket.
 pub(super) fn build_tickets(bench: &Bench, size: Size) -> Result<Entrants> {
-    written(bench, size, "ordered", |chunks, folder, workers| {
-        let options = OrderedOptions::new().with_output(output());
-        let out = options.with_chunk_size(CHUNK as u64).ordered(folder.join("out"))?;
-        out.map_ordered(0..chunks.count(), workers, |index, ticket| {
-            ticket.buffer().extend_from_slice(chunks.chunk(index));
-            Ok::<_, swath::Error>(())
-        })?;
-        out.commit()?;
-        Ok(())
+    written(bench, size, "ordered", |workers| {
+        Ok(move |chunks: &Chunks, folder: &Path| {
+            let options = OrderedOptions::new().with_output(output());
+            let out = options.with_chunk_size(CHUNK as u64).ordered(folder.join("out"))?;
+            out.map_ordered(0..chunks.count(), workers, |index, ticket| {
+                ticket.buffer().extend_from_slice(chunks.chunk(index));
+                Ok::<_, swath::Error>(())
+            })?;
+            out.commit()?;
+            Ok(())
+        })
     })
 }
 
-/// Writes chunks in the strands of a tree of joins, on a pool with this many threads.
+/// Writes chunks in the strands of a tree of joins, on a pool with this many threads. The pool is the
+/// program's, so it is there before.
 pub(super) fn build_append(bench: &Bench, size: Size) -> Result<Entrants> {
-    written(bench, size, "append", |chunks, folder, workers| {
+    written(bench, size, "append", |workers| {
         let pool = ThreadPoolBuilder::new().num_threads(workers).build()?;
-        let out = AppendOptions::new().with_output(output()).create(folder.join("out"))?;
-        pool.install(|| out.scope(|w| tree(w, chunks, 0..chunks.count())))?;
-        out.commit()?;
-        Ok(())
+        Ok(move |chunks: &Chunks, folder: &Path| {
+            let out = AppendOptions::new().with_output(output()).create(folder.join("out"))?;
+            pool.install(|| out.scope(|w| tree(w, chunks, 0..chunks.count())))?;
+            out.commit()?;
+            Ok(())
+        })
     })
 }
 
@@ -110,19 +115,20 @@ fn tree(w: &mut Writer<'_>, chunks: &Chunks, range: Range<usize>) -> io::Result<
     Ok(())
 }
 
-fn written(
+fn written<W>(
     bench: &Bench,
     size: Size,
     verb: &str,
-    write: fn(&Chunks, &Path, usize) -> Result<()>,
-) -> Result<Entrants> {
+    write: impl Fn(usize) -> Result<W>,
+) -> Result<Entrants>
+where
+    W: Fn(&Chunks, &Path) -> Result<()> + 'static,
+{
     let chunks = Rc::new(Chunks::of(bench.bytes(size)?.made.bytes));
     let expected = chunks.expected();
     let room = usize::try_from(chunks.bytes()).unwrap_or(usize::MAX);
     beside(verb, |name, workers| {
-        let chunks = Rc::clone(&chunks);
-        Ok(into_folder(bench, name, expected, room, move |folder| {
-            write(&chunks, folder, workers)
-        }))
+        let (chunks, write) = (Rc::clone(&chunks), write(workers)?);
+        Ok(into_folder(bench, name, expected, room, move |folder| write(&chunks, folder)))
     })
 }

@@ -119,8 +119,15 @@ pub fn predict(
     let shares = SHARED.into_iter().zip([busy.client, busy.read, busy.write]);
     let most = shares.max_by(|one, other| one.1.total_cmp(&other.1));
     let first = most.filter(|(_, share)| *share >= BUSY).map_or("cores", |(name, _)| name);
-    let started = machine.thread_s * cores.saturating_sub(1) as f64;
+    let started = machine.thread_s * starts(cores) as f64;
     Ok(Predicted { seconds: found.seconds + started, first, busy })
+}
+
+/// The starts of threads, one after the other, until there is one for each core: each thread starts two
+/// more before it works.
+fn starts(cores: usize) -> usize {
+    let steps = (cores + 1).next_power_of_two().ilog2().saturating_sub(1);
+    cores.saturating_sub(1).min(2 * steps as usize)
 }
 
 /// The verb as a job.
@@ -199,8 +206,9 @@ mod tests {
         let block = Block { compute_s: 0.001, wake_ups: 1.0, ..Block::default() };
         let machine = Machine { wake_s: 0.001, thread_s: 0.01, ..Machine::default() };
         let found = predict(&block, &machine, 100, 10).expect("possible");
-        // Ten blocks of 2 ms each, and nine threads.
-        assert!(near(found.seconds, 0.02 + 0.09), "{found:?}");
+        // Ten blocks of 2 ms each, and three steps in which threads start two more.
+        assert!(near(found.seconds, 0.02 + 0.06), "{found:?}");
+        assert_eq!([1, 2, 3, 4, 7, 8, 64].map(starts), [0, 1, 2, 3, 4, 6, 12]);
         let wrong = Machine { lock_s: -1.0, ..machine };
         let block = Block { locks: 1.0, ..block };
         assert!(predict(&block, &wrong, 100, 10).is_err());
