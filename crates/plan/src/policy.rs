@@ -93,6 +93,8 @@ pub struct Facts {
     pub readahead: u64,
     /// Processors this process may use.
     pub cores: u64,
+    /// Whether workers also process what they read, so one of them does not keep the device busy.
+    pub processes: bool,
     /// Bytes of memory that this process may still take; `u64::MAX` if not checked.
     pub memory: u64,
     /// Copies on separate devices that are read in parallel; 0 for a source that is not

@@ -161,6 +161,7 @@ fn auto_workers(
         Storage::Rotational | Storage::Network => ORDERED.0,
         // Blocked on the device, not on a core; and where nothing is known, blocking costs
         // little.
+        _ if bytes < LONG && share.unknown == 0 && far_ahead && facts.processes => facts.cores,
         _ if bytes < LONG && share.unknown == 0 && far_ahead => 1,
         _ => facts.cores.max(COLD_WORKERS),
     };

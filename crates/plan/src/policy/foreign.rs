@@ -251,6 +251,7 @@ mod tests {
             ring: false,
             readahead: 0,
             cores: 2,
+            processes: false,
             memory: u64::MAX,
             copies: 0,
             tuning: Tuning::default(),

@@ -12,6 +12,7 @@ fn facts(len: u64) -> Facts {
         ring: true,
         readahead: 128 << 10,
         cores: 2,
+        processes: false,
         memory: 1 << 40,
         copies: 0,
         tuning: Tuning::default(),
@@ -97,6 +98,16 @@ fn one_thread_is_enough_for_a_short_cold_read_where_the_kernel_reads_far_ahead()
     assert_eq!(workers(LONG, FAR_AHEAD, Residency::Absent), 4);
     assert_eq!(workers(LONG - 1, FAR_AHEAD - 1, Residency::Absent), 4);
     assert_eq!(workers(LONG - 1, FAR_AHEAD, Residency::Unknown), 4, "it may be resident");
+}
+
+#[test]
+fn where_workers_process_what_they_read_each_core_has_one() {
+    let workers = |len, processes| {
+        let facts = Facts { readahead: FAR_AHEAD, processes, cores: 3, ..cold(len) };
+        decide(&facts, &Wishes::default()).workers.len()
+    };
+    assert_eq!([workers(LONG - 1, false), workers(LONG - 1, true)], [1, 3]);
+    assert_eq!([workers(LONG, false), workers(LONG, true)], [4, 4]);
 }
 
 #[test]

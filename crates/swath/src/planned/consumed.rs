@@ -18,7 +18,7 @@ pub(crate) fn decide_to_consume(facts: &Facts, options: &ReadOptions) -> (Decisi
     let chunk_size = NonZeroU64::new(wishes.chunk_size).unwrap_or(FOLD_SIZE);
     wishes.chunk_size = chunk_size.get();
     let tuning = facts.tuning.beside_work(facts.cores);
-    let facts = Facts { ring: false, direct: facts.direct, tuning, ..facts.clone() };
+    let facts = Facts { ring: false, processes: true, tuning, ..facts.clone() };
     let mut decision = decide(&facts, &wishes);
     decision.fallbacks.extend(fallbacks);
     // The chunk size is the caller's, whatever unit a device reads in.

@@ -58,6 +58,7 @@ pub(crate) fn facts(
         ring: false,
         readahead: 0,
         cores,
+        processes: false,
         memory,
         copies: source.copies(),
         tuning: options.tuning(),
