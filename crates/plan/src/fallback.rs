@@ -126,6 +126,11 @@ pub enum Fallback {
         /// The kernel's words.
         why: String,
     },
+    /// Memory comes from the nodes of the threads that touched it first.
+    NotPlaced {
+        /// The kernel's words, or ours.
+        why: String,
+    },
     /// The kernel did not take the advice.
     AdviceRefused {
         /// The kernel's words.
@@ -253,6 +258,7 @@ impl fmt::Display for Fallback {
                 write!(f, "ring lost ({why}), a thread for each file in flight")
             }
             Self::PriorityNotSet { why } => write!(f, "I/O priority not set: {why}"),
+            Self::NotPlaced { why } => write!(f, "NUMA placement refused ({why}), first touch"),
             Self::AdviceRefused { why } => write!(f, "advice refused: {why}"),
             Self::MirrorNotRead { path, why } => write!(f, "mirror {path} is not read: {why}"),
             Self::MirrorLength { path, len, expected } => {

@@ -21,6 +21,7 @@ pub mod extents;
 pub mod fallback;
 pub mod files;
 pub mod mirror;
+pub mod numa;
 pub mod parts;
 pub mod policy;
 pub mod random;
