@@ -29,6 +29,7 @@ mod lease;
 mod mapping;
 #[cfg(miri)]
 mod mapping_in_miri;
+mod nodes;
 
 use std::io;
 use std::ops::{Deref, DerefMut};
@@ -221,33 +222,6 @@ impl Pages {
             *bits = longer.into_boxed_slice();
         }
         Ok(())
-    }
-
-    /// Prefers memory of NUMA node `node` for pages that are not populated yet.
-    ///
-    /// # Errors
-    ///
-    /// The kernel's: `InvalidInput` for a node that does not exist, `Unsupported` without NUMA.
-    pub fn prefer_node(&self, node: usize) -> io::Result<()> {
-        const MPOL_PREFERRED: libc::c_int = 1;
-        if node >= 64 {
-            return Err(io::Error::from(io::ErrorKind::InvalidInput));
-        }
-        let mask: libc::c_ulong = 1 << node;
-        let mask_bits: libc::c_ulong = 65; // the kernel looks at one bit less than this number
-        // SAFETY: the range is our own mapping, `mask` outlives the call.
-        let status = unsafe {
-            libc::syscall(
-                libc::SYS_mbind,
-                self.start.as_ptr(),
-                self.len,
-                MPOL_PREFERRED,
-                &raw const mask,
-                mask_bits,
-                0,
-            )
-        };
-        if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
     }
 }
 

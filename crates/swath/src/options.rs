@@ -5,6 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use swath_os::map::MapAdvice;
+#[cfg(test)]
+use swath_os::numa::Topology;
 use swath_os::priority::IoPriority;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
@@ -91,15 +93,30 @@ pub enum Costs {
     Process,
 }
 
-/// Which NUMA node fresh memory comes from, on machines with more than one.
+/// Which NUMA node the fresh memory of a result comes from, on machines with more than one.
+///
+/// This is for what `read` and `read_prioritised` return. Blocks, streams and files that one
+/// call reads are always first touch. Memory from a [pool](BufferPool) that has been used before
+/// keeps its place. If the kernel or a sandbox refuses a placement, the report says so
+/// ([`Fallback::NotPlaced`]) and it is first touch.
+///
+/// `docs/design/scaling.md` has the reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Numa {
-    /// Each worker's own: the thread that populates a page decides.
+    /// [`Interleave`](Self::Interleave) for a large result with several reads in flight, from
+    /// 16 MiB for each node on; otherwise [`FirstTouch`](Self::FirstTouch). A memory policy of
+    /// the calling thread, such as `numactl --membind`, is left as it is. That a placement is
+    /// refused is not reported, because none was requested.
     #[default]
+    Auto,
+    /// Each worker's own: the thread that populates a page decides.
     FirstTouch,
     /// The node of the thread that made the call.
     Caller,
+    /// All in turn, page by page: the nodes that have memory and processors which this process
+    /// may use.
+    Interleave,
 }
 
 /// How to read. No setter can fail; 0 means "choose for me".
@@ -129,6 +146,9 @@ pub struct ReadOptions {
     pub(crate) costs: Costs,
     pub(crate) profile: Option<Arc<Profile>>,
     pub(crate) noted: Vec<Fallback>,
+    /// In place of this machine's, for tests.
+    #[cfg(test)]
+    pub(crate) topology: Option<fn() -> std::io::Result<Topology>>,
 }
 
 impl Default for ReadOptions {
@@ -145,7 +165,7 @@ impl ReadOptions {
             advice: Advice::None,
             map_pages: MapPages::WhenTouched,
             map_page_size: PageSize::Usual,
-            numa: Numa::FirstTouch,
+            numa: Numa::Auto,
             growth: Growth::Refused,
             rate_bytes_per_s: None,
             io_priority: None,
@@ -156,6 +176,8 @@ impl ReadOptions {
             costs: Costs::Time,
             profile: None,
             noted: Vec::new(),
+            #[cfg(test)]
+            topology: None,
         }
     }
 
@@ -246,7 +268,7 @@ impl ReadOptions {
         self
     }
 
-    /// Where fresh memory comes from. Default: [`Numa::FirstTouch`].
+    /// Where the fresh memory of a result comes from. Default: [`Numa::Auto`].
     #[must_use]
     pub fn with_numa(mut self, numa: Numa) -> Self {
         self.numa = numa;

@@ -10,6 +10,7 @@ mod consumed;
 mod facts;
 mod mapped;
 mod memory;
+mod nodes;
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub(crate) use consumed::{FOLD_SIZE, decide_to_consume};
 pub(crate) use facts::{WINDOWS, facts};
 pub(crate) use mapped::{Mapping, Shares};
 pub(crate) use memory::pages;
+pub(crate) use nodes::place;
 
 /// Extra bytes that direct reads may need to cover whole units.
 const DIRECT_EDGES: u64 = 128 << 10;

@@ -95,6 +95,29 @@ impl<'m> Leases<'m> {
         self.len == 0
     }
 
+    /// As [`Pages::unpopulated`]; 0 for a slice.
+    pub fn unpopulated(&self) -> usize {
+        self.pages.as_ref().map_or(0, Pages::unpopulated)
+    }
+
+    /// As [`Pages::prefer_node`], before workers populate the pages. A slice stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pages::prefer_node`].
+    pub fn prefer_node(&self, node: usize) -> io::Result<()> {
+        self.pages.as_ref().map_or(Ok(()), |pages| pages.prefer_node(node))
+    }
+
+    /// As [`Pages::interleave`], before workers populate the pages. A slice stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pages::interleave`].
+    pub fn interleave(&self, nodes: &[usize]) -> io::Result<()> {
+        self.pages.as_ref().map_or(Ok(()), |pages| pages.interleave(nodes))
+    }
+
     /// The address of the first byte, to check alignment.
     pub fn address(&self) -> usize {
         self.start.as_ptr().addr()

@@ -251,7 +251,7 @@ impl IngestOptions {
             ("advice", read.advice != Advice::None),
             ("rate", read.rate_bytes_per_s.is_some()),
             ("I/O priority", read.io_priority.is_some()),
-            ("NUMA node", read.numa != Numa::FirstTouch),
+            ("NUMA node", !matches!(read.numa, Numa::Auto | Numa::FirstTouch)),
             ("growth", read.growth != Growth::Refused),
             ("offset or length", !read.is_whole()),
             ("costs", read.costs != Costs::Time),

@@ -3,19 +3,18 @@
 use std::io;
 
 use swath_os::memory::Pages;
-use swath_os::numa;
 use swath_plan::extent::Extent;
 
 use super::facts::is_large;
 use crate::error::Result;
-use crate::options::{Numa, ReadOptions};
+use crate::options::ReadOptions;
 use crate::source::Opened;
 
 /// Memory for `extent`, and for `phase` bytes before it.
 ///
 /// # Errors
 ///
-/// If there is not enough, or it cannot be on the caller's node.
+/// If there is not enough.
 pub(crate) fn pages(
     source: &Opened,
     extent: Extent,
@@ -30,10 +29,5 @@ pub(crate) fn pages(
     let wanted = usize::try_from(len).ok().and_then(|len| len.checked_add(phase));
     let wanted = wanted.ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory));
     let allocate = |error| source.no_memory(extent, error);
-    let pages = wanted.and_then(|wanted| options.pool.take(wanted)).map_err(allocate)?;
-    if options.numa == Numa::Caller && numa::node_count() > 1 {
-        let node = numa::current_node().and_then(|node| pages.prefer_node(node));
-        node.map_err(allocate)?;
-    }
-    Ok(pages)
+    wanted.and_then(|wanted| options.pool.take(wanted)).map_err(allocate)
 }

@@ -22,7 +22,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::observe::Observer;
 use crate::options::ReadOptions;
-use crate::planned::{Planned, WINDOWS, facts, pages};
+use crate::planned::{Planned, WINDOWS, facts, pages, place};
 use crate::prioritised::plan::ClassPlan;
 use crate::prioritised::reading::work;
 use crate::prioritised::shared::{ByClass, Input, Shared};
@@ -67,7 +67,7 @@ pub(super) fn start(
         cut_whole(options, &opened, chunks, classes, &mut plan.items)?;
     }
     let extents = extents(&opened, &plan.items)?;
-    let chosen = choose(options, &opened, &extents);
+    let mut chosen = choose(options, &opened, &extents);
     let most = if chosen.resident { machine::usable_cpus() } else { usize::MAX };
     let shape = Shape { window: plan.window, slots: chosen.slots.min(most) };
     let arranged = Arc::new(Arranged::new(&plan.items, shape));
@@ -76,7 +76,8 @@ pub(super) fn start(
     if let Some((source, extent)) = opened.iter().zip(&extents).next() {
         observer.check(source.name(), *extent)?;
     }
-    let memory = memory(options, &opened, &arranged)?;
+    let memory = Leases::of_pages(memory(options, &opened, &arranged)?);
+    chosen.report.fallbacks.extend(place(&memory, chosen.slots as u64, options));
     let mut ways = chosen.ways;
     ways.resize(arranged.files().max(ways.len()), Way::Buffered);
     let classes = Classes::new(Setup {
@@ -109,7 +110,7 @@ pub(super) fn start(
     let inputs = inputs.map(|(source, drop_behind)| Input { source, drop_behind });
     let shared = Arc::new(Shared {
         inputs: inputs.collect(),
-        memory: Leases::of_pages(memory),
+        memory,
         chunk_size: chosen.chunk_size,
         growth: options.growth,
         on_class: plan.on_class,

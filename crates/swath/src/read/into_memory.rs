@@ -14,7 +14,7 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, ring, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::{Advice, ReadOptions};
-use crate::planned::Planned;
+use crate::planned::{self, Planned};
 use crate::report::Report;
 use crate::source::Opened;
 
@@ -42,6 +42,8 @@ pub(super) fn fill_memory(
         let why = "for sums and counts only, ignored";
         report.fallbacks.push(Fallback::Unused { what: "advice `map-ahead`", why });
     }
+    let in_flight = decision.workers.len() as u64 + decision.ring_depth;
+    report.fallbacks.extend(planned::place(leases, in_flight, options));
     let visit = IntoMemory { leases, base: extent.offset(), phase, source };
     if run(&job, &visit, &decision) == Ring::Refused {
         report.engine = Engine::Pool;

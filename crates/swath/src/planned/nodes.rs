@@ -1,0 +1,83 @@
+//! Puts the memory of a result on its memory nodes, before workers populate it.
+
+use std::io;
+
+use swath_os::memory::Leases;
+use swath_os::numa::{Limits, MemoryPolicy, Topology, current_node};
+use swath_plan::fallback::Fallback;
+use swath_plan::numa::{Facts, Placement, decide, is_open};
+
+use crate::options::{Numa, ReadOptions};
+
+/// Places what is not populated yet of `memory`, which this many reads in flight will fill.
+/// Returns a requested placement that was refused: it only costs speed.
+pub(crate) fn place(
+    memory: &Leases<'_>,
+    in_flight: u64,
+    options: &ReadOptions,
+) -> Option<Fallback> {
+    if memory.unpopulated() == 0 {
+        return None;
+    }
+    let placed = match options.numa {
+        Numa::FirstTouch => Ok(()),
+        // No placement was requested, so there is nothing to report.
+        Numa::Auto => return as_planned(memory, in_flight, options).err().and(None),
+        Numa::Caller => near_caller(memory, options),
+        Numa::Interleave => topology(options).and_then(|nodes| spread(memory, &nodes)),
+    };
+    placed.err().map(|error| Fallback::NotPlaced { why: error.to_string() })
+}
+
+/// What is cheap to know is looked at first, and decides alone for all but large results.
+fn as_planned(memory: &Leases<'_>, in_flight: u64, options: &ReadOptions) -> io::Result<()> {
+    let fresh = memory.unpopulated() as u64;
+    if !is_open(fresh, in_flight) {
+        return Ok(());
+    }
+    let topology = topology(options)?;
+    let nodes = topology.homes().len() as u64;
+    let own_policy = nodes > 1 && !MemoryPolicy::of_thread()?.is_default();
+    match decide(&Facts { fresh, in_flight, nodes, own_policy }) {
+        Placement::Interleave => spread(memory, &topology),
+        Placement::FirstTouch => Ok(()),
+    }
+}
+
+fn spread(memory: &Leases<'_>, topology: &Topology) -> io::Result<()> {
+    match topology.homes() {
+        homes if homes.len() > 1 => memory.interleave(&homes),
+        _ => Ok(()),
+    }
+}
+
+fn near_caller(memory: &Leases<'_>, options: &ReadOptions) -> io::Result<()> {
+    let topology = topology(options)?;
+    if topology.nodes().len() < 2 {
+        return Ok(());
+    }
+    let node = current_node()?;
+    if !topology.has_memory(node) {
+        let why = format!("node {node} of the caller has no memory for this process");
+        return Err(io::Error::other(why));
+    }
+    memory.prefer_node(node)
+}
+
+/// The nodes that this thread, and the workers that it starts, may use.
+fn topology(options: &ReadOptions) -> io::Result<Topology> {
+    #[cfg(test)]
+    if let Some(topology) = options.topology {
+        return topology();
+    }
+    let _ = options;
+    let machine = Topology::of_machine()?;
+    // The limits take a file more, and one node cannot be fewer.
+    if machine.nodes().len() < 2 {
+        return Ok(machine.clone());
+    }
+    Ok(machine.within(&Limits::of_thread()?))
+}
+
+#[cfg(test)]
+mod tests;
