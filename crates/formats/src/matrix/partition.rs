@@ -273,36 +273,36 @@ impl Partitions {
         bucket: &Bucket,
         mut each: impl FnMut(usize, u64, V),
     ) {
-        let split = self.split;
-        let kept = u64::MAX >> (u64::BITS - 8 * u32::try_from(split.width).unwrap_or(8));
-        let low = split.low();
+        let Split { low_bits, width, record, .. } = self.split;
+        let kept = u64::MAX >> (u64::BITS - 8 * u32::try_from(width).unwrap_or(8));
+        let low = self.split.low();
         let start =
             |stream: &Vec<Chunk>, index| stream.get(index).map_or(0, |it: &Chunk| it.start);
         let mut places: Vec<_> =
             bucket.streams.iter().map(|stream| (0, start(stream, 0))).collect();
         for &(which, block) in &self.order {
-            let mut left = self.logs[which][block * split.buckets + bucket.index] as usize;
+            let mut left = self.logs[which][block * self.split.buckets + bucket.index] as usize;
             let (chunk_index, at) = &mut places[which];
             while left > 0 {
                 let stream = &bucket.streams[which];
                 let chunk = &stream[*chunk_index];
-                let here = left.min((chunk.used - *at) / split.record);
+                let here = left.min((chunk.used - *at) / record);
                 // Reading a record may touch bytes after its end.
-                let bytes = &chunk.bytes[*at..*at + here * split.record + SLACK];
-                for index in 0..here {
-                    let record = &bytes[index * split.record..];
-                    let key: &[u8; 8] = record.first_chunk().expect("there is slack after it");
+                let mut bytes = &chunk.bytes[*at..*at + here * record + SLACK];
+                for _ in 0..here {
+                    let key: &[u8; 8] = bytes.first_chunk().expect("there is slack after it");
                     let key = u64::from_le_bytes(*key) & kept;
                     let row = usize::try_from(key & low).unwrap_or(usize::MAX);
                     let value = if size_of::<V>() == 0 {
                         V::zeroed()
                     } else {
-                        bytemuck::pod_read_unaligned(&record[split.width..split.record])
+                        bytemuck::pod_read_unaligned(&bytes[width..record])
                     };
-                    each(row, key >> split.low_bits, value);
+                    each(row, key >> low_bits, value);
+                    bytes = &bytes[record..];
                 }
                 left -= here;
-                *at += here * split.record;
+                *at += here * record;
                 if *at == chunk.used {
                     *chunk_index += 1;
                     *at = start(stream, *chunk_index);
