@@ -1,5 +1,6 @@
 //! The table of cases: one file per group.
 
+mod appends;
 mod classes;
 mod cold;
 mod compress;
@@ -40,7 +41,7 @@ use swath_study::measure::Entrants;
 use swath_study::results::State;
 use texts::Recipes;
 
-use What::{Archive, File, Files, Forks, Items, Text, Waits};
+use What::{Appends, Archive, File, Files, Forks, Items, Text, Waits};
 
 /// Many files in a state.
 type OfFiles = fn(&Setting<'_>) -> Result<Entrants>;
@@ -54,6 +55,8 @@ enum What {
     Items(fn(&Bench, usize) -> Result<Entrants>),
     /// No file, but this many threads that fork.
     Forks(usize, fn(&Bench, usize) -> Result<Entrants>),
+    /// No file, but this many records to append.
+    Appends(usize),
     Archive(Packing),
     Text(Recipes, fn(&Bench, &text::Text) -> Result<Entrants>),
     Files(Shape, State, OfFiles),
@@ -136,6 +139,10 @@ const ALL: &[Entry] = &[
     case("workers-ordered", File(Size::Large, workers::build_tickets)),
     case("workers-append", File(Size::Medium, workers::build_append)),
     case("workers-append", File(Size::Large, workers::build_append)),
+    case("appends", Appends(10)),
+    case("appends", Appends(1_000)),
+    case("appends", Appends(100_000)),
+    case("appends", Appends(10_000_000)),
     case("compress", Archive(Packing::Zstd)),
     case("compress", Archive(Packing::Gzip)),
     case("compress", Archive(Packing::Bzip2)),
@@ -179,6 +186,7 @@ impl Entry {
         let label = match self.what {
             What::File(size, _) => size.label(quick),
             What::Items(_) => item_count(quick).1,
+            What::Appends(count) => return format!("{}-{count}", self.group),
             What::Archive(packing) => packing.word(),
             What::Text(recipe, _) => recipe.word(),
             What::Files(shape, _, _) => shape.label(),
@@ -206,6 +214,9 @@ impl Entry {
             What::File(size, build) => build(bench, size),
             What::Forks(threads, build) => build(bench, threads),
             What::Items(build) => build(bench, item_count(bench.quick).0),
+            What::Appends(count) => {
+                appends::build(bench, if bench.quick { 100 } else { count })
+            }
             What::Archive(packing) => compress::build(bench, packing),
             What::Text(recipe, build) => build(bench, &recipe.make(bench)?),
             What::Files(shape, state, build) => {

@@ -1,0 +1,86 @@
+//! From ten records of 16 bytes to ten million, appended from two threads, beside one thread that writes
+//! them one after the other.
+
+use crate::bench::Bench;
+use crate::contestants::write::into_folder;
+use anyhow::Result;
+use rayon::ThreadPoolBuilder;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::ops::Range;
+use std::path::Path;
+use swath::OutputOptions;
+use swath::append::{AppendOptions, Writer};
+use swath::sink::Durability;
+use swath_study::limits::memory_sum;
+use swath_study::measure::{Entrant, Entrants, Goal, Outcome};
+
+const OURS: &str = "swath append";
+const RECORD: usize = 16;
+/// Records that a strand writes without a join.
+const LEAF: usize = 4096;
+
+/// The record of a number: its digits.
+fn record(number: usize) -> [u8; RECORD] {
+    let mut digits = [b'0'; RECORD];
+    let (mut rest, mut at) = (number, RECORD);
+    while rest > 0 {
+        at -= 1;
+        digits[at] += u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+    }
+    digits
+}
+
+/// What the file must hold.
+fn expected(count: usize) -> Outcome {
+    let bytes: Vec<u8> = (0..count).flat_map(record).collect();
+    Outcome { bytes: bytes.len() as u64, checksum: memory_sum(&bytes, 1) }
+}
+
+fn tree(w: &mut Writer<'_>, range: Range<usize>) -> io::Result<()> {
+    if range.len() <= LEAF {
+        return range.into_iter().try_for_each(|number| w.write_all(&record(number)));
+    }
+    let middle = range.start + range.len() / 2;
+    let (left, right) = (range.start..middle, middle..range.end);
+    w.join(|w| tree(w, left), |w| tree(w, right))?;
+    Ok(())
+}
+
+fn ours(pool: &rayon::ThreadPool, count: usize, folder: &Path) -> Result<()> {
+    let output = OutputOptions::new().with_durability(Durability::None);
+    let out = AppendOptions::new().with_output(output).create(folder.join("out"))?;
+    pool.install(|| out.scope(|w| tree(w, 0..count)))?;
+    out.commit()?;
+    Ok(())
+}
+
+fn buffered(count: usize, folder: &Path) -> Result<()> {
+    let mut out = BufWriter::new(File::create(folder.join("out"))?);
+    (0..count).try_for_each(|number| out.write_all(&record(number)))?;
+    out.flush()?;
+    Ok(())
+}
+
+fn plain(count: usize, folder: &Path) -> Result<()> {
+    let mut out = File::create(folder.join("out"))?;
+    (0..count).try_for_each(|number| out.write_all(&record(number)))?;
+    Ok(())
+}
+
+/// `count` records.
+pub(super) fn build(bench: &Bench, count: usize) -> Result<Entrants> {
+    let (expected, room) = (expected(count), count * RECORD);
+    let pool = ThreadPoolBuilder::new().num_threads(2).build()?;
+    let entrant = |name: &str, write: Box<dyn Fn(&Path) -> Result<()>>| -> Entrant {
+        into_folder(bench, name, expected, room, write)
+    };
+    let all = [
+        entrant(OURS, Box::new(move |folder| ours(&pool, count, folder))),
+        entrant("one thread, a buffer", Box::new(move |folder| buffered(count, folder))),
+        entrant("one thread, a call a record", Box::new(move |folder| plain(count, folder))),
+    ];
+    let others = ["one thread, a buffer", "one thread, a call a record"];
+    Ok(Entrants::new(all, [Goal::speed(OURS, 1.0, &others)]))
+}
