@@ -27,6 +27,7 @@
 //! | space for bytes before they are written | [`allocate`] |
 //! | start writing to the device | [`writeback`] |
 //! | copy or share an extent of another file | [`copy`] |
+//! | put pages of a file into a pipe | [`pipe`] |
 //! | where a file has data, and where holes | [`holes`] |
 //! | mode, owner and attributes of another file | [`attributes`] |
 //! | the file size limit and its signal | [`limits`] |
@@ -73,6 +74,7 @@ pub mod mounts;
 pub mod nameless;
 pub mod names;
 pub mod numa;
+pub mod pipe;
 pub mod placement;
 pub mod priority;
 pub mod residency;

@@ -11,6 +11,7 @@
 
 mod ahead;
 mod cached;
+mod moved;
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -94,6 +95,7 @@ impl ReadOptions {
             sequential: false,
             is_cached: true,
             checked: false,
+            is_moved: false,
         })
     }
 }
@@ -121,6 +123,8 @@ pub struct Reader {
     /// Whether all blocks since the last seek were in the page cache.
     is_cached: bool,
     checked: bool,
+    /// Pages of the file may be in a pipe, where they change with it.
+    is_moved: bool,
 }
 
 impl std::fmt::Debug for Reader {
@@ -162,6 +166,8 @@ impl Reader {
         }
         let end = self.end.unwrap_or(self.next);
         if self.next >= end {
+            // What the caller wrote last has followed all pages that were moved.
+            self.checked &= !std::mem::take(&mut self.is_moved);
             return self.check_end();
         }
         let rest = Extent::between(self.next, end);

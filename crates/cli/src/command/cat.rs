@@ -127,7 +127,8 @@ fn as_it_is(args: &Cat) -> Result<u64> {
     let mut reader = options.reader(profiles.source(&args.copies, &args.path)?)?;
     // A block is one write: a buffer between would only copy it.
     let mut out = unbuffered()?;
-    let (mut recorder, mut offset) = (args.timeline.recorder("<stdout>"), 0);
+    let mut recorder = args.timeline.recorder("<stdout>");
+    let mut offset = reader.move_to_pipe(&out).map_err(OutputError::from)?;
     loop {
         let block = reader.fill_buf()?;
         if block.is_empty() {

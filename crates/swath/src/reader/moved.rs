@@ -1,0 +1,109 @@
+//! Bytes that go from the page cache into a pipe without a copy.
+
+use std::io;
+use std::num::NonZeroU64;
+use std::os::fd::AsFd;
+
+use swath_os::pipe::{capacity, put_pages};
+use swath_os::residency::residency_of_part;
+use swath_plan::extent::Extent;
+
+use super::Reader;
+use crate::buffer::Buffer;
+
+/// What is moved before the page cache is asked again.
+const STEP: u64 = 8 << 20;
+/// Less than this is read and written: as soon as a pipe has been asked what it holds.
+const LEAST: u64 = 256 << 10;
+
+impl Reader {
+    /// Moves bytes from the position on into `pipe`, inside the kernel, as long as they are in the page
+    /// cache, and returns how many: 0 if `pipe` is not a pipe, or if the options or the source do not allow it.
+    /// Read and write what is left.
+    ///
+    /// The pipe then holds pages of the file. If the file changes before the other end has read them, it
+    /// reads the changes. So the last bytes, as many as the pipe holds, are never moved. Once you have
+    /// written these, everything before them has been read; then the end of the file, for which
+    /// `fill_buf` returns nothing, is an error if the file has changed meanwhile.
+    ///
+    /// ```
+    /// use std::io::{BufRead, Read, Write};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("data");
+    /// # std::fs::write(&path, vec![7; 1 << 20])?;
+    /// let (mut from, mut to) = std::io::pipe()?;
+    /// let counting = std::thread::spawn(move || from.read_to_end(&mut Vec::new()));
+    /// let mut reader = swath::reader(&path)?;
+    /// reader.move_to_pipe(&to)?;
+    /// while !reader.fill_buf()?.is_empty() {
+    ///     let written = to.write(reader.fill_buf()?)?;
+    ///     reader.consume(written);
+    /// }
+    /// drop(to);
+    /// assert_eq!(counting.join().unwrap()?, 1 << 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// That of a pipe whose other end is closed, and a cancellation. Bytes that were moved before are lost for this
+    /// reader.
+    pub fn move_to_pipe(&mut self, pipe: impl AsFd) -> io::Result<u64> {
+        let end = self.end.unwrap_or(self.next);
+        let rest = end.saturating_sub(self.next);
+        if rest <= LEAST || !self.may_move() {
+            return Ok(0);
+        }
+        let kept = capacity(&pipe).map_or(u64::MAX, |bytes| bytes.max(LEAST));
+        let end = end.saturating_sub(kept);
+        let start = self.next;
+        while self.next < end {
+            let step = Extent::between(self.next, end.min(self.next + STEP));
+            let moved = self.move_step(step, &pipe)?;
+            if moved > 0 {
+                self.next += moved;
+                (self.block, self.at) = (Buffer::default(), 0);
+                (self.is_moved, self.sequential) = (true, true);
+                self.observer.delivered(moved);
+            }
+            if moved < step.len() {
+                break;
+            }
+        }
+        Ok(self.next.saturating_sub(start))
+    }
+
+    /// Whether nothing but the next bytes of a file is wanted.
+    fn may_move(&self) -> bool {
+        self.seekable
+            && self.at == self.block.len()
+            && self.ahead.is_none()
+            && self.may_read_cached()
+            && self.options.timeline().is_none()
+    }
+
+    /// Moves what is in the page cache of a step, and returns how much that was.
+    fn move_step(&self, step: Extent, pipe: &impl AsFd) -> io::Result<u64> {
+        let (Some(file), Some(len)) = (self.source.file(), NonZeroU64::new(step.len())) else {
+            return Ok(0);
+        };
+        self.observer.check(self.source.name(), step)?;
+        let is_cached = residency_of_part(file, step.offset(), len)
+            .is_ok_and(|pages| pages.cached_pages >= pages.total_pages);
+        if !is_cached {
+            return Ok(0);
+        }
+        let mut at = step.offset();
+        while at < step.end() {
+            let len = usize::try_from(step.end() - at).unwrap_or(usize::MAX);
+            match put_pages(file, at, pipe, len) {
+                Ok(0) => break,
+                Ok(moved) => at += moved as u64,
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(error),
+                // Whatever is wrong, reading or writing meets it too, and says so.
+                Err(_) => break,
+            }
+        }
+        Ok(at - step.offset())
+    }
+}
