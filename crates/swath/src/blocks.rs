@@ -339,7 +339,7 @@ impl Records<'_> {
         map: impl Fn(Block<'_>) -> Result<T, E> + Sync,
         combine: impl Fn(T, T) -> T + Sync,
     ) -> Result<Scanned<Option<T>>, E> {
-        let reduce = Reduce::new(map, combine);
+        let reduce = Reduce::new(map, combine, self.options.wishes.workers);
         let report = runs::run(self, &reduce)?;
         Ok(Scanned { value: reduce.end()?, report })
     }

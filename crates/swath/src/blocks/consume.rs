@@ -188,14 +188,16 @@ where
     }
 }
 
-/// Pieces that may be ahead of the first one that is not combined yet: limits the memory for
-/// values.
+/// Pieces that may be ahead of the first one that is not combined yet, and pieces for each worker if that is
+/// more: limits the memory for values. A worker that does not run for a while should not keep the others waiting.
 const AHEAD: u64 = 64;
+const AHEAD_OF_EACH: u64 = 16;
 
 /// Combines what a closure makes of each block, from left to right.
 pub(crate) struct Reduce<F, C, T, E> {
     map: F,
     combine: C,
+    ahead: u64,
     turns: Turns<Combined<T>>,
     failures: Failures<E>,
 }
@@ -207,9 +209,11 @@ struct Combined<T> {
 }
 
 impl<F, C, T, E> Reduce<F, C, T, E> {
-    pub(crate) fn new(map: F, combine: C) -> Self {
-        let combined = Combined { value: None, early: InOrder::default() };
-        Self { map, combine, turns: Turns::new(0, combined), failures: Failures::default() }
+    /// For this many workers; 0 if it is not known.
+    pub(crate) fn new(map: F, combine: C, workers: u64) -> Self {
+        let turns = Turns::new(0, Combined { value: None, early: InOrder::default() });
+        let ahead = AHEAD.max(workers.saturating_mul(AHEAD_OF_EACH));
+        Self { map, combine, ahead, turns, failures: Failures::default() }
     }
 
     /// As [`Collect::end`].
@@ -245,7 +249,7 @@ where
 {
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
         self.turns.found(number);
-        let Some(line) = self.turns.wait(number, AHEAD, is_over) else { return };
+        let Some(line) = self.turns.wait(number, self.ahead, is_over) else { return };
         drop(line);
         let map = || {
             let values =
