@@ -451,7 +451,17 @@ impl ReadOptions {
 
     /// The requested bytes, of a source of `len` bytes.
     pub(crate) fn extent_of(&self, source: &Opened, len: u64) -> Result<Extent> {
-        let wanted = self.len.unwrap_or(len.saturating_sub(self.offset));
+        self.extent_of_len(source, len, self.len)
+    }
+
+    /// The same with a length of the caller's.
+    pub(crate) fn extent_of_len(
+        &self,
+        source: &Opened,
+        len: u64,
+        wanted: Option<u64>,
+    ) -> Result<Extent> {
+        let wanted = wanted.unwrap_or(len.saturating_sub(self.offset));
         let Some(extent) = Extent::new(self.offset, wanted) else {
             let error = Error::new(Operation::Read, Reason::Invalid, source.name());
             return Err(error.detail("offset and length exceed 2^64"));

@@ -118,10 +118,10 @@ impl ReadOptions {
     fn read_into_from(&self, source: Source, target: &mut [u8]) -> Result<Report> {
         let clock = Clock::start(self);
         let source = Opened::open(source)?;
-        let options = Self { len: Some(target.len() as u64), ..self.clone() };
+        let wanted = Some(target.len() as u64);
         let report = match source.kind() {
             Kind::Sized(len) => {
-                let extent = options.extent_of(&source, len)?;
+                let extent = self.extent_of_len(&source, len, wanted)?;
                 self.refuse_map(&source)?;
                 if self.is_small(extent) {
                     let reason = small_reason(extent.len(), &self.tuning());
@@ -134,10 +134,13 @@ impl ReadOptions {
                 if let Some(report) = self.at_once(&source, extent, target)? {
                     return Ok(clock.stop(report));
                 }
+                let options = Self { len: wanted, ..self.clone() };
                 let leases = Leases::of_slice(target);
                 fill_memory(&options, &source, extent, &leases, 0, None)?
             }
-            Kind::Stream | Kind::Made => options.stream_into(&source, target)?,
+            Kind::Stream | Kind::Made => {
+                Self { len: wanted, ..self.clone() }.stream_into(&source, target)?
+            }
         };
         Ok(clock.stop(report))
     }
