@@ -24,7 +24,7 @@ impl Reader {
     /// The pipe then holds pages of the file. If the file changes before the other end has read them, it
     /// reads the changes. So the last bytes, as many as the pipe holds, are never moved. Once you have
     /// written these, everything before them has been read; then the end of the file, for which
-    /// `fill_buf` returns nothing, is an error if the file has changed meanwhile.
+    /// `fill_buf` returns nothing, is an error if the file has changed since it was opened.
     ///
     /// ```
     /// use std::io::{BufRead, Read, Write};
