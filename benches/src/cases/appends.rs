@@ -13,7 +13,7 @@ use swath::OutputOptions;
 use swath::append::{AppendOptions, Writer};
 use swath::sink::Durability;
 use swath_study::limits::memory_sum;
-use swath_study::measure::{Entrant, Entrants, Goal, Outcome};
+use swath_study::measure::{Entrants, Goal, Outcome};
 
 const OURS: &str = "swath append";
 const RECORD: usize = 16;
@@ -73,14 +73,11 @@ fn plain(count: usize, folder: &Path) -> Result<()> {
 pub(super) fn build(bench: &Bench, count: usize) -> Result<Entrants> {
     let (expected, room) = (expected(count), count * RECORD);
     let pool = ThreadPoolBuilder::new().num_threads(2).build()?;
-    let entrant = |name: &str, write: Box<dyn Fn(&Path) -> Result<()>>| -> Entrant {
-        into_folder(bench, name, expected, room, write)
-    };
+    let [buffer, calls] = ["one thread, a buffer", "one thread, a call a record"];
     let all = [
-        entrant(OURS, Box::new(move |folder| ours(&pool, count, folder))),
-        entrant("one thread, a buffer", Box::new(move |folder| buffered(count, folder))),
-        entrant("one thread, a call a record", Box::new(move |folder| plain(count, folder))),
+        into_folder(bench, OURS, expected, room, move |to| ours(&pool, count, to)),
+        into_folder(bench, buffer, expected, room, move |to| buffered(count, to)),
+        into_folder(bench, calls, expected, room, move |to| plain(count, to)),
     ];
-    let others = ["one thread, a buffer", "one thread, a call a record"];
-    Ok(Entrants::new(all, [Goal::speed(OURS, 1.0, &others)]))
+    Ok(Entrants::new(all, [Goal::speed(OURS, 1.0, &[buffer, calls])]))
 }

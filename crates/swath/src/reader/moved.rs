@@ -13,8 +13,9 @@ use crate::buffer::Buffer;
 
 /// What is moved before the page cache is asked again.
 const STEP: u64 = 8 << 20;
-/// Less than this is read and written: as soon as a pipe has been asked what it holds.
-const LEAST: u64 = 256 << 10;
+/// The last bytes are as many as this, or as the pipe holds: its other end may make it larger during the
+/// call, without privileges up to this size.
+const LEAST: u64 = 1 << 20;
 
 impl Reader {
     /// Moves bytes from the position on into `pipe`, inside the kernel, as long as they are in the page
@@ -22,15 +23,18 @@ impl Reader {
     /// Read and write what is left.
     ///
     /// The pipe then holds pages of the file. If the file changes before the other end has read them, it
-    /// reads the changes. So the last bytes, as many as the pipe holds, are never moved. Once you have
+    /// reads the changes. So the last bytes, a MiB or as many as the pipe holds, are never moved. Once you have
     /// written these, everything before them has been read; then the end of the file, for which
     /// `fill_buf` returns nothing, is an error if the file has changed since it was opened.
+    ///
+    /// What the other end does with the pages is not known here: a program that moves them on into another pipe
+    /// has not read them.
     ///
     /// ```
     /// use std::io::{BufRead, Read, Write};
     /// # let folder = tempfile::tempdir().unwrap();
     /// # let path = folder.path().join("data");
-    /// # std::fs::write(&path, vec![7; 1 << 20])?;
+    /// # std::fs::write(&path, vec![7; 3 << 20])?;
     /// let (mut from, mut to) = std::io::pipe()?;
     /// let counting = std::thread::spawn(move || from.read_to_end(&mut Vec::new()));
     /// let mut reader = swath::reader(&path)?;
@@ -40,7 +44,7 @@ impl Reader {
     ///     reader.consume(written);
     /// }
     /// drop(to);
-    /// assert_eq!(counting.join().unwrap()?, 1 << 20);
+    /// assert_eq!(counting.join().unwrap()?, 3 << 20);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

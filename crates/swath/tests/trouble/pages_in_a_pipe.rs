@@ -39,7 +39,7 @@ fn through_a_pipe(options: &ReadOptions, path: &Path) -> (Vec<u8>, u64, io::Resu
 #[test]
 fn what_comes_out_are_the_bytes_of_the_file() {
     let capacity = swath_os::pipe::capacity(io::pipe().expect("a pipe").1).expect("a pipe");
-    let capacity = usize::try_from(capacity).expect("small").max(256 << 10);
+    let capacity = usize::try_from(capacity).expect("small").max(1 << 20);
     let page = 4096;
     let lens = [0, 1, page, capacity - 1, capacity, capacity + 1, capacity + page + 1];
     let long =
