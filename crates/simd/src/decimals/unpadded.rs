@@ -26,7 +26,8 @@ pub enum Unpadded {
 
 /// Returns how many tokens precede the first that begins with a plus, with a zero before another
 /// digit of its whole part, or, among whole numbers, with `-0`. A token of one or two bytes may be
-/// counted as such because of the bytes after it.
+/// counted as such because of the bytes after it. An empty one, which may start past its end, is
+/// not padded, whatever is there.
 ///
 /// ```
 /// use swath_simd::{Tokens, Unpadded, unpadded};
@@ -50,15 +51,19 @@ pub fn unpadded_at(level: Level, tokens: Tokens<'_>, wanted: Unpadded) -> usize 
 }
 
 fn at(level: Detected, tokens: Tokens<'_>, wanted: Unpadded) -> usize {
-    let starts = &tokens.starts[..tokens.count()];
+    let count = tokens.count();
+    let (starts, ends) = (&tokens.starts[..count], &tokens.ends[..count]);
     let done = match level.level() {
         // SAFETY: this processor has the level, which was detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { avx2::unpadded(tokens.text, starts, wanted) },
+        Level::Avx2 | Level::Avx512 => unsafe { avx2::unpadded(tokens, wanted) },
         _ => 0,
     };
-    let is_padded = |&start: &u32| is_padded(tokens.text, start as usize, wanted);
-    done + starts[done..].iter().position(is_padded).unwrap_or(starts.len() - done)
+    let is_padded = |(&start, &end): (&u32, &u32)| {
+        start < end && is_padded(tokens.text, start as usize, wanted)
+    };
+    let mut rest = starts[done..].iter().zip(&ends[done..]);
+    done + rest.position(is_padded).unwrap_or(count - done)
 }
 
 /// Whether a token is padded.
@@ -149,10 +154,27 @@ mod tests {
 
     #[test]
     fn tokens_outside_the_text_are_not_read() {
-        let starts = [0, 1, 2, 3, 4, 5, 6, u32::MAX, 7, 8, 9];
+        let starts = [0, 1, 2, 3, 4, 5, 6, u32::MAX - 1, 7, 8, 9];
+        let ends = starts.map(|start| start + 1);
         for level in Level::ALL.into_iter().filter(|level| level.available()) {
-            let tokens = Tokens { text: b"123456789", starts: &starts, ends: &starts };
+            let tokens = Tokens { text: b"123456789", starts: &starts, ends: &ends };
             assert_eq!(unpadded_at(level, tokens, Unpadded::Any), starts.len(), "{level}");
+        }
+    }
+
+    #[test]
+    fn empty_tokens_are_not_padded_whatever_is_after_them() {
+        let text = b"007,-0,+1,10";
+        for at in 0..20 {
+            for empty in [(0, 0), (4, 3), (4, 4), (7, 6), (7, 7)] {
+                let mut places = vec![(10, 12); 20];
+                places[at] = empty;
+                let (starts, ends): (Vec<u32>, Vec<u32>) = places.into_iter().unzip();
+                let tokens = Tokens { text, starts: &starts, ends: &ends };
+                for level in Level::ALL.into_iter().filter(|level| level.available()) {
+                    assert_eq!(unpadded_at(level, tokens, Unpadded::Whole), 20, "{level} {at}");
+                }
+            }
         }
     }
 }

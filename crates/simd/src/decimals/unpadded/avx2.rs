@@ -1,29 +1,31 @@
 //! Eight tokens at a time: their first four bytes, gathered into lanes of 32 bits.
 
 use std::arch::x86_64::{
-    __m256i, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castsi256_ps, _mm256_cmpeq_epi32,
-    _mm256_cmpgt_epi32, _mm256_i32gather_epi32, _mm256_loadu_si256, _mm256_max_epu32,
-    _mm256_movemask_ps, _mm256_or_si256, _mm256_set1_epi32, _mm256_setzero_si256,
-    _mm256_srli_epi32, _mm256_sub_epi32,
+    __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8, _mm256_castsi256_ps,
+    _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_i32gather_epi32, _mm256_loadu_si256,
+    _mm256_max_epu32, _mm256_movemask_ps, _mm256_or_si256, _mm256_set1_epi32,
+    _mm256_setzero_si256, _mm256_srli_epi32, _mm256_sub_epi32,
 };
 
-use super::Unpadded;
+use super::{Tokens, Unpadded};
 
 /// Tokens of one step.
 const STEP: usize = 8;
 
 /// Returns how many tokens certainly precede the first padded one: a multiple of eight.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn unpadded(text: &[u8], starts: &[u32], wanted: Unpadded) -> usize {
+pub(super) fn unpadded(tokens: Tokens<'_>, wanted: Unpadded) -> usize {
+    let text = tokens.text;
     // The last start with four bytes after it; gathers take offsets as signed.
     let Some(last) = text.len().checked_sub(4).and_then(|last| i32::try_from(last).ok()) else {
         return 0;
     };
     let last = _mm256_set1_epi32(last);
-    let (steps, _) = starts.as_chunks::<STEP>();
-    for (index, step) in steps.iter().enumerate() {
-        // SAFETY: there are eight 32-bit numbers.
-        let starts = unsafe { _mm256_loadu_si256(step.as_ptr().cast()) };
+    let (start_steps, _) = tokens.starts.as_chunks::<STEP>();
+    let (end_steps, _) = tokens.ends.as_chunks::<STEP>();
+    let steps = start_steps.len().min(end_steps.len());
+    for (index, (starts, ends)) in start_steps.iter().zip(end_steps).enumerate() {
+        let (starts, ends) = (load(starts), load(ends));
         let is_inside = _mm256_cmpeq_epi32(_mm256_max_epu32(starts, last), last);
         if mask(is_inside) != 0xff {
             return index * STEP;
@@ -31,11 +33,19 @@ pub(super) fn unpadded(text: &[u8], starts: &[u32], wanted: Unpadded) -> usize {
         // SAFETY: each lane reads four bytes from an offset that was compared with the last one
         // that has them.
         let first = unsafe { _mm256_i32gather_epi32::<1>(text.as_ptr().cast(), starts) };
-        if mask(are_padded(first, wanted)) != 0 {
+        let are_empty = _mm256_cmpeq_epi32(_mm256_max_epu32(starts, ends), starts);
+        if mask(_mm256_andnot_si256(are_empty, are_padded(first, wanted))) != 0 {
             return index * STEP;
         }
     }
-    steps.len() * STEP
+    steps * STEP
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn load(eight: &[u32; STEP]) -> __m256i {
+    // SAFETY: there are eight 32-bit numbers.
+    unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) }
 }
 
 #[inline]

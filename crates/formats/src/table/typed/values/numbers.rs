@@ -82,10 +82,11 @@ fn without_minus_zero<T: ArrowPrimitiveType>(
     if !T::DATA_TYPE.is_unsigned_integer() || !values.contains(&zero) {
         return values.len();
     }
-    let is_wrong = |(value, &start): (&T::Native, &u32)| {
-        *value == zero && tokens.text.get(start as usize) == Some(&b'-')
+    let is_wrong = |(value, (&start, &end)): (&T::Native, (&u32, &u32))| {
+        *value == zero && start < end && tokens.text.get(start as usize) == Some(&b'-')
     };
-    let wrong = values.iter().zip(tokens.starts).position(is_wrong);
+    let places = tokens.starts.iter().zip(tokens.ends);
+    let wrong = values.iter().zip(places).position(is_wrong);
     wrong.unwrap_or(values.len())
 }
 
