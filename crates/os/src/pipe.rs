@@ -3,9 +3,12 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::sync::OnceLock;
 
 use rustix::io::{Errno, retry_on_intr};
 use rustix::pipe::{SpliceFlags, fcntl_getpipe_size, splice};
+
+use crate::kernel_text;
 
 /// Returns how many bytes a pipe holds; `None` for what is not a pipe.
 ///
@@ -18,6 +21,20 @@ use rustix::pipe::{SpliceFlags, fcntl_getpipe_size, splice};
 #[must_use]
 pub fn capacity(of: impl AsFd) -> Option<u64> {
     fcntl_getpipe_size(of).ok().and_then(|bytes| u64::try_from(bytes).ok())
+}
+
+/// Returns how many bytes a process without privileges can make a pipe hold, as it was when first asked;
+/// `None` if the kernel does not say.
+///
+/// ```
+/// assert!(swath_os::pipe::most_capacity().is_none_or(|bytes| bytes >= 4096));
+/// ```
+#[must_use]
+pub fn most_capacity() -> Option<u64> {
+    static MOST: OnceLock<Option<u64>> = OnceLock::new();
+    let said =
+        || kernel_text::read_text("/proc/sys/fs/pipe-max-size").ok()?.trim().parse().ok();
+    *MOST.get_or_init(said)
 }
 
 /// Puts bytes of `file` into a pipe inside the kernel and returns how many; 0 if the file ends at `offset`.

@@ -32,13 +32,14 @@ impl<F: Fn(usize) + Sync> Work for F {
 const EACH: usize = 2;
 
 /// Runs `work` for slots `0..count`, that of slot 0 on this thread, and waits until all have
-/// ended. Returns the first slot for which no thread could be started, and why.
+/// ended. If a thread could not be started: how many did the work, this one included, and why.
 pub(crate) fn run(count: usize, work: &dyn Work) -> Option<(usize, io::Error)> {
     beside(1..count, work, &mut || work.run(0))
 }
 
-/// Runs `work` for each of `slots`, and `here` on this thread. Returns when all have ended: the first
-/// slot for which no thread could be started, and why.
+/// Runs `work` for each of `slots`, and `here` on this thread, and waits until all have ended. If a thread
+/// could not be started: the first slot that there would be no thread for, had the others come in their
+/// order, and why.
 ///
 /// The threads start each other. A slot that has no thread, because none could be started or because
 /// another thread was done first, is run by a thread that is done with its own.
@@ -47,11 +48,18 @@ pub(crate) fn beside(
     work: &dyn Work,
     here: &mut dyn FnMut(),
 ) -> Option<(usize, io::Error)> {
-    let (next, end) = (AtomicUsize::new(slots.start), slots.end);
-    let (is_refused, refused) = (AtomicBool::new(false), Mutex::default());
-    let team = Team { work, next, end, is_refused, refused };
+    let team = Team {
+        work,
+        next: AtomicUsize::new(slots.start),
+        end: slots.end,
+        started: AtomicUsize::new(0),
+        is_refused: AtomicBool::new(false),
+        refused: Mutex::default(),
+    };
     std::thread::scope(|scope| team.take_part(scope, here));
-    team.refused.into_inner().unwrap_or_else(PoisonError::into_inner)
+    let refused = team.refused.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // Relaxed: all threads have been joined.
+    refused.map(|why| (slots.start + team.started.load(Ordering::Relaxed), why))
 }
 
 /// Threads that start each other.
@@ -60,10 +68,12 @@ struct Team<'w> {
     /// The next slot that nobody has taken, and the end of them.
     next: AtomicUsize,
     end: usize,
+    /// Threads that were started.
+    started: AtomicUsize,
     /// A thread could not be started, so no more are.
     is_refused: AtomicBool,
-    /// The first slot without a thread, and why.
-    refused: Mutex<Option<(usize, io::Error)>>,
+    /// Why the first of them could not be.
+    refused: Mutex<Option<io::Error>>,
 }
 
 impl Team<'_> {
@@ -84,13 +94,14 @@ impl Team<'_> {
         }
         let slot = self.taken()?;
         let share = move || self.take_part(scope, &mut || self.work.run(slot));
-        let error = named(slot).spawn_scoped(scope, share).err()?;
+        let Err(error) = named(slot).spawn_scoped(scope, share) else {
+            self.started.fetch_add(1, Ordering::Relaxed);
+            return None;
+        };
         // Relaxed: a thread that does not see it yet is refused too.
         self.is_refused.store(true, Ordering::Relaxed);
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if refused.as_ref().is_none_or(|(first, _)| slot < *first) {
-            *refused = Some((slot, error));
-        }
+        refused.get_or_insert(error);
         Some(slot)
     }
 

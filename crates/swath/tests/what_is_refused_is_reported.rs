@@ -11,7 +11,7 @@ use seccompiler::{
 };
 use swath::append::{Direct, OrderedOptions};
 use swath::fallbacks::DirectUse;
-use swath::{Engine, Fallback, PageCache, ReadOptions};
+use swath::{Engine, Fallback, PageCache, ReadOptions, Report};
 
 const LEN: usize = (20 << 20) + 99;
 const EPERM: u32 = 1;
@@ -149,10 +149,20 @@ fn threads_that_cannot_be_started_are_done_without() {
         let Some(loaded) = loaded else { return };
         let loaded = loaded.expect("this thread does it all");
         assert!(*loaded.buffer == swath_reference::bytes(5, LEN), "the same bytes");
-        let told = loaded.report.fallbacks;
-        let not_started = |it: &Fallback| matches!(it, Fallback::WorkerNotStarted { .. });
-        assert!(told.iter().any(not_started), "{told:?}");
+        assert_is_alone(&loaded.report);
+        let counting = |block: swath::Block<'_>| Ok::<_, swath::Error>(block.bytes.len());
+        let scan = || options.records(file.path()).map_reduce(counting, |a, b| a + b);
+        let Some(counted) = refusing(clone3, None, 11, scan) else { return };
+        assert_is_alone(&counted.expect("this thread does it all").report);
     }
+}
+
+/// That a report speaks of one worker, and of the second as not started.
+fn assert_is_alone(report: &Report) {
+    let is_second =
+        |it: &Fallback| matches!(it, Fallback::WorkerNotStarted { index: Some(1), .. });
+    assert!(report.fallbacks.iter().any(is_second), "{:?}", report.fallbacks);
+    assert_eq!(report.workers, 1, "{report:?}");
 }
 
 #[test]

@@ -43,6 +43,13 @@ pub struct Cat {
     #[arg(long, short, conflicts_with_all = ["mirrors", "verify_against"])]
     pub decompress: bool,
 
+    /// Copy all bytes into a pipe, those in the page cache too
+    ///
+    /// Without this flag a pipe gets pages of the page cache. A program that passes these on without reading
+    /// them, as pv does, may send what another program has written to the file since.
+    #[arg(long)]
+    pub copy: bool,
+
     /// Write the lines that begin in these bytes, the last one to its end
     ///
     /// If extents cover a file without overlap, each line begins in exactly one of them: so several
@@ -128,7 +135,10 @@ fn as_it_is(args: &Cat) -> Result<u64> {
     // A block is one write: a buffer between would only copy it.
     let mut out = unbuffered()?;
     let mut recorder = args.timeline.recorder("<stdout>");
-    let mut offset = reader.move_to_pipe(&out).map_err(OutputError::from)?;
+    let mut offset = match args.copy {
+        true => 0,
+        false => reader.move_to_pipe(&out).map_err(OutputError::from)?,
+    };
     loop {
         let block = reader.fill_buf()?;
         if block.is_empty() {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::child::{code, file_of, run, stderr, stdout, word};
+use crate::child::{code, file_of, run, stderr, stdout, swath, word};
 
 const LEN: usize = 24 << 20;
 
@@ -76,4 +76,32 @@ fn a_file_that_grows_is_an_error_unless_its_first_length_is_wanted() {
             assert!(stdout(&output).starts_with(&format!("{sum}  ")), "{output:?}");
         }
     }
+}
+
+/// What comes out of a pipe whose first bytes are overwritten in the file while they are in the pipe.
+fn first_bytes(words: &[&str]) -> (u8, std::process::ExitStatus) {
+    let (_folder, path) = file_of(&vec![1; 16 << 20]);
+    // A change in the same tick of the clock as the write could not be seen.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    let (mut from, to) = std::io::pipe().expect("a pipe");
+    let mut command = swath();
+    command.arg("cat").args(words).arg(&path).stdout(to).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().expect("the command starts");
+    // The end for writing is the child's alone.
+    drop(command);
+    // The rest of the first page is in the pipe then.
+    std::io::Read::read_exact(&mut from, &mut [0]).expect("it begins");
+    let file = File::options().write(true).open(&path).expect("it is there");
+    std::os::unix::fs::FileExt::write_all_at(&file, &[2; 4096], 0).expect("overwritten");
+    let mut bytes = Vec::new();
+    std::io::Read::read_to_end(&mut from, &mut bytes).expect("the pipe ends");
+    (bytes[0], child.wait().expect("it ends"))
+}
+
+#[test]
+fn bytes_that_are_copied_into_a_pipe_do_not_change_there() {
+    let (byte, status) = first_bytes(&["--copy"]);
+    assert_eq!((byte, status.code()), (1, Some(2)), "copied, and the file changed");
+    let (_, status) = first_bytes(&[]);
+    assert_eq!(status.code(), Some(2), "whether it was a page or a copy, the file changed");
 }

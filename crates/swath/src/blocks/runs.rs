@@ -52,7 +52,8 @@ pub(crate) fn run(mut records: Records<'_>, consumer: &dyn Consume) -> Result<Re
         0 | 1 => report.reason,
         ended => format!("{ended} sources, one of them: {}", report.reason),
     };
-    Ok(clock.stop(Report { fallbacks, reason, ..report }))
+    let workers = report.workers.min(state.started.map_or(u64::MAX, |started| started as u64));
+    Ok(clock.stop(Report { fallbacks, reason, workers, ..report }))
 }
 
 /// One source while it is read.
@@ -109,6 +110,8 @@ struct State<'m> {
     /// Made for the first source; all sources count together.
     observer: Option<Observer>,
     fallbacks: Vec<Fallback>,
+    /// How many workers there were, if fewer than planned.
+    started: Option<usize>,
     /// Of the sources that were read to their end, and how many there were.
     report: Option<Report>,
     ended: u64,
@@ -128,8 +131,10 @@ impl<'m> Runs<'_, 'm> {
             _ => first.slots(),
         };
         drop(first);
-        if let Some((slot, error)) = threads::run(wanted, &|slot| self.work(slot)) {
-            self.state().fallbacks.push(Fallback::not_started(slot, &error));
+        if let Some((started, error)) = threads::run(wanted, &|slot| self.work(slot)) {
+            let mut state = self.state();
+            state.fallbacks.push(Fallback::not_started(started, &error));
+            state.started = Some(started);
         }
     }
 

@@ -45,9 +45,9 @@ fn run_all(
         None if here > 0 => with_crew(&job.running, work, 0),
         None => {}
     });
-    if let Some((slot, error)) = refused {
-        job.running.fell_back(Fallback::not_started(slot, &error));
-        job.running.has_workers(slot.max(1));
+    if let Some((started, error)) = refused {
+        job.running.fell_back(Fallback::not_started(started, &error));
+        job.running.has_workers(started.max(1));
     }
     job.running.resume_panic();
 }

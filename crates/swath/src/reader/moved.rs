@@ -4,7 +4,7 @@ use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 
-use swath_os::pipe::{capacity, put_pages};
+use swath_os::pipe::{capacity, most_capacity, put_pages};
 use swath_os::residency::residency_of_part;
 use swath_plan::extent::Extent;
 
@@ -13,8 +13,7 @@ use crate::buffer::Buffer;
 
 /// What is moved before the page cache is asked again.
 const STEP: u64 = 8 << 20;
-/// The last bytes are as many as this, or as the pipe holds: its other end may make it larger during the
-/// call, without privileges up to this size.
+/// The last bytes are as many as this, or as the pipe holds, or as the other end may make it hold.
 const LEAST: u64 = 1 << 20;
 
 impl Reader {
@@ -23,12 +22,14 @@ impl Reader {
     /// Read and write what is left.
     ///
     /// The pipe then holds pages of the file. If the file changes before the other end has read them, it
-    /// reads the changes. So the last bytes, a MiB or as many as the pipe holds, are never moved. Once you have
+    /// reads the changes. So the last bytes, a MiB or as many as the pipe can hold, are never moved. Once you have
     /// written these, everything before them has been read; then the end of the file, for which
     /// `fill_buf` returns nothing, is an error if the file has changed since it was opened.
     ///
-    /// What the other end does with the pages is not known here: a program that moves them on into another pipe
-    /// has not read them.
+    /// What the other end does with the pages is not known here: a program that moves them on, into another
+    /// pipe or a socket, has not read them. If such a program may follow and others may change the file, read
+    /// and write instead. A privileged program may make the pipe larger than others can during the call, and
+    /// leave more than the last bytes unread.
     ///
     /// ```
     /// use std::io::{BufRead, Read, Write};
@@ -58,7 +59,8 @@ impl Reader {
         if rest <= LEAST || !self.may_move() {
             return Ok(0);
         }
-        let kept = capacity(&pipe).map_or(u64::MAX, |bytes| bytes.max(LEAST));
+        let Some(holds) = capacity(&pipe) else { return Ok(0) };
+        let kept = holds.max(LEAST).max(most_capacity().unwrap_or(LEAST));
         let end = end.saturating_sub(kept);
         let start = self.next;
         while self.next < end {

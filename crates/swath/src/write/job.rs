@@ -47,9 +47,9 @@ impl<'w> Job<'w> {
     pub(super) fn run(self, workers: u64, fallbacks: &mut Vec<Fallback>) -> Result<u64> {
         let workers = usize::try_from(workers).unwrap_or(usize::MAX);
         let mut there = workers.max(1);
-        if let Some((worker, error)) = threads::run(workers, &|_| self.work()) {
-            fallbacks.push(Fallback::not_started(worker, &error));
-            there = worker;
+        if let Some((started, error)) = threads::run(workers, &|_| self.work()) {
+            fallbacks.push(Fallback::not_started(started, &error));
+            there = started;
         }
         self.failures.end()?;
         Ok(there as u64)

@@ -37,8 +37,8 @@ where
     ordered.tickets().widen(workers);
     let items = Mutex::new(Some(items));
     let work = Loop { ordered, f, items, failures: Failures::default() };
-    if let Some((worker, error)) = threads::run(workers, &|_| work.work()) {
-        ordered.tickets().fell_back(Fallback::not_started(worker, &error));
+    if let Some((started, error)) = threads::run(workers, &|_| work.work()) {
+        ordered.tickets().fell_back(Fallback::not_started(started, &error));
     }
     ordered.end(&work.failures)
 }
