@@ -24,6 +24,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+pub(crate) use mpi::compiles as compiles_mpi;
+
 use crate::install_c::{self, Wish};
 use crate::process::{output, run, run_quietly};
 use crate::workspace::Workspace;

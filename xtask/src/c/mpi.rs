@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::{Bench, WARNINGS};
-use crate::process::{output, run};
+use crate::process::{output, run, run_quietly};
 use crate::skips;
+use crate::workspace::Workspace;
 
 /// Examples that `mpirun` runs.
 pub(super) const PREFIX: &str = "mpi_";
@@ -17,10 +18,9 @@ const RANKS: [&str; 2] = ["1", "4"];
 impl Bench<'_> {
     /// Compiles the header in each language, and runs what uses it.
     pub(super) fn mpi(&self) -> Result<()> {
-        for program in ["mpicc", "mpirun"] {
-            if !self.workspace.has(program) {
-                return skips::note(self.workspace, "mpi", "no `mpicc`, or no `mpirun`");
-            }
+        if !self.workspace.has("mpirun") || !compiles(self.workspace) {
+            let why = "no `mpirun`, or no `mpicc` that finds mpi.h";
+            return skips::note(self.workspace, "mpi", why);
         }
         // Without the folders of MPI as its own, its headers would be held to our warnings.
         let folders = self.mpi_folders()?;
@@ -86,6 +86,12 @@ impl Bench<'_> {
             command
         })
     }
+}
+
+/// Whether `mpicc` finds its headers: some packages have the compiler without them.
+pub(crate) fn compiles(workspace: &Workspace) -> bool {
+    let words = ["-fsyntax-only", "-include", "mpi.h", "-x", "c", "/dev/null"];
+    run_quietly(workspace.command("mpicc").args(words)).is_ok()
 }
 
 /// Whether an example needs MPI.
