@@ -78,7 +78,7 @@ impl AppendOptions {
     }
 
     /// Bytes of stolen strands that may wait in memory for their place before they are spilled.
-    /// Default 0: an eighth of the available memory, at most 2 GiB.
+    /// Default 0: an eighth of the memory that is available when the first of them wait, at most 2 GiB.
     #[must_use]
     pub fn with_memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;

@@ -90,7 +90,9 @@ pub(super) struct Output {
     preallocation: Preallocation,
     target: Mutex<Option<Target>>,
     logs: Mutex<Logs>,
+    /// What the options say of [`most_in_memory`](Self::most_in_memory).
     memory: u64,
+    most_in_memory: OnceLock<u64>,
     /// Memory used by pieces without a place, in bytes.
     in_memory: AtomicU64,
     spare_pages: Mutex<Vec<Pages>>,
@@ -121,7 +123,8 @@ impl Output {
             preallocation: Preallocation::new(),
             target: Mutex::new(Some(target)),
             logs: Mutex::default(),
-            memory: memory(options.memory),
+            memory: options.memory,
+            most_in_memory: OnceLock::new(),
             in_memory: AtomicU64::new(0),
             spare_pages: Mutex::default(),
             counters: Counters::default(),
@@ -201,7 +204,7 @@ impl Output {
     /// Returns an empty piece with room for `len` bytes; `None` if too much is waiting already.
     fn take_memory(&self, len: usize) -> Option<Unplaced> {
         // Relaxed: a limit that concurrent calls may slightly exceed.
-        if self.in_memory.load(Ordering::Relaxed) + len as u64 > self.memory {
+        if self.in_memory.load(Ordering::Relaxed) + len as u64 > self.most_in_memory() {
             return None;
         }
         let piece = if len < PAGES_LEN / 32 {
@@ -211,6 +214,16 @@ impl Output {
         };
         self.in_memory.fetch_add(piece.footprint(), Ordering::Relaxed);
         Some(piece)
+    }
+
+    /// How much may wait in memory. What is at hand is found out when the first bytes have to wait: that reads
+    /// some 20 files of the kernel, which takes longer than a short output.
+    fn most_in_memory(&self) -> u64 {
+        const MOST: u64 = 2 << 30;
+        let share = || memory_at_hand().map_or(MOST / 8, |bytes| (bytes / 8).min(MOST));
+        *self
+            .most_in_memory
+            .get_or_init(|| if self.memory == 0 { share() } else { self.memory })
     }
 
     fn take_pages(&self, len: usize) -> Option<Pages> {
@@ -414,15 +427,6 @@ pub(super) fn lost(output: &Output) -> Error {
     Error::new(Operation::Write, Reason::Poisoned, &output.path)
         .detail("a panic lost a strand and what it had written")
         .hint("write the output again")
-}
-
-/// How much may wait in memory.
-fn memory(asked: u64) -> u64 {
-    const MOST: u64 = 2 << 30;
-    match asked {
-        0 => memory_at_hand().map_or(MOST / 8, |bytes| (bytes / 8).min(MOST)),
-        asked => asked,
-    }
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
