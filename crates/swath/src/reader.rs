@@ -96,6 +96,7 @@ impl ReadOptions {
             is_cached: true,
             checked: false,
             is_moved: false,
+            keeps_ahead: false,
         })
     }
 }
@@ -125,6 +126,8 @@ pub struct Reader {
     checked: bool,
     /// Pages of the file may be in a pipe, where they change with it.
     is_moved: bool,
+    /// Other threads read what is in the page cache too.
+    keeps_ahead: bool,
 }
 
 impl std::fmt::Debug for Reader {

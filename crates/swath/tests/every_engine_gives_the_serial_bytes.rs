@@ -205,10 +205,15 @@ fn a_scan_brackets_floating_point_sums_alike_at_every_worker_count() {
 fn a_reader_gives_the_bytes_in_order_and_seeks_anywhere() {
     for len in sizes() {
         let (file, bytes) = file_of(len);
-        for page_cache in [PageCache::Keep, PageCache::Bypass] {
+        let both = [PageCache::Keep, PageCache::Bypass];
+        for (page_cache, is_ahead) in both.into_iter().flat_map(|it| [(it, false), (it, true)])
+        {
             evict(file.path());
             let options = ReadOptions::new().with_page_cache(page_cache);
             let mut reader = options.reader(file.path()).expect("open");
+            if is_ahead {
+                reader.keep_ahead();
+            }
             let mut all = Vec::new();
             reader.read_to_end(&mut all).expect("read");
             assert_same(&all, &bytes, &format!("{len} {page_cache}"));

@@ -438,3 +438,27 @@ fn copies_and_mirrors_are_told() {
     check(&timeline, &spans, "check");
     check_tiles(&spans, Activity::Read, len, "check");
 }
+
+#[test]
+fn what_is_in_the_page_cache_is_read_by_other_threads_if_a_reader_keeps_ahead() {
+    let folder = folder();
+    let path = file_of(folder.path(), 9 * MIB + 4097);
+    for is_ahead in [false, true] {
+        let timeline = Timeline::new();
+        let options = ReadOptions::new().with_timeline(timeline.clone());
+        let mut reader = options.reader(&path).expect("opens");
+        if is_ahead {
+            reader.keep_ahead();
+        }
+        let mut all = Vec::new();
+        reader.read_to_end(&mut all).expect("read");
+        assert!(all == swath_reference::bytes(all.len() as u64, 9 * MIB + 4097));
+        let read = of(&timeline.take(), Activity::Read);
+        let here = read[0].lane;
+        let others = read.iter().filter(|span| span.lane != here).count();
+        if !is_ahead && others > 0 {
+            swath_reference::skip("page-cache", "a file that was just written is not in it");
+        }
+        assert!(!is_ahead || others > 0, "{read:?}");
+    }
+}

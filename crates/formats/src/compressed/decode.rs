@@ -177,7 +177,12 @@ impl DecompressOptions {
 
     fn decompress_to(&self, source: Source, output: Output) -> Result<Decompressed> {
         let start = Instant::now();
-        let mut supply = Supply::new(self.read.reader(source)?);
+        let mut reader = self.read.reader(source)?;
+        if workers(self.read.workers()) > 1 {
+            // The thread that takes the bytes has to decode them.
+            reader.keep_ahead();
+        }
+        let mut supply = Supply::new(reader);
         let format = format_of(&mut supply)?;
         let item = first_frame(&mut supply, format)?;
         let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);

@@ -16,7 +16,27 @@ impl Reader {
     /// Whether the options leave open who reads a block.
     pub(super) fn may_read_cached(&self) -> bool {
         let wishes = &self.options.wishes;
-        self.plain() && wishes.engine == Engine::Auto && wishes.workers <= 1
+        let is_open = wishes.engine == Engine::Auto && wishes.workers <= 1;
+        self.plain() && is_open && !self.keeps_ahead
+    }
+
+    /// Leaves all but the first block to other threads, also what is in the page cache, which the thread that asks for
+    /// it would read itself. It pays if that thread works on a block for longer than a copy takes, as a decoder
+    /// does, and if another core is idle.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// # let file = tempfile::NamedTempFile::new()?;
+    /// # std::fs::write(file.path(), vec![7; 3 << 20])?;
+    /// let mut reader = swath::reader(file.path())?;
+    /// reader.keep_ahead();
+    /// let mut bytes = Vec::new();
+    /// reader.read_to_end(&mut bytes)?;
+    /// assert_eq!(bytes.len(), 3 << 20);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn keep_ahead(&mut self) {
+        self.keeps_ahead = true;
     }
 
     /// The next block, or as much of it as is in the page cache; `None` if nothing is, or if the file
