@@ -1,8 +1,8 @@
-//! From ten records of 16 bytes to ten million, appended from two threads, beside one thread that writes
+//! From ten records of 16 bytes to ten million, appended from the threads of a pool, beside one thread that writes
 //! them one after the other.
 //!
-//! The calling thread begins, as in a program that writes no more than `scope` and `join`: a second one takes
-//! part from the first join on, in the global pool.
+//! The calling thread begins, as in a program that writes no more than `scope` and `join`: the others of the
+//! global pool take part from the first join on.
 
 use crate::bench::Bench;
 use crate::contestants::write::into_folder;

@@ -51,7 +51,7 @@ fn portable(starts: &[u32], ends: &[u32]) -> u64 {
 }
 
 #[cfg(target_arch = "x86_64")]
-mod avx2 {
+pub(crate) mod avx2 {
     use std::arch::x86_64::{
         __m256i, _mm256_castsi256_ps, _mm256_cmpeq_epi32, _mm256_loadu_si256, _mm256_max_epu32,
         _mm256_movemask_ps,
@@ -64,8 +64,8 @@ mod avx2 {
         let (mut bits, mut at) = (0, 0);
         for (starts, ends) in start_steps.iter().zip(end_steps) {
             let (starts, ends) = (load(starts), load(ends));
-            let is_empty = _mm256_cmpeq_epi32(_mm256_max_epu32(starts, ends), starts);
-            let empty = _mm256_movemask_ps(_mm256_castsi256_ps(is_empty)).cast_unsigned();
+            let empty = _mm256_movemask_ps(_mm256_castsi256_ps(are_empty(starts, ends)))
+                .cast_unsigned();
             bits |= u64::from(!empty & 0xff) << at;
             at += 8;
         }
@@ -75,9 +75,16 @@ mod avx2 {
         bits | super::portable(start_rest, end_rest) << at
     }
 
+    /// All bits of the lanes of tokens that do not start before their end.
     #[inline]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    fn load(eight: &[u32; 8]) -> __m256i {
+    pub(crate) fn are_empty(starts: __m256i, ends: __m256i) -> __m256i {
+        _mm256_cmpeq_epi32(_mm256_max_epu32(starts, ends), starts)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(crate) fn load(eight: &[u32; 8]) -> __m256i {
         // SAFETY: there are eight 32-bit numbers.
         unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) }
     }

@@ -38,8 +38,7 @@ pub(crate) fn run(count: usize, work: &dyn Work) -> Option<(usize, io::Error)> {
 }
 
 /// Runs `work` for each of `slots`, and `here` on this thread, and waits until all have ended. If a thread
-/// could not be started: the first slot that there would be no thread for, had the others come in their
-/// order, and why.
+/// could not be started: the start of `slots` plus how many threads there were besides this one, and why.
 ///
 /// The threads start each other. A slot that has no thread, because none could be started or because
 /// another thread was done first, is run by a thread that is done with its own.

@@ -178,7 +178,8 @@ impl DecompressOptions {
     fn decompress_to(&self, source: Source, output: Output) -> Result<Decompressed> {
         let start = Instant::now();
         let mut reader = self.read.reader(source)?;
-        if workers(self.read.workers()) > 1 {
+        let wanted = workers(self.read.workers());
+        if wanted > 1 {
             // The thread that takes the bytes has to decode them.
             reader.keep_ahead();
         }
@@ -186,8 +187,7 @@ impl DecompressOptions {
         let format = format_of(&mut supply)?;
         let item = first_frame(&mut supply, format)?;
         let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
-        let (workers, fewer) =
-            room::to_decode(format, item, workers(self.read.workers()), at_hand);
+        let (workers, fewer) = room::to_decode(format, item, wanted, at_hand);
         let mut fallbacks: Vec<Fallback> = fewer.into_iter().collect();
         let (spare, path) = (Spare::new(), supply.path().to_owned());
         let (plan, mut supply) = self.plan(supply, format)?;

@@ -40,6 +40,6 @@ fn token<'t>(
     if start >= end {
         return Some(&[]);
     }
-    let is_refused = is_strict && is_padded(tokens.text, start as usize, wanted);
+    let is_refused = is_strict && is_padded(tokens, index, wanted);
     if is_refused { None } else { tokens.get(index) }
 }

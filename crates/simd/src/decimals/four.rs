@@ -141,8 +141,8 @@ fn is_strict(kind: u8) -> bool {
 /// Whether none of the four tokens from `index` on is padded, unless such ones are taken too.
 #[inline]
 fn are_plain<const KIND: u8>(tokens: Tokens<'_>, index: usize, wanted: Unpadded) -> bool {
-    let mut starts = tokens.starts[index..].iter().take(STEP);
-    KIND != kind::COLUMN || starts.all(|&start| !is_padded(tokens.text, start as usize, wanted))
+    let mut four = index..index + STEP;
+    KIND != kind::COLUMN || four.all(|index| !is_padded(tokens, index, wanted))
 }
 
 /// Long tokens, of which some are empty: others take the places of these, and zeros those of their

@@ -51,24 +51,23 @@ pub fn unpadded_at(level: Level, tokens: Tokens<'_>, wanted: Unpadded) -> usize 
 }
 
 fn at(level: Detected, tokens: Tokens<'_>, wanted: Unpadded) -> usize {
-    let count = tokens.count();
-    let (starts, ends) = (&tokens.starts[..count], &tokens.ends[..count]);
     let done = match level.level() {
         // SAFETY: this processor has the level, which was detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe { avx2::unpadded(tokens, wanted) },
         _ => 0,
     };
-    let is_padded = |(&start, &end): (&u32, &u32)| {
-        start < end && is_padded(tokens.text, start as usize, wanted)
-    };
-    let mut rest = starts[done..].iter().zip(&ends[done..]);
-    done + rest.position(is_padded).unwrap_or(count - done)
+    let count = tokens.count();
+    (done..count).find(|&index| is_padded(tokens, index, wanted)).unwrap_or(count)
 }
 
-/// Whether a token is padded.
+/// Whether a token is padded; an empty one never is.
 #[inline(always)]
-pub(crate) fn is_padded(text: &[u8], start: usize, wanted: Unpadded) -> bool {
+pub(crate) fn is_padded(tokens: Tokens<'_>, index: usize, wanted: Unpadded) -> bool {
+    let (text, start) = (tokens.text, tokens.starts[index] as usize);
+    if tokens.starts[index] >= tokens.ends[index] {
+        return false;
+    }
     match text.get(start..).and_then(|text| text.first_chunk::<4>()) {
         Some(first) => is_padded_number(u32::from_le_bytes(*first), wanted),
         None => is_padded_near_end(text, start, wanted),

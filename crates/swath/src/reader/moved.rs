@@ -60,7 +60,7 @@ impl Reader {
             return Ok(0);
         }
         let Some(holds) = capacity(&pipe) else { return Ok(0) };
-        let kept = holds.max(LEAST).max(most_capacity().unwrap_or(LEAST));
+        let kept = holds.max(most_capacity().unwrap_or(0)).max(LEAST);
         let end = end.saturating_sub(kept);
         let start = self.next;
         while self.next < end {

@@ -2,12 +2,13 @@
 
 use std::arch::x86_64::{
     __m256i, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8, _mm256_castsi256_ps,
-    _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_i32gather_epi32, _mm256_loadu_si256,
-    _mm256_max_epu32, _mm256_movemask_ps, _mm256_or_si256, _mm256_set1_epi32,
-    _mm256_setzero_si256, _mm256_srli_epi32, _mm256_sub_epi32,
+    _mm256_cmpeq_epi32, _mm256_cmpgt_epi32, _mm256_i32gather_epi32, _mm256_max_epu32,
+    _mm256_movemask_ps, _mm256_or_si256, _mm256_set1_epi32, _mm256_setzero_si256,
+    _mm256_srli_epi32, _mm256_sub_epi32,
 };
 
 use super::{Tokens, Unpadded};
+use crate::gaps::avx2::{are_empty, load};
 
 /// Tokens of one step.
 const STEP: usize = 8;
@@ -33,19 +34,12 @@ pub(super) fn unpadded(tokens: Tokens<'_>, wanted: Unpadded) -> usize {
         // SAFETY: each lane reads four bytes from an offset that was compared with the last one
         // that has them.
         let first = unsafe { _mm256_i32gather_epi32::<1>(text.as_ptr().cast(), starts) };
-        let are_empty = _mm256_cmpeq_epi32(_mm256_max_epu32(starts, ends), starts);
+        let are_empty = are_empty(starts, ends);
         if mask(_mm256_andnot_si256(are_empty, are_padded(first, wanted))) != 0 {
             return index * STEP;
         }
     }
     steps * STEP
-}
-
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn load(eight: &[u32; STEP]) -> __m256i {
-    // SAFETY: there are eight 32-bit numbers.
-    unsafe { _mm256_loadu_si256(eight.as_ptr().cast()) }
 }
 
 #[inline]
