@@ -13,12 +13,13 @@ use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::matrix::{self};
 use swath_formats::table::TableOptions;
 use swath_fuzz::{DECODERS, Decode};
+use swath_reference::battery::{Battery, Size};
 use swath_reference::vectors::{FORMATS, Verdict, vectors};
 
 use peak::Peak;
 
-/// Number of mutations of each valid input.
-const ROUNDS: u64 = 20;
+/// Mutations of each valid input.
+const SIZE: Size = Size { slice: 5, full: 60 };
 /// What a decoder may take for any input: buffers, windows, threads. A few bytes may expand to what
 /// [`swath_fuzz`] accepts, which is not kept.
 const FLAT: u64 = 64 << 20;
@@ -224,7 +225,9 @@ fn a_planted_decoder_that_believes_every_length_is_found() {
         let digits = bytes.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
         assert!(digits < 20, "a number that no type holds");
     }
-    let seeds = vec![b"1 2 3".to_vec(), b"count 12".to_vec()];
+    // The slice of a push finds it.
+    let folder = tempfile::tempdir().expect("a folder");
+    let seeds = seeds(folder.path());
     let found = alone(|| panics("planted", move || feed("planted", planted, &seeds)));
     assert!(found, "it was not found");
 }
@@ -249,9 +252,11 @@ fn a_planted_decoder_that_makes_room_for_every_length_is_found() {
 }
 
 fn feed(name: &str, decode: Decode, seeds: &[Vec<u8>]) {
+    let mut battery = Battery::new("mutations", SIZE);
+    let rounds: Vec<u64> = battery.by_ref().collect();
     for (number, seed) in seeds.iter().enumerate() {
-        let mutated = (0..ROUNDS).map(|round| {
-            let mut next = swath_reference::splitmix(round * 1000 + number as u64);
+        let mutated = rounds.iter().map(|round| {
+            let mut next = swath_reference::splitmix(round.wrapping_mul(1000) + number as u64);
             let mut bytes = seed.clone();
             mutate(&mut bytes, &mut next);
             bytes

@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+pub mod battery;
 pub mod classes;
 pub mod ingest;
 pub mod json;
@@ -32,9 +33,10 @@ pub mod typed_write;
 pub mod vectors;
 
 use std::fmt::Display;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
+use std::process::Output;
 
 /// Bytes of one read: few, so that most files take many reads.
 const STEP: usize = 1000;
@@ -130,13 +132,20 @@ pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
 pub fn skip(capability: &str, reason: impl Display) {
     let line = format!("{capability}: {reason}").replace('\n', " ");
     eprintln!("SKIPPED {line}");
-    if let Some(notes) = std::env::var_os("SWATH_SKIPS") {
-        let notes = OpenOptions::new().append(true).create(true).open(notes);
-        // One write: tests run in parallel.
-        let written =
-            notes.and_then(|mut notes| notes.write_all(format!("{line}\n").as_bytes()));
-        written.expect("a file for notes");
-    }
+    battery::append("SWATH_SKIPS", &format!("{line}\n"));
+}
+
+/// Checks that a test program that was started for one test has run it, and that it passed: a program
+/// that knows no such test succeeds too.
+///
+/// # Panics
+///
+/// If the program failed, or ran another number of tests than one.
+pub fn assert_one_passed(output: &Output) {
+    let said = String::from_utf8_lossy(&output.stdout);
+    let passed = output.status.success() && said.contains(" 1 passed; 0 failed");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(passed, "{}:\n{said}\n{errors}", output.status);
 }
 
 #[cfg(test)]

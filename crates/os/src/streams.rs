@@ -49,6 +49,10 @@ pub fn stdout_was_closed() -> bool {
 static LOOK: extern "C" fn() = look;
 
 extern "C" fn look() {
+    // Miri has no modes of standard streams.
+    if cfg!(miri) {
+        return;
+    }
     STDIN_WAS_CLOSED.store(mode(libc::STDIN_FILENO).is_none(), Ordering::Relaxed);
     let output = mode(libc::STDOUT_FILENO);
     STDOUT_WAS_CLOSED.store(matches!(output, None | Some(libc::O_RDONLY)), Ordering::Relaxed);

@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Run by the step `miri` of `cargo xtask test`.
+    /// Run by the attack `miri` of `cargo xtask torture`.
     #[test]
     #[ignore = "breaks the promise of foreign cells, so that Miri has something to find"]
     fn a_planted_race_is_found_by_miri() {

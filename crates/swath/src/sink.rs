@@ -25,7 +25,7 @@ mod existing;
 pub(crate) mod folder;
 pub(crate) mod fs;
 #[cfg(test)]
-#[path = "../tests/hooked/mod.rs"]
+#[path = "../tests/promises/hooked.rs"]
 mod hooked;
 #[cfg(test)]
 mod lesser;

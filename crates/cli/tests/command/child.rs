@@ -15,6 +15,23 @@ pub(crate) fn swath() -> Command {
     command
 }
 
+/// The signals that end a command, with their numbers. Those that this program ignores, as under nohup(1),
+/// are left out: its children ignore them too.
+pub(crate) fn ending_signals() -> Vec<(&'static str, i32)> {
+    let status = std::fs::read_to_string("/proc/self/status").expect("procfs");
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("a mask");
+    let ignored = u64::from_str_radix(ignored.trim(), 16).expect("hexadecimal");
+    let mut signals = vec![("INT", 2), ("TERM", 15), ("HUP", 1)];
+    signals.retain(|(name, number)| {
+        let is_ignored = ignored >> (number - 1) & 1 == 1;
+        if is_ignored {
+            swath_reference::skip("signals", format!("this program ignores SIG{name}"));
+        }
+        !is_ignored
+    });
+    signals
+}
+
 /// Runs `swath` with `words`.
 pub(crate) fn run<W: AsRef<OsStr>>(words: impl IntoIterator<Item = W>) -> Output {
     ended(swath().args(words).output().expect("the command starts"))

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::child::{code, is_root, stderr, swath};
+use crate::child::{code, ending_signals, is_root, stderr, swath};
 use crate::jobs::{Bench, names};
 
 #[test]
@@ -351,7 +351,7 @@ pub(crate) fn send(signal: &str, child: &Child) {
 
 #[test]
 fn a_signal_ends_the_command_first_and_nothing_is_kept() {
-    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+    for (signal, number) in ending_signals() {
         let bench = Bench::new();
         bench.file("in", "a\n".repeat(1_000_000));
         bench.done("job plan out in --folder j --parts 2");

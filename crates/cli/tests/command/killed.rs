@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::child::{code, is_root, run, stderr, swath, word};
+use crate::child::{code, ending_signals, is_root, run, stderr, swath, word};
 
 const KINDS: [&str; 4] = ["bytes", "letters", "csv-numbers", "csv"];
 const SIGNALS: [&str; 3] = ["KILL", "INT", "TERM"];
@@ -111,7 +111,7 @@ fn writer_at_work(folder: &Path, before: &str, words: &str) -> Child {
 #[test]
 fn a_writer_that_a_signal_ends_leaves_no_lock() {
     for words in ["compress - out", "cp - out", "price - out"] {
-        for signal in ["INT", "TERM", "HUP"] {
+        for (signal, _) in ending_signals() {
             let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
             let mut child = writer_at_work(folder.path(), "", words);
             send(signal, &child);

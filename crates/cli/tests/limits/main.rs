@@ -5,15 +5,21 @@ mod commands;
 mod limit;
 mod stage;
 
-use commands::{ALONE, Answer, CASES};
+use commands::{ALONE, Answer, CASES, Case};
 use limit::Limit;
 use stage::Stage;
+use swath_reference::battery::Battery;
 use swath_reference::limits::without_threads;
+
+/// The commands that are tried under a limit: a push tries some of them.
+fn cases(all: &'static [Case]) -> Vec<&'static Case> {
+    Battery::of_list("limits", all.len() / 6, all)
+}
 
 #[test]
 fn all_is_right_without_limits() {
     let stage = Stage::get();
-    for case in CASES {
+    for case in cases(CASES) {
         let ran = stage.run(case, &Limit::None);
         let code = if case.answer == Answer::Refused { 2 } else { 0 };
         assert_eq!(ran.code, Some(code), "{ran:?}");
@@ -24,7 +30,7 @@ fn all_is_right_without_limits() {
 fn no_thread_can_be_started() {
     let stage = Stage::get();
     without_threads(move || {
-        for case in CASES {
+        for case in cases(CASES) {
             let ran = stage.checked(case, &Limit::NoThreads);
             // Slower, and all of it: nothing needs more than one thread but what says so.
             let code = if case.answer == Answer::Refused { 2 } else { 0 };
@@ -53,7 +59,7 @@ fn a_group_of_processes_is_full() {
 fn descriptors_are_few() {
     let stage = Stage::get();
     for free in 0..=2 {
-        for case in CASES {
+        for case in cases(CASES) {
             stage.checked(case, &Limit::Descriptors(free));
         }
     }
@@ -63,7 +69,7 @@ fn descriptors_are_few() {
 fn memory_is_small() {
     let Some(group) = limit::Group::of_memory(64 << 20) else { return };
     let stage = Stage::get();
-    for case in CASES.iter().chain(commands::LARGE) {
+    for case in cases(CASES).into_iter().chain(cases(commands::LARGE)) {
         stage.checked(case, &Limit::Group(&group));
     }
 }
@@ -71,11 +77,11 @@ fn memory_is_small() {
 #[test]
 fn the_disk_is_full() {
     let stage = Stage::get();
-    for case in CASES {
+    for case in cases(CASES) {
         stage.checked(case, &Limit::FileSize);
     }
     let Some(disk) = limit::Disk::small() else { return };
-    for case in CASES {
+    for case in cases(CASES) {
         stage.checked(case, &Limit::Disk(&disk));
     }
 }
@@ -83,7 +89,7 @@ fn the_disk_is_full() {
 #[test]
 fn standard_output_is_full() {
     let stage = Stage::get();
-    for case in CASES {
+    for case in cases(CASES) {
         let ran = stage.checked(case, &Limit::FullOutput);
         if case.answer == Answer::Left {
             assert_eq!(ran.code, Some(2), "{ran:?}");
@@ -99,7 +105,7 @@ fn standard_output_is_full() {
 #[test]
 fn standard_streams_are_closed() {
     let stage = Stage::get();
-    for case in CASES {
+    for case in cases(CASES) {
         let ran = stage.checked(case, &Limit::Closed);
         // Nobody misses a report of what is left; what was to be printed is not done.
         let is_left = match case.answer {

@@ -1,0 +1,249 @@
+//! What a text means.
+
+use swath_formats::table::{BatchOptions, ColumnType, HeaderLine, Ragged};
+
+use crate::typed::shown::{read, table};
+
+fn check(text: &str, options: &BatchOptions, wanted: &[&str]) {
+    let found = read(text, options).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+    assert_eq!(table(&found), wanted, "{text:?}");
+}
+
+fn refused(text: &str, options: &BatchOptions, says: &str) {
+    let error = read(text, options).expect_err(text);
+    assert!(error.contains(says), "{text:?}: {error}");
+}
+
+#[test]
+fn each_column_has_the_type_that_holds_all_its_values() {
+    check(
+        "id,born,name,x,ok,at\n1,1970-01-02,Ann,0.5,true,1970-01-01T00:00:01\n2,,\"Bob, Jr.\",7,False,1970-01-02\n",
+        &BatchOptions::new(),
+        &[
+            "id 64: 1 2",
+            "born date: 1 _",
+            "name text: \"Ann\" \"Bob, Jr.\"",
+            "x f64: 0.5 7",
+            "ok bool: true false",
+            "at us: 1000000 86400000000",
+        ],
+    );
+}
+
+#[test]
+fn a_value_that_comes_late_changes_the_type_of_all_before() {
+    let mut text = String::from("a,b,c,d\n");
+    for row in 0..200 {
+        text += &format!("{row},1970-01-01,9223372036854775808,\n");
+    }
+    text += "0.5,x,-1,\"NA\"\n";
+    let found = read(&text, &BatchOptions::new()).expect("a table");
+    let kinds: Vec<_> = found.report().columns.iter().map(|column| column.kind).collect();
+    assert_eq!(kinds, [ColumnType::F64, ColumnType::Text, ColumnType::Text, ColumnType::Text]);
+    let lines: Vec<_> =
+        found.report().columns.iter().map(|it| it.deciding.map(|it| it.line)).collect();
+    assert_eq!(lines, [Some(202), Some(202), Some(202), Some(202)]);
+    assert!(table(&found)[1].ends_with("\"1970-01-01\" \"1970-01-01\" \"x\""));
+}
+
+#[test]
+fn quotes_hold_delimiters_newlines_and_doubled_quotes() {
+    check(
+        "a,b\n\"1\",\"x\n\"\"y\"\"\n,\"\r\n\n2,\"\n\n\n\"\n3,5\" pipe\n",
+        &BatchOptions::new(),
+        &["a 64: 1 2 3", "b text: \"x\\n\\\"y\\\"\\n,\" \"\\n\\n\\n\" \"5\\\" pipe\""],
+    );
+}
+
+#[test]
+fn escapes_comments_and_other_marks_are_those_of_the_options() {
+    let options = BatchOptions::new()
+        .with_escape(Some(b'\\'))
+        .with_comment(Some(b'#'))
+        .with_delimiter(b';');
+    check(
+        "a;b\n#\"\n1;x\\;\\\ny\n\n#,\n2;\"\\\"\\\\\"\n",
+        &options,
+        &["a 64: 1 2", "b text: \"x;\\ny\" \"\\\"\\\\\""],
+    );
+}
+
+#[test]
+fn ragged_records_are_what_the_options_say() {
+    let text = "a,b,c\n1,2,3\n4\n5,6,7,8\n9,10,\n";
+    refused(text, &BatchOptions::new(), "on line 3 at byte 12: 1 field where 3 are expected");
+    let padded = BatchOptions::new().with_delimiter(b',').with_ragged(Ragged::Pad);
+    refused(text, &padded, "on line 4 at byte 14: 4 fields where 3 are expected");
+    check("a,b\n1\n2,3\r\n4\r\n", &padded, &["a 64: 1 2 4", "b 64: _ 3 _"]);
+    let aside = BatchOptions::new().with_ragged(Ragged::SetAside);
+    let found = read(text, &aside).expect("a table");
+    assert_eq!(table(&found), ["a 64: 1 9", "b 64: 2 10", "c 64: 3 _"]);
+    let report = &found.report().set_aside;
+    assert_eq!(report.count, 2);
+    assert_eq!(report.lines.iter().map(|it| it.line).collect::<Vec<_>>(), [3, 4]);
+}
+
+#[test]
+fn columns_rows_and_names_are_chosen() {
+    let text = "skip\nx,y,y,\n1,2,3,4\n5,\"6\n6\",7,8\n9,9,9\n";
+    let options = BatchOptions::new()
+        .with_skip_rows(1)
+        .with_rows(2)
+        .with_columns(["y_2", "x"])
+        .with_rename([("x", "first")]);
+    check(text, &options, &["y_2 64: 3 7", "first 64: 1 5"]);
+    let none = BatchOptions::new().with_header(HeaderLine::Absent).with_rows(0);
+    check("1,2\n3,4\n5\n", &none, &["column_1 null:", "column_2 null:"]);
+    check(
+        "a,,b\nx,y,\n1,2,3\n",
+        &BatchOptions::new().with_header_lines(2),
+        &["a_x 64: 1", "y 64: 2", "b 64: 3"],
+    );
+}
+
+#[test]
+fn told_types_are_kept_and_what_contradicts_them_is_an_error() {
+    let text = "id,zip\n1,00123\n2,300\n3,-1\n";
+    let options = BatchOptions::new().with_types([("zip", ColumnType::U32)]);
+    refused(text, &options, "on line 4 at byte 23: ");
+    refused(text, &options, "in column `zip`: `-1`; try: ");
+    let options =
+        BatchOptions::new().with_types([("zip", ColumnType::Text), ("id", ColumnType::I8)]);
+    check(text, &options, &["id 8: 1 2 3", "zip text: \"00123\" \"300\" \"-1\""]);
+}
+
+#[test]
+fn the_first_fault_in_the_file_is_reported() {
+    let text = b"a,b\n1,2\n3,\xff\n4,\"5\"x\n6\n";
+    let error = read(text, &BatchOptions::new()).expect_err("bytes");
+    assert!(
+        error.contains("on line 3 at byte 10: bytes that are not UTF-8 in column `b`"),
+        "{error}"
+    );
+    let error = read(text, &BatchOptions::new().with_columns(["a"])).expect_err("quotes");
+    assert!(error.contains("on line 4 at byte 14: text after a closing quote"), "{error}");
+    refused(
+        "a,b\n1,2\n3,\"4\n5,6\n",
+        &BatchOptions::new(),
+        "on line 3 at byte 10: a quote opens here",
+    );
+    refused(
+        "a,b\n1,2\n3,4\r5,6\n",
+        &BatchOptions::new(),
+        "on line 3 at byte 11: a carriage return",
+    );
+}
+
+#[test]
+fn texts_in_other_encodings_are_decoded() {
+    let utf_16: Vec<u8> =
+        "\u{feff}n,t\n1,é\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let found = read(&utf_16, &BatchOptions::new()).expect("UTF-16");
+    assert_eq!(table(&found), ["n 64: 1", "t text: \"é\""]);
+    let options = BatchOptions::new().with_encoding(swath_formats::table::Encoding::Latin1);
+    let found = read(b"n,t\n1,\xe9\n", &options).expect("Latin-1");
+    assert_eq!(table(&found), ["n 64: 1", "t text: \"é\""]);
+    check("\u{feff}n,t\n1,é\n", &BatchOptions::new(), &["n 64: 1", "t text: \"é\""]);
+}
+
+#[test]
+fn the_delimiter_and_the_header_are_found() {
+    for (text, wanted) in [
+        ("a;b\n1;2,5\n2;3,5\n", &["a 64: 1 2", "b text: \"2,5\" \"3,5\""][..]),
+        ("sep=|\na|b\n1|2\n", &["a 64: 1", "b 64: 2"]),
+        ("1 2\n3  4\n", &["column_1 64: 1 3", "column_2 64: 2 4"]),
+        ("name\nAnn\nBob Jr\n", &["name text: \"Ann\" \"Bob Jr\""]),
+        ("1,2\n3,4\n", &["column_1 64: 1 3", "column_2 64: 2 4"]),
+        ("a,b\n", &["a null:", "b null:"]),
+        ("x,2020\na,1\n", &["column_1 text: \"x\" \"a\"", "column_2 64: 2020 1"]),
+    ] {
+        check(text, &BatchOptions::new(), wanted);
+    }
+}
+
+#[test]
+fn half_a_character_of_utf16_is_found_at_its_byte_in_the_file() {
+    let text = |text: &str, at: usize, half: &[u8]| {
+        let mut bytes = b"\xff\xfe".to_vec();
+        bytes.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
+        bytes.splice(at..at, half.iter().copied());
+        bytes
+    };
+    let error = |bytes: Vec<u8>| read(bytes, &BatchOptions::new()).expect_err("damaged");
+    // Sixteen units before it: the last character takes two of them.
+    let lone = error(text("n,town\né,\u{1f600}\u{20ac}xy\nb,c\n", 30, &[0, 0xd8]));
+    let says = "half of a character at byte 30 of the file in UTF-16 in column `town`";
+    assert!(lone.contains("on line 2") && lone.contains(says), "{lone}");
+    let odd = error(text("n,town\né,x", 22, &[7]));
+    assert!(odd.contains("half of a character at byte 22 of the file in UTF-16"), "{odd}");
+    assert!(odd.contains("try: copy the file again if it ends there"), "{odd}");
+    let name = error(text("n,town\né,x\n", 4, &[0, 0xdc]));
+    assert!(
+        name.contains("half of a character at byte 4 of the file in UTF-16 in a name"),
+        "{name}"
+    );
+}
+
+#[test]
+fn a_header_of_r_without_a_name_for_row_names_is_explained() {
+    let short = "the header has one name less, as R writes it if rows have names";
+    refused("a,b\nx,1,2\ny,3,4\n", &BatchOptions::new(), short);
+    refused("a\tb\n\nx\t1\t2\n", &BatchOptions::new(), "name the first column in the header");
+    let error = |text: &str| read(text, &BatchOptions::new()).expect_err("ragged");
+    // Not if it is another row, or a delimiter ends each line.
+    for text in ["a,b\n1,2\nx,3,4\n", "a,b\n1,2,\n3,4,\n", "a,b\n1,2,3,4\n"] {
+        assert!(!error(text).contains(short), "{text}");
+    }
+    // As `write.table` writes it without further arguments.
+    let blanks = error("\"a\" \"b\"\n\"x\" 1 2\n");
+    assert!(
+        blanks.contains("try: set the delimiter, to blanks if spaces separate"),
+        "{blanks}"
+    );
+    let told = BatchOptions::new().with_delimiter(swath_formats::table::Delimiter::Blanks);
+    refused("\"a\" \"b\"\n\"x\" 1 2\n", &told, short);
+    let named = told.with_skip_rows(1).with_rename([(0, "row"), (1, "a"), (2, "b")]);
+    check("\"a\" \"b\"\n\"x\" 1 2\n", &named, &["row text: \"x\"", "a 64: 1", "b 64: 2"]);
+}
+
+#[test]
+fn a_nul_in_a_name_is_refused_at_its_line() {
+    let error = read("\na,b\0\n1,2\n", &BatchOptions::new()).expect_err("a NUL");
+    let says = "on line 2 at byte 1: a NUL byte in the name of column index 1: `b\\u{0}`";
+    assert!(error.contains(says), "{error}");
+    assert!(error.contains("try: give the column another name by its index"), "{error}");
+    let renamed = BatchOptions::new().with_rename([(1, "b")]);
+    check("a,b\0\n1,x\0\n", &renamed, &["a 64: 1", "b text: \"x\\0\""]);
+    let given = BatchOptions::new().with_rename([(0, "a\0")]);
+    refused("a\n1\n", &given, "a NUL byte in the name of column index 0");
+}
+
+#[test]
+fn two_columns_do_not_get_the_same_name() {
+    let renamed = BatchOptions::new().with_rename([("a", "b")]);
+    refused("a,b\n1,2\n", &renamed, "two columns have the name `b` after `rename`");
+    check("a,b\n1,2\n", &renamed.clone().with_columns(["a"]), &["b 64: 1"]);
+    let exchanged = BatchOptions::new().with_rename([("a", "b"), ("b", "a")]);
+    check("a,b\n1,x\n", &exchanged, &["b 64: 1", "a text: \"x\""]);
+    refused(
+        "a,b\n1,2\n",
+        &BatchOptions::new().with_file_column("a"),
+        "two columns have the name",
+    );
+}
+
+#[test]
+fn a_timestamp_out_of_range_says_the_range() {
+    use arrow_schema::TimeUnit::{Microsecond, Nanosecond};
+    let told = |kind| BatchOptions::new().with_types([("t", kind)]);
+    refused(
+        "t\n0001-01-01T00:30+01\n",
+        &told(ColumnType::Zoned(Microsecond)),
+        "out of the range of type timestamp[us, UTC] (years 1 to 9999 in UTC)",
+    );
+    refused(
+        "t\n1677-09-21T00:12:43.145224192\n",
+        &told(ColumnType::Timestamp(Nanosecond)),
+        "out of the range of type timestamp[ns] (1677-09-21 to 2262-04-11)",
+    );
+}
