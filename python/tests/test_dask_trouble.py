@@ -1,6 +1,4 @@
 """`swath.dask` on a cluster of processes that are killed: the whole right file, or the old one.
-
-With SWATH_DASK_ROUNDS=200 the loop over random moments takes minutes.
 """
 
 from __future__ import annotations
@@ -19,6 +17,7 @@ from typing import Any
 
 import pytest
 
+import battery
 import swath
 from swath import job
 
@@ -29,7 +28,6 @@ import dask.bag  # noqa: E402
 
 # Workers need not be able to import this file.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
-ROUNDS = int(os.environ.get("SWATH_DASK_ROUNDS", "8"))
 PARTS = 12
 TEXT = "".join(f"line {n} {'x' * (n % 40)}\n" for n in range(12_000))
 RIGHT = TEXT.upper().encode()
@@ -411,11 +409,10 @@ def round_of_worker(dice: random.Random, client: Any, source: Path, out: Path) -
     return None if out.read_bytes() == RIGHT else "the output is wrong"
 
 
+@pytest.mark.torture
 def test_random_moments(client: Any, source: Path, tmp_path: Path) -> None:
-    seed = int(os.environ.get("SWATH_DASK_SEED", time.time_ns() % 100_000))
-    print(f"SWATH_DASK_SEED={seed}")
-    dice = random.Random(seed)
-    for number in range(ROUNDS):
+    for number in battery.seeds("killed-workers", part=4, full=200):
+        dice = random.Random(number)
         out = tmp_path / f"{number}" / "out"
         out.parent.mkdir()
         if dice.random() < 0.5:
@@ -425,7 +422,7 @@ def test_random_moments(client: Any, source: Path, tmp_path: Path) -> None:
         else:
             client.wait_for_workers(2, timeout=30)
             fault = round_of_worker(dice, client, source, out)
-        assert fault is None, f"round {number}: {fault}"
+        assert fault is None, f"seed {number}: {fault}"
         assert names(out.parent) in ([], ["out"]), number
 
 

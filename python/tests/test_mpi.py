@@ -1,6 +1,6 @@
 """`swath.mpi` with several ranks: the numbers of one process, one output once, and the same error on all.
 
-What ranks do is in `ranks.py`. `SWATH_MPI_KILLS=200` kills more of them.
+What ranks do is in `ranks.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import battery
 import swath
 
 pytest.importorskip("numpy")
@@ -34,7 +35,6 @@ ENVIRONMENT = {
     "OMPI_MCA_oob_tcp_if_include": "lo",
     "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
 }
-KILLS = int(os.environ.get("SWATH_MPI_KILLS", "8"))
 RANKS = 3
 WHOLE = b"".join(bytes([65 + rank]) * (256 << 10) for rank in range(RANKS))
 
@@ -90,18 +90,19 @@ def check_left(folder: Path) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("kill", range(KILLS))
-def test_a_killed_rank_leaves_the_old_output_or_the_complete_one(kill: int, tmp_path: Path) -> None:
-    seed = random.SystemRandom().getrandbits(32)
-    print(f"seed {seed}")
-    chosen = random.Random(seed)
-    way = "segments" if kill % 4 == 3 else "file"
-    (tmp_path / "in.txt").write_text("".join(f"line {n}\n" for n in range(50_000)))
-    (tmp_path / "out").write_bytes(b"old")
-    done = run(RANKS, "killed", tmp_path, kill % RANKS, f"{chosen.uniform(0, 0.4):.4f}", way)
-    assert done.returncode != 0, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr, done.stderr
-    check_left(tmp_path)
+@pytest.mark.torture
+def test_a_killed_rank_leaves_the_old_output_or_the_complete_one(tmp_path: Path) -> None:
+    for seed in battery.seeds("killed-ranks", part=3, full=100):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        moment = random.Random(seed).uniform(0, 0.4)
+        way = "segments" if seed % 4 == 3 else "file"
+        (folder / "in.txt").write_text("".join(f"line {n}\n" for n in range(50_000)))
+        (folder / "out").write_bytes(b"old")
+        done = run(RANKS, "killed", folder, seed % RANKS, f"{moment:.4f}", way)
+        assert done.returncode != 0, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr, done.stderr
+        check_left(folder)
 
 
 def test_without_mpi4py_it_says_how_to_get_it() -> None:

@@ -1,0 +1,35 @@
+"""Batteries: tests that try as many cases as there is time for.
+
+A push tries a slice, from a seed that follows from the commit; `cargo xtask torture` tries all of them. The
+variables are those of `reference/src/battery.rs`, which describes them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+FAILED = Path(__file__).parents[2] / "reference/failed-seeds.txt"
+
+
+def seeds(name: str, *, part: int, full: int) -> Iterator[int]:
+    """The seeds of the battery ``name``: those that failed once, then ``part`` of a push or ``full``."""
+    rows = [line.split() for line in FAILED.read_text().splitlines() if not line.startswith("#")]
+    yield from (int(row[1]) for row in rows if row[0] == name)
+    first = int(os.environ.get("SWATH_SEED", "0"))
+    until = float(os.environ.get("SWATH_UNTIL", "inf"))
+    count = full if "SWATH_TORTURE" in os.environ else part
+    start, tried = time.monotonic(), 0
+    outcome = "failed"
+    try:
+        while tried < count and (tried == 0 or time.time() < until):
+            print(f"to repeat this case: cargo xtask torture --only python --seed {first + tried}")
+            yield first + tried
+            tried += 1
+        outcome = "passed"
+    finally:
+        if "SWATH_BATTERIES" in os.environ:
+            with open(os.environ["SWATH_BATTERIES"], "a") as notes:
+                notes.write(f"{name} {first} {tried} {time.monotonic() - start:.1f} {outcome}\n")
