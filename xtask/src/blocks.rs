@@ -8,28 +8,25 @@ use std::process::Command;
 
 use anyhow::Result;
 
-use crate::install_c::{self, Wish};
 use crate::workspace::Workspace;
-use crate::{process, skips};
+use crate::{build, install_c, process, skips};
 
 /// Runs the shell and C blocks, with debug builds of the command and of the library.
 pub(crate) fn shell_and_c(workspace: &Workspace) -> Result<()> {
-    build(workspace)?;
+    build::all(workspace)?;
     println!("blocks of shell");
     process::run(docs(workspace).arg("sh"))?;
     if !workspace.has("cc") {
         return skips::note(workspace, "c-compiler", "no `cc`");
     }
     let prefix = workspace.target().join("c").join("prefix");
-    let profile = String::from("dev");
-    install_c::run(workspace, &Wish { prefix: prefix.clone(), profile, link: true })?;
+    install_c::lay_build(workspace, &prefix)?;
     println!("blocks of C");
     process::run(docs(workspace).arg("c").arg(prefix))
 }
 
 /// Runs the Python blocks with `interpreter`, which has the package; `like` has its environment.
 pub(crate) fn python(workspace: &Workspace, interpreter: &Path, like: &Command) -> Result<()> {
-    build(workspace)?;
     println!("blocks of Python");
     let mut docs = docs(workspace);
     for (name, value) in like.get_envs() {
@@ -39,12 +36,6 @@ pub(crate) fn python(workspace: &Workspace, interpreter: &Path, like: &Command) 
         };
     }
     process::run(docs.arg("python").arg(interpreter))
-}
-
-/// Builds as the step `tests` does, so that nothing is left to build after it.
-fn build(workspace: &Workspace) -> Result<()> {
-    let words = ["test", "--quiet", "--workspace", "--all-targets", "--no-run"];
-    process::run(&mut workspace.cargo(&words))
 }
 
 fn docs(workspace: &Workspace) -> Command {

@@ -26,10 +26,9 @@ use anyhow::{Context, Result, bail};
 
 pub(crate) use mpi::compiles as compiles_mpi;
 
-use crate::install_c::{self, Wish};
 use crate::process::{output, run, run_quietly};
 use crate::workspace::Workspace;
-use crate::{header, skips};
+use crate::{header, install_c, skips};
 
 const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
 const SANITIZERS: &str = "-fsanitize=address,undefined";
@@ -57,13 +56,47 @@ struct Bench<'w> {
     folder: PathBuf,
 }
 
+/// How much is run under valgrind, which takes twenty times as long.
+#[derive(Clone, Copy)]
+struct Slice {
+    /// One of this many.
+    of: usize,
+    /// Which one.
+    index: u64,
+}
+
+impl Slice {
+    /// A push runs a fifth, another one for each commit.
+    fn of(seed: u64) -> Slice {
+        Slice { of: 5, index: seed % 5 }
+    }
+
+    fn some(self, tests: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
+        let chosen = move |index: &usize| (index % self.of) as u64 == self.index;
+        tests.iter().enumerate().filter(move |(index, _)| chosen(index)).map(|(_, test)| test)
+    }
+}
+
+/// Runs every program of the tests under valgrind; returns how many there are, or `None` without it.
+pub(crate) fn all_under_valgrind(workspace: &Workspace) -> Result<Option<u64>> {
+    let folder = workspace.target().join("c");
+    let prefix = folder.join("prefix");
+    install_c::lay_build(workspace, &prefix)?;
+    let bench = Bench { workspace, prefix, folder };
+    let tests = bench.tests()?;
+    for test in &tests {
+        bench.compile(test, "plain", &[])?;
+    }
+    bench.under_valgrind(&tests, Slice { of: 1, index: 0 })?;
+    Ok(workspace.has("valgrind").then_some(tests.len() as u64))
+}
+
 /// Runs all checks.
 pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     header::check(workspace)?;
     let folder = workspace.target().join("c");
     let prefix = folder.join("prefix");
-    let profile = String::from("dev");
-    install_c::run(workspace, &Wish { prefix: prefix.clone(), profile, link: true })?;
+    install_c::lay_build(workspace, &prefix)?;
     let bench = Bench { workspace, prefix, folder };
     if !workspace.has("cc") || !workspace.has("pkg-config") {
         return skips::note(workspace, "c-compiler", "no `cc`, or no `pkg-config`");
@@ -73,7 +106,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let tests = bench.tests()?;
     bench.plain(&tests)?;
     bench.sanitized(&tests)?;
-    bench.under_valgrind(&tests)?;
+    bench.under_valgrind(&tests, Slice::of(workspace.seed()))?;
     bench.by_cmake()?;
     bench.wholly_static()?;
     bench.ignored()?;
@@ -219,11 +252,11 @@ impl Bench<'_> {
     /// valgrind does not support `io_uring`, whose writes it cannot see. It answers those calls with
     /// `ENOSYS`, and the library falls back to threads. The same holds for `cachestat`, with a warning
     /// of valgrind that cannot be turned off.
-    fn under_valgrind(&self, tests: &[PathBuf]) -> Result<()> {
+    fn under_valgrind(&self, tests: &[PathBuf], slice: Slice) -> Result<()> {
         if !self.workspace.has("valgrind") {
             return skips::note(self.workspace, "valgrind", "not installed");
         }
-        for test in tests {
+        for test in slice.some(tests) {
             let program = self.folder.join("plain").join(test.file_stem().unwrap_or_default());
             let mut words: Vec<OsString> = [
                 "--quiet",

@@ -35,8 +35,8 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use crate::deny;
 use crate::workspace::Workspace;
+use crate::{deny, programs, torture};
 use part::{Made, Part};
 use release::Release;
 
@@ -109,6 +109,9 @@ struct Outcome {
 
 /// Makes the parts and says what became of them.
 pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+    if !wish.quick {
+        torture::ensure_current(workspace)?;
+    }
     let out = wish.out.clone().unwrap_or_else(|| workspace.target().join("dist/out"));
     let release = Release::stage(workspace, &std::path::absolute(out)?, wish.quick)?;
     let mut outcomes = Vec::new();
@@ -175,6 +178,9 @@ fn judge(wish: &Wish, outcomes: &[Outcome]) -> Result<()> {
 
 /// The check of licences, sources and duplicates, as a part.
 fn check_licences(release: &Release) -> Result<Made> {
+    if !programs::are_there(release.workspace()) {
+        programs::install(release.workspace())?;
+    }
     Ok(match deny::check(release.workspace())? {
         deny::Found::Passed => Made::Checked(vec![String::from("licences, bans, sources")]),
         deny::Found::NoTool(reason) => Made::Missing {

@@ -16,18 +16,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::manifest;
-use crate::process;
 use crate::workspace::Workspace;
+use crate::{build, manifest, process};
 
 /// The arguments of `install-c`.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Wish {
-    pub(crate) prefix: PathBuf,
-    pub(crate) profile: String,
-    /// Share the files with the build where possible. For tests, whose libraries contain hundreds
-    /// of MiB of debugging information.
-    pub(crate) link: bool,
+    prefix: PathBuf,
+    profile: String,
 }
 
 impl Wish {
@@ -41,21 +37,29 @@ impl Wish {
                 _ => return None,
             }
         }
-        Some(Wish { prefix: prefix?, profile, link: false })
+        Some(Wish { prefix: prefix?, profile })
     }
+}
+
+/// Installs the debug build of the tests, which is linked to, not copied.
+pub(crate) fn lay_build(workspace: &Workspace, prefix: &Path) -> Result<()> {
+    build::all(workspace)?;
+    let folder = workspace.target().join("debug");
+    let built = Built { folder, sources: workspace.root().to_owned() };
+    lay(&built, prefix, &version(workspace)?, true)
 }
 
 /// Builds and installs.
 pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+    let prefix = std::path::absolute(&wish.prefix)?;
+    if wish.profile == "dev" {
+        return lay_build(workspace, &prefix);
+    }
     let words = ["build", "--quiet", "--package", "swath-capi", "--profile", &wish.profile];
     process::run(&mut workspace.cargo(&words))?;
-    let folder = workspace.target().join(match wish.profile.as_str() {
-        "dev" => "debug",
-        profile => profile,
-    });
+    let folder = workspace.target().join(&wish.profile);
     let built = Built { folder, sources: workspace.root().to_owned() };
-    let prefix = std::path::absolute(&wish.prefix)?;
-    lay(&built, &prefix, &version(workspace)?, wish.link)
+    lay(&built, &prefix, &version(workspace)?, false)
 }
 
 /// A library that was built.

@@ -1,7 +1,8 @@
 //! The repository's own checks, which run the same in CI and on a laptop.
 //!
 //! ```text
-//! cargo xtask test    every check, in order, until one fails
+//! cargo xtask test    every check that a push has to pass
+//! cargo xtask torture every battery at full size, and what takes too long for a push
 //! cargo xtask tidy    the rules that no compiler knows; with --lines, how much there is
 //! cargo xtask blocks  the shell, C and Python blocks of the pages, run
 //! cargo xtask book    the documentation as a site, its links checked
@@ -18,6 +19,7 @@
 
 mod blocks;
 mod book;
+mod build;
 mod c;
 mod deny;
 mod dist;
@@ -26,14 +28,19 @@ mod install;
 mod install_c;
 mod manifest;
 mod miri;
+mod nextest;
 mod prepare;
 mod process;
+mod programs;
 mod python;
 mod readme;
 mod record;
+mod reports;
 mod skips;
 mod test;
 mod tidy;
+mod torture;
+mod venv;
 mod workspace;
 
 use std::process::ExitCode;
@@ -43,7 +50,15 @@ use workspace::Workspace;
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
-  test [--fast]   everything that CI checks; --fast leaves the release build out
+  test [--fast | --only STEP] [--no-install]
+                  everything that CI checks, two steps at a time. It lists what it installs to compare
+                  with, and --no-install does without. --fast leaves out C, Python, the site and the
+                  browser. STEP is one of: {STEPS}
+  torture [--minutes N] [--only NAME]... [--seed S]
+                  every battery of tests at full size, Miri, valgrind, the release build with what
+                  README.md says of it, each crate's features alone; after that, other seeds until N
+                  minutes have passed. A whole run writes xtask/torture.json. NAME is one of:
+                  {ATTACKS}
   tidy            arrows between modules, sizes, dead files, links, forbidden words
   tidy --lines [--root DIR]
                   how much there is, of this tree or of the one in DIR: files, lines and
@@ -57,7 +72,7 @@ usage: cargo xtask COMMAND
                   in a browser
   readme [--release]
                   install the command, crate, package and C library as README.md says, in folders of
-                  their own, and run its programs; the wheel and the C library are debug builds,
+                  their own, and run its programs; all are debug builds,
                   unless --release asks for what a user gets
   header          crates/capi/include/swath.h, from the crate
   install [--prefix DIR] [--binary PATH] [--uninstall]
@@ -79,6 +94,7 @@ usage: cargo xtask COMMAND
 /// Commands that `--help` may follow.
 const HELPED: &[&str] = &[
     "test",
+    "torture",
     "tidy",
     "blocks",
     "book",
@@ -95,7 +111,10 @@ const HELPED: &[&str] = &[
 #[derive(Debug, PartialEq)]
 enum Task {
     Usage,
-    Test(test::Extent),
+    Test(test::Wish),
+    /// The process of a step.
+    Step(String),
+    Torture(torture::Wish),
     Tidy,
     /// For the tree in this folder, or for this repository.
     Lines(Option<String>),
@@ -116,18 +135,19 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match parse(&words) {
         Task::Usage => {
-            print!("{USAGE}");
+            print!("{}", usage());
             Ok(())
         }
         Task::Unknown(word) => {
-            eprint!("xtask: unknown word: {word}\n\n{USAGE}");
+            eprint!("xtask: unknown word: {word}\n\n{}", usage());
             return ExitCode::from(2);
         }
-        Task::Test(extent) => Workspace::find().and_then(|it| test::run(&it, extent)),
+        Task::Test(wish) => Workspace::find().and_then(|it| test::run(&it, &wish)),
+        Task::Step(name) => Workspace::find().and_then(|it| test::run_step(&it, &name)),
+        Task::Torture(wish) => Workspace::find().and_then(|it| torture::run(&it, &wish)),
         Task::Tidy => Workspace::find().and_then(|it| tidy::run(&it)),
         Task::Lines(root) => Workspace::find().and_then(|it| tidy::lines(&it, root.as_deref())),
-        Task::Blocks => Workspace::find()
-            .and_then(|it| blocks::shell_and_c(&it).and_then(|()| python::blocks(&it))),
+        Task::Blocks => Workspace::find().and_then(|it| test::blocks(&it)),
         Task::Book => Workspace::find().and_then(|it| book::run(&it)),
         Task::Readme(builds) => Workspace::find().and_then(|it| readme::check(&it, builds)),
         Task::C => Workspace::find().and_then(|it| c::check(&it)),
@@ -149,13 +169,22 @@ fn main() -> ExitCode {
     }
 }
 
+/// The usage, with the names of steps and attacks.
+fn usage() -> String {
+    USAGE.replace("{STEPS}", &test::step_names()).replace("{ATTACKS}", &torture::names())
+}
+
 fn parse(words: &[String]) -> Task {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         [] | ["-h" | "--help" | "help", ..] => Task::Usage,
         [word, "-h" | "--help"] if HELPED.contains(word) => Task::Usage,
-        ["test"] => Task::Test(test::Extent::Whole),
-        ["test", "--fast"] => Task::Test(test::Extent::Fast),
+        ["test", rest @ ..] => {
+            test::Wish::parse(rest).map_or_else(|| Task::Unknown(rest.join(" ")), Task::Test)
+        }
+        ["step", name] => Task::Step((*name).to_owned()),
+        ["torture", rest @ ..] => torture::Wish::parse(rest)
+            .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Torture),
         ["tidy"] => Task::Tidy,
         ["tidy", "--lines"] => Task::Lines(None),
         ["tidy", "--lines", "--root", root] => Task::Lines(Some((*root).to_owned())),
@@ -177,9 +206,9 @@ fn parse(words: &[String]) -> Task {
         ["record", rest @ ..] => {
             Task::Record(rest.iter().map(|word| (*word).to_owned()).collect())
         }
-        ["test", "--fast", word, ..]
-        | ["test" | "tidy" | "blocks" | "book" | "c" | "header", word, ..]
-        | [word, ..] => Task::Unknown((*word).to_owned()),
+        ["tidy" | "blocks" | "book" | "c" | "header", word, ..] | [word, ..] => {
+            Task::Unknown((*word).to_owned())
+        }
     }
 }
 
@@ -201,8 +230,10 @@ mod tests {
 
     #[test]
     fn each_command_is_understood() {
-        assert_eq!(parsed("test"), Task::Test(test::Extent::Whole));
-        assert_eq!(parsed("test --fast"), Task::Test(test::Extent::Fast));
+        for line in ["test", "test --fast", "test --only tidy --no-install"] {
+            assert!(matches!(parsed(line), Task::Test(_)), "{line}");
+        }
+        assert!(matches!(parsed("torture --minutes 5"), Task::Torture(_)));
         assert_eq!(parsed("tidy"), Task::Tidy);
         assert_eq!(parsed("tidy --lines"), Task::Lines(None));
         assert_eq!(parsed("tidy --lines --root x"), Task::Lines(Some("x".to_owned())));
@@ -228,6 +259,6 @@ mod tests {
         assert_eq!(parsed("install --prefix"), Task::Unknown("--prefix".to_owned()));
         assert_eq!(parsed("install"), Task::Install(install::Wish::default()));
         assert_eq!(parsed("dist --only rpm"), Task::Unknown("--only rpm".to_owned()));
-        assert_eq!(parsed("test --fast now"), Task::Unknown("now".to_owned()));
+        assert_eq!(parsed("tidy now now"), Task::Unknown("now".to_owned()));
     }
 }

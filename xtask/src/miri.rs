@@ -25,14 +25,18 @@ const TESTS: [(&str, &[&str]); 4] = [
 const PLANTED: (&str, &str) = ("swath-simd", "cells::tests::a_planted_race_is_found_by_miri");
 const FOUND: &str = "Data race detected";
 
-/// Runs the tests, and the one that must fail.
-pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+/// Runs the tests, and the one that must fail; returns how many there are, or `None` without Miri.
+pub(crate) fn run(workspace: &Workspace) -> Result<Option<u64>> {
     if let Err(error) = set_up(workspace) {
-        return skips::note(workspace, "miri", &format!("{error:#}"));
+        skips::note(workspace, "miri", &format!("{error:#}"))?;
+        return Ok(None);
     }
+    let mut tests = 1;
     for (package, names) in TESTS {
         let mut command = test(workspace, package);
-        process::run(command.arg("--").args(names))?;
+        let printed = process::output(command.arg("--").args(names))?;
+        print!("{printed}");
+        tests += count(&printed);
     }
     let (package, name) = PLANTED;
     let mut command = test(workspace, package);
@@ -41,7 +45,13 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     if output.status.success() || !said.contains(FOUND) {
         bail!("Miri did not find the data race of `{name}`:\n{said}");
     }
-    Ok(())
+    Ok(Some(tests))
+}
+
+/// The tests that passed: `test result: ok. 12 passed; …`.
+fn count(printed: &str) -> u64 {
+    let passed = printed.lines().filter_map(|line| line.strip_prefix("test result: ok. "));
+    passed.filter_map(|it| it.split_whitespace().next()?.parse::<u64>().ok()).sum()
 }
 
 /// Builds a standard library for Miri, once.

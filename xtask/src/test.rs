@@ -1,132 +1,240 @@
 //! `cargo xtask test`: the one check that CI runs.
 //!
 //! ```text
-//! prepare → format → deny → clippy → tidy → tests → doctests → examples → c → blocks → docs → book →
-//! miri → python → demo → readme
+//! Cargo's turn    build → clippy → doctests → docs → wheel
+//! beside it       prepare → format → tidy → deny → tests → examples → demo → c → blocks → book → python → readme
 //! ```
 //!
-//! The steps run in order, cheap ones first, and the first failure ends the run. What this machine
-//! could not check is listed at the end; see [`skips`].
+//! Two steps run at a time, each as a process of its own whose output goes to `target/steps`: one that
+//! compiles with Cargo, which locks its folder, and one that does not. A step begins when those that it
+//! needs have passed; after a failure none begins. At the end: the slowest steps and tests, and what this
+//! machine could not check; see [`skips`].
 
-use std::time::Instant;
+mod actions;
 
-use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::prepare::Install;
 use crate::workspace::Workspace;
-use crate::{
-    blocks, book, c, deny, manifest, miri, prepare, process, python, readme, skips, tidy,
-};
+use crate::{prepare, process, reports, skips, torture};
+
+pub(crate) use actions::blocks;
 
 /// How much is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Extent {
     Whole,
-    /// Without the steps that need a release build.
+    /// Without the steps of the wheel, of C, of the site, and without a browser.
     Fast,
+    /// One step, its output passed on.
+    Only(String),
 }
 
+/// The words after `test`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wish {
+    pub(crate) extent: Extent,
+    pub(crate) install: Install,
+}
+
+impl Wish {
+    /// Understands `--fast`, `--only STEP` and `--no-install`; `None` for anything else.
+    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
+        let mut wish = Wish { extent: Extent::Whole, install: Install::Allowed };
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            match word {
+                "--no-install" => wish.install = Install::Refused,
+                "--fast" if wish.extent == Extent::Whole => wish.extent = Extent::Fast,
+                "--only" if wish.extent == Extent::Whole => {
+                    let name = words.next()?;
+                    actions::STEPS.iter().find(|step| step.name == *name)?;
+                    wish.extent = Extent::Only((*name).to_owned());
+                }
+                _ => return None,
+            }
+        }
+        Some(wish)
+    }
+}
+
+/// Whether a step compiles with Cargo, which works for one step at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    Cargo,
+    Beside,
+}
+
+/// One part of the check.
 struct Step {
     name: &'static str,
-    action: fn(&Workspace) -> Result<()>,
+    lane: Lane,
+    /// Steps that have to pass before.
+    needs: &'static [&'static str],
     in_fast: bool,
+    action: fn(&Workspace) -> Result<()>,
 }
 
-const STEPS: &[Step] = &[
-    Step { name: "prepare", action: prepare::run_all, in_fast: true },
-    Step { name: "format", action: format, in_fast: true },
-    Step { name: "deny", action: deny::run, in_fast: true },
-    Step { name: "clippy", action: clippy, in_fast: true },
-    Step { name: "tidy", action: tidy::run, in_fast: true },
-    Step { name: "tests", action: tests, in_fast: true },
-    Step { name: "doctests", action: doctests, in_fast: true },
-    Step { name: "examples", action: examples, in_fast: true },
-    Step { name: "c", action: c::check, in_fast: true },
-    // Blocks of C use what the step before has installed; Python's run in the step `python`.
-    Step { name: "blocks", action: blocks::shell_and_c, in_fast: true },
-    Step { name: "docs", action: docs, in_fast: true },
-    Step { name: "book", action: book::run, in_fast: true },
-    Step { name: "miri", action: miri::run, in_fast: true },
-    // Before the demo, which is built from much of the same.
-    Step { name: "python", action: python::run, in_fast: false },
-    Step { name: "demo", action: demo, in_fast: false },
-    // After the demo, whose command it installs.
-    Step { name: "readme", action: readme::run_step, in_fast: false },
-];
+/// A step that has begun.
+struct RunningStep {
+    step: &'static Step,
+    child: Child,
+    start: Instant,
+}
 
-/// Runs every step of `extent` and prints a summary.
-pub(crate) fn run(workspace: &Workspace, extent: Extent) -> Result<()> {
+/// How long a step took.
+struct StepTime {
+    name: &'static str,
+    seconds: f64,
+}
+
+/// Returns the names of all steps, for the usage.
+pub(crate) fn step_names() -> String {
+    actions::STEPS.iter().map(|step| step.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Runs the steps that `wish` names and prints a summary.
+pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     skips::start(workspace)?;
-    let mut passed = 0_usize;
+    reports::start(workspace)?;
     let mut left_out = Vec::new();
-    for (index, step) in STEPS.iter().enumerate() {
-        let heading = format!("[{}/{}] {}", index + 1, STEPS.len(), step.name);
-        if extent == Extent::Fast && !step.in_fast {
-            left_out.push(format!("step {}: left out by --fast", step.name));
-            continue;
+    let times = match &wish.extent {
+        Extent::Only(name) => vec![run_alone(workspace, wish, name)?],
+        extent => {
+            let chosen: Vec<&'static Step> = actions::STEPS
+                .iter()
+                .filter(|step| *extent == Extent::Whole || step.in_fast)
+                .collect();
+            let gone =
+                actions::STEPS.iter().filter(|it| chosen.iter().all(|c| c.name != it.name));
+            left_out.extend(gone.map(|it| format!("step {}: left out by --fast", it.name)));
+            run_all(workspace, wish, chosen)?
         }
-        println!("{heading}");
-        let start = Instant::now();
-        (step.action)(workspace).with_context(|| format!("step `{}` failed", step.name))?;
-        println!("{heading}: passed in {:.1} s", start.elapsed().as_secs_f64());
-        passed += 1;
-    }
+    };
     let skips = skips::noted(workspace)?;
-    println!("all {passed} steps passed, {} skipped", skips.len() + left_out.len());
+    let counts = reports::print(workspace, times.iter().map(|it| (it.name, it.seconds)))?;
+    torture::print_age(workspace);
+    println!("all {} steps passed, {} skipped", times.len(), skips.len() + left_out.len());
     for line in left_out.into_iter().chain(skips.iter().map(skips::Skip::to_string)) {
         println!("  skipped {line}");
     }
+    println!("{counts}");
     skips::judge(workspace, &skips)
 }
 
-fn format(workspace: &Workspace) -> Result<()> {
-    process::run(&mut workspace.cargo(&["fmt", "--all", "--check"]))
+/// Runs one step and passes its output on.
+fn run_alone(workspace: &Workspace, wish: &Wish, name: &str) -> Result<StepTime> {
+    let (step, start) = (find(name)?, Instant::now());
+    process::run(&mut command(workspace, wish, step)?)?;
+    Ok(StepTime { name: step.name, seconds: start.elapsed().as_secs_f64() })
 }
 
-fn clippy(workspace: &Workspace) -> Result<()> {
-    let words = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    process::run(&mut workspace.cargo(&words))
+fn find(name: &str) -> Result<&'static Step> {
+    let step = actions::STEPS.iter().find(|step| step.name == name);
+    step.with_context(|| format!("there is no step {name}"))
 }
 
-fn tests(workspace: &Workspace) -> Result<()> {
-    process::run(&mut workspace.cargo(&["test", "--workspace", "--all-targets"]))
+/// What the process of a step does.
+pub(crate) fn run_step(workspace: &Workspace, name: &str) -> Result<()> {
+    (find(name)?.action)(workspace).with_context(|| format!("step `{name}` failed"))
 }
 
-fn doctests(workspace: &Workspace) -> Result<()> {
-    process::run(&mut workspace.cargo(&["test", "--workspace", "--doc"]))
-}
-
-/// Runs the examples. They are built with the workspace, for what the step `tests` has compiled: alone they
-/// would have other features.
-fn examples(workspace: &Workspace) -> Result<()> {
-    process::run(&mut workspace.cargo(&["build", "--quiet", "--workspace", "--examples"]))?;
-    let folder = workspace.target().join("debug/examples");
-    for name in example_names(&workspace.read("examples/Cargo.toml")?)? {
-        println!("example {name}");
-        process::run(&mut workspace.command(folder.join(&name)))?;
+/// This program again, for one step.
+fn command(workspace: &Workspace, wish: &Wish, step: &Step) -> Result<Command> {
+    // A copy: the step `build` replaces the program that runs.
+    let program = workspace.steps().join("xtask");
+    if !program.exists() {
+        fs::copy(std::env::current_exe()?, &program).context("cannot copy this program")?;
     }
-    Ok(())
-}
-
-fn docs(workspace: &Workspace) -> Result<()> {
-    let mut command = workspace.cargo(&["doc", "--workspace", "--no-deps"]);
-    process::run(command.env("RUSTDOCFLAGS", "-D warnings"))
-}
-
-fn demo(workspace: &Workspace) -> Result<()> {
-    let words = ["run", "--release", "--quiet", "--", "demo", "--size", "16MiB"];
-    process::run(&mut workspace.cargo(&words))
-}
-
-/// The `[[example]]` list. `tidy` makes sure that every file is on it.
-fn example_names(text: &str) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    for section in manifest::sections(text).iter().filter(|it| it.head == "example") {
-        let Some(name) = section.string("name") else {
-            bail!("examples/Cargo.toml:{}: [[example]] without a name", section.line);
-        };
-        names.push(name.to_owned());
+    let mut command = workspace.command(program);
+    command.args(["step", step.name]);
+    if wish.install == Install::Refused {
+        command.env(prepare::NO_INSTALL, "1");
     }
-    Ok(names)
+    if wish.extent == Extent::Fast {
+        command.env(prepare::FAST, "1");
+    }
+    Ok(command)
+}
+
+/// Runs steps, two at a time.
+fn run_all(
+    workspace: &Workspace,
+    wish: &Wish,
+    mut waiting: Vec<&'static Step>,
+) -> Result<Vec<StepTime>> {
+    let start = Instant::now();
+    let all: BTreeSet<&str> = waiting.iter().map(|step| step.name).collect();
+    let mut passed: BTreeSet<&str> = BTreeSet::new();
+    let (mut running, mut times): (Vec<RunningStep>, _) = (Vec::new(), Vec::new());
+    let mut failed = Vec::new();
+    while !running.is_empty() || (failed.is_empty() && !waiting.is_empty()) {
+        while failed.is_empty() && running.len() < 2 {
+            let is_free =
+                |lane| lane == Lane::Beside || running.iter().all(|it| it.step.lane != lane);
+            let is_ready = |step: &&Step| {
+                step.needs.iter().all(|it| passed.contains(it) || !all.contains(it))
+            };
+            let next = waiting.iter().position(|it| is_free(it.lane) && is_ready(it));
+            let Some(next) = next else { break };
+            running.push(begin(workspace, wish, waiting.remove(next))?);
+        }
+        ensure!(!running.is_empty(), "these steps wait for each other: {:?}", names(&waiting));
+        let (index, is_right) = first_end(&mut running)?;
+        let RunningStep { step, start: begun, .. } = running.remove(index);
+        let seconds = begun.elapsed().as_secs_f64();
+        let verdict = if is_right { "passed in" } else { "FAILED after" };
+        let at = start.elapsed().as_secs();
+        println!("[{at:4} s] {:9} {verdict} {seconds:.1} s", step.name);
+        if is_right {
+            passed.insert(step.name);
+            times.push(StepTime { name: step.name, seconds });
+        } else {
+            failed.push(step.name);
+        }
+    }
+    for name in &failed {
+        println!("── {name}: {}", log(workspace, name).display());
+        println!("{}", fs::read_to_string(log(workspace, name))?);
+    }
+    if failed.is_empty() { Ok(times) } else { bail!("failed: {}", failed.join(", ")) }
+}
+
+fn names(steps: &[&'static Step]) -> Vec<&'static str> {
+    steps.iter().map(|step| step.name).collect()
+}
+
+fn log(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.steps().join(format!("{name}.log"))
+}
+
+fn begin(workspace: &Workspace, wish: &Wish, step: &'static Step) -> Result<RunningStep> {
+    let path = log(workspace, step.name);
+    let out =
+        File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut command = command(workspace, wish, step)?;
+    command.stdout(out.try_clone()?).stderr(out);
+    let child = command.spawn().context("cannot start a step")?;
+    Ok(RunningStep { step, child, start: Instant::now() })
+}
+
+/// Waits until one of them has ended: which, and whether it passed.
+fn first_end(running: &mut [RunningStep]) -> Result<(usize, bool)> {
+    loop {
+        for (index, it) in running.iter_mut().enumerate() {
+            if let Some(status) = it.child.try_wait()? {
+                return Ok((index, status.success()));
+            }
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
 }
 
 #[cfg(test)]
@@ -134,11 +242,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_example_of_the_manifest_is_run() {
-        let text = "[lib]\npath = \"lib.rs\"\n[[example]]\n\
-                    name = \"read\"\npath = \"read.rs\"\n\
-                    [[example]]\nname = \"append\"\n";
-        assert_eq!(example_names(text).expect("both have names"), ["read", "append"]);
-        assert!(example_names("[[example]]\npath = \"read.rs\"\n").is_err());
+    fn words_are_understood_and_steps_are_known_by_name() {
+        let wish = Wish::parse(&["--only", "c", "--no-install"]).expect("both mean something");
+        assert_eq!(wish.extent, Extent::Only(String::from("c")));
+        assert_eq!(wish.install, Install::Refused);
+        for words in [&["--only"][..], &["--only", "d"], &["--fast", "--only", "c"], &["now"]] {
+            assert_eq!(Wish::parse(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn each_step_needs_steps_that_come_before_it() {
+        for (index, step) in actions::STEPS.iter().enumerate() {
+            let before: Vec<_> = actions::STEPS[..index].iter().map(|it| it.name).collect();
+            assert!(step.needs.iter().all(|it| before.contains(it)), "{}", step.name);
+        }
     }
 }

@@ -9,18 +9,24 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::process;
+use crate::{manifest, process, venv};
 
 /// Names the Python interpreter that has the packages of `xtask/requirements.txt`.
 const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
 /// Names the file to which a skipped test appends `capability: reason`.
 const SKIPS_VARIABLE: &str = "SWATH_SKIPS";
+/// Names the file to which a battery appends its line.
+const BATTERIES_VARIABLE: &str = "SWATH_BATTERIES";
+/// The first seed of each battery.
+pub(crate) const SEED_VARIABLE: &str = "SWATH_SEED";
 
 /// The folders that every command works in.
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace {
     root: PathBuf,
     target: PathBuf,
+    /// From the commit, so that each commit tries other cases; without git it is fixed.
+    seed: u64,
 }
 
 impl Workspace {
@@ -36,11 +42,21 @@ impl Workspace {
         };
         std::fs::create_dir_all(&target)
             .with_context(|| format!("cannot create {}", target.display()))?;
-        Ok(Workspace { root: root.to_owned(), target })
+        let mut workspace = Workspace { root: root.to_owned(), target, seed: 0 };
+        let commit = workspace.commit();
+        // Small enough to be typed.
+        let digits = commit.as_deref().and_then(|it| it.get(..7));
+        workspace.seed = digits.and_then(|it| u64::from_str_radix(it, 16).ok()).unwrap_or(0);
+        Ok(workspace)
     }
 
     pub(crate) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns the first seed of each battery.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Returns the folder for build output.
@@ -54,7 +70,7 @@ impl Workspace {
 
     /// Written last when the venv is made, so a half-made one lacks it.
     pub(crate) fn venv_stamp(&self) -> PathBuf {
-        self.venv().join("made-from-requirements.txt")
+        venv::stamp(&self.venv())
     }
 
     pub(crate) fn venv_python(&self) -> PathBuf {
@@ -63,6 +79,39 @@ impl Workspace {
 
     pub(crate) fn skips(&self) -> PathBuf {
         self.target.join("skips.txt")
+    }
+
+    /// Where batteries note what they tried.
+    pub(crate) fn batteries(&self) -> PathBuf {
+        self.target.join("batteries.txt")
+    }
+
+    /// Returns the folder for the output of the steps of the test.
+    pub(crate) fn steps(&self) -> PathBuf {
+        self.target.join("steps")
+    }
+
+    /// Returns the commit, or `None` without git.
+    pub(crate) fn commit(&self) -> Option<String> {
+        let mut git = Command::new("git");
+        git.args(["rev-parse", "HEAD"]).current_dir(&self.root).stdin(Stdio::null());
+        process::output(&mut git).ok().map(|text| text.trim().to_owned())
+    }
+
+    /// Whether the compiler is the one that the tree names: with it, warnings are errors.
+    pub(crate) fn has_named_compiler(&self) -> Result<bool> {
+        let text = self.read("Cargo.toml")?;
+        let sections = manifest::sections(&text);
+        let named = sections.iter().find(|it| it.head == "workspace.metadata.swath");
+        let named = named.and_then(|it| it.string("compiler"));
+        let named = named.context("Cargo.toml: no `compiler` in [workspace.metadata.swath]")?;
+        let version = process::output(self.command("rustc").arg("--version"))?;
+        let is_named =
+            version.split_whitespace().nth(1).is_some_and(|it| it.starts_with(named));
+        if !is_named {
+            println!("warnings are no errors: this is {}, not {named}", version.trim());
+        }
+        Ok(is_named)
     }
 
     /// Reads a file of the repository, by its path from the root.
@@ -81,7 +130,15 @@ impl Workspace {
     pub(crate) fn command(&self, program: impl Into<OsString>) -> Command {
         let mut command = Command::new(program.into());
         command.current_dir(&self.root).stdin(Stdio::null());
-        command.env(SKIPS_VARIABLE, self.skips());
+        command.env(SKIPS_VARIABLE, self.skips()).env(BATTERIES_VARIABLE, self.batteries());
+        if std::env::var_os(SEED_VARIABLE).is_none() {
+            command.env(SEED_VARIABLE, self.seed.to_string());
+        }
+        // A first build takes a third less time if it keeps nothing for the next one. Where Cargo has kept
+        // it, nothing is compiled again.
+        if !self.keeps_builds() {
+            command.env("CARGO_INCREMENTAL", "0");
+        }
         if std::env::var_os("CARGO_TARGET_DIR").is_some() {
             // It may be relative to the folder that the user was in.
             command.env("CARGO_TARGET_DIR", &self.target);
@@ -92,6 +149,13 @@ impl Workspace {
             command.env_remove(PYTHON_VARIABLE);
         }
         command
+    }
+
+    /// Whether the libraries were built so that a later build takes up what the last one left.
+    fn keeps_builds(&self) -> bool {
+        let kept = std::fs::read_dir(self.target.join("debug/incremental"));
+        let mut names = kept.into_iter().flatten().flatten().map(|it| it.file_name());
+        names.any(|name| name.as_encoded_bytes().starts_with(b"swath_formats-"))
     }
 
     /// Whether a program can be started.

@@ -65,9 +65,8 @@ fn check(html: &str, dom: &str) -> Result<()> {
     ensure!(!title.is_empty(), "the page has no title");
     let shown = between(dom, "<title>", "</title>");
     ensure!(shown == Some(title), "the title shown is {shown:?}");
-    // A script writes the list of pages.
-    ensure!(dom.contains("class=\"chapter\""), "the list of pages is not there");
-    let main = between(dom, "<main>", "</main>").unwrap_or_default();
+    ensure!(dom.contains("class=\"toctree-l1"), "the list of pages is not there");
+    let main = between(dom, "<article role=\"main\"", "</article>").unwrap_or_default();
     ensure!(main.contains("<h1"), "no heading is shown");
     Ok(())
 }
@@ -82,7 +81,8 @@ mod tests {
     use super::*;
 
     const HTML: &str = "<head><title>A</title></head>";
-    const DOM: &str = "<title>A</title><ol class=\"chapter\"></ol><main><h1>A</h1></main>";
+    const DOM: &str = "<title>A</title><li class=\"toctree-l1\"></li>\
+        <article role=\"main\"><h1>A</h1></article>";
 
     #[test]
     fn a_page_with_its_title_and_its_list_is_right() {
@@ -93,9 +93,9 @@ mod tests {
     fn a_page_that_misses_anything_is_not() {
         for (from, to) in [
             ("<title>A", "<title>B"),
-            ("class=\"chapter\"", ""),
+            ("class=\"toctree-l1\"", ""),
             ("<h1>", "<p>"),
-            ("<main>", "<main data-failed=\"gone.js\">"),
+            ("<article", "<article data-failed=\"gone.js\">"),
         ] {
             assert!(check(HTML, &DOM.replace(from, to)).is_err(), "{from}");
         }

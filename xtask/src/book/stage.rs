@@ -16,7 +16,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::shown;
 
-/// Writes `book.toml`, `SUMMARY.md` and all pages into `to`.
+/// Writes all pages and `conf.py` into `to/pages`, and files that are shown as they are into `to/shown`.
 pub(super) fn run(root: &Path, to: &Path) -> Result<()> {
     let mut stage = Stage { root, to, waiting: VecDeque::new(), seen: BTreeSet::new() };
     let summary = stage.read("docs/SUMMARY.md")?;
@@ -36,10 +36,31 @@ pub(super) fn run(root: &Path, to: &Path) -> Result<()> {
             others.insert(path, title);
         }
     }
-    stage.write("SUMMARY.md", &(summary + &appendix(&others)))?;
-    let toml = stage.read("docs/book.toml")?;
-    fs::write(to.join("book.toml"), toml)?;
-    Ok(())
+    let index = fs::read_to_string(to.join("pages/index.md")).context("no docs/index.md")?;
+    stage.write("pages/index.md", index + &contents(&(summary + &appendix(&others))))?;
+    stage.write("pages/conf.py", stage.read("docs/conf.py")?)
+}
+
+/// The list of pages beside each page: a part for each heading of the summary.
+fn contents(summary: &str) -> String {
+    let (mut text, mut is_open) = (String::new(), false);
+    for line in summary.lines() {
+        let part = line.strip_prefix("# ");
+        if part.is_some() && is_open {
+            text.push_str("```\n");
+            is_open = false;
+        }
+        let entry = line.strip_prefix("- [").and_then(|it| it.strip_suffix(".md)"));
+        if let Some((title, page)) = entry.and_then(|it| it.split_once("](")) {
+            text.push_str(&format!("{title} </{page}>\n"));
+        } else if let Some(part) = part {
+            text.push_str(&format!(
+                "\n```{{toctree}}\n:hidden:\n:titlesonly:\n:caption: {part}\n\n"
+            ));
+            is_open = true;
+        }
+    }
+    if is_open { text + "```\n" } else { text }
 }
 
 /// Pages beside those of `docs`, in two parts.
@@ -110,7 +131,7 @@ impl Stage<'_> {
     }
 
     fn write(&self, path: &str, bytes: impl AsRef<[u8]>) -> Result<()> {
-        let path = self.to.join("src").join(path);
+        let path = self.to.join(path);
         fs::create_dir_all(path.parent().context("no folder")?)?;
         fs::write(&path, bytes).with_context(|| format!("cannot write {}", path.display()))
     }
@@ -121,7 +142,7 @@ impl Stage<'_> {
         if path.ends_with(".md") {
             let text = self.read(path)?;
             let text = self.rewrite(path, &text)?;
-            self.write(&site_path(path), &text)?;
+            self.write(&format!("pages/{}", site_path(path)), &text)?;
             return Ok(Some(title(&text).unwrap_or(path).to_owned()));
         }
         let shown = if source.is_dir() {
@@ -133,20 +154,19 @@ impl Stage<'_> {
             let files = names.iter().map(|it| Ok((it.as_str(), target(it)?)));
             let files: Vec<_> = files.collect::<Result<_>>()?;
             let own = self.target(path)?;
-            let files =
-                files.into_iter().map(|(name, to)| (name, as_page(&relative(&own, &to))));
+            let files = files.into_iter().map(|(name, to)| (name, relative(&own, &to)));
             shown::folder(path, files)
         } else {
             let bytes = fs::read(&source).with_context(|| format!("cannot read {path}"))?;
             match String::from_utf8(bytes) {
                 Ok(text) => shown::file(path, &text),
                 Err(binary) => {
-                    self.write(&self.target(path)?, binary.into_bytes())?;
+                    self.write(&format!("shown/{}", self.target(path)?), binary.into_bytes())?;
                     return Ok(None);
                 }
             }
         };
-        self.write(&self.target(path)?, shown)?;
+        self.write(&format!("shown/{}", self.target(path)?), shown)?;
         Ok(None)
     }
 
@@ -157,7 +177,7 @@ impl Stage<'_> {
             return Ok(format!("api/{name}/index.html"));
         }
         if path.ends_with(".md") {
-            return Ok(site_path(path));
+            return Ok(as_page(&site_path(path)));
         }
         if source.is_dir() {
             return Ok(format!("repository/{path}/index.html"));
@@ -167,7 +187,7 @@ impl Stage<'_> {
         Ok(format!("repository/{path}{}", if is_text { ".html" } else { "" }))
     }
 
-    /// Points the links of a page into the site.
+    /// Points the links of a page into the site, and leaves the language of a block without its attributes.
     fn rewrite(&mut self, path: &str, text: &str) -> Result<String> {
         let mut rewritten = String::with_capacity(text.len());
         let mut end = 0;
@@ -198,7 +218,13 @@ impl Stage<'_> {
             end = start + target.len();
         }
         rewritten.push_str(&text[end..]);
-        Ok(rewritten)
+        let lines = rewritten.split_inclusive('\n').map(|line| match line.split_once(',') {
+            Some((language, _)) if line.trim_start().starts_with("```") => {
+                format!("{language}\n")
+            }
+            _ => line.to_owned(),
+        });
+        Ok(lines.collect())
     }
 }
 

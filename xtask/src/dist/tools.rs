@@ -9,37 +9,28 @@ use anyhow::{Context, Result};
 
 use super::release::Release;
 use crate::process;
+use crate::venv::Venv;
 
 const REQUIREMENTS: &str = "xtask/dist-requirements.txt";
 
 /// Where the tools are.
 pub(super) struct Tools {
-    folder: PathBuf,
+    venv: Venv,
 }
 
 impl Tools {
     /// Installs them, unless they are there already.
     pub(super) fn new(release: &Release) -> Result<Tools> {
-        let folder = release.scratch("tools");
-        let tools = Tools { folder };
         let wanted = fs::read_to_string(release.staged(REQUIREMENTS))?;
-        let stamp = tools.folder.join("made-from-requirements.txt");
-        if fs::read_to_string(&stamp).is_ok_and(|made_from| made_from == wanted) {
-            return Ok(tools);
-        }
-        let mut venv = release.program("python3");
-        process::run_quietly(venv.args(["-m", "venv", "--clear"]).arg(&tools.folder))?;
-        let mut pip = release.program(tools.path("python"));
-        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-        pip.args(["--no-input", "--only-binary", ":all:", "--requirement", REQUIREMENTS]);
-        process::run_quietly(&mut pip).context("cannot install the tools of a release")?;
-        fs::write(stamp, wanted)?;
-        Ok(tools)
+        let venv =
+            Venv { folder: release.scratch("tools"), list: REQUIREMENTS, wanted, uv: None };
+        venv.make(|program| release.program(program))?;
+        Ok(Tools { venv })
     }
 
     /// The path of a program.
     pub(super) fn path(&self, program: &str) -> PathBuf {
-        self.folder.join("bin").join(program)
+        self.venv.path(program)
     }
 
     /// The folder of the packages, for an interpreter that has none of its own.
@@ -52,10 +43,10 @@ impl Tools {
     /// A program that finds the other tools first, and strips what it builds.
     pub(super) fn command(&self, release: &Release, program: &str) -> Result<Command> {
         let mut command = release.program(self.path(program));
-        let mut paths = vec![self.folder.join("bin")];
+        let mut paths = vec![self.venv.folder.join("bin")];
         paths.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let paths: OsString = std::env::join_paths(paths).context("PATH has an odd folder")?;
-        command.env("PATH", paths).env("VIRTUAL_ENV", &self.folder);
+        command.env("PATH", paths).env("VIRTUAL_ENV", &self.venv.folder);
         release.prepare(&mut command, &[]);
         Ok(command)
     }

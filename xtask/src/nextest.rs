@@ -1,0 +1,53 @@
+//! Runs the tests of Rust with nextest, each in a process of its own.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::workspace::Workspace;
+use crate::{build, process, programs, reports, skips};
+
+/// Which tests are run, and how.
+pub(crate) struct TestRun<'t> {
+    /// An expression of nextest; all of them if it is empty.
+    pub(crate) filter: &'t str,
+    /// Variables of the tests.
+    pub(crate) variables: Vec<(&'static str, String)>,
+}
+
+/// Runs tests that are built, each in a process of its own, all cores at work; their times are noted for
+/// the summary. Where nextest could not be installed, `cargo test` runs all of them.
+pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<()> {
+    let Some(nextest) = programs::path(workspace, "cargo-nextest") else {
+        skips::note(workspace, "nextest", "not installed; `cargo test` ran instead")?;
+        let mut cargo = workspace.cargo(&["test", "--workspace", "--tests"]);
+        cargo.args(build::NOT_BUILT);
+        return process::run(cargo.envs(run.variables.iter().cloned()));
+    };
+    // What Cargo has built is described once, so that its lock is free while the tests run.
+    let binaries = workspace.steps().join("binaries.json");
+    let mut list = command(workspace, &nextest, "list");
+    list.args(["--workspace", "--tests", "--cargo-quiet"]);
+    list.args(build::NOT_BUILT);
+    list.args(["--list-type", "binaries-only", "--message-format", "json"]);
+    std::fs::write(&binaries, process::output(&mut list)?)?;
+    let metadata = workspace.steps().join("metadata.json");
+    let mut cargo = workspace.cargo(&["metadata", "--format-version", "1", "--locked"]);
+    std::fs::write(&metadata, process::output(&mut cargo)?)?;
+    let mut tests = command(workspace, &nextest, "run");
+    tests.arg("--binaries-metadata").arg(&binaries).arg("--cargo-metadata").arg(&metadata);
+    if !run.filter.is_empty() {
+        tests.args(["--filterset", run.filter]);
+    }
+    let outcome = process::run(tests.envs(run.variables.iter().cloned()));
+    let report = workspace.target().join("nextest/default/junit.xml");
+    reports::keep(workspace, "tests", &report)?;
+    outcome
+}
+
+fn command(workspace: &Workspace, program: &Path, verb: &str) -> Command {
+    let mut command = workspace.command(program);
+    command.args(["nextest", verb]);
+    command
+}

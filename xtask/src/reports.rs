@@ -1,0 +1,98 @@
+//! How long each test took, from the reports of the programs that ran them; printed, never judged.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::Workspace;
+
+/// How many of the slowest are shown.
+const SHOWN: usize = 10;
+
+/// One test of a report.
+#[derive(Debug, PartialEq)]
+struct TestTime {
+    name: String,
+    seconds: f64,
+    is_skipped: bool,
+}
+
+/// Forgets the reports of the last run.
+pub(crate) fn start(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.steps();
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))
+}
+
+/// Keeps a report in JUnit's format, which nextest and pytest write, under the name of its step.
+pub(crate) fn keep(workspace: &Workspace, step: &str, report: &Path) -> Result<()> {
+    if report.exists() {
+        fs::copy(report, workspace.steps().join(format!("{step}.xml")))?;
+    }
+    Ok(())
+}
+
+/// Prints the slowest steps and tests; returns the line that counts the tests.
+pub(crate) fn print<'s>(
+    workspace: &Workspace,
+    steps: impl Iterator<Item = (&'s str, f64)>,
+) -> Result<String> {
+    let mut steps: Vec<_> = steps.collect();
+    steps.sort_by(|a, b| b.1.total_cmp(&a.1));
+    println!("slowest steps, in seconds:");
+    for (name, seconds) in steps.iter().take(SHOWN) {
+        println!("  {seconds:7.1}  {name}");
+    }
+    let mut tests = Vec::new();
+    for entry in fs::read_dir(workspace.steps())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "xml") {
+            tests.extend(parse(&fs::read_to_string(path)?));
+        }
+    }
+    tests.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    println!("slowest tests, in seconds:");
+    for TestTime { name, seconds, .. } in tests.iter().take(SHOWN) {
+        println!("  {seconds:7.1}  {name}");
+    }
+    let skipped = tests.iter().filter(|it| it.is_skipped).count();
+    Ok(format!("{} passed, 0 failed, {skipped} skipped", tests.len() - skipped))
+}
+
+/// The elements `testcase` of a report.
+fn parse(xml: &str) -> Vec<TestTime> {
+    let cases = xml.split("<testcase ").skip(1);
+    let times = cases.filter_map(|case| {
+        let (head, rest) = case.split_once('>')?;
+        let head = format!(" {head}");
+        let of = |name: &str| {
+            let (_, value) = head.split_once(&format!(" {name}=\""))?;
+            Some(value.split('"').next()?.to_owned())
+        };
+        Some(TestTime {
+            name: format!("{} {}", of("classname")?, of("name")?),
+            seconds: of("time")?.parse().ok()?,
+            is_skipped: !head.ends_with('/') && rest.trim_start().starts_with("<skipped"),
+        })
+    });
+    times.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_times_of_a_report_are_read() {
+        let xml = "<testsuite><testcase name=\"a::b\" classname=\"c\" time=\"1.250\">\n\
+                   </testcase><testcase classname=\"d\" name=\"e\" time=\"0.5\"><skipped/></testcase>\
+                   <testcase classname=\"d\" name=\"f\" time=\"0.5\" /></testsuite>";
+        let times = parse(xml);
+        let shown: Vec<_> =
+            times.iter().map(|it| (it.name.as_str(), it.seconds, it.is_skipped)).collect();
+        assert_eq!(shown, [("c a::b", 1.25, false), ("d e", 0.5, true), ("d f", 0.5, false)]);
+    }
+}

@@ -1,0 +1,116 @@
+//! The steps of the test, and what each of them does.
+
+use anyhow::{Result, bail};
+
+use super::Lane::{Beside, Cargo};
+use super::Step;
+use crate::nextest::{self, TestRun};
+use crate::workspace::Workspace;
+use crate::{blocks, book, build, c, deny, manifest, prepare, process, python, readme, tidy};
+
+/// In the order in which they begin, if nothing holds them up.
+#[rustfmt::skip]
+pub(super) const STEPS: &[Step] = &[
+    Step { name: "build", lane: Cargo, needs: &[], in_fast: true, action: build::all },
+    Step { name: "prepare", lane: Beside, needs: &[], in_fast: true, action: prepare::run_all },
+    Step { name: "format", lane: Beside, needs: &[], in_fast: true, action: format },
+    Step { name: "tidy", lane: Beside, needs: &[], in_fast: true, action: tidy::run },
+    Step { name: "deny", lane: Beside, needs: &["prepare"], in_fast: true, action: deny::run },
+    Step { name: "tests", lane: Beside, needs: &["build", "prepare"], in_fast: true, action: tests },
+    Step { name: "wheel", lane: Cargo, needs: &["build", "prepare"], in_fast: false, action: python::install },
+    Step { name: "clippy", lane: Cargo, needs: &["build"], in_fast: true, action: clippy },
+    Step { name: "docs", lane: Cargo, needs: &["build"], in_fast: true, action: docs },
+    Step { name: "doctests", lane: Cargo, needs: &["build"], in_fast: true, action: doctests },
+    Step { name: "xtask", lane: Cargo, needs: &["build"], in_fast: true, action: tests_of_xtask },
+    Step { name: "python", lane: Beside, needs: &["wheel"], in_fast: false, action: python::run },
+    Step { name: "c", lane: Beside, needs: &["build", "prepare"], in_fast: false, action: c::check },
+    Step { name: "blocks", lane: Beside, needs: &["c", "wheel"], in_fast: false, action: blocks },
+    Step { name: "book", lane: Beside, needs: &["docs", "prepare"], in_fast: false, action: book::run },
+    Step { name: "examples", lane: Beside, needs: &["build"], in_fast: true, action: examples },
+    Step { name: "demo", lane: Beside, needs: &["build"], in_fast: true, action: demo },
+    Step { name: "readme", lane: Cargo, needs: &["wheel", "c"], in_fast: false, action: readme::run_step },
+];
+
+fn format(workspace: &Workspace) -> Result<()> {
+    process::run(&mut workspace.cargo(&["fmt", "--all", "--check"]))
+}
+
+/// Warnings are errors with the compiler that the tree names; a newer one may know lints that are not
+/// worth a failure on the day that it comes out.
+fn clippy(workspace: &Workspace) -> Result<()> {
+    let strict = workspace.has_named_compiler()?;
+    let mut cargo = workspace.cargo(&["clippy", "--quiet"]);
+    cargo.args(build::TARGETS).arg("--");
+    process::run(cargo.args(if strict { ["-D", "warnings"] } else { ["--cap-lints", "warn"] }))
+}
+
+fn docs(workspace: &Workspace) -> Result<()> {
+    let strict = workspace.has_named_compiler()?;
+    // An example, so that it is compiled with the features that clippy has compiled.
+    let words = ["doc", "--quiet", "--workspace", "--no-deps", "--lib", "--bins"];
+    let mut cargo = workspace.cargo(&words);
+    cargo.args(["--example", "read_file"]);
+    process::run(cargo.env("RUSTDOCFLAGS", if strict { "-D warnings" } else { "" }))?;
+    book::document(workspace)
+}
+
+fn tests(workspace: &Workspace) -> Result<()> {
+    nextest::run(workspace, &TestRun { filter: "", variables: Vec::new() })
+}
+
+/// The blocks of the pages.
+pub(crate) fn blocks(workspace: &Workspace) -> Result<()> {
+    blocks::shell_and_c(workspace)?;
+    python::blocks(workspace)
+}
+
+/// The tests of this program, with the features that it was built with.
+fn tests_of_xtask(workspace: &Workspace) -> Result<()> {
+    process::run(&mut workspace.cargo(&["test", "--quiet", "--package", "swath-xtask"]))
+}
+
+fn doctests(workspace: &Workspace) -> Result<()> {
+    let words = ["test", "--quiet", "--workspace", "--doc"];
+    process::run(workspace.cargo(&words).args(build::NOT_BUILT))
+}
+
+/// Runs the examples that are built.
+fn examples(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.target().join("debug/examples");
+    for name in example_names(&workspace.read("examples/Cargo.toml")?)? {
+        println!("example {name}");
+        process::run(&mut workspace.command(folder.join(&name)))?;
+    }
+    Ok(())
+}
+
+fn demo(workspace: &Workspace) -> Result<()> {
+    let mut demo = workspace.command(workspace.target().join("debug/swath"));
+    process::run(demo.args(["demo", "--size", "16MiB"]))
+}
+
+/// The `[[example]]` list. `tidy` makes sure that every file is on it.
+fn example_names(text: &str) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for section in manifest::sections(text).iter().filter(|it| it.head == "example") {
+        let Some(name) = section.string("name") else {
+            bail!("examples/Cargo.toml:{}: [[example]] without a name", section.line);
+        };
+        names.push(name.to_owned());
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_of_the_manifest_is_run() {
+        let text = "[lib]\npath = \"lib.rs\"\n[[example]]\n\
+                    name = \"read\"\npath = \"read.rs\"\n\
+                    [[example]]\nname = \"append\"\n";
+        assert_eq!(example_names(text).expect("both have names"), ["read", "append"]);
+        assert!(example_names("[[example]]\npath = \"read.rs\"\n").is_err());
+    }
+}

@@ -1,0 +1,170 @@
+//! `cargo xtask torture`: what takes too long for a push, and the record of what ran.
+//!
+//! ```text
+//! each attack once, at full size → further seeds until --minutes have passed → a summary
+//!   all of them?                 → xtask/torture.json: commit, cases, seeds, failures, minutes
+//! ```
+//!
+//! An attack is a battery of tests, whose cases follow from seeds (`reference/src/battery.rs`), or a check that
+//! is done once. A push runs a slice of each battery. The record is committed; `test` prints how old it is,
+//! and `dist` makes no release without one of its own commit.
+
+mod attacks;
+mod record;
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::nextest::{self, TestRun};
+use crate::workspace::{SEED_VARIABLE, Workspace};
+use crate::{python, skips};
+use attacks::{ATTACKS, Attack, Kind};
+use record::{AttackResult, Record, Verdict};
+
+pub(crate) use record::{ensure_current, print_age};
+
+/// How far the seeds of one round are from those of the next.
+const ROUND: u64 = 1 << 32;
+
+/// The words after `torture`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Wish {
+    minutes: u64,
+    only: Vec<String>,
+    seed: Option<u64>,
+}
+
+impl Wish {
+    /// Understands `--minutes N`, `--only NAME` and `--seed S`; `None` for anything else.
+    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
+        let mut wish = Wish::default();
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let value = *words.next()?;
+            match word {
+                "--minutes" => wish.minutes = value.parse().ok()?,
+                "--seed" => wish.seed = Some(value.parse().ok()?),
+                "--only" => {
+                    wish.only.push(ATTACKS.iter().find(|it| it.name == value)?.name.into())
+                }
+                _ => return None,
+            }
+        }
+        Some(wish)
+    }
+
+    fn includes(&self, attack: &Attack) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == attack.name)
+    }
+}
+
+/// Returns the names of all attacks, for the usage.
+pub(crate) fn names() -> String {
+    ATTACKS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ")
+}
+
+/// Runs the attacks that `wish` names, prints what ran, and writes the record if that was all of them.
+pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+    skips::start(workspace)?;
+    fs::create_dir_all(workspace.steps())?;
+    let start = Instant::now();
+    let first = wish.seed.unwrap_or(workspace.seed());
+    let chosen: Vec<&Attack> = ATTACKS.iter().filter(|it| wish.includes(it)).collect();
+    let mut results: Vec<AttackResult> = Vec::new();
+    for attack in &chosen {
+        results.push(one(workspace, attack, first, None)?);
+    }
+    let deadline = Duration::from_secs(60 * wish.minutes);
+    let seeded: Vec<_> = chosen.iter().filter(|it| it.is_seeded()).collect();
+    let mut round = 0;
+    while start.elapsed() < deadline && !seeded.is_empty() {
+        round += 1;
+        for attack in &seeded {
+            let left = deadline.saturating_sub(start.elapsed());
+            if !left.is_zero() {
+                let seed = first.wrapping_add(ROUND * round);
+                results.push(one(workspace, attack, seed, Some(left))?);
+            }
+        }
+    }
+    let skips = skips::noted(workspace)?;
+    let mut record = Record::of(workspace, results, start.elapsed())?;
+    println!("{record}");
+    for skip in &skips {
+        println!("  skipped {skip}");
+    }
+    let failed = record.failed();
+    if wish.only.is_empty() {
+        let unseen = record.see(&skips::capabilities(workspace)?, &skips);
+        record.write(workspace)?;
+        ensure!(failed.is_empty(), "failed: {}", failed.join(", "));
+        ensure!(
+            unseen.is_empty(),
+            "skipped in every run since the last release:\n  {}\ntry: torture on a machine that has them",
+            unseen.join("\n  ")
+        );
+    }
+    if failed.is_empty() { Ok(()) } else { bail!("failed: {}", failed.join(", ")) }
+}
+
+/// Runs one attack; a failure is part of the result.
+fn one(
+    workspace: &Workspace,
+    attack: &Attack,
+    seed: u64,
+    left: Option<Duration>,
+) -> Result<AttackResult> {
+    println!("── {}, seed {seed}", attack.name);
+    let (start, notes) = (Instant::now(), workspace.batteries());
+    fs::write(&notes, "").with_context(|| format!("cannot write {}", notes.display()))?;
+    let outcome = match attack.kind {
+        Kind::Tests(filter) => {
+            let variables = variables(seed, left)?;
+            nextest::run(workspace, &TestRun { filter, variables }).map(|()| Some(0))
+        }
+        Kind::Python(words) => {
+            python::run_tests(workspace, words, variables(seed, left)?).map(|()| Some(0))
+        }
+        Kind::Once(action) => action(workspace),
+    };
+    if let Err(error) = &outcome {
+        println!("{}: FAILED: {error:#}", attack.name);
+    }
+    let noted = record::cases_of(&fs::read_to_string(&notes)?)?;
+    let (cases, verdict) = match outcome {
+        Ok(None) => (0, Verdict::Skipped),
+        // A battery that left no line tried nothing.
+        Ok(Some(counted)) if counted + noted > 0 => (counted + noted, Verdict::Passed),
+        Ok(_) | Err(_) => (noted, Verdict::Failed),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    Ok(AttackResult { name: attack.name, seed, cases, seconds, verdict })
+}
+
+fn variables(seed: u64, left: Option<Duration>) -> Result<Vec<(&'static str, String)>> {
+    let mut variables =
+        vec![("SWATH_TORTURE", String::from("1")), (SEED_VARIABLE, seed.to_string())];
+    if let Some(left) = left {
+        let until = std::time::SystemTime::now() + left;
+        let since = until.duration_since(std::time::UNIX_EPOCH)?;
+        variables.push(("SWATH_UNTIL", since.as_secs().to_string()));
+    }
+    Ok(variables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_understood_and_attacks_are_known_by_name() {
+        let wish = Wish::parse(&["--minutes", "60", "--only", "trees", "--seed", "7"]);
+        let wish = wish.expect("all of them mean something");
+        assert_eq!((wish.minutes, wish.seed, wish.only), (60, Some(7), vec!["trees".into()]));
+        for words in [&["--only", "none"][..], &["--minutes"], &["--seed", "x"], &["now"]] {
+            assert_eq!(Wish::parse(words), None, "{words:?}");
+        }
+    }
+}
