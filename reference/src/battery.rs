@@ -129,7 +129,9 @@ impl Drop for Battery {
     fn drop(&mut self) {
         let Battery { name, first, tried, .. } = self;
         let outcome = if std::thread::panicking() { "failed" } else { "passed" };
-        if let (true, Some(seed)) = (std::thread::panicking(), self.current) {
+        if std::thread::panicking() {
+            // All cases were drawn before one failed: from the first seed on it comes again.
+            let seed = self.current.unwrap_or(*first);
             eprintln!("to repeat this case: cargo xtask torture --only {name} --seed {seed}");
         }
         let seconds = self.start.elapsed().as_secs_f64();
