@@ -13,13 +13,13 @@ use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::matrix::{self};
 use swath_formats::table::TableOptions;
 use swath_fuzz::{DECODERS, Decode};
-use swath_reference::battery::{Battery, Size};
+use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::vectors::{FORMATS, Verdict, vectors};
 
 use peak::Peak;
 
 /// Mutations of each valid input.
-const SIZE: Size = Size { slice: 5, full: 60 };
+const SIZE: BatterySize = BatterySize { slice: 3, full: 60 };
 /// What a decoder may take for any input: buffers, windows, threads. A few bytes may expand to what
 /// [`swath_fuzz`] accepts, which is not kept.
 const FLAT: u64 = 64 << 20;
@@ -254,7 +254,8 @@ fn a_planted_decoder_that_makes_room_for_every_length_is_found() {
 fn feed(name: &str, decode: Decode, seeds: &[Vec<u8>]) {
     let mut battery = Battery::new("mutations", SIZE);
     let rounds: Vec<u64> = battery.by_ref().collect();
-    for (number, seed) in seeds.iter().enumerate() {
+    let some = Battery::of_list("mutations", seeds.len() / 3, seeds.iter().enumerate());
+    for (number, seed) in some {
         let mutated = rounds.iter().map(|round| {
             let mut next = swath_reference::splitmix(round.wrapping_mul(1000) + number as u64);
             let mut bytes = seed.clone();

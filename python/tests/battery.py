@@ -25,7 +25,7 @@ def seeds(name: str, *, part: int, full: int) -> Iterator[int]:
     outcome = "failed"
     try:
         while tried < count and (tried == 0 or time.time() < until):
-            print(f"to repeat this case: cargo xtask torture --only python --seed {first + tried}")
+            print(f"to repeat this case: cargo xtask torture --only {name} --seed {first + tried}")
             yield first + tried
             tried += 1
         outcome = "passed"

@@ -409,7 +409,7 @@ def round_of_worker(dice: random.Random, client: Any, source: Path, out: Path) -
     return None if out.read_bytes() == RIGHT else "the output is wrong"
 
 
-@pytest.mark.torture
+@pytest.mark.killed_workers
 def test_random_moments(client: Any, source: Path, tmp_path: Path) -> None:
     for number in battery.seeds("killed-workers", part=4, full=200):
         dice = random.Random(number)

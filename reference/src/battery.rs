@@ -12,10 +12,10 @@
 //! | `SWATH_BATTERIES` | the file to which each battery appends a line: name, first seed, cases, seconds, outcome |
 //!
 //! ```
-//! use swath_reference::battery::{Battery, Size};
+//! use swath_reference::battery::{Battery, BatterySize};
 //!
 //! let mut sum = 0;
-//! for seed in Battery::new("example", Size { slice: 3, full: 1000 }) {
+//! for seed in Battery::new("example", BatterySize { slice: 3, full: 1000 }) {
 //!     sum += u64::from(swath_reference::bytes(seed, 1)[0]);
 //! }
 //! assert!(sum <= 3 * 255);
@@ -30,41 +30,73 @@ const FAILED: &str = include_str!("../failed-seeds.txt");
 
 /// How many cases a push tries, and how many `torture` tries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
+pub struct BatterySize {
     /// Cases of a push.
     pub slice: u64,
     /// Cases of `torture`.
     pub full: u64,
 }
 
-/// The seeds of one battery, in the order in which they are tried. Dropped, it appends its line; after a
-/// panic it also prints the command that repeats the case.
+/// The cases of one battery, in the order in which they are tried: seeds, or the items of a list. Dropped, it
+/// appends its line; after a panic it also prints the command that repeats the case.
 #[derive(Debug)]
-pub struct Battery {
+pub struct Battery<T = u64> {
     name: &'static str,
     first: u64,
-    count: u64,
+    /// Each with its seed, or its place in the list; those that failed once come first.
+    cases: std::vec::IntoIter<(u64, T)>,
+    is_list: bool,
     until: Option<SystemTime>,
-    /// In reverse.
-    failed: Vec<u64>,
     tried: u64,
     current: Option<u64>,
     start: Instant,
 }
 
-impl Battery {
-    /// A battery of seeded cases. `xtask/src/torture.rs` lists the names.
+impl BatterySize {
+    /// Returns how many cases this run tries.
     #[must_use]
-    pub fn new(name: &'static str, size: Size) -> Battery {
-        let count = if is_full() { size.full } else { size.slice };
-        let mut failed = failed_seeds(FAILED, name);
-        failed.reverse();
+    pub fn count(self) -> u64 {
+        if is_full() { self.full } else { self.slice }
+    }
+}
+
+impl Battery {
+    /// A battery of seeded cases. `xtask/src/torture/attacks.rs` lists the names.
+    #[must_use]
+    pub fn new(name: &'static str, size: BatterySize) -> Battery {
+        let count = size.count();
+        let failed = failed_seeds(FAILED, name).into_iter();
+        let seeds = failed.chain((0..count).map(|it| seed().wrapping_add(it)));
+        Battery::of(name, false, seeds.map(|seed| (seed, seed)).collect())
+    }
+}
+
+impl<T> Battery<T> {
+    /// A battery of about `slice` of `items`, others for each seed and spread over all of them; in `torture`
+    /// all of them. The number of an item that failed once is its place in the list.
+    pub fn of_list(
+        name: &'static str,
+        slice: usize,
+        items: impl IntoIterator<Item = T>,
+    ) -> Battery<T> {
+        let items: Vec<T> = items.into_iter().collect();
+        let stride = if is_full() { 1 } else { items.len().div_ceil(slice.max(1)).max(1) };
+        let (stride, failed) = (stride as u64, failed_seeds(FAILED, name));
+        let is_chosen =
+            |place: u64| place % stride == seed() % stride || failed.contains(&place);
+        let mut cases: Vec<_> =
+            (0..).zip(items).filter(|(place, _)| is_chosen(*place)).collect();
+        cases.sort_by_key(|(place, _)| !failed.contains(place));
+        Battery::of(name, true, cases)
+    }
+
+    fn of(name: &'static str, is_list: bool, cases: Vec<(u64, T)>) -> Battery<T> {
         Battery {
             name,
             first: seed(),
-            count,
+            cases: cases.into_iter(),
+            is_list,
             until: number("SWATH_UNTIL").map(|second| UNIX_EPOCH + Duration::from_secs(second)),
-            failed,
             tried: 0,
             current: None,
             start: Instant::now(),
@@ -77,63 +109,53 @@ impl Battery {
         self.tried
     }
 
-    /// Keeps about `slice` of `items`, others for each seed and spread over all of them; in `torture`
-    /// all of them. For batteries whose cases are a list.
-    pub fn of_list<T>(
-        name: &'static str,
-        slice: usize,
-        items: impl IntoIterator<Item = T>,
-    ) -> Vec<T> {
-        let mut items: Vec<T> = items.into_iter().collect();
-        if !is_full() {
-            let stride = items.len().div_ceil(slice.max(1)).max(1);
-            let phase = usize::try_from(seed() % stride as u64).unwrap_or(0);
-            let mut index = 0;
-            items.retain(|_| {
-                index += 1;
-                (index - 1) % stride == phase
-            });
-        }
-        let count = items.len() as u64;
-        let mut battery = Battery::new(name, Size { slice: count, full: count });
-        battery.failed.clear();
-        battery.tried = count;
-        items
-    }
-
     fn is_over(&self) -> bool {
         // One case at least: a run that had no time for it would prove nothing.
         self.tried > 0 && self.until.is_some_and(|until| SystemTime::now() >= until)
     }
-}
 
-impl Iterator for Battery {
-    type Item = u64;
-
-    fn next(&mut self) -> Option<u64> {
-        if let Some(seed) = self.failed.pop() {
-            self.current = Some(seed);
-            return self.current;
+    /// The command that tries the case again, after a panic. If all cases were drawn before one failed, those
+    /// from the first seed on come again.
+    fn how_to_repeat(&self) -> String {
+        let name = self.name;
+        match self.current {
+            Some(place) if self.is_list => {
+                format!("case {place} failed; to repeat all: cargo xtask torture --only {name}")
+            }
+            None if self.is_list => {
+                format!("to repeat all cases: cargo xtask torture --only {name}")
+            }
+            seed => {
+                let seed = seed.unwrap_or(self.first);
+                format!("to repeat this case: cargo xtask torture --only {name} --seed {seed}")
+            }
         }
-        self.current = None;
-        if self.tried == self.count || self.is_over() {
-            return None;
-        }
-        self.current = Some(self.first.wrapping_add(self.tried));
-        self.tried += 1;
-        self.current
     }
 }
 
-impl Drop for Battery {
-    fn drop(&mut self) {
-        let Battery { name, first, tried, .. } = self;
-        let outcome = if std::thread::panicking() { "failed" } else { "passed" };
-        if std::thread::panicking() {
-            // All cases were drawn before one failed: from the first seed on it comes again.
-            let seed = self.current.unwrap_or(*first);
-            eprintln!("to repeat this case: cargo xtask torture --only {name} --seed {seed}");
+impl<T> Iterator for Battery<T> {
+    type Item = T;
+
+    fn next(&mut self) -> Option<T> {
+        self.current = None;
+        if self.is_over() {
+            return None;
         }
+        let (number, case) = self.cases.next()?;
+        self.current = Some(number);
+        self.tried += 1;
+        Some(case)
+    }
+}
+
+impl<T> Drop for Battery<T> {
+    fn drop(&mut self) {
+        let mut outcome = "passed";
+        if std::thread::panicking() {
+            outcome = "failed";
+            eprintln!("{}", self.how_to_repeat());
+        }
+        let (name, first, tried) = (self.name, self.first, self.tried);
         let seconds = self.start.elapsed().as_secs_f64();
         append("SWATH_BATTERIES", &format!("{name} {first} {tried} {seconds:.1} {outcome}\n"));
     }
@@ -180,7 +202,7 @@ mod tests {
     #[test]
     fn a_slice_has_as_many_consecutive_seeds_as_it_says() {
         let first = seed();
-        let seeds: Vec<u64> = Battery::new("none", Size { slice: 3, full: 3 }).collect();
+        let seeds: Vec<u64> = Battery::new("none", BatterySize { slice: 3, full: 3 }).collect();
         assert_eq!(seeds, [first, first + 1, first + 2]);
     }
 
@@ -197,9 +219,22 @@ mod tests {
         if is_full() {
             return;
         }
-        let slice = Battery::of_list("none", 4, 0..10);
-        assert!((3..=4).contains(&slice.len()), "{slice:?}");
-        assert_eq!(Battery::of_list("none", 0, 0..0), []);
-        assert_eq!(Battery::of_list("none", 20, 0..10).len(), 10);
+        let slice = Battery::of_list("none", 4, 0..10).count();
+        assert!((3..=4).contains(&slice), "{slice}");
+        assert_eq!(Battery::of_list("none", 0, 0..0).count(), 0);
+        assert_eq!(Battery::of_list("none", 20, 0..10).count(), 10);
+    }
+
+    #[test]
+    fn a_case_that_fails_is_named_and_the_cases_after_it_are_not_counted() {
+        let mut battery = Battery::of_list("none", 10, 0..10);
+        assert_eq!(battery.by_ref().take(3).last(), Some(2));
+        assert_eq!(battery.tried(), 3);
+        assert!(battery.how_to_repeat().starts_with("case 2 failed"));
+        let mut battery = Battery::new("none", BatterySize { slice: 2, full: 2 });
+        battery.next();
+        assert!(battery.how_to_repeat().ends_with(&format!("--seed {}", seed())));
+        assert_eq!(battery.by_ref().count(), 1);
+        assert!(battery.how_to_repeat().ends_with(&format!("--seed {}", seed())));
     }
 }

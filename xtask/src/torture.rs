@@ -20,8 +20,8 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::nextest::{self, TestRun};
 use crate::workspace::{SEED_VARIABLE, Workspace};
 use crate::{python, skips};
-use attacks::{ATTACKS, Attack, Kind};
-use record::{AttackResult, Record, Verdict};
+use attacks::{ATTACKS, Attack, AttackKind};
+use record::{AttackOutcome, AttackResult, TortureRecord};
 
 pub(crate) use record::{ensure_current, print_age};
 
@@ -90,7 +90,7 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
         }
     }
     let skips = skips::noted(workspace)?;
-    let mut record = Record::of(workspace, results, start.elapsed())?;
+    let mut record = TortureRecord::of(workspace, results, start.elapsed())?;
     println!("{record}");
     for skip in &skips {
         println!("  skipped {skip}");
@@ -120,24 +120,26 @@ fn one(
     let (start, notes) = (Instant::now(), workspace.batteries());
     fs::write(&notes, "").with_context(|| format!("cannot write {}", notes.display()))?;
     let outcome = match attack.kind {
-        Kind::Tests(filter) => {
+        AttackKind::Tests(_) | AttackKind::Lists(_) | AttackKind::Rest => {
+            let filter = &attack.filter().expect("tests of Rust");
             let variables = variables(seed, left)?;
             nextest::run(workspace, &TestRun { filter, variables }).map(|()| Some(0))
         }
-        Kind::Python(words) => {
-            python::run_tests(workspace, words, variables(seed, left)?).map(|()| Some(0))
+        AttackKind::Python(marker) => {
+            python::run_tests(workspace, &["-m", marker], variables(seed, left)?)
+                .map(|()| Some(0))
         }
-        Kind::Once(action) => action(workspace),
+        AttackKind::Once(action) => action(workspace),
     };
     if let Err(error) = &outcome {
         println!("{}: FAILED: {error:#}", attack.name);
     }
     let noted = record::cases_of(&fs::read_to_string(&notes)?)?;
     let (cases, verdict) = match outcome {
-        Ok(None) => (0, Verdict::Skipped),
+        Ok(None) => (0, AttackOutcome::Skipped),
         // A battery that left no line tried nothing.
-        Ok(Some(counted)) if counted + noted > 0 => (counted + noted, Verdict::Passed),
-        Ok(_) | Err(_) => (noted, Verdict::Failed),
+        Ok(Some(counted)) if counted + noted > 0 => (counted + noted, AttackOutcome::Passed),
+        Ok(_) | Err(_) => (noted, AttackOutcome::Failed),
     };
     let seconds = start.elapsed().as_secs_f64();
     Ok(AttackResult { name: attack.name, seed, cases, seconds, verdict })

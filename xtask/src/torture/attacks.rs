@@ -6,11 +6,15 @@ use crate::workspace::Workspace;
 use crate::{c, miri, process, readme};
 
 /// What an attack runs.
-pub(super) enum Kind {
+pub(super) enum AttackKind {
     /// Tests, by an expression of nextest; their batteries have their full size.
     Tests(&'static str),
-    /// Tests of Python, by words of pytest.
-    Python(&'static [&'static str]),
+    /// Tests whose batteries are lists: another seed tries the same.
+    Lists(&'static str),
+    /// The tests of Rust that no other attack runs; their batteries are named `combinations`.
+    Rest,
+    /// The battery of this name among the tests of Python.
+    Python(&'static str),
     /// Something that is done once; it returns how many cases it had, or `None` if the machine lacks what it
     /// needs.
     Once(fn(&Workspace) -> Result<Option<u64>>),
@@ -19,33 +23,48 @@ pub(super) enum Kind {
 /// One attack.
 pub(super) struct Attack {
     pub(super) name: &'static str,
-    pub(super) kind: Kind,
+    pub(super) kind: AttackKind,
 }
 
 impl Attack {
+    /// The expression of nextest that chooses its tests, if they are in Rust.
+    pub(super) fn filter(&self) -> Option<String> {
+        match self.kind {
+            AttackKind::Tests(filter) | AttackKind::Lists(filter) => Some(filter.to_owned()),
+            AttackKind::Rest => {
+                let is_rest = |it: &&Attack| matches!(it.kind, AttackKind::Rest);
+                let others = ATTACKS.iter().filter(|it| !is_rest(it)).filter_map(Self::filter);
+                Some(format!("not ({})", others.collect::<Vec<_>>().join(" | ")))
+            }
+            AttackKind::Python(_) | AttackKind::Once(_) => None,
+        }
+    }
+
     /// Whether another seed gives other cases.
     pub(super) fn is_seeded(&self) -> bool {
-        !matches!(self.kind, Kind::Once(_))
+        matches!(self.kind, AttackKind::Tests(_) | AttackKind::Python(_))
     }
 }
 
 /// The first words are the names that batteries have in their tests.
 #[rustfmt::skip]
 pub(super) const ATTACKS: &[Attack] = &[
-    Attack { name: "trees", kind: Kind::Tests("test(/^append_trees::/)") },
-    Attack { name: "kills", kind: Kind::Tests("test(/^crash::kill::/)") },
-    Attack { name: "killed-jobs", kind: Kind::Tests("test(/^crash::kill_jobs::/)") },
-    Attack { name: "power-cuts", kind: Kind::Tests("test(/^crash::(jobs|written|appended)::/)") },
-    Attack { name: "neighbours", kind: Kind::Tests("test(/^neighbours::/)") },
-    Attack { name: "tables", kind: Kind::Tests("test(/^typed::(random|objects)::/)") },
-    Attack { name: "mutations", kind: Kind::Tests("package(swath-fuzz)") },
-    Attack { name: "limits", kind: Kind::Tests("binary(limits)") },
-    Attack { name: "benches", kind: Kind::Tests("package(swath-benches)") },
-    Attack { name: "python", kind: Kind::Python(&["-m", "torture"]) },
-    Attack { name: "valgrind", kind: Kind::Once(c::all_under_valgrind) },
-    Attack { name: "miri", kind: Kind::Once(miri::run) },
-    Attack { name: "features", kind: Kind::Once(features) },
-    Attack { name: "release", kind: Kind::Once(release) },
+    Attack { name: "trees", kind: AttackKind::Tests("test(/^append_trees::/)") },
+    Attack { name: "kills", kind: AttackKind::Tests("test(/^crash::kill::/)") },
+    Attack { name: "killed-jobs", kind: AttackKind::Tests("test(/^crash::kill_jobs::/)") },
+    Attack { name: "power-cuts", kind: AttackKind::Lists("test(/^crash::(jobs|written|appended)::/)") },
+    Attack { name: "neighbours", kind: AttackKind::Lists("test(/^neighbours::/)") },
+    Attack { name: "tables", kind: AttackKind::Tests("test(/^typed::(random|objects)::/)") },
+    Attack { name: "mutations", kind: AttackKind::Tests("package(swath-fuzz)") },
+    Attack { name: "limits", kind: AttackKind::Lists("binary(limits)") },
+    Attack { name: "benches", kind: AttackKind::Lists("package(swath-benches)") },
+    Attack { name: "combinations", kind: AttackKind::Rest },
+    Attack { name: "killed-workers", kind: AttackKind::Python("killed_workers") },
+    Attack { name: "killed-ranks", kind: AttackKind::Python("killed_ranks") },
+    Attack { name: "valgrind", kind: AttackKind::Once(c::all_under_valgrind) },
+    Attack { name: "miri", kind: AttackKind::Once(miri::run) },
+    Attack { name: "features", kind: AttackKind::Once(features) },
+    Attack { name: "release", kind: AttackKind::Once(release) },
 ];
 
 /// Each crate alone, with no feature and with all: a push compiles all of them with one set.

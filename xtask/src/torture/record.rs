@@ -16,19 +16,19 @@ use crate::workspace::Workspace;
 const RECORD: &str = "xtask/torture.json";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum AttackOutcome {
     Passed,
     Failed,
     /// The machine lacks what the attack needs.
     Skipped,
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for AttackOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Verdict::Passed => "passed",
-            Verdict::Failed => "failed",
-            Verdict::Skipped => "skipped",
+            AttackOutcome::Passed => "passed",
+            AttackOutcome::Failed => "failed",
+            AttackOutcome::Skipped => "skipped",
         })
     }
 }
@@ -40,11 +40,11 @@ pub(super) struct AttackResult {
     pub(super) seed: u64,
     pub(super) cases: u64,
     pub(super) seconds: f64,
-    pub(super) verdict: Verdict,
+    pub(super) verdict: AttackOutcome,
 }
 
 /// What ran, where, and what had ever been seen.
-pub(super) struct Record {
+pub(super) struct TortureRecord {
     commit: String,
     version: String,
     machine: String,
@@ -54,13 +54,13 @@ pub(super) struct Record {
     seen: BTreeMap<String, String>,
 }
 
-impl Record {
+impl TortureRecord {
     /// A record of this run; what earlier runs have seen is taken from the last one.
     pub(super) fn of(
         workspace: &Workspace,
         results: Vec<AttackResult>,
         took: Duration,
-    ) -> Result<Record> {
+    ) -> Result<TortureRecord> {
         let mut commit = workspace.commit().unwrap_or_else(|| String::from("without git"));
         if is_changed(workspace, "HEAD") {
             commit.push_str(" with changes");
@@ -69,7 +69,7 @@ impl Record {
         let seen = last["seen"].as_object().into_iter().flatten();
         let seen =
             seen.filter_map(|(name, version)| Some((name.clone(), version.as_str()?.into())));
-        Ok(Record {
+        Ok(TortureRecord {
             commit,
             version: install_c::version(workspace)?,
             machine: machine(),
@@ -80,7 +80,7 @@ impl Record {
     }
 
     pub(super) fn failed(&self) -> Vec<String> {
-        let failed = self.results.iter().filter(|it| it.verdict == Verdict::Failed);
+        let failed = self.results.iter().filter(|it| it.verdict == AttackOutcome::Failed);
         failed.map(|it| format!("{} (seed {})", it.name, it.seed)).collect()
     }
 
@@ -119,7 +119,7 @@ impl Record {
     }
 }
 
-impl fmt::Display for Record {
+impl fmt::Display for TortureRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "commit {}, {:.0} minutes", self.commit, self.minutes)?;
         writeln!(f, "attack       seed              cases   seconds")?;
@@ -220,7 +220,7 @@ mod tests {
             capability: name.to_owned(),
             how_to_get: format!("apt install {name}"),
         };
-        let mut record = Record {
+        let mut record = TortureRecord {
             commit: String::new(),
             version: "2".into(),
             machine: String::new(),

@@ -30,7 +30,7 @@ fn the_demo_prints_five_lines_first_and_alone() {
 #[test]
 fn the_demo_prints_its_table_and_leaves_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = run(["demo", "--all", "--size", "4MiB", "--dir", word(folder.path())]);
+    let output = run(["demo", "--all", "--size", "300kB", "--dir", word(folder.path())]);
     assert_eq!(code(&output), 0, "{output:?}");
     let text = stdout(&output);
     for wanted in [
@@ -64,11 +64,11 @@ fn the_demo_prints_its_table_and_leaves_nothing() {
 #[test]
 fn the_demo_s_json_has_units_and_says_that_it_is_verified() {
     let folder = tempfile::tempdir().expect("a folder");
-    let words = ["demo", "--all", "--size", "1000001", "--json", "--dir", word(folder.path())];
+    let words = ["demo", "--all", "--size", "300001", "--json", "--dir", word(folder.path())];
     let output = run(words);
     assert_eq!(code(&output), 0, "{output:?}");
     let value: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
-    assert_eq!((&value["size_bytes"], &value["verified"]), (&1_000_001.into(), &true.into()));
+    assert_eq!((&value["size_bytes"], &value["verified"]), (&300_001.into(), &true.into()));
     assert!(value["limits"]["memory_sum_bytes_per_s"].is_f64(), "{value}");
     let lines = value["lines"].as_array().expect("a list");
     assert!(lines.len() >= 4, "{value}");

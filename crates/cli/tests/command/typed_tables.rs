@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
+use swath_reference::battery::BatterySize;
 
 use crate::child::{code, run, run_with_input, shell, stderr, stdout, swath, word};
 
@@ -654,18 +655,20 @@ fn files_of_a_pattern_or_a_folder_are_one_table() {
 
 #[test]
 fn very_many_columns_are_shown_described_and_converted() {
-    let columns = |field: fn(usize) -> String| {
-        (0..100_000).map(field).collect::<Vec<_>>().join(",") + "\n"
-    };
+    let count = BatterySize { slice: 10_000, full: 100_000 }.count();
+    let columns =
+        |field: fn(u64) -> String| (0..count).map(field).collect::<Vec<_>>().join(",") + "\n";
     let row = columns(|at| if at % 2 == 0 { at.to_string() } else { format!("t{at}") });
     let wide = columns(|at| format!("c{at}")) + &row.repeat(3);
     let setting = Setting::with(&[("broad.csv", wide.as_bytes())]);
     let shown = setting.printed("head broad.csv");
     assert!(shown.contains("more columns: c"), "{shown}");
     let shown = setting.printed("info broad.csv");
-    assert!(shown.contains("columns: 100000") && shown.contains("99800 more"), "{shown}");
+    assert!(shown.contains(&format!("columns: {count}")), "{shown}");
+    assert!(shown.contains(&format!("{} more", count - 200)), "{shown}");
     let json = setting.json("info --json broad.csv");
-    assert_eq!(json["fields"][99_999]["least"], "t99999");
+    let last = json["fields"].as_array().and_then(|fields| fields.last());
+    assert_eq!(last.expect("a column")["least"], format!("t{}", count - 1));
     let output = setting.run("convert broad.csv out.csv");
     assert_eq!((code(&output), stderr(&output)), (0, String::new()));
     assert!(text(&setting.path("out.csv")) == wide);

@@ -12,13 +12,13 @@ use swath_reference::battery::Battery;
 use swath_reference::limits::without_threads;
 
 /// The commands that are tried under a limit: a push tries some of them.
-fn cases(all: &'static [Case]) -> Vec<&'static Case> {
+fn cases(all: &'static [Case]) -> Battery<&'static Case> {
     Battery::of_list("limits", all.len() / 6, all)
 }
 
 #[test]
 fn all_is_right_without_limits() {
-    let stage = Stage::get();
+    let stage = Stage::make();
     for case in cases(CASES) {
         let ran = stage.run(case, &Limit::None);
         let code = if case.answer == Answer::Refused { 2 } else { 0 };
@@ -28,7 +28,7 @@ fn all_is_right_without_limits() {
 
 #[test]
 fn no_thread_can_be_started() {
-    let stage = Stage::get();
+    let stage = Stage::make();
     without_threads(move || {
         for case in cases(CASES) {
             let ran = stage.checked(case, &Limit::NoThreads);
@@ -48,7 +48,7 @@ fn no_thread_can_be_started() {
 #[test]
 fn a_group_of_processes_is_full() {
     let Some(group) = limit::Group::of_one_process() else { return };
-    let stage = Stage::get();
+    let stage = Stage::make();
     for case in CASES.iter().filter(|case| ["ingest", "read", "sum"].contains(&case.words[0])) {
         let ran = stage.checked(case, &Limit::Group(&group));
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -57,7 +57,7 @@ fn a_group_of_processes_is_full() {
 
 #[test]
 fn descriptors_are_few() {
-    let stage = Stage::get();
+    let stage = Stage::make();
     for free in 0..=2 {
         for case in cases(CASES) {
             stage.checked(case, &Limit::Descriptors(free));
@@ -68,15 +68,17 @@ fn descriptors_are_few() {
 #[test]
 fn memory_is_small() {
     let Some(group) = limit::Group::of_memory(64 << 20) else { return };
-    let stage = Stage::get();
-    for case in cases(CASES).into_iter().chain(cases(commands::LARGE)) {
+    let stage = Stage::make();
+    let large: Vec<_> = cases(commands::LARGE).collect();
+    stage.make_large(&large);
+    for case in cases(CASES).chain(large) {
         stage.checked(case, &Limit::Group(&group));
     }
 }
 
 #[test]
 fn the_disk_is_full() {
-    let stage = Stage::get();
+    let stage = Stage::make();
     for case in cases(CASES) {
         stage.checked(case, &Limit::FileSize);
     }
@@ -88,7 +90,7 @@ fn the_disk_is_full() {
 
 #[test]
 fn standard_output_is_full() {
-    let stage = Stage::get();
+    let stage = Stage::make();
     for case in cases(CASES) {
         let ran = stage.checked(case, &Limit::FullOutput);
         if case.answer == Answer::Left {
@@ -104,7 +106,7 @@ fn standard_output_is_full() {
 
 #[test]
 fn standard_streams_are_closed() {
-    let stage = Stage::get();
+    let stage = Stage::make();
     for case in cases(CASES) {
         let ran = stage.checked(case, &Limit::Closed);
         // Nobody misses a report of what is left; what was to be printed is not done.

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath::job::{Division, JobOptions};
@@ -46,85 +46,89 @@ impl fmt::Debug for Ran {
     }
 }
 
-/// The inputs, made once for all tests that run at one time, and what each command makes of them.
+/// The inputs, and what each command makes of them.
 pub(crate) struct Stage {
     inputs: TempDir,
     right: Mutex<BTreeMap<Words, (Vec<u8>, Files)>>,
 }
 
 impl Stage {
-    pub(crate) fn get() -> Arc<Self> {
-        static STAGE: Mutex<Weak<Stage>> = Mutex::new(Weak::new());
-        let mut known = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
-        known.upgrade().unwrap_or_else(|| {
-            let made = Arc::new(Self::make());
-            *known = Arc::downgrade(&made);
-            made
-        })
-    }
-
-    fn make() -> Self {
+    /// Makes the inputs of all commands but those of `commands::LARGE`.
+    pub(crate) fn make() -> Self {
         let stage =
             Self { inputs: tempfile::tempdir().expect("a folder"), right: Mutex::default() };
         for words in [
             &["gen", "bytes", "300KiB", "-o", "bytes"][..],
             &["gen", "bytes", "300KiB", "-o", "copy"],
             &["gen", "letters", "200KiB", "-o", "letters"],
-            &["gen", "letters", "5MiB", "-o", "large"],
-            &["gen", "letters", "9MiB", "-o", "larger"],
             &["gen", "mtx", "--scale", "6", "-o", "graph.mtx"],
             &["gen", "options", "500", "-o", "options"],
             &["gen", "tree", "--files", "60", "--size", "2kB", "-o", "tree"],
             &["compress", "letters", "letters.zst", "--block-size", "64KiB"],
             &["study", "fib", "8", "--bytes", "1KiB", "-o", "segments", "--mode", "segments"],
             &["manifest", "bytes", "-o", "manifest", "--chunk-size", "64KiB"],
-            &["compress", "--format", "bzip2", "larger", "larger.bz2"],
-            &["compress", "--block-size", "4MiB", "larger", "larger.zst"],
         ] {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_swath"));
-            let output = command.args(words).current_dir(stage.inputs.path()).output();
-            let output = output.expect("the command starts");
-            assert!(output.status.success(), "{words:?} {output:?}");
+            stage.make_by(words);
         }
-        stage.make_tables();
+        stage.make_packed("people.csv", &people(5_000));
         stage
     }
 
-    /// Tables that take more than a small group has, as columns or as entries.
-    fn make_tables(&self) {
-        let path = |name| self.inputs.path().join(name);
-        let values = swath::Array::<u64>::zeroed(9 << 20).expect("room");
-        let table = Columns::new(Some(vec!["x".to_owned()]), vec![Column::of_u64(values)]);
-        let table = table.expect("a column");
-        swath_formats::table::arrow::write(path("large.arrow"), &table).expect("room");
-        let entry = |row: u32| format!("{row},{},1\n", row % 1000);
-        let entries: String = (0..900_000).map(entry).collect();
-        fs::write(path("entries.csv"), format!("row,column,value\n{entries}")).expect("room");
-        let packed = CompressOptions::new().with_format(Format::Gzip);
-        packed.compress(path("entries.csv"), path("entries.csv.gz")).expect("room");
-        let wide = |field: fn(u32) -> String| (0..1_000_000).map(field).collect::<String>();
-        let (names, row) = (wide(|column| format!("c{column},")), wide(|_| "1,".to_owned()));
-        fs::write(path("wide.csv"), format!("{names}x\n{row}1\n")).expect("room");
-        let broad = |field: fn(u32) -> String| (0..100_000).map(field).collect::<String>();
-        let (names, row) = (broad(|column| format!("c{column},")), broad(|_| "a,".to_owned()));
-        let rows = format!("{row}1\n").repeat(3);
-        fs::write(path("broad.csv"), format!("{names}x\n{rows}")).expect("room");
-        self.make_people();
+    /// Makes an input by a command.
+    fn make_by(&self, words: &[&str]) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_swath"));
+        let output = command.args(words).current_dir(self.inputs.path()).output();
+        let output = output.expect("the command starts");
+        assert!(output.status.success(), "{words:?} {output:?}");
     }
 
-    /// Tables with text, a short one and one that is larger than a small group.
-    fn make_people(&self) {
+    /// Makes the inputs of some of `commands::LARGE`; the tables among them take more than a small group has, as
+    /// columns or as entries.
+    pub(crate) fn make_large(&self, cases: &[&Case]) {
         let path = |name: &str| self.inputs.path().join(name);
-        let person = |row: u32| {
-            format!("{row},\"name, {row}\",2024-02-{:02},{}.5\n", row % 28 + 1, row % 97)
-        };
-        let people = |rows| -> String { (0..rows).map(person).collect() };
-        let head = "id,name,born,score\n";
-        for (name, rows) in [("people.csv", 5_000), ("large.csv", 2_500_000)] {
-            fs::write(path(name), head.to_owned() + &people(rows)).expect("room");
-            let packed = CompressOptions::new().with_format(Format::Gzip);
-            packed.compress(path(name), path(&format!("{name}.gz"))).expect("room");
+        let words = || cases.iter().flat_map(|case| case.words);
+        let is_read = |name| words().any(|word| word.strip_prefix("IN/") == Some(name));
+        let columns =
+            |count, field: fn(u32) -> String| (0..count).map(field).collect::<String>();
+        if is_read("large") {
+            self.make_by(&["gen", "letters", "5MiB", "-o", "large"]);
         }
+        if ["larger", "larger.bz2", "larger.zst"].into_iter().any(is_read) {
+            self.make_by(&["gen", "letters", "9MiB", "-o", "larger"]);
+            self.make_by(&["compress", "--format", "bzip2", "larger", "larger.bz2"]);
+            self.make_by(&["compress", "--block-size", "4MiB", "larger", "larger.zst"]);
+        }
+        if is_read("large.arrow") {
+            let values = swath::Array::<u64>::zeroed(9 << 20).expect("room");
+            let table = Columns::new(Some(vec!["x".to_owned()]), vec![Column::of_u64(values)]);
+            let table = table.expect("a column");
+            swath_formats::table::arrow::write(path("large.arrow"), &table).expect("room");
+        }
+        if ["entries.csv", "entries.csv.gz"].into_iter().any(is_read) {
+            let entries = columns(900_000, |row| format!("{row},{},1\n", row % 1000));
+            self.make_packed("entries.csv", &format!("row,column,value\n{entries}"));
+        }
+        if is_read("wide.csv") {
+            let (names, row) =
+                (columns(1_000_000, |it| format!("c{it},")), "1,".repeat(1_000_000));
+            fs::write(path("wide.csv"), format!("{names}x\n{row}1\n")).expect("room");
+        }
+        if is_read("broad.csv") {
+            let (names, row) = (columns(100_000, |it| format!("c{it},")), "a,".repeat(100_000));
+            let rows = format!("{row}1\n").repeat(3);
+            fs::write(path("broad.csv"), format!("{names}x\n{rows}")).expect("room");
+        }
+        if ["large.csv", "large.csv.gz"].into_iter().any(is_read) {
+            self.make_packed("large.csv", &people(2_500_000));
+        }
+    }
+
+    /// Makes a text, plain and compressed.
+    fn make_packed(&self, name: &str, text: &str) {
+        let path = |name: &str| self.inputs.path().join(name);
+        fs::write(path(name), text).expect("room");
+        let packed = CompressOptions::new().with_format(Format::Gzip);
+        packed.compress(path(name), path(&format!("{name}.gz"))).expect("room");
     }
 
     /// The files that a command leaves, and those that were there, without limits.
@@ -248,6 +252,14 @@ impl Stage {
         bytes[100_000] ^= 1;
         fs::write(folder.join("damaged"), &bytes).expect("room");
     }
+}
+
+/// A table with text.
+fn people(rows: u32) -> String {
+    let person = |row: u32| {
+        format!("{row},\"name, {row}\",2024-02-{:02},{}.5\n", row % 28 + 1, row % 97)
+    };
+    "id,name,born,score\n".to_owned() + &(0..rows).map(person).collect::<String>()
 }
 
 fn names(files: &Files) -> Vec<&OsString> {

@@ -1,6 +1,7 @@
 //! Every level finds the ends that a plain loop finds, and parses what `std` parses.
 
 use proptest::prelude::*;
+use swath_reference::battery::BatterySize;
 use swath_simd::{
     Ends, Level, Lines, Marks, Tokens, WordLines, WordPlaces, decimal, parse_doubles_at,
     parse_integers_at,
@@ -158,8 +159,12 @@ fn number() -> impl Strategy<Value = String> {
     .prop_map(|text| text.replace(',', ";"))
 }
 
+fn cases() -> u32 {
+    u32::try_from(BatterySize { slice: 500, full: 30_000 }.count()).expect("few")
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(3000))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn mixed_tokens_are_parsed_alike(tokens in proptest::collection::vec(number(), 0..60)) {

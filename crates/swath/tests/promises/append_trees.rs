@@ -13,10 +13,10 @@ use parallel::Pools;
 use program::{Maker, run_serially};
 use swath::append::{self, AppendOptions, Committed, Mode};
 use swath::sink::Durability;
-use swath_reference::battery::{Battery, Size};
+use swath_reference::battery::{Battery, BatterySize};
 
 /// Trees.
-const SIZE: Size = Size { slice: 10_000, full: 100_000 };
+const SIZE: BatterySize = BatterySize { slice: 3_000, full: 100_000 };
 
 /// The form of the output: every mode, with buffers small enough that all paths are used.
 fn options(seed: u64) -> AppendOptions {

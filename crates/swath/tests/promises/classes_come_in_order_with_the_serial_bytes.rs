@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use swath::classes::{ClassPlan, RowLayout};
 use swath::reading::Schedule;
 use swath::{Engine, Extent, PageCache, ReadOptions, Reason};
+use swath_reference::battery::Battery;
 use swath_reference::classes::{self, Chunk};
 use swath_reference::splitmix;
 
@@ -108,7 +109,7 @@ fn check(files: &Files, chunks: &[Chunk], options: &ReadOptions, window: usize, 
 fn study_as_plan_gives_the_serial_bytes_for_every_worker_count_window_and_chunk_size() {
     let len = (5 << 20) + 77;
     let files = files(&[len]);
-    for workers in [1, 2, 3, 4, 5, 6, 7, 8, 64] {
+    for workers in Battery::of_list("combinations", 3, [1, 2, 3, 4, 5, 6, 7, 8, 64]) {
         for window in [0, 1, 3, 1000] {
             for (chunk_size, (count, of)) in
                 [(0, (1000, 50)), (4097, (7, 7)), (511, (2, 1)), (1 << 20, (333, 3))]

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use swath::classes::{ClassPlan, Prioritised};
@@ -14,8 +14,23 @@ const MIB: u64 = 1 << 20;
 /// Longer than any machine takes to start the threads that are waited for.
 const LONG: Duration = Duration::from_secs(20);
 
+/// After as many bytes those of [`byte_at`] come again.
+const PERIOD: u64 = 64 * 251;
+
 fn byte_at(offset: u64) -> u8 {
     u8::try_from((offset / 64 * 7 + offset) % 251).expect("below 251")
+}
+
+/// Fills `target` with the bytes from `offset` on.
+fn fill(mut target: &mut [u8], offset: u64) {
+    static PATTERN: LazyLock<Vec<u8>> = LazyLock::new(|| (0..PERIOD).map(byte_at).collect());
+    let mut at = usize::try_from(offset % PERIOD).expect("small");
+    while !target.is_empty() {
+        let len = target.len().min(PATTERN.len() - at);
+        let (part, rest) = target.split_at_mut(len);
+        part.copy_from_slice(&PATTERN[at..at + len]);
+        (target, at) = (rest, 0);
+    }
 }
 
 /// Answers no request before `want` requests are in flight, and then all of them.
@@ -79,17 +94,19 @@ impl ReadAt for Gathering {
         assert!(!late.timed_out(), "{} of {} in flight", state.most, self.want);
         state.in_flight -= 1;
         drop(state);
-        for (byte, at) in target.iter_mut().zip(offset..) {
-            *byte = byte_at(at);
-        }
+        fill(target, offset);
         Ok(target.len())
     }
 }
 
 fn assert_bytes(bytes: &[u8], len: u64) {
     assert_eq!(bytes.len() as u64, len);
-    let wrong = bytes.iter().zip(0..).position(|(&byte, at)| byte != byte_at(at));
-    assert_eq!(wrong, None, "the first byte that is wrong");
+    let mut expected = vec![0; bytes.len()];
+    fill(&mut expected, 0);
+    if bytes != expected {
+        let wrong = bytes.iter().zip(&expected).position(|(byte, wanted)| byte != wanted);
+        panic!("the first byte that is wrong is {wrong:?}");
+    }
 }
 
 #[test]
@@ -207,9 +224,7 @@ fn a_source_that_takes_one_request_at_a_time_gets_a_bounded_number() {
             std::thread::sleep(Duration::from_millis(3));
             drop(lane);
             self.1.fetch_sub(1, Ordering::SeqCst);
-            for (byte, at) in target.iter_mut().zip(offset..) {
-                *byte = byte_at(at);
-            }
+            fill(target, offset);
             Ok(target.len())
         }
     }

@@ -11,6 +11,7 @@ use swath::{
     CancelToken, Cut, Engine, Output, OutputOptions, ReadAt, ReadOptions, Reason, Source,
     SourceFacts, records_of, transform,
 };
+use swath_reference::battery::Battery;
 use swath_reference::{records as plain, splitmix};
 
 fn text(seed: u64, len: usize) -> Vec<u8> {
@@ -100,7 +101,7 @@ fn files_and_streams_at_every_size_and_worker_count_are_those_of_the_serial_loop
     let folder = tempfile::tempdir().expect("a folder");
     let (input, output) = (folder.path().join("in"), folder.path().join("out"));
     std::fs::write(&input, &bytes).expect("written");
-    for count in (1..=8).chain([64]) {
+    for count in Battery::of_list("combinations", 3, (1..=8).chain([64])) {
         for size in [1, 13, 64, 1000, 70_000] {
             let sources = [Source::from(&input), pipe(bytes.clone())];
             for source in sources.into_iter().filter(|_| size > 13 || count < 4) {

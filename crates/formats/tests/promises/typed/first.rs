@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use swath::{ReadAt, Source, SourceFacts};
 use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::table::{BatchOptions, Batches, Encoding, Ragged};
+use swath_reference::battery::Battery;
 
 use crate::typed::shown::table;
 
@@ -54,7 +55,7 @@ fn shown(read: swath_formats::Result<Batches>) -> Result<(Vec<String>, String), 
 /// Some megabytes of rows after `start`.
 fn long(start: &str) -> Vec<u8> {
     let mut text = start.as_bytes().to_vec();
-    for row in 0..400_000 {
+    for row in 0..250_000 {
         text.extend_from_slice(format!("{row},name {row},2024-02-29\n").as_bytes());
     }
     text
@@ -81,31 +82,52 @@ fn assert_alike(text: &[u8], options: &BatchOptions) {
     }
 }
 
+/// Reads some of these texts, given by how each starts, and whether it goes on.
+fn some_alike(slice: usize, texts: Vec<(String, bool, BatchOptions)>) {
+    for (start, goes_on, options) in Battery::of_list("combinations", slice, texts) {
+        let text = if goes_on { long(&start) } else { start.into_bytes() };
+        assert_alike(&text, &options);
+    }
+}
+
 #[test]
 fn first_rows_are_the_same_however_the_text_arrives() {
     let options = BatchOptions::new().with_rows(3);
-    assert_alike(&long("id,name,born\n"), &options);
-    assert_alike(b"id,name\n1,a\n2,b", &options);
-    assert_alike(b"", &options);
-    assert_alike(&long("id,name,born\n"), &BatchOptions::new().with_rows(0));
-    assert_alike(&long("id,name,born\n"), &BatchOptions::new().with_rows(300_000));
-    assert_alike(&long("id,name,born\n"), &BatchOptions::new().with_rows(1_000_000));
+    let rows = |rows| BatchOptions::new().with_rows(rows);
+    let head = || String::from("id,name,born\n");
     // A record that is longer than the first trial, also as the last one.
     let wide = "x".repeat(5 << 20);
-    assert_alike(&long(&format!("id,name,born\n1,\"{wide}\n\",2024-01-01\n")), &options);
-    assert_alike(&long(&format!("{wide},name,born\n")), &options);
+    some_alike(
+        3,
+        vec![
+            (head(), true, options.clone()),
+            (String::from("id,name\n1,a\n2,b"), false, options.clone()),
+            (String::new(), false, options.clone()),
+            (head(), true, rows(0)),
+            (head(), true, rows(200_000)),
+            (head(), true, rows(1_000_000)),
+            (format!("id,name,born\n1,\"{wide}\n\",2024-01-01\n"), true, options.clone()),
+            (format!("{wide},name,born\n"), true, options),
+        ],
+    );
 }
 
 #[test]
 fn first_faults_are_the_same_however_the_text_arrives() {
     let options = BatchOptions::new().with_rows(3);
-    assert_alike(&long("id,name,born\n1,2\n"), &options);
-    assert_alike(&long("id,name,born\n1,\"a\"b,2\n"), &options);
-    assert_alike(&long("id,name,born\n1,\"a,2024-01-01\n"), &options);
-    assert_alike(&long("id,name,born\n1,2\n"), &options.clone().with_ragged(Ragged::SetAside));
     let given = options.clone().with_types([("name", "i64".parse().expect("a type"))]);
-    assert_alike(&long("id,name,born\n"), &given);
-    assert_alike(&long("id,name,born\n"), &options.with_columns(["nobody"]));
+    let text = |text: &str, options: &BatchOptions| (text.to_owned(), true, options.clone());
+    some_alike(
+        3,
+        vec![
+            text("id,name,born\n1,2\n", &options),
+            text("id,name,born\n1,\"a\"b,2\n", &options),
+            text("id,name,born\n1,\"a,2024-01-01\n", &options),
+            text("id,name,born\n1,2\n", &options.clone().with_ragged(Ragged::SetAside)),
+            text("id,name,born\n", &given),
+            text("id,name,born\n", &options.with_columns(["nobody"])),
+        ],
+    );
 }
 
 #[test]

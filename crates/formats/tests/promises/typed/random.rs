@@ -1,13 +1,13 @@
 //! Tables that are drawn are read as the oracle reads them.
 
-use swath_reference::battery::{Battery, Size};
+use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::typed::draw::{Drawn, draw, draw_fixed, draw_objects};
 use swath_reference::typed::{Fault, Table, Wrong, answer, read, show_fault};
 
 use crate::typed::oracle::{self, How};
 
 /// Tables that are drawn.
-const SIZE: Size = Size { slice: 1_500, full: 20_000 };
+const SIZE: BatterySize = BatterySize { slice: 1_500, full: 20_000 };
 
 /// Wrong tables after which no more are drawn.
 const MOST: usize = 10;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use swath::append::{AppendOptions, OrderedOptions};
 use swath::sink::Fs;
 use swath::{OutputOptions, WriteOptions};
+use swath_reference::battery::Battery;
 use swath_study::cheerio::{self, Output};
 
 use crate::cheerio::attack::{Failure, Reached, State, Subject, attack, target};
@@ -127,15 +128,16 @@ fn read_files(fs: &SimulatedFs) -> Result<State, String> {
 
 #[test]
 fn the_modes_without_an_order_survive_every_failure_and_every_crash() {
-    for mode in [Mode::Global, Mode::Local, Mode::LocalFiles] {
-        for abilities in Abilities::KINDS {
-            for old in [None, Some(OLD.to_vec())] {
-                let subject = Unordered { mode, old };
-                let found = attack(&subject, abilities);
-                found.unwrap_or_else(|wrong| {
-                    panic!("{abilities:?}, {mode:?}, old {:?}: {wrong}", subject.old)
-                });
-            }
-        }
+    let modes = [Mode::Global, Mode::Local, Mode::LocalFiles].into_iter();
+    let all = modes.flat_map(|mode| Abilities::KINDS.map(|abilities| (mode, abilities)));
+    let all = all.flat_map(|(mode, abilities)| {
+        [None, Some(OLD.to_vec())].map(|old| (mode, abilities, old))
+    });
+    for (mode, abilities, old) in Battery::of_list("combinations", 5, all) {
+        let subject = Unordered { mode, old };
+        let found = attack(&subject, abilities);
+        found.unwrap_or_else(|wrong| {
+            panic!("{abilities:?}, {mode:?}, old {:?}: {wrong}", subject.old)
+        });
     }
 }

@@ -256,7 +256,7 @@ const LOG: &[&str] = &[
 fn survives(mode: Mode, script: Script, leaves: &'static [&'static str], goes_on: bool) {
     let olds = [None, Some(OLD.to_vec())];
     let all = Abilities::KINDS.into_iter().flat_map(|it| olds.clone().map(|old| (it, old)));
-    for (abilities, old) in Battery::of_list("power-cuts", 2, all) {
+    for (abilities, old) in Battery::of_list("power-cuts", 1, all) {
         let subject = Appended { mode, old, script, leaves, goes_on };
         let found = attack(&subject, abilities);
         found.unwrap_or_else(|wrong| {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use swath::append::{self, AppendOptions, Mode, OrderedOptions};
 use swath::sink::{Durability, Fs};
 use swath::{OutputOptions, Reason, WriteOptions};
-use swath_reference::battery::{Battery, Size};
+use swath_reference::battery::{Battery, BatterySize};
 
 use crate::crash::slow::Slow;
 use crate::hooked::Hooked;
@@ -26,7 +26,7 @@ pub(crate) const WHERE: &str = "SWATH_KILLED_TARGET";
 const MOST_PATIENCE: u64 = 500_000;
 
 /// How often each way of writing is killed.
-const SIZE: Size = Size { slice: 24, full: 400 };
+const SIZE: BatterySize = BatterySize { slice: 24, full: 400 };
 
 type Written = Result<(), Box<dyn std::error::Error>>;
 

@@ -23,7 +23,7 @@ use swath::append;
 use swath::job::{self, Division, Done, Form, JobOptions, Part, Plan};
 use swath::sink::{Durability, Fs, Replace};
 
-use swath_reference::battery::{Battery, Size};
+use swath_reference::battery::{Battery, BatterySize};
 
 use crate::crash::kill::{HOW, Random, WHERE, names, number_of, spawn, version};
 use crate::crash::slow::Slow;
@@ -299,7 +299,7 @@ impl Job {
 }
 
 /// Rounds of kills, one in each phase.
-const SIZE: Size = Size { slice: 5, full: 100 };
+const SIZE: BatterySize = BatterySize { slice: 5, full: 100 };
 /// Rounds after which each phase was killed in one at least.
 const ENOUGH: u64 = 30;
 

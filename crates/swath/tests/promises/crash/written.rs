@@ -61,7 +61,7 @@ fn everywhere(write: impl Fn(Arc<dyn Fs>, &[u8]) -> Result<(), Failure>) {
     let files = files.flat_map(|old| LENGTHS.map(|len| (old.clone(), len)));
     let all =
         Abilities::KINDS.into_iter().flat_map(|it| files.clone().map(move |one| (it, one)));
-    for (abilities, (old, len)) in Battery::of_list("power-cuts", 8, all) {
+    for (abilities, (old, len)) in Battery::of_list("power-cuts", 3, all) {
         let found = attack(&OneFile { old, new: bytes(len), write: &write }, abilities);
         found.unwrap_or_else(|wrong| panic!("{abilities:?}, {len} bytes: {wrong}"));
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use swath::ingest::{Content, Delivery, Failures, Files, IngestOptions, OpenedBy, Part};
 use swath::{Error, Extent, ReadOptions, Reason};
+use swath_reference::battery::Battery;
 use swath_reference::ingest::read_all;
 
 use crate::ingest::trees::{folder, plant};
@@ -199,7 +200,8 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
         (16, 1, 0, worker),
         (64, 1_000_000, 1024, OpenedBy::Auto),
     ];
-    for (round, (workers, memory, depth, opened_by)) in settings.into_iter().enumerate() {
+    let some = Battery::of_list("combinations", 2, settings);
+    for (round, (workers, memory, depth, opened_by)) in some.enumerate() {
         for path in &paths {
             let file = std::fs::File::open(path).expect("there");
             if round == 0 {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use swath::ingest::{Content, Failures, Files, IngestOptions};
 use swath::{CancelToken, Extent, Operation, ReadOptions, Reason};
+use swath_reference::battery::BatterySize;
 use swath_reference::ingest::{first_not_utf8, read_all};
 
 use crate::ingest::trees::{folder, plant};
@@ -174,10 +175,10 @@ fn files_that_change_give_their_bytes_or_an_error() {
             })
         };
         let options = IngestOptions::new().with_failures(Failures::Collect);
-        let mut errors = 0;
+        let (mut errors, enough) = (0, BatterySize { slice: 5, full: 100 }.count());
         for round in 0..100_000 {
             // Until some of them have met the writer.
-            if errors > 20 || (errors > 0 && round >= 2000) {
+            if errors > enough || (errors > 0 && round >= 2000) {
                 break;
             }
             let ingested = options.ingest(paths.clone()).expect("collected");

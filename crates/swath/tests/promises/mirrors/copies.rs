@@ -94,11 +94,12 @@ impl ReadAt for Faulty {
         }
         // At most to the end of the chunk, so that the good part before a bad one is returned.
         let end = self.len().min((chunk + 1) * self.chunk_size).min(offset + target.len());
-        let flip = u8::from(self.faults.wrong.contains(&chunk));
-        for (to, from) in target.iter_mut().zip(&self.right[offset..end]) {
-            *to = from ^ flip;
+        let target = &mut target[..end - offset];
+        target.copy_from_slice(&self.right[offset..end]);
+        if self.faults.wrong.contains(&chunk) {
+            target.iter_mut().for_each(|byte| *byte ^= 1);
         }
-        Ok(end - offset)
+        Ok(target.len())
     }
 
     fn name(&self) -> PathBuf {

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use swath::manifest::Checksums;
 use swath::mirror::{MirrorState, Mirrored, Verify};
 use swath::{Engine, Fallback, ReadOptions, Reason, Source, manifest};
+use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::{bytes, mirror, splitmix};
 
 use crate::mirrors::copies::{Faults, Faulty, texts};
@@ -92,7 +93,8 @@ fn whatever_is_good_somewhere_comes_out_and_nothing_else() {
     let sums = sums(&right, CHUNK);
     let chunks = LEN / CHUNK + 1;
     let (mut came, mut failed) = (0, 0);
-    for seed in 0..150 {
+    let mut battery = Battery::new("combinations", BatterySize { slice: 50, full: 1500 });
+    for seed in battery.by_ref() {
         let mut next = splitmix(seed);
         let mut below = |bound: usize| usize::try_from(next() % bound as u64).expect("small");
         let count = 1 + below(4);
@@ -131,7 +133,8 @@ fn whatever_is_good_somewhere_comes_out_and_nothing_else() {
             }
         }
     }
-    assert!(came > 20 && failed > 20, "both happen: {came} {failed}");
+    let least = battery.tried() / 8;
+    assert!(came > least && failed > least, "both happen: {came} {failed}");
 }
 
 #[test]
@@ -139,7 +142,8 @@ fn a_vote_gives_what_more_than_half_agree_on() {
     let right = right();
     let chunks = LEN / CHUNK + 1;
     let (mut came, mut failed) = (0, 0);
-    for seed in 0..100 {
+    let mut battery = Battery::new("combinations", BatterySize { slice: 40, full: 1000 });
+    for seed in battery.by_ref() {
         let mut next = splitmix(1000 + seed);
         let mut below = |bound: usize| usize::try_from(next() % bound as u64).expect("small");
         let count = 2 + below(4);
@@ -170,7 +174,8 @@ fn a_vote_gives_what_more_than_half_agree_on() {
             (Err(error), Some(_)) => panic!("seed {seed}: {error:?}"),
         }
     }
-    assert!(came > 10 && failed > 10, "both happen: {came} {failed}");
+    let least = battery.tried() / 10;
+    assert!(came > least && failed > least, "both happen: {came} {failed}");
 }
 
 /// One copy is damaged a little before 3 MiB, another one a little after it: the fourth chunk is
@@ -188,21 +193,21 @@ fn a_vote_gives_the_same_bytes_wherever_reads_begin_and_end() {
             .map(|(index, faults)| Faulty::new(index, &right, STEP, faults).source());
         Mirrored::new(copies).with_verify(Verify::Vote)
     };
-    for chunk_size in [100_000, 777_777, MIB, MIB + 1, 3 * MIB, 8 * MIB] {
-        for workers in [1, 3, 8] {
-            let options =
-                ReadOptions::new().with_workers(workers).with_chunk_size(chunk_size as u64);
-            for (offset, len) in [(0, 8 * MIB), (3 * MIB - 150, 3000), (2_500_001, 3_000_003)] {
-                let options = options.clone().with_offset(offset as u64).with_len(len as u64);
-                let loaded = options.read(source()).expect("two are right everywhere");
-                let expected = &right[offset..offset + len];
-                assert!(loaded.buffer[..] == *expected, "{offset} {len} {chunk_size}");
-            }
-            let mut through = Vec::new();
-            let mut reader = options.reader(source()).expect("opens");
-            std::io::copy(&mut reader, &mut through).expect("two are right everywhere");
-            assert!(through == right[..], "{chunk_size} {workers}");
+    let chunk_sizes = [100_000, 777_777, MIB, MIB + 1, 3 * MIB, 8 * MIB];
+    let all = chunk_sizes.into_iter().flat_map(|size| [1, 3, 8].map(|workers| (size, workers)));
+    for (chunk_size, workers) in Battery::of_list("combinations", 5, all) {
+        let options =
+            ReadOptions::new().with_workers(workers).with_chunk_size(chunk_size as u64);
+        for (offset, len) in [(0, 8 * MIB), (3 * MIB - 150, 3000), (2_500_001, 3_000_003)] {
+            let options = options.clone().with_offset(offset as u64).with_len(len as u64);
+            let loaded = options.read(source()).expect("two are right everywhere");
+            let expected = &right[offset..offset + len];
+            assert!(loaded.buffer[..] == *expected, "{offset} {len} {chunk_size}");
         }
+        let mut through = Vec::new();
+        let mut reader = options.reader(source()).expect("opens");
+        std::io::copy(&mut reader, &mut through).expect("two are right everywhere");
+        assert!(through == right[..], "{chunk_size} {workers}");
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use swath::{Block, Reason, Source};
+use swath_reference::battery::Battery;
 use swath_reference::records as plain;
 
 use crate::records::inputs::{LINES, file, in_order, owned, plain_cut, random, workers};
@@ -14,7 +15,7 @@ use crate::records::trouble::failing;
 fn every_block_is_told_what_is_before_it() {
     let bytes = random(41, 50_000, (b'\n', 0));
     let file = file(&bytes);
-    for count in (1..=8).chain([64]) {
+    for count in Battery::of_list("combinations", 3, (1..=8).chain([64])) {
         for size in [1, 63, 1000, 1 << 20] {
             let blocks = plain::blocks(&bytes, plain_cut(LINES), size).expect("whole");
             let lens = blocks.iter().map(|block| block.bytes.len());
