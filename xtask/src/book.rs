@@ -56,19 +56,31 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     browser::run(workspace, &site, &["index.html", "guide/reading.html"])
 }
 
-/// Writes the reference of the libraries, with all their features. Part of the step `docs`, for it compiles.
-pub(crate) fn document(workspace: &Workspace) -> Result<()> {
-    let target = workspace.target().join("book-api");
-    // One after the other: a link into a crate leads nowhere if the pages of that crate are not there yet.
-    for package in API.iter().map(|name| name.replace('_', "-")) {
-        let words = ["doc", "--no-deps", "--quiet", "--all-features", "--package", &package];
-        let mut doc = workspace.cargo(&words);
-        // Apart from the reference of all members, whose search finds what is not here. What is built
-        // for it is shared where Cargo can.
-        doc.arg("--target-dir").arg(&target).env("CARGO_BUILD_BUILD_DIR", workspace.target());
-        process::run(doc.env("RUSTDOCFLAGS", "-D warnings"))?;
-    }
-    Ok(())
+/// Documents the libraries with all their features, for the site, and then the other members. `flags` are
+/// those of rustdoc.
+pub(crate) fn document(workspace: &Workspace, flags: &str) -> Result<()> {
+    let packages: Vec<String> = API.iter().map(|name| name.replace('_', "-")).collect();
+    let mut api = workspace.cargo(&[
+        "doc",
+        "--no-deps",
+        "--quiet",
+        "--lib",
+        "--examples",
+        "--all-features",
+    ]);
+    api.args(packages.iter().flat_map(|it| ["--package", it]));
+    // It has no library and no example, so nothing of it is documented. What the libraries depend on
+    // gets the features that clippy has compiled.
+    api.args(["--package", "swath-benches"]);
+    // Apart from the others, which the search of the site must not find.
+    api.arg("--target-dir").arg(workspace.target().join("book-api"));
+    api.env("CARGO_BUILD_BUILD_DIR", workspace.target());
+    process::run(api.env("RUSTDOCFLAGS", flags))?;
+    let words = ["doc", "--no-deps", "--quiet", "--workspace", "--lib", "--bins"];
+    let mut others = workspace.cargo(&words);
+    others.args(packages.iter().flat_map(|it| ["--exclude", it]));
+    // An example, so that it is compiled with the features that clippy has compiled.
+    process::run(others.args(["--example", "read_file"]).env("RUSTDOCFLAGS", flags))
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {

@@ -30,7 +30,7 @@ pub(crate) enum Install {
 }
 
 /// A package of the distribution.
-struct Package {
+struct SystemPackage {
     name: &'static str,
     what_for: &'static str,
     /// One of these is enough.
@@ -41,18 +41,18 @@ struct Package {
 }
 
 #[rustfmt::skip]
-const PACKAGES: [Package; 8] = [
-    Package { name: "ripgrep", what_for: "is compared with", programs: &["rg"], capability: Some("ripgrep"), in_fast: true },
-    Package { name: "chromium", what_for: "opens pages", programs: &["chromium", "chromium-browser", "google-chrome"], capability: Some("chromium"), in_fast: false },
-    Package { name: "openmpi-bin", what_for: "starts ranks", programs: &["mpirun"], capability: None, in_fast: false },
-    Package { name: "libopenmpi-dev", what_for: "compiles for MPI", programs: &["mpicc"], capability: None, in_fast: false },
-    Package { name: "valgrind", what_for: "watches memory", programs: &["valgrind"], capability: None, in_fast: false },
-    Package { name: "cmake", what_for: "finds the C library", programs: &["cmake"], capability: None, in_fast: false },
-    Package { name: "pkg-config", what_for: "finds the C library", programs: &["pkg-config"], capability: None, in_fast: false },
-    Package { name: "strace", what_for: "counts calls", programs: &["strace"], capability: None, in_fast: true },
+const PACKAGES: [SystemPackage; 8] = [
+    SystemPackage { name: "ripgrep", what_for: "is compared with", programs: &["rg"], capability: Some("ripgrep"), in_fast: true },
+    SystemPackage { name: "chromium", what_for: "opens pages", programs: &["chromium", "chromium-browser", "google-chrome"], capability: Some("chromium"), in_fast: false },
+    SystemPackage { name: "openmpi-bin", what_for: "starts ranks", programs: &["mpirun"], capability: None, in_fast: false },
+    SystemPackage { name: "libopenmpi-dev", what_for: "compiles for MPI", programs: &["mpicc"], capability: None, in_fast: false },
+    SystemPackage { name: "valgrind", what_for: "watches memory", programs: &["valgrind"], capability: None, in_fast: false },
+    SystemPackage { name: "cmake", what_for: "finds the C library", programs: &["cmake"], capability: None, in_fast: false },
+    SystemPackage { name: "pkg-config", what_for: "finds the C library", programs: &["pkg-config"], capability: None, in_fast: false },
+    SystemPackage { name: "strace", what_for: "counts calls", programs: &["strace"], capability: None, in_fast: true },
 ];
 
-impl Package {
+impl SystemPackage {
     fn is_there(&self, workspace: &Workspace) -> bool {
         match self.name {
             // Some packages have the compiler without its headers.
@@ -72,9 +72,12 @@ pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
         // Each waits for its own server.
         thread::scope(|scope| {
             scope.spawn(|| packages(workspace, &missing));
-            scope.spawn(|| {
-                programs::are_there(workspace) || programs::install(workspace).is_ok()
-            });
+            // First: uv, one of them, then installs the Python packages.
+            if !programs::are_there(workspace)
+                && let Err(error) = programs::install(workspace)
+            {
+                println!("cannot install cargo-nextest, cargo-deny and uv: {error:#}");
+            }
             if let Err(error) = python(workspace) {
                 println!("cannot make a Python with {REQUIREMENTS}: {error:#}");
             }
@@ -92,9 +95,9 @@ pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
 }
 
 /// Says what is about to be installed, and how to do without.
-fn list(workspace: &Workspace, missing: &[&Package]) {
+fn list(workspace: &Workspace, missing: &[&SystemPackage]) {
     println!("what the checks compare with, and install here (`--no-install` leaves it out):");
-    for Package { name, what_for, .. } in missing {
+    for SystemPackage { name, what_for, .. } in missing {
         println!("  {name}: {what_for}; by apt-get, into the system, if you are root");
     }
     if !has_python(workspace) {
@@ -142,7 +145,7 @@ fn has_python(workspace: &Workspace) -> bool {
 }
 
 /// Installs packages at once; if that fails, one after the other: a distribution may lack one.
-fn packages(workspace: &Workspace, missing: &[&Package]) {
+fn packages(workspace: &Workspace, missing: &[&SystemPackage]) {
     let names: Vec<&str> = missing.iter().map(|it| it.name).collect();
     if names.is_empty() || install(workspace, &names).is_ok() {
         return;

@@ -83,7 +83,8 @@ impl Trial<'_> {
             let built = self.workspace.target().join("debug/swath");
             words = format!("{} --binary '{}'\n", words.trim_end(), built.display());
         }
-        run(&mut self.bash(&words, self.workspace.root()))?;
+        // With it this program would be compiled again, and once more by the next `cargo xtask`.
+        run(self.bash(&words, self.workspace.root()).env_remove("CARGO_INCREMENTAL"))?;
         let bin = self.folder.join("home/.local/bin");
         for block in self.readme.uses(Language::Shell) {
             run(self.bash(&block.text, &self.work()).env("PATH", before_path(&bin)?))?;

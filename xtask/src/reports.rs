@@ -1,5 +1,6 @@
 //! How long each test took, from the reports of the programs that ran them; printed, never judged.
 
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
@@ -16,6 +17,32 @@ struct TestTime {
     name: String,
     seconds: f64,
     is_skipped: bool,
+}
+
+/// How long a step took.
+pub(crate) struct StepTime {
+    pub(crate) name: &'static str,
+    pub(crate) seconds: f64,
+    /// Of all processes that it started; two steps run at a time, so this alone tells which of them grows.
+    pub(crate) processor: f64,
+}
+
+impl fmt::Display for StepTime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StepTime { name, seconds, processor } = self;
+        write!(f, "{name:9} {seconds:7.1} s, {processor:7.1} s of processor time")
+    }
+}
+
+/// Returns the seconds of processor time of this process and of all that it has waited for.
+pub(crate) fn processor_time() -> Result<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").context("cannot read /proc/self/stat")?;
+    // The second field, a name, ends with the last parenthesis; the times are the 14th to the 17th.
+    let (_, fields) = stat.rsplit_once(')').context("/proc/self/stat has no name")?;
+    let times = fields.split_whitespace().skip(11).take(4);
+    let ticks: f64 = times.filter_map(|it| it.parse::<f64>().ok()).sum();
+    // For programs, Linux counts a hundred in a second on every machine.
+    Ok(ticks / 100.0)
 }
 
 /// Forgets the reports of the last run.
@@ -36,16 +63,14 @@ pub(crate) fn keep(workspace: &Workspace, step: &str, report: &Path) -> Result<(
 }
 
 /// Prints the slowest steps and tests; returns the line that counts the tests.
-pub(crate) fn print<'s>(
-    workspace: &Workspace,
-    steps: impl Iterator<Item = (&'s str, f64)>,
-) -> Result<String> {
-    let mut steps: Vec<_> = steps.collect();
-    steps.sort_by(|a, b| b.1.total_cmp(&a.1));
-    println!("slowest steps, in seconds:");
-    for (name, seconds) in steps.iter().take(SHOWN) {
-        println!("  {seconds:7.1}  {name}");
+pub(crate) fn print(workspace: &Workspace, mut steps: Vec<StepTime>) -> Result<String> {
+    steps.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
+    println!("slowest steps:");
+    for step in steps.iter().take(SHOWN) {
+        println!("  {step}");
     }
+    let processor: f64 = steps.iter().map(|it| it.processor).sum();
+    println!("all steps: {processor:.0} s of processor time");
     let mut tests = Vec::new();
     for entry in fs::read_dir(workspace.steps())? {
         let path = entry?.path();
@@ -84,6 +109,15 @@ fn parse(xml: &str) -> Vec<TestTime> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processor_time_grows_with_work() {
+        let before = processor_time().expect("Linux");
+        let start = std::time::Instant::now();
+        while processor_time().expect("Linux") < before + 0.02 {
+            assert!(start.elapsed().as_secs() < 60, "it does not grow");
+        }
+    }
 
     #[test]
     fn the_times_of_a_report_are_read() {

@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::prepare::Install;
+use crate::reports::StepTime;
 use crate::workspace::Workspace;
 use crate::{prepare, process, reports, skips, torture};
 
@@ -29,7 +30,7 @@ pub(crate) use actions::blocks;
 
 /// How much is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub(crate) enum Coverage {
     Whole,
     /// Without the steps of the wheel, of C, of the site, and without a browser.
     Fast,
@@ -40,23 +41,23 @@ pub(crate) enum Extent {
 /// The words after `test`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wish {
-    pub(crate) extent: Extent,
+    pub(crate) extent: Coverage,
     pub(crate) install: Install,
 }
 
 impl Wish {
     /// Understands `--fast`, `--only STEP` and `--no-install`; `None` for anything else.
     pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
-        let mut wish = Wish { extent: Extent::Whole, install: Install::Allowed };
+        let mut wish = Wish { extent: Coverage::Whole, install: Install::Allowed };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             match word {
                 "--no-install" => wish.install = Install::Refused,
-                "--fast" if wish.extent == Extent::Whole => wish.extent = Extent::Fast,
-                "--only" if wish.extent == Extent::Whole => {
+                "--fast" if wish.extent == Coverage::Whole => wish.extent = Coverage::Fast,
+                "--only" if wish.extent == Coverage::Whole => {
                     let name = words.next()?;
                     actions::STEPS.iter().find(|step| step.name == *name)?;
-                    wish.extent = Extent::Only((*name).to_owned());
+                    wish.extent = Coverage::Only((*name).to_owned());
                 }
                 _ => return None,
             }
@@ -67,7 +68,7 @@ impl Wish {
 
 /// Whether a step compiles with Cargo, which works for one step at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Lane {
+enum StepLane {
     Cargo,
     Beside,
 }
@@ -75,7 +76,7 @@ enum Lane {
 /// One part of the check.
 struct Step {
     name: &'static str,
-    lane: Lane,
+    lane: StepLane,
     /// Steps that have to pass before.
     needs: &'static [&'static str],
     in_fast: bool,
@@ -89,12 +90,6 @@ struct RunningStep {
     start: Instant,
 }
 
-/// How long a step took.
-struct StepTime {
-    name: &'static str,
-    seconds: f64,
-}
-
 /// Returns the names of all steps, for the usage.
 pub(crate) fn step_names() -> String {
     actions::STEPS.iter().map(|step| step.name).collect::<Vec<_>>().join(", ")
@@ -106,11 +101,11 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     reports::start(workspace)?;
     let mut left_out = Vec::new();
     let times = match &wish.extent {
-        Extent::Only(name) => vec![run_alone(workspace, wish, name)?],
+        Coverage::Only(name) => vec![run_alone(workspace, wish, name)?],
         extent => {
             let chosen: Vec<&'static Step> = actions::STEPS
                 .iter()
-                .filter(|step| *extent == Extent::Whole || step.in_fast)
+                .filter(|step| *extent == Coverage::Whole || step.in_fast)
                 .collect();
             let gone =
                 actions::STEPS.iter().filter(|it| chosen.iter().all(|c| c.name != it.name));
@@ -119,9 +114,10 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
         }
     };
     let skips = skips::noted(workspace)?;
-    let counts = reports::print(workspace, times.iter().map(|it| (it.name, it.seconds)))?;
+    let count = times.len();
+    let counts = reports::print(workspace, times)?;
     torture::print_age(workspace);
-    println!("all {} steps passed, {} skipped", times.len(), skips.len() + left_out.len());
+    println!("all {count} steps passed, {} skipped", skips.len() + left_out.len());
     for line in left_out.into_iter().chain(skips.iter().map(skips::Skip::to_string)) {
         println!("  skipped {line}");
     }
@@ -133,7 +129,18 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
 fn run_alone(workspace: &Workspace, wish: &Wish, name: &str) -> Result<StepTime> {
     let (step, start) = (find(name)?, Instant::now());
     process::run(&mut command(workspace, wish, step)?)?;
-    Ok(StepTime { name: step.name, seconds: start.elapsed().as_secs_f64() })
+    time(workspace, step, start)
+}
+
+/// How long a step that has passed took.
+fn time(workspace: &Workspace, step: &Step, start: Instant) -> Result<StepTime> {
+    let noted = fs::read_to_string(processor_time(workspace, step.name))?;
+    let processor = noted.parse().context("a number of seconds")?;
+    Ok(StepTime { name: step.name, seconds: start.elapsed().as_secs_f64(), processor })
+}
+
+fn processor_time(workspace: &Workspace, name: &str) -> PathBuf {
+    workspace.steps().join(format!("{name}.seconds"))
 }
 
 fn find(name: &str) -> Result<&'static Step> {
@@ -143,7 +150,9 @@ fn find(name: &str) -> Result<&'static Step> {
 
 /// What the process of a step does.
 pub(crate) fn run_step(workspace: &Workspace, name: &str) -> Result<()> {
-    (find(name)?.action)(workspace).with_context(|| format!("step `{name}` failed"))
+    (find(name)?.action)(workspace).with_context(|| format!("step `{name}` failed"))?;
+    fs::write(processor_time(workspace, name), reports::processor_time()?.to_string())
+        .context("cannot note the processor time")
 }
 
 /// This program again, for one step.
@@ -158,7 +167,7 @@ fn command(workspace: &Workspace, wish: &Wish, step: &Step) -> Result<Command> {
     if wish.install == Install::Refused {
         command.env(prepare::NO_INSTALL, "1");
     }
-    if wish.extent == Extent::Fast {
+    if wish.extent == Coverage::Fast {
         command.env(prepare::FAST, "1");
     }
     Ok(command)
@@ -177,8 +186,9 @@ fn run_all(
     let mut failed = Vec::new();
     while !running.is_empty() || (failed.is_empty() && !waiting.is_empty()) {
         while failed.is_empty() && running.len() < 2 {
-            let is_free =
-                |lane| lane == Lane::Beside || running.iter().all(|it| it.step.lane != lane);
+            let is_free = |lane| {
+                lane == StepLane::Beside || running.iter().all(|it| it.step.lane != lane)
+            };
             let is_ready = |step: &&Step| {
                 step.needs.iter().all(|it| passed.contains(it) || !all.contains(it))
             };
@@ -189,15 +199,14 @@ fn run_all(
         ensure!(!running.is_empty(), "these steps wait for each other: {:?}", names(&waiting));
         let (index, is_right) = first_end(&mut running)?;
         let RunningStep { step, start: begun, .. } = running.remove(index);
-        let seconds = begun.elapsed().as_secs_f64();
-        let verdict = if is_right { "passed in" } else { "FAILED after" };
         let at = start.elapsed().as_secs();
-        println!("[{at:4} s] {:9} {verdict} {seconds:.1} s", step.name);
         if is_right {
             passed.insert(step.name);
-            times.push(StepTime { name: step.name, seconds });
+            times.push(time(workspace, step, begun)?);
+            println!("[{at:4} s] {}", times[times.len() - 1]);
         } else {
             failed.push(step.name);
+            println!("[{at:4} s] {:9} FAILED", step.name);
         }
     }
     for name in &failed {
@@ -244,7 +253,7 @@ mod tests {
     #[test]
     fn words_are_understood_and_steps_are_known_by_name() {
         let wish = Wish::parse(&["--only", "c", "--no-install"]).expect("both mean something");
-        assert_eq!(wish.extent, Extent::Only(String::from("c")));
+        assert_eq!(wish.extent, Coverage::Only(String::from("c")));
         assert_eq!(wish.install, Install::Refused);
         for words in [&["--only"][..], &["--only", "d"], &["--fast", "--only", "c"], &["now"]] {
             assert_eq!(Wish::parse(words), None, "{words:?}");

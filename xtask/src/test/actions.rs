@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail};
 
-use super::Lane::{Beside, Cargo};
 use super::Step;
+use super::StepLane::{Beside, Cargo};
 use crate::nextest::{self, TestRun};
 use crate::workspace::Workspace;
 use crate::{blocks, book, build, c, deny, manifest, prepare, process, python, readme, tidy};
@@ -47,11 +47,7 @@ fn clippy(workspace: &Workspace) -> Result<()> {
 fn docs(workspace: &Workspace) -> Result<()> {
     let strict = workspace.has_named_compiler()?;
     // An example, so that it is compiled with the features that clippy has compiled.
-    let words = ["doc", "--quiet", "--workspace", "--no-deps", "--lib", "--bins"];
-    let mut cargo = workspace.cargo(&words);
-    cargo.args(["--example", "read_file"]);
-    process::run(cargo.env("RUSTDOCFLAGS", if strict { "-D warnings" } else { "" }))?;
-    book::document(workspace)
+    book::document(workspace, if strict { "-D warnings" } else { "" })
 }
 
 fn tests(workspace: &Workspace) -> Result<()> {
