@@ -8,28 +8,43 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 FAILED = Path(__file__).parents[2] / "reference/failed-seeds.txt"
+FIRST = int(os.environ.get("SWATH_SEED", "0"))
+IS_FULL = "SWATH_TORTURE" in os.environ
+
+T = TypeVar("T")
+
+
+def count(*, part: int, full: int) -> int:
+    """How many cases this run tries."""
+    return full if IS_FULL else part
+
+
+def some(items: Iterable[T], *, part: int) -> list[T]:
+    """About ``part`` of the items, others for each seed and spread over all of them; in `torture` all of them."""
+    every = list(items)
+    stride = 1 if IS_FULL else -(-len(every) // part)
+    return every[FIRST % stride :: stride]
 
 
 def seeds(name: str, *, part: int, full: int) -> Iterator[int]:
     """The seeds of the battery ``name``: those that failed once, then ``part`` of a push or ``full``."""
     rows = [line.split() for line in FAILED.read_text().splitlines() if not line.startswith("#")]
     yield from (int(row[1]) for row in rows if row[0] == name)
-    first = int(os.environ.get("SWATH_SEED", "0"))
     until = float(os.environ.get("SWATH_UNTIL", "inf"))
-    count = full if "SWATH_TORTURE" in os.environ else part
     start, tried = time.monotonic(), 0
     outcome = "failed"
     try:
-        while tried < count and (tried == 0 or time.time() < until):
-            print(f"to repeat this case: cargo xtask torture --only {name} --seed {first + tried}")
-            yield first + tried
+        while tried < count(part=part, full=full) and (tried == 0 or time.time() < until):
+            print(f"to repeat this case: cargo xtask torture --only {name} --seed {FIRST + tried}")
+            yield FIRST + tried
             tried += 1
         outcome = "passed"
     finally:
         if "SWATH_BATTERIES" in os.environ:
             with open(os.environ["SWATH_BATTERIES"], "a") as notes:
-                notes.write(f"{name} {first} {tried} {time.monotonic() - start:.1f} {outcome}\n")
+                notes.write(f"{name} {FIRST} {tried} {time.monotonic() - start:.1f} {outcome}\n")

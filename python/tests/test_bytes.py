@@ -9,11 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import battery
 import swath
 from swath._how import How
 
 quick = settings(
-    max_examples=150,
+    max_examples=battery.count(part=50, full=1500),
     deadline=None,
     derandomize=True,
     database=None,

@@ -12,6 +12,7 @@ import io
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import battery
 import pytest
 import table_peers as peers
 
@@ -608,7 +609,7 @@ def test_peers_read_what_the_standard_library_writes(reader, table):
 
 @needs_us
 @hypothesis.given(table=tables())
-@hypothesis.settings(max_examples=300, deadline=None)
+@hypothesis.settings(max_examples=battery.count(part=60, full=3000), deadline=None)
 def test_we_read_what_the_standard_library_writes(table):
     kinds, columns = table
     dtypes = {at: NAMES.get(kind, kind) for at, kind in enumerate(kinds)}

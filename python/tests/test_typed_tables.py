@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import battery
 import swath
 
 np = pytest.importorskip("numpy")
@@ -661,7 +662,7 @@ def test_a_stream_belongs_to_its_process(long: Path) -> None:
 def test_a_stream_that_is_forgotten_ends_while_it_is_parsed_ahead(long: Path) -> None:
     code = (
         "import swath, time\n"
-        "for _ in range(30):\n"
+        f"for _ in range({battery.count(part=5, full=30)}):\n"
         f"    stream = swath.stream_csv({str(long)!r}, block_size=50_000, progress=lambda *_: time.sleep(0.002))\n"
         "    next(stream)\n"
         "    del stream\n"

@@ -14,16 +14,16 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     if !workspace.venv_stamp().exists() {
         return skips::note(workspace, "python-package", "there is no Python to test it with");
     }
-    run_tests(workspace, &[], Vec::new())?;
+    run_tests(workspace, &[], Vec::new()).map(drop)?;
     examples(workspace)
 }
 
-/// Runs pytest with these words and variables, by as many processes as there are cores.
+/// Runs pytest with these words and variables, by as many processes as there are cores. Returns how many tests ran.
 pub(crate) fn run_tests(
     workspace: &Workspace,
     words: &[&str],
     variables: Vec<(&'static str, String)>,
-) -> Result<()> {
+) -> Result<u64> {
     let report = workspace.target().join("pytest.xml");
     let mut tests = python(workspace)?;
     tests.args(["-m", "pytest", "--quiet", "--numprocesses", "auto", "--dist", "loadfile"]);
@@ -31,8 +31,8 @@ pub(crate) fn run_tests(
     tests.arg(format!("--hypothesis-seed={}", workspace.seed()));
     tests.args(words).envs(variables).current_dir(workspace.root().join("python"));
     let outcome = process::run(&mut tests);
-    reports::keep(workspace, "python", &report)?;
-    outcome
+    let count = reports::keep(workspace, "python", &report)?;
+    outcome.map(|()| count)
 }
 
 /// The Python blocks of the pages; nothing if there is no private Python.

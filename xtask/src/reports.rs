@@ -54,12 +54,14 @@ pub(crate) fn start(workspace: &Workspace) -> Result<()> {
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))
 }
 
-/// Keeps a report in JUnit's format, which nextest and pytest write, under the name of its step.
-pub(crate) fn keep(workspace: &Workspace, step: &str, report: &Path) -> Result<()> {
-    if report.exists() {
-        fs::copy(report, workspace.steps().join(format!("{step}.xml")))?;
+/// Keeps a report in JUnit's format, which nextest and pytest write, under the name of its step. Returns how many
+/// tests it has.
+pub(crate) fn keep(workspace: &Workspace, step: &str, report: &Path) -> Result<u64> {
+    if !report.exists() {
+        return Ok(0);
     }
-    Ok(())
+    fs::copy(report, workspace.steps().join(format!("{step}.xml")))?;
+    Ok(parse(&fs::read_to_string(report)?).len() as u64)
 }
 
 /// Prints the slowest steps and tests; returns the line that counts the tests.

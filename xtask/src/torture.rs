@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::nextest::{self, TestRun};
 use crate::workspace::{SEED_VARIABLE, Workspace};
-use crate::{python, skips};
+use crate::{python, skips, test};
 use attacks::{ATTACKS, Attack, AttackKind};
 use record::{AttackOutcome, AttackResult, TortureRecord};
 
@@ -69,6 +69,11 @@ pub(crate) fn names() -> String {
 pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     skips::start(workspace)?;
     fs::create_dir_all(workspace.steps())?;
+    // What the attacks run, as a push makes it.
+    for step in ["prepare", "build", "wheel"] {
+        println!("── {step}");
+        test::run_step(workspace, step)?;
+    }
     let start = Instant::now();
     let first = wish.seed.unwrap_or(workspace.seed());
     let chosen: Vec<&Attack> = ATTACKS.iter().filter(|it| wish.includes(it)).collect();
@@ -127,7 +132,11 @@ fn one(
         }
         AttackKind::Python(marker) => {
             python::run_tests(workspace, &["-m", marker], variables(seed, left)?)
-                .map(|()| Some(0))
+                .map(|_| Some(0))
+        }
+        AttackKind::PythonRest => {
+            let words = ["-m", "not killed_workers and not killed_ranks"];
+            python::run_tests(workspace, &words, variables(seed, left)?).map(Some)
         }
         AttackKind::Once(action) => action(workspace),
     };

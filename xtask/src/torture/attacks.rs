@@ -13,8 +13,10 @@ pub(super) enum AttackKind {
     Lists(&'static str),
     /// The tests of Rust that no other attack runs; their batteries are named `combinations`.
     Rest,
-    /// The battery of this name among the tests of Python.
+    /// A battery among the tests of Python, by its marker.
     Python(&'static str),
+    /// The other tests of Python.
+    PythonRest,
     /// Something that is done once; it returns how many cases it had, or `None` if the machine lacks what it
     /// needs.
     Once(fn(&Workspace) -> Result<Option<u64>>),
@@ -36,7 +38,7 @@ impl Attack {
                 let others = ATTACKS.iter().filter(|it| !is_rest(it)).filter_map(Self::filter);
                 Some(format!("not ({})", others.collect::<Vec<_>>().join(" | ")))
             }
-            AttackKind::Python(_) | AttackKind::Once(_) => None,
+            AttackKind::Python(_) | AttackKind::PythonRest | AttackKind::Once(_) => None,
         }
     }
 
@@ -61,6 +63,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack { name: "combinations", kind: AttackKind::Rest },
     Attack { name: "killed-workers", kind: AttackKind::Python("killed_workers") },
     Attack { name: "killed-ranks", kind: AttackKind::Python("killed_ranks") },
+    Attack { name: "python", kind: AttackKind::PythonRest },
     Attack { name: "valgrind", kind: AttackKind::Once(c::all_under_valgrind) },
     Attack { name: "miri", kind: AttackKind::Once(miri::run) },
     Attack { name: "features", kind: AttackKind::Once(features) },
