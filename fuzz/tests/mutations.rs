@@ -19,7 +19,7 @@ use swath_reference::vectors::{FORMATS, Verdict, vectors};
 use peak::Peak;
 
 /// Mutations of each valid input.
-const SIZE: BatterySize = BatterySize { slice: 3, full: 60 };
+const SIZE: BatterySize = BatterySize { slice: 3, full: 20 };
 /// What a decoder may take for any input: buffers, windows, threads. A few bytes may expand to what
 /// [`swath_fuzz`] accepts, which is not kept.
 const FLAT: u64 = 64 << 20;

@@ -14,7 +14,7 @@ import swath
 from swath._how import How
 
 quick = settings(
-    max_examples=battery.count(part=50, full=1500),
+    max_examples=battery.count(part=50, full=300),
     deadline=None,
     derandomize=True,
     database=None,

@@ -411,7 +411,7 @@ def round_of_worker(dice: random.Random, client: Any, source: Path, out: Path) -
 
 @pytest.mark.killed_workers
 def test_random_moments(client: Any, source: Path, tmp_path: Path) -> None:
-    for number in battery.seeds("killed-workers", part=4, full=200):
+    for number in battery.seeds("killed-workers", part=4, full=40):
         dice = random.Random(number)
         out = tmp_path / f"{number}" / "out"
         out.parent.mkdir()

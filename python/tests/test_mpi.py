@@ -92,7 +92,7 @@ def check_left(folder: Path) -> None:
 
 @pytest.mark.killed_ranks
 def test_a_killed_rank_leaves_the_old_output_or_the_complete_one(tmp_path: Path) -> None:
-    for seed in battery.seeds("killed-ranks", part=3, full=100):
+    for seed in battery.seeds("killed-ranks", part=3, full=30):
         folder = tmp_path / str(seed)
         folder.mkdir()
         moment = random.Random(seed).uniform(0, 0.4)

@@ -609,7 +609,7 @@ def test_peers_read_what_the_standard_library_writes(reader, table):
 
 @needs_us
 @hypothesis.given(table=tables())
-@hypothesis.settings(max_examples=battery.count(part=60, full=3000), deadline=None)
+@hypothesis.settings(max_examples=battery.count(part=60, full=600), deadline=None)
 def test_we_read_what_the_standard_library_writes(table):
     kinds, columns = table
     dtypes = {at: NAMES.get(kind, kind) for at, kind in enumerate(kinds)}

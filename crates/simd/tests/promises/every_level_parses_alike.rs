@@ -160,7 +160,7 @@ fn number() -> impl Strategy<Value = String> {
 }
 
 fn cases() -> u32 {
-    u32::try_from(BatterySize { slice: 500, full: 30_000 }.count()).expect("few")
+    u32::try_from(BatterySize { slice: 500, full: 6_000 }.count()).expect("few")
 }
 
 proptest! {

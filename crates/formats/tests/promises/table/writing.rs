@@ -293,7 +293,7 @@ fn any_list_of_names_is_read_back() {
     ];
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
-    for seed in Battery::new("combinations", BatterySize { slice: 300, full: 15_000 }) {
+    for seed in Battery::new("combinations", BatterySize { slice: 300, full: 3_000 }) {
         let mut next = splitmix(seed);
         let mut pick = |count: usize| usize::try_from(next() % count as u64).expect("small");
         let mut name = || -> String {

@@ -26,7 +26,7 @@ pub(crate) const WHERE: &str = "SWATH_KILLED_TARGET";
 const MOST_PATIENCE: u64 = 500_000;
 
 /// How often each way of writing is killed.
-const SIZE: BatterySize = BatterySize { slice: 24, full: 400 };
+const SIZE: BatterySize = BatterySize { slice: 24, full: 100 };
 
 type Written = Result<(), Box<dyn std::error::Error>>;
 

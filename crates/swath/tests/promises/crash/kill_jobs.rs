@@ -299,7 +299,7 @@ impl Job {
 }
 
 /// Rounds of kills, one in each phase.
-const SIZE: BatterySize = BatterySize { slice: 5, full: 100 };
+const SIZE: BatterySize = BatterySize { slice: 5, full: 60 };
 /// Rounds after which each phase was killed in one at least.
 const ENOUGH: u64 = 30;
 
