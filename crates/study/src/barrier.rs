@@ -165,6 +165,7 @@ fn load_together(
 mod tests {
     use super::*;
     use std::io::Write;
+    use swath_reference::battery::Battery;
 
     fn file(len: u32) -> (File, Vec<u8>) {
         let bytes: Vec<u8> = (0..len).flat_map(u32::to_le_bytes).collect();
@@ -176,17 +177,17 @@ mod tests {
     #[test]
     fn every_way_gives_the_bytes_and_a_time_for_each_batch() {
         let (file, bytes) = file(5001);
-        for (chunks, classes) in [(1, 1), (7, 3), (1000, 50), (30_000, 30_000)] {
-            for workers in [1, 2, 3, 8] {
-                for first in [0, 1, 24] {
-                    let mut target = vec![0; bytes.len()];
-                    let batches = Batches { chunks, classes, first, workers };
-                    let loaded = load(&file, &mut target, batches).expect("read");
-                    assert!(target == bytes, "{batches:?}");
-                    assert_eq!(loaded.classes.len(), classes.min(bytes.len()));
-                    assert!(loaded.classes.is_sorted());
-                }
-            }
+        let plans = [(1, 1), (7, 3), (1000, 50), (30_000, 30_000)].into_iter();
+        let all = plans.flat_map(|plan| [1, 2, 3, 8].map(|workers| (plan, workers)));
+        let all =
+            all.flat_map(|(plan, workers)| [0, 1, 24].map(|first| (plan, workers, first)));
+        for ((chunks, classes), workers, first) in Battery::of_list("combinations", 10, all) {
+            let mut target = vec![0; bytes.len()];
+            let batches = Batches { chunks, classes, first, workers };
+            let loaded = load(&file, &mut target, batches).expect("read");
+            assert!(target == bytes, "{batches:?}");
+            assert_eq!(loaded.classes.len(), classes.min(bytes.len()));
+            assert!(loaded.classes.is_sorted());
         }
     }
 

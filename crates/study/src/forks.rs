@@ -372,6 +372,7 @@ fn with_bytes<T>(fib: &Fib, call: Call, take: impl FnOnce(&[u8]) -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swath_reference::battery::BatterySize;
 
     const ALL: [Leave; 11] = [
         Leave::Serial { buffer: BUFFER },
@@ -431,9 +432,10 @@ mod tests {
     #[test]
     fn study_e_s_order_is_the_serial_one_whoever_steals() {
         let mut steals = 0;
+        let rounds = BatterySize { slice: 4, full: 20 }.count();
         for threads in [2, 4, 7] {
             let trees = Trees::new(14, 64, threads).expect("small");
-            for round in 0..20 {
+            for round in 0..rounds {
                 for kind in [Shared::List, Shared::Skip] {
                     let folder = tempfile::tempdir().expect("a folder");
                     let left = trees.leave(folder.path(), Leave::StudyE(kind)).expect("room");

@@ -11,6 +11,7 @@ use swath::maps::Guard;
 use swath::mirror::{Mirrored, SharedDevice};
 use swath::reading::Reuse;
 use swath::{Engine, Fallback, PageCache, Profile, ReadOptions, Report};
+use swath_reference::battery::BatterySize;
 
 const MIB: usize = 1 << 20;
 
@@ -52,8 +53,12 @@ fn profiles() -> impl Strategy<Value = Profile> {
     })
 }
 
+fn cases() -> u32 {
+    u32::try_from(BatterySize { slice: 24, full: 200 }.count()).expect("few")
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), ..ProptestConfig::default() })]
 
     /// Read, summed, streamed, scanned in pieces, ingested: the oracle's result, warm and cold.
     #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 use swath::ReadOptions;
 
 use swath_formats::matrix::{Ids, MatrixOptions, Strictness};
+use swath_reference::battery::Battery;
 use swath_reference::vectors::{Vector, Verdict, vectors as all_vectors};
 
 use crate::matrix::texts::{Entry, bits, entries_of, size_of};
@@ -65,13 +66,15 @@ fn permissive_files_are_read_right_unless_the_reader_is_strict() {
 #[test]
 fn invalid_files_are_refused_with_line_byte_and_text() {
     let mut wrong = Vec::new();
+    let some = Battery::of_list("combinations", 20, (1..64).chain([1 << 20]));
+    let block_sizes: Vec<_> = some.collect();
     let folder = tempfile::tempdir().expect("a folder");
     for vector in vectors(Verdict::Invalid) {
         let (path, answer) = (vector.put(folder.path()), &vector.answer);
         let (place, words) = answer.split_once('\n').expect("two lines");
         let (line, byte) = place.split_once(' ').expect("line and byte");
         let place = (line.parse().ok(), byte.parse().ok());
-        for block_size in (1..64).chain([1 << 20]) {
+        for &block_size in &block_sizes {
             let options = MatrixOptions::new()
                 .with_block_size(block_size)
                 .with_read(ReadOptions::new().with_workers(2));

@@ -54,7 +54,8 @@ fn a_single_fault_of_any_kind_changes_no_byte() {
         Faults { wrong: vec![0, 7, 40], ..Faults::default() },
         Faults { wrong: all, ..Faults::default() },
     ];
-    for (number, fault) in faults.into_iter().enumerate() {
+    let some = Battery::of_list("combinations", 3, faults.into_iter().enumerate());
+    for (number, fault) in some {
         for damaged in 0..3 {
             for verify in [Verify::None, Verify::Manifest(Arc::clone(&sums)), Verify::Vote] {
                 if matches!(verify, Verify::None) && !fault.wrong.is_empty() {

@@ -1,6 +1,7 @@
 //! Every cut, at every block size, in every way of reading.
 
 use swath::{Cut, Engine, PageCache, ReadOptions, records_of};
+use swath_reference::battery::Battery;
 use swath_reference::records as plain;
 
 use crate::records::inputs::{
@@ -12,10 +13,12 @@ use crate::records::inputs::{
 const SIZES: [u64; 6] = [65, 100, 127, 1000, 4096, 1 << 20];
 
 fn every_size(cuts: &[Cut], (d, q): (u8, u8)) {
+    let some = Battery::of_list("combinations", 24, (1..=64).chain(SIZES));
+    let sizes: Vec<_> = some.collect();
     for bytes in adversarial(d, q) {
         let file = file(&bytes);
         for &cut in cuts {
-            for size in (1..=64).chain(SIZES) {
+            for &size in &sizes {
                 check(&bytes, cut, size, workers(2).records(file.path()));
                 let options = ReadOptions::new().with_workers(2);
                 check(&bytes, cut, size, options.records(by_position(&bytes, 90)));
