@@ -51,7 +51,7 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   test [--fast | --only STEP] [--no-install]
-                  everything that CI checks, two steps at a time. It lists what it installs to compare
+                  everything that CI checks, three steps at a time. It lists what it installs to compare
                   with, and --no-install does without. --fast leaves out C, Python, the site and the
                   browser. STEP is one of: {STEPS}
   torture [--minutes N] [--only NAME]... [--seed S]

@@ -5,8 +5,8 @@
 //! beside it       prepare → format → tidy → deny → tests → examples → demo → c → blocks → book → python → readme
 //! ```
 //!
-//! Two steps run at a time, each as a process of its own whose output goes to `target/steps`: one that
-//! compiles with Cargo, which locks its folder, and one that does not. A step begins when those that it
+//! Three steps run at a time, each as a process of its own whose output goes to `target/steps`: one that
+//! compiles with Cargo, which locks its folder, and two that do not. A step begins when those that it
 //! needs have passed; after a failure none begins. At the end: the slowest steps and tests, and what this
 //! machine could not check; see [`skips`].
 
@@ -71,6 +71,16 @@ impl Wish {
 enum StepLane {
     Cargo,
     Beside,
+}
+
+impl StepLane {
+    /// How many of its steps run at a time: tests wait for disks, servers and timers.
+    fn width(self) -> usize {
+        match self {
+            StepLane::Cargo => 1,
+            StepLane::Beside => 2,
+        }
+    }
 }
 
 /// One part of the check.
@@ -173,7 +183,7 @@ fn command(workspace: &Workspace, wish: &Wish, step: &Step) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs steps, two at a time.
+/// Runs steps, as many at a time as their lanes are wide.
 fn run_all(
     workspace: &Workspace,
     wish: &Wish,
@@ -185,9 +195,9 @@ fn run_all(
     let (mut running, mut times): (Vec<RunningStep>, _) = (Vec::new(), Vec::new());
     let mut failed = Vec::new();
     while !running.is_empty() || (failed.is_empty() && !waiting.is_empty()) {
-        while failed.is_empty() && running.len() < 2 {
-            let is_free = |lane| {
-                lane == StepLane::Beside || running.iter().all(|it| it.step.lane != lane)
+        while failed.is_empty() {
+            let is_free = |lane: StepLane| {
+                running.iter().filter(|it| it.step.lane == lane).count() < lane.width()
             };
             let is_ready = |step: &&Step| {
                 step.needs.iter().all(|it| passed.contains(it) || !all.contains(it))
