@@ -19,7 +19,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use crate::nextest::{self, TestRun};
 use crate::workspace::{SEED_VARIABLE, Workspace};
-use crate::{python, skips, test};
+use crate::{build, prepare, python, skips};
 use attacks::{ATTACKS, Attack, AttackKind};
 use record::{AttackOutcome, AttackResult, TortureRecord};
 
@@ -70,9 +70,8 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     skips::start(workspace)?;
     fs::create_dir_all(workspace.steps())?;
     // What the attacks run, as a push makes it.
-    for step in ["prepare", "build", "wheel"] {
-        println!("── {step}");
-        test::run_step(workspace, step)?;
+    for make in [prepare::run_all, build::all, python::install] {
+        make(workspace)?;
     }
     let start = Instant::now();
     let first = wish.seed.unwrap_or(workspace.seed());
