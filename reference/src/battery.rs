@@ -2,7 +2,7 @@
 //!
 //! A case follows from its seed. A push tries a slice of a battery, from a seed that follows from the
 //! commit, so that each push tries other cases; `cargo xtask torture` tries the battery at its full size.
-//! Seeds that failed once are listed in `reference/failed-seeds.txt`; each run tries them first.
+//! A case that failed once is listed in `reference/failed-seeds.txt` with its test; each run tries it first.
 //!
 //! | Variable | Meaning |
 //! | --- | --- |
@@ -65,7 +65,7 @@ impl Battery {
     #[must_use]
     pub fn new(name: &'static str, size: BatterySize) -> Battery {
         let count = size.count();
-        let failed = failed_seeds(FAILED, name).into_iter();
+        let failed = failed_seeds(FAILED, &test()).into_iter();
         let seeds = failed.chain((0..count).map(|it| seed().wrapping_add(it)));
         Battery::of(name, false, seeds.map(|seed| (seed, seed)).collect())
     }
@@ -81,7 +81,7 @@ impl<T> Battery<T> {
     ) -> Battery<T> {
         let items: Vec<T> = items.into_iter().collect();
         let stride = if is_full() { 1 } else { items.len().div_ceil(slice.max(1)).max(1) };
-        let (stride, failed) = (stride as u64, failed_seeds(FAILED, name));
+        let (stride, failed) = (stride as u64, failed_seeds(FAILED, &test()));
         let is_chosen =
             |place: u64| place % stride == seed() % stride || failed.contains(&place);
         let mut cases: Vec<_> =
@@ -117,20 +117,28 @@ impl<T> Battery<T> {
     /// The command that tries the case again, after a panic. If all cases were drawn before one failed, those
     /// from the first seed on come again.
     fn how_to_repeat(&self) -> String {
-        let name = self.name;
-        match self.current {
-            Some(place) if self.is_list => {
-                format!("case {place} failed; to repeat all: cargo xtask torture --only {name}")
+        let (test, number) = (test(), self.current.unwrap_or(self.first));
+        let variable = if self.is_list {
+            String::from("SWATH_TORTURE=1")
+        } else {
+            format!("SWATH_SEED={number}")
+        };
+        let repeat = match std::env::var("CARGO_PKG_NAME") {
+            Ok(package) if test != UNNAMED => {
+                format!("{variable} cargo test --package {package} -- --exact {test}")
             }
-            None if self.is_list => {
-                format!("to repeat all cases: cargo xtask torture --only {name}")
-            }
-            seed => {
-                let seed = seed.unwrap_or(self.first);
-                format!("to repeat this case: cargo xtask torture --only {name} --seed {seed}")
-            }
-        }
+            // A thread of the test's own.
+            _ => format!("cargo xtask torture --only {} --seed {number}", self.name),
+        };
+        format!("case {number} failed; to repeat it: {repeat}")
     }
+}
+
+const UNNAMED: &str = "main";
+
+/// The path of the test that runs: its thread has that name.
+fn test() -> String {
+    std::thread::current().name().unwrap_or(UNNAMED).to_owned()
 }
 
 impl<T> Iterator for Battery<T> {
@@ -177,13 +185,13 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok().map(|text| text.parse().expect("a number"))
 }
 
-fn failed_seeds(list: &str, name: &str) -> Vec<u64> {
+fn failed_seeds(list: &str, test: &str) -> Vec<u64> {
     let lines = list.lines().filter(|line| !line.starts_with('#'));
     let mut words = lines.map(str::split_whitespace);
-    let of_name = words
+    let of_test = words
         .by_ref()
-        .filter_map(|mut words| (words.next()? == name).then(|| words.next()?.parse().ok()));
-    of_name.map(|seed| seed.expect("a battery, a seed, what failed")).collect()
+        .filter_map(|mut words| (words.next()? == test).then(|| words.next()?.parse().ok()));
+    of_test.map(|seed| seed.expect("a test, a number, what failed")).collect()
 }
 
 /// Appends `text` to the file that `variable` names, if it names one. One write: tests run in parallel.
@@ -207,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_that_failed_are_found_by_the_name_of_their_battery() {
+    fn seeds_that_failed_are_found_by_the_name_of_their_test() {
         let list = "# why\ntrees 7  lost bytes\nkills 5  torn\ntrees 9  order\n";
         assert_eq!(failed_seeds(list, "trees"), [7, 9]);
         assert_eq!(failed_seeds(list, "tables"), []);
@@ -230,11 +238,14 @@ mod tests {
         let mut battery = Battery::of_list("none", 10, 0..10);
         assert_eq!(battery.by_ref().take(3).last(), Some(2));
         assert_eq!(battery.tried(), 3);
-        assert!(battery.how_to_repeat().starts_with("case 2 failed"));
+        assert!(
+            battery.how_to_repeat().starts_with("case 2 failed; to repeat it: SWATH_TORTURE=1")
+        );
         let mut battery = Battery::new("none", BatterySize { slice: 2, full: 2 });
+        let how = format!("SWATH_SEED={} cargo test --package swath-reference", seed());
         battery.next();
-        assert!(battery.how_to_repeat().ends_with(&format!("--seed {}", seed())));
+        assert!(battery.how_to_repeat().contains(&how));
         assert_eq!(battery.by_ref().count(), 1);
-        assert!(battery.how_to_repeat().ends_with(&format!("--seed {}", seed())));
+        assert!(battery.how_to_repeat().contains(&how));
     }
 }
