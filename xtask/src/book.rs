@@ -56,31 +56,33 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     browser::run(workspace, &site, &["index.html", "guide/reading.html"])
 }
 
-/// Documents the libraries with all their features, for the site, and then the other members. `flags` are
-/// those of rustdoc.
-pub(crate) fn document(workspace: &Workspace, flags: &str) -> Result<()> {
-    let packages: Vec<String> = API.iter().map(|name| name.replace('_', "-")).collect();
-    let mut api = workspace.cargo(&[
-        "doc",
-        "--no-deps",
-        "--quiet",
-        "--lib",
-        "--examples",
-        "--all-features",
-    ]);
-    api.args(packages.iter().flat_map(|it| ["--package", it]));
+/// Documents the libraries with all their features, for the site.
+pub(crate) fn document(workspace: &Workspace) -> Result<()> {
+    let mut api = workspace.cargo(&["doc", "--no-deps", "--quiet", "--lib", "--examples"]);
+    api.arg("--all-features");
+    api.args(packages().iter().flat_map(|it| ["--package", it]));
     // It has no library and no example, so nothing of it is documented. What the libraries depend on
     // gets the features that clippy has compiled.
     api.args(["--package", "swath-benches"]);
-    // Apart from the others, which the search of the site must not find.
+    // Apart from the other members, which the search of the site must not find.
     api.arg("--target-dir").arg(workspace.target().join("book-api"));
     api.env("CARGO_BUILD_BUILD_DIR", workspace.target());
-    process::run(api.env("RUSTDOCFLAGS", flags))?;
-    let words = ["doc", "--no-deps", "--quiet", "--workspace", "--lib", "--bins"];
+    process::run(api.env("RUSTDOCFLAGS", workspace.rustdoc_flags()?))
+}
+
+/// Documents the other members; returns how many libraries and programs they have.
+pub(crate) fn document_others(workspace: &Workspace) -> Result<Option<u64>> {
+    let words = ["doc", "--no-deps", "--workspace", "--lib", "--bins"];
     let mut others = workspace.cargo(&words);
-    others.args(packages.iter().flat_map(|it| ["--exclude", it]));
-    // An example, so that it is compiled with the features that clippy has compiled.
-    process::run(others.args(["--example", "read_file"]).env("RUSTDOCFLAGS", flags))
+    others.args(packages().iter().flat_map(|it| ["--exclude", it]));
+    process::run(others.env("RUSTDOCFLAGS", workspace.rustdoc_flags()?))?;
+    let pages = fs::read_dir(workspace.target().join("doc"))?.flatten();
+    let are_there = pages.filter(|it| it.path().join("index.html").exists());
+    Ok(Some(are_there.count() as u64))
+}
+
+fn packages() -> Vec<String> {
+    API.iter().map(|name| name.replace('_', "-")).collect()
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {

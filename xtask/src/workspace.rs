@@ -98,6 +98,11 @@ impl Workspace {
         process::output(&mut git).ok().map(|text| text.trim().to_owned())
     }
 
+    /// Warnings about links and examples are errors where the compiler's are.
+    pub(crate) fn rustdoc_flags(&self) -> Result<&'static str> {
+        Ok(if self.has_named_compiler()? { "-D warnings" } else { "" })
+    }
+
     /// Whether the compiler is the one that the tree names: with it, warnings are errors.
     pub(crate) fn has_named_compiler(&self) -> Result<bool> {
         let text = self.read("Cargo.toml")?;

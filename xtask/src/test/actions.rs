@@ -19,7 +19,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "tests", lane: Beside, needs: &["build", "prepare"], in_fast: true, action: tests },
     Step { name: "wheel", lane: Cargo, needs: &["build", "prepare"], in_fast: false, action: python::install },
     Step { name: "clippy", lane: Cargo, needs: &["build"], in_fast: true, action: clippy },
-    Step { name: "docs", lane: Cargo, needs: &["build"], in_fast: true, action: docs },
+    Step { name: "docs", lane: Cargo, needs: &["build"], in_fast: true, action: book::document },
     Step { name: "doctests", lane: Cargo, needs: &["build"], in_fast: true, action: doctests },
     Step { name: "xtask", lane: Cargo, needs: &["build"], in_fast: true, action: tests_of_xtask },
     Step { name: "python", lane: Beside, needs: &["wheel"], in_fast: false, action: python::run },
@@ -42,12 +42,6 @@ fn clippy(workspace: &Workspace) -> Result<()> {
     let mut cargo = workspace.cargo(&["clippy", "--quiet"]);
     cargo.args(build::TARGETS).arg("--");
     process::run(cargo.args(if strict { ["-D", "warnings"] } else { ["--cap-lints", "warn"] }))
-}
-
-fn docs(workspace: &Workspace) -> Result<()> {
-    let strict = workspace.has_named_compiler()?;
-    // An example, so that it is compiled with the features that clippy has compiled.
-    book::document(workspace, if strict { "-D warnings" } else { "" })
 }
 
 fn tests(workspace: &Workspace) -> Result<()> {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::workspace::Workspace;
-use crate::{c, miri, process, readme};
+use crate::{book, c, miri, process, readme};
 
 /// What an attack runs.
 pub(super) enum AttackKind {
@@ -66,6 +66,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack { name: "python", kind: AttackKind::PythonRest },
     Attack { name: "valgrind", kind: AttackKind::Once(c::all_under_valgrind) },
     Attack { name: "miri", kind: AttackKind::Once(miri::run) },
+    Attack { name: "reference", kind: AttackKind::Once(book::document_others) },
     Attack { name: "features", kind: AttackKind::Once(features) },
     Attack { name: "release", kind: AttackKind::Once(release) },
 ];
