@@ -15,6 +15,7 @@
 #[path = "../../docs/src/blocks.rs"]
 mod page;
 
+use std::env;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -83,8 +84,7 @@ impl Trial<'_> {
             let built = self.workspace.target().join("debug/swath");
             words = format!("{} --binary '{}'\n", words.trim_end(), built.display());
         }
-        // With it this program would be compiled again, and once more by the next `cargo xtask`.
-        run(self.bash(&words, self.workspace.root()).env_remove("CARGO_INCREMENTAL"))?;
+        run(&mut self.bash(&words, self.workspace.root()))?;
         let bin = self.folder.join("home/.local/bin");
         for block in self.readme.uses(Language::Shell) {
             run(self.bash(&block.text, &self.work()).env("PATH", before_path(&bin)?))?;
@@ -137,6 +137,9 @@ impl Trial<'_> {
         pip.env("PATH", before_path(&bin)?).env("PIP_DISABLE_PIP_VERSION_CHECK", "1");
         if self.builds == Builds::Tests {
             pip.env("MATURIN_PEP517_ARGS", "--profile dev");
+            pip.envs(
+                env::var_os("CARGO_INCREMENTAL").map(|is_kept| ("CARGO_INCREMENTAL", is_kept)),
+            );
         }
         run(pip.env("PIP_QUIET", "1"))?;
         for block in self.readme.uses(Language::Python) {
@@ -185,20 +188,21 @@ impl Trial<'_> {
     fn bash(&self, text: &str, folder: &Path) -> Command {
         let mut bash = self.workspace.command("bash");
         bash.args(["-xeuo", "pipefail", "-c", text]).current_dir(folder);
-        let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+        let home = env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
         for (name, below) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
-            if std::env::var_os(name).is_none() {
+            if env::var_os(name).is_none() {
                 bash.env(name, home.join(below));
             }
         }
-        bash.env("HOME", self.folder.join("home"));
+        // With it this program would be compiled again, and once more by the next `cargo xtask`.
+        bash.env("HOME", self.folder.join("home")).env_remove("CARGO_INCREMENTAL");
         bash
     }
 }
 
 /// PATH with a folder first.
 fn before_path(bin: &Path) -> Result<std::ffi::OsString> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = env::var_os("PATH").unwrap_or_default();
     let all = [bin.to_owned()].into_iter().chain(std::env::split_paths(&path));
     std::env::join_paths(all).context("PATH has an odd folder")
 }
