@@ -41,23 +41,23 @@ pub(crate) enum Coverage {
 /// The words after `test`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wish {
-    pub(crate) extent: Coverage,
+    pub(crate) coverage: Coverage,
     pub(crate) install: Install,
 }
 
 impl Wish {
     /// Understands `--fast`, `--only STEP` and `--no-install`; `None` for anything else.
     pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
-        let mut wish = Wish { extent: Coverage::Whole, install: Install::Allowed };
+        let mut wish = Wish { coverage: Coverage::Whole, install: Install::Allowed };
         let mut words = words.iter();
         while let Some(&word) = words.next() {
             match word {
                 "--no-install" => wish.install = Install::Refused,
-                "--fast" if wish.extent == Coverage::Whole => wish.extent = Coverage::Fast,
-                "--only" if wish.extent == Coverage::Whole => {
+                "--fast" if wish.coverage == Coverage::Whole => wish.coverage = Coverage::Fast,
+                "--only" if wish.coverage == Coverage::Whole => {
                     let name = words.next()?;
                     actions::STEPS.iter().find(|step| step.name == *name)?;
-                    wish.extent = Coverage::Only((*name).to_owned());
+                    wish.coverage = Coverage::Only((*name).to_owned());
                 }
                 _ => return None,
             }
@@ -110,12 +110,12 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     skips::start(workspace)?;
     reports::start(workspace)?;
     let mut left_out = Vec::new();
-    let times = match &wish.extent {
+    let times = match &wish.coverage {
         Coverage::Only(name) => vec![run_alone(workspace, wish, name)?],
-        extent => {
+        coverage => {
             let chosen: Vec<&'static Step> = actions::STEPS
                 .iter()
-                .filter(|step| *extent == Coverage::Whole || step.in_fast)
+                .filter(|step| *coverage == Coverage::Whole || step.in_fast)
                 .collect();
             let gone =
                 actions::STEPS.iter().filter(|it| chosen.iter().all(|c| c.name != it.name));
@@ -177,7 +177,7 @@ fn command(workspace: &Workspace, wish: &Wish, step: &Step) -> Result<Command> {
     if wish.install == Install::Refused {
         command.env(prepare::NO_INSTALL, "1");
     }
-    if wish.extent == Coverage::Fast {
+    if wish.coverage == Coverage::Fast {
         command.env(prepare::FAST, "1");
     }
     Ok(command)
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn words_are_understood_and_steps_are_known_by_name() {
         let wish = Wish::parse(&["--only", "c", "--no-install"]).expect("both mean something");
-        assert_eq!(wish.extent, Coverage::Only(String::from("c")));
+        assert_eq!(wish.coverage, Coverage::Only(String::from("c")));
         assert_eq!(wish.install, Install::Refused);
         for words in [&["--only"][..], &["--only", "d"], &["--fast", "--only", "c"], &["now"]] {
             assert_eq!(Wish::parse(words), None, "{words:?}");

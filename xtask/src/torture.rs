@@ -143,14 +143,14 @@ fn one(
         println!("{}: FAILED: {error:#}", attack.name);
     }
     let noted = record::cases_of(&fs::read_to_string(&notes)?)?;
-    let (cases, verdict) = match outcome {
+    let (cases, outcome) = match outcome {
         Ok(None) => (0, AttackOutcome::Skipped),
         // A battery that left no line tried nothing.
         Ok(Some(counted)) if counted + noted > 0 => (counted + noted, AttackOutcome::Passed),
         Ok(_) | Err(_) => (noted, AttackOutcome::Failed),
     };
     let seconds = start.elapsed().as_secs_f64();
-    Ok(AttackResult { name: attack.name, seed, cases, seconds, verdict })
+    Ok(AttackResult { name: attack.name, seed, cases, seconds, outcome })
 }
 
 fn variables(seed: u64, left: Option<Duration>) -> Result<Vec<(&'static str, String)>> {

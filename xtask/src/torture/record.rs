@@ -40,7 +40,7 @@ pub(super) struct AttackResult {
     pub(super) seed: u64,
     pub(super) cases: u64,
     pub(super) seconds: f64,
-    pub(super) verdict: AttackOutcome,
+    pub(super) outcome: AttackOutcome,
 }
 
 /// What ran, where, and what had ever been seen.
@@ -80,7 +80,7 @@ impl TortureRecord {
     }
 
     pub(super) fn failed(&self) -> Vec<String> {
-        let failed = self.results.iter().filter(|it| it.verdict == AttackOutcome::Failed);
+        let failed = self.results.iter().filter(|it| it.outcome == AttackOutcome::Failed);
         failed.map(|it| format!("{} (seed {})", it.name, it.seed)).collect()
     }
 
@@ -102,7 +102,7 @@ impl TortureRecord {
             .iter()
             .map(|it| {
                 json!({ "name": it.name, "seed": it.seed, "cases": it.cases,
-                        "seconds": it.seconds.round(), "outcome": it.verdict.to_string() })
+                        "seconds": it.seconds.round(), "outcome": it.outcome.to_string() })
             })
             .collect();
         let ended = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
@@ -123,8 +123,8 @@ impl fmt::Display for TortureRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "commit {}, {:.0} minutes", self.commit, self.minutes)?;
         writeln!(f, "attack       seed              cases   seconds")?;
-        for AttackResult { name, seed, cases, seconds, verdict } in &self.results {
-            writeln!(f, "{name:12} {seed:12} {cases:10} {seconds:9.0} {verdict}")?;
+        for AttackResult { name, seed, cases, seconds, outcome } in &self.results {
+            writeln!(f, "{name:12} {seed:12} {cases:10} {seconds:9.0} {outcome}")?;
         }
         let cases: u64 = self.results.iter().map(|it| it.cases).sum();
         write!(f, "{cases} cases, {} failures", self.failed().len())

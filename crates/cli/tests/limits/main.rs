@@ -69,7 +69,8 @@ fn descriptors_are_few() {
 fn memory_is_small() {
     let Some(group) = limit::Group::of_memory(64 << 20) else { return };
     let stage = Stage::make();
-    let large: Vec<_> = cases(commands::LARGE).collect();
+    let mut battery = cases(commands::LARGE);
+    let large: Vec<_> = battery.by_ref().collect();
     stage.make_large(&large);
     for case in cases(CASES).chain(large) {
         stage.checked(case, &Limit::Group(&group));

@@ -13,8 +13,8 @@ use crate::records::inputs::{
 const SIZES: [u64; 6] = [65, 100, 127, 1000, 4096, 1 << 20];
 
 fn every_size(cuts: &[Cut], (d, q): (u8, u8)) {
-    let some = Battery::of_list("combinations", 24, (1..=64).chain(SIZES));
-    let sizes: Vec<_> = some.collect();
+    let mut battery = Battery::of_list("combinations", 24, (1..=64).chain(SIZES));
+    let sizes: Vec<_> = battery.by_ref().collect();
     for bytes in adversarial(d, q) {
         let file = file(&bytes);
         for &cut in cuts {
