@@ -24,7 +24,7 @@ use crate::process;
 use crate::skips;
 use crate::workspace::Workspace;
 
-/// Crates whose reference is part of the site, each after those that it links to.
+/// Crates whose reference is part of the site.
 const API: &[&str] = &["swath", "swath_formats", "swath_profile"];
 
 /// Builds the site and checks it.
@@ -64,8 +64,13 @@ pub(crate) fn document(workspace: &Workspace) -> Result<()> {
     // It has no library and no example, so nothing of it is documented. What the libraries depend on
     // gets the features that clippy has compiled.
     api.args(["--package", "swath-benches"]);
-    // Apart from the other members, which the search of the site must not find.
-    api.arg("--target-dir").arg(workspace.target().join("book-api"));
+    // Apart from the other members, which the search of the site must not find. All are documented
+    // at once, and a crate links to those alone that have a folder by then.
+    let folder = workspace.target().join("book-api");
+    for name in API {
+        fs::create_dir_all(folder.join("doc").join(name))?;
+    }
+    api.arg("--target-dir").arg(folder);
     api.env("CARGO_BUILD_BUILD_DIR", workspace.target());
     process::run(api.env("RUSTDOCFLAGS", workspace.rustdoc_flags()?))
 }
