@@ -68,6 +68,8 @@ pub(super) struct Rows {
 /// Bytes of text whose fields are found before the first of them is parsed, so that the text stays
 /// in the cache of the core.
 const PIECE: usize = 128 << 10;
+/// Bytes that are searched after a comment misled the search.
+const WINDOW: usize = 256;
 /// The most fields of them that are found byte by byte.
 const FIELDS: usize = 64 << 10;
 
@@ -113,12 +115,12 @@ impl Rows {
             self.members.begin(keys);
             return self.add_objects(text, at, end);
         }
-        let mut at = at;
+        let (mut at, mut window) = (at, PIECE);
         while at < end && self.ends.len() < FIELDS {
             at = match shape.dialect.between {
                 Between::Blanks | Between::Fixed => self.add(text, at, shape)?,
                 Between::Byte(_) | Between::Nothing | Between::Json => {
-                    self.add_many(text, at, end, shape)?
+                    self.add_many(text, at, end, &mut window, shape)?
                 }
             };
         }
@@ -175,18 +177,23 @@ impl Rows {
         text: &[u8],
         at: usize,
         end: usize,
+        window: &mut usize,
         shape: &Shape,
     ) -> Result<usize, Fault> {
         let mut cuts = std::mem::take(&mut self.cuts);
-        let searched = cuts.find(text, at, end, shape.marks());
+        let until = end.min(at.saturating_add(*window));
+        let searched = cuts.find(text, at, until, shape.marks());
         let found = self.take(text, at, &mut cuts, searched.has_returns, shape);
         self.cuts = cuts;
-        let next = found?;
+        let (next, is_misled) = found?;
+        // What one search finds in vain is no more than the next one uses.
+        *window = if is_misled { WINDOW } else { window.saturating_mul(2) };
         // A record that is longer than what was searched, or that the search does not pass.
         if next == at || searched.is_stopped { self.add(text, next, shape) } else { Ok(next) }
     }
 
-    /// Takes the records that were found, and returns where the one after them begins.
+    /// Takes the records that were found, and returns where the one after them begins, and whether the search
+    /// was misled: it looks for quotes and escapes in comments too.
     fn take(
         &mut self,
         text: &[u8],
@@ -194,7 +201,7 @@ impl Rows {
         cuts: &mut Cuts,
         has_returns: bool,
         shape: &Shape,
-    ) -> Result<usize, Fault> {
+    ) -> Result<(usize, bool), Fault> {
         let columns = shape.columns;
         let (mut start, mut first) = (at, 0);
         let newlines = cuts.newlines.as_slice();
@@ -230,14 +237,17 @@ impl Rows {
             } else {
                 self.add(text, start, shape)?
             };
+            if next <= newline as usize {
+                return Ok((next, true));
+            }
             first += ends.iter().take_while(|&&end| (end as usize) < next).count();
             line += newlines[line..].iter().take_while(|&&end| (end as usize) < next).count();
             start = next;
             if self.ends.len() >= FIELDS && !is_row {
-                return Ok(start);
+                break;
             }
         }
-        Ok(start)
+        Ok((start, false))
     }
 
     /// Adds the record that begins at `at`, and returns where the next one begins.

@@ -69,6 +69,25 @@ fn escapes_comments_and_other_marks_are_those_of_the_options() {
 }
 
 #[test]
+fn quotes_and_escapes_in_comments_mean_nothing() {
+    let options = BatchOptions::new().with_comment(Some(b'#')).with_escape(Some(b'\\'));
+    for comment in
+        ["# c,\"d", "#\"", "#,\"\"\"", "# a\\", "#\"a\"\n#,\"", "#,\"\n#,\"", "#,\"a\n#b\",\\"]
+    {
+        for rows in ["3,4\n5\",6\n", "3,4\n\"5\",6\n", "3,4\n5,\"6\"\n", "3,4\r\n5\",6\r\n"] {
+            let text = format!("a,b\n1,2\n{comment}\n{rows}7,8\n").repeat(3);
+            let plain = format!("a,b\n1,2\n{rows}7,8\n").repeat(3);
+            let wanted = read(&plain, &options).expect("it has no comment");
+            check(
+                &text,
+                &options,
+                &table(&wanted).iter().map(String::as_str).collect::<Vec<_>>(),
+            );
+        }
+    }
+}
+
+#[test]
 fn ragged_records_are_what_the_options_say() {
     let text = "a,b,c\n1,2,3\n4\n5,6,7,8\n9,10,\n";
     refused(text, &BatchOptions::new(), "on line 3 at byte 12: 1 field where 3 are expected");
