@@ -8,6 +8,8 @@ use swath::machine::memory_at_hand;
 use super::options::BatchOptions;
 use crate::share::workers;
 
+/// Workers that read from a device, if the machine has no more cores.
+const IN_FLIGHT: usize = 16;
 /// Blocks that each worker parses in the first round of a stream.
 const BLOCKS: u64 = 4;
 /// A round has at most this many times as many bytes of text as the first.
@@ -32,14 +34,25 @@ const LITTLE: u64 = 16 << 20;
 /// Returns how to read a text of `len` bytes with this many workers or fewer: each has a block in
 /// memory.
 pub(super) fn fitted(options: &BatchOptions, len: u64) -> ReadOptions {
+    fitted_to(options, len, memory_at_hand)
+}
+
+fn fitted_to(
+    options: &BatchOptions,
+    len: u64,
+    at_hand: fn() -> io::Result<u64>,
+) -> ReadOptions {
     // The number of cores takes longer to find out than a short text to parse.
     if len.saturating_mul(PARSING) <= LITTLE {
         return options.read.clone();
     }
-    let wanted = workers(options.read.workers());
+    let given = options.read.workers();
+    let cores = workers(given);
+    // If none are given, as many read from a device as it has requests in flight.
+    let wanted = if given == 0 { cores.max(IN_FLIGHT) } else { given };
     let fit = Fit { wanted: wanted as u64, times: PARSING, len };
-    match usize::try_from(fit.blocks(options, memory_at_hand)) {
-        Ok(most) if most < wanted => options.read.clone().with_workers(most),
+    match usize::try_from(fit.blocks(options, at_hand)) {
+        Ok(most) if most < wanted => options.read.clone().with_workers(most.min(cores)),
         _ => options.read.clone(),
     }
 }
@@ -154,6 +167,19 @@ mod tests {
         let mut long = RoundSize::within(u64::MAX, 1, 1);
         long.learn(u64::MAX, 1);
         assert_eq!(long.next, u64::MAX);
+    }
+
+    #[test]
+    fn workers_have_memory_for_a_block_each_also_those_that_wait_for_a_device() {
+        let workers = |given, at_hand: fn() -> io::Result<u64>| {
+            let read = ReadOptions::new().with_workers(given);
+            fitted_to(&BatchOptions::new().with_read(read), 1 << 30, at_hand).workers()
+        };
+        assert_eq!(workers(0, || Ok(30 << 20)), 1);
+        let cores = super::workers(0);
+        assert_eq!(workers(0, || Ok(360 << 20)), cores.min(15));
+        assert_eq!(workers(0, || Ok(1 << 40)), 0);
+        assert_eq!([3, 2].map(|given| workers(given, || Ok(50 << 20))), [2, 2]);
     }
 
     #[test]
