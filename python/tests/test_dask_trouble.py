@@ -233,7 +233,7 @@ def prepare(phase: str, mark: Path) -> None:
 PHASES = ["reading", "segment", "done", "place", "commit", "committed"]
 
 
-@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize("phase", battery.some(PHASES, part=2))
 def test_a_worker_is_killed(client: Any, source: Path, tmp_path: Path, phase: str) -> None:
     out, mark = tmp_path / "out", tmp_path / "in.mark"
     out.write_bytes(b"old")
@@ -358,7 +358,10 @@ class Dying:
             plan.abort()
 
 
-@pytest.mark.parametrize("phase", ["planned", "complete", "place", "commit", "committed", "removed"])
+CLIENT_PHASES = ["planned", "complete", "place", "commit", "committed", "removed"]
+
+
+@pytest.mark.parametrize("phase", battery.some(CLIENT_PHASES, part=2))
 def test_the_client_is_killed(client: Any, source: Path, tmp_path: Path, phase: str) -> None:
     out = tmp_path / "out"
     out.write_bytes(b"old")
@@ -369,7 +372,7 @@ def test_the_client_is_killed(client: Any, source: Path, tmp_path: Path, phase: 
     assert names(tmp_path) == ["out"]
 
 
-@pytest.mark.parametrize("phase", ["reading", "segment", "done"])
+@pytest.mark.parametrize("phase", battery.some(["reading", "segment", "done"], part=1))
 def test_the_client_is_killed_while_workers_work(
     client: Any, source: Path, tmp_path: Path, phase: str
 ) -> None:
@@ -411,7 +414,7 @@ def round_of_worker(dice: random.Random, client: Any, source: Path, out: Path) -
 
 @pytest.mark.killed_workers
 def test_random_moments(client: Any, source: Path, tmp_path: Path) -> None:
-    for number in battery.seeds("killed-workers", part=4, full=40):
+    for number in battery.seeds("killed-workers", part=2, full=40):
         dice = random.Random(number)
         out = tmp_path / f"{number}" / "out"
         out.parent.mkdir()

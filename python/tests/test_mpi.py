@@ -46,7 +46,7 @@ def run(ranks: int, *words: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("ranks", battery.some([1, 2, 3, 4], part=2))
+@pytest.mark.parametrize("ranks", battery.some([1, 2, 3, 4], part=1))
 def test_ranks_have_together_what_one_process_has(ranks: int, tmp_path: Path) -> None:
     if shutil.which("swath") is None:
         pytest.skip("no command `swath`")
@@ -92,7 +92,7 @@ def check_left(folder: Path) -> None:
 
 @pytest.mark.killed_ranks
 def test_a_killed_rank_leaves_the_old_output_or_the_complete_one(tmp_path: Path) -> None:
-    for seed in battery.seeds("killed-ranks", part=3, full=30):
+    for seed in battery.seeds("killed-ranks", part=2, full=30):
         folder = tmp_path / str(seed)
         folder.mkdir()
         moment = random.Random(seed).uniform(0, 0.4)

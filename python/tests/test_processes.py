@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+import battery
 import swath
 
 
@@ -134,7 +135,7 @@ def test_children_are_forked_while_callbacks_run(make):
     for thread in threads:
         thread.start()
     try:
-        for _ in range(100):
+        for _ in range(battery.count(part=25, full=100)):
             child = os.fork()
             if child == 0:
                 signal.alarm(20)

@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 
+import battery
 import swath
 
 Extents = list[tuple[int, int]]
 
 # How often each kind of file is cut.
-CUTTINGS = 200
+CUTTINGS = battery.count(part=50, full=200)
 
 
 def cuttings(size: int, seed: int) -> Iterator[Extents]:

@@ -4,6 +4,7 @@
 
 use swath::ReadOptions;
 use swath_formats::table::TableOptions;
+use swath_reference::battery::Battery;
 
 /// Peak memory of this process in MiB.
 fn peak() -> u64 {
@@ -40,7 +41,7 @@ fn the_peak_is_the_table_and_a_little() {
         std::io::Write::write_all(&mut file, lines.as_bytes()).expect("room");
     }
     drop((lines, file));
-    for workers in [1, 2, 8] {
+    for workers in Battery::of_list("combinations", 1, [1, 2, 8]) {
         let read = ReadOptions::new().with_workers(workers);
         let options = TableOptions::new().with_read(read);
         let before = peak();

@@ -66,7 +66,7 @@ fn permissive_files_are_read_right_unless_the_reader_is_strict() {
 #[test]
 fn invalid_files_are_refused_with_line_byte_and_text() {
     let mut wrong = Vec::new();
-    let mut battery = Battery::of_list("combinations", 20, (1..64).chain([1 << 20]));
+    let mut battery = Battery::of_list("combinations", 12, (1..64).chain([1 << 20]));
     let block_sizes: Vec<_> = battery.by_ref().collect();
     let folder = tempfile::tempdir().expect("a folder");
     for vector in vectors(Verdict::Invalid) {

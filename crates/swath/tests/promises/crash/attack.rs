@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use swath::sink::Fs;
+use swath_reference::battery::Battery;
 
 use super::disk::{Call, Fault};
 use super::simulated::{Abilities, SimulatedFs};
@@ -311,7 +312,7 @@ pub(crate) fn crash_everywhere(
     for crash in 0..count {
         disks += Attempt::new(subject, abilities, &[(crash, Fault::Crash)]).check_killed()?;
     }
-    for error in 0..count {
+    for error in Battery::of_list("power-cuts", count.div_ceil(4), 0..count) {
         // The clean-up makes few calls; writers that continue in spite of the error were checked
         // above.
         for crash in error + 1..error + 8 {
