@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! docs/, what its pages link to → stage → target/book-src → Sphinx    → target/book
-//!                                            cargo doc → target/book/api
+//!                                            rustdoc   → target/book/api
 //! every link and anchor of the result → check         two pages → a browser
 //! ```
 //!
@@ -15,17 +15,22 @@ mod shown;
 mod stage;
 mod verbs;
 
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::process;
-use crate::skips;
 use crate::workspace::Workspace;
+use crate::{build, process, skips};
 
-/// Crates whose reference is part of the site.
+/// Crates whose reference is part of the site, in the order of Cargo: each after those that it links to.
 const API: &[&str] = &["swath", "swath_formats", "swath_profile"];
+
+/// Names the folder for their reference.
+pub(crate) const API_FOLDER: &str = "SWATH_BOOK_API";
 
 /// Builds the site and checks it.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
@@ -44,7 +49,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     sphinx.args(["-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]);
     sphinx.arg("--doctree-dir").arg(source.join("trees"));
     process::run(sphinx.arg(source.join("pages")).arg(&site))?;
-    copy_folder(&workspace.target().join("book-api/doc"), &site.join("api"))?;
+    copy_folder(&workspace.target().join("book-api"), &site.join("api"))?;
     let crates = API.iter().map(|name| (*name, format!("{name}/index.html")));
     fs::write(site.join("api/index.html"), shown::folder("The Rust reference", crates))?;
     let mut broken = check::run(&site)?;
@@ -56,38 +61,50 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     browser::run(workspace, &site, &["index.html", "guide/reading.html"])
 }
 
-/// Documents the libraries with all their features, for the site.
+/// Runs the examples of all libraries; those of the site are documented on the way, by [`rustdoc`].
 pub(crate) fn document(workspace: &Workspace) -> Result<()> {
-    let mut api = workspace.cargo(&["doc", "--no-deps", "--quiet", "--lib", "--examples"]);
-    api.arg("--all-features");
-    api.args(packages().iter().flat_map(|it| ["--package", it]));
-    // It has no library and no example, so nothing of it is documented. What the libraries depend on
-    // gets the features that clippy has compiled.
-    api.args(["--package", "swath-benches"]);
-    // Apart from the other members, which the search of the site must not find. All are documented
-    // at once, and a crate links to those alone that have a folder by then.
     let folder = workspace.target().join("book-api");
-    for name in API {
-        fs::create_dir_all(folder.join("doc").join(name))?;
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
     }
-    api.arg("--target-dir").arg(folder);
-    api.env("CARGO_BUILD_BUILD_DIR", workspace.target());
-    process::run(api.env("RUSTDOCFLAGS", workspace.rustdoc_flags()?))
+    let mut cargo = workspace.cargo(&["test", "--quiet", "--workspace", "--doc"]);
+    cargo.args(build::NOT_BUILT).env("RUSTDOC", env::current_exe()?).env(API_FOLDER, folder);
+    process::run(cargo.env("RUSTDOCFLAGS", workspace.rustdoc_flags()?))
+}
+
+/// Stands in for rustdoc where Cargo runs the examples of a library. With the same words it first documents
+/// what is part of the site: with words of its own, Cargo would compile all that it depends on once more.
+pub(crate) fn rustdoc(folder: &OsStr) -> Result<()> {
+    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    let is_name = |pair: &[OsString]| {
+        pair[0] == "--crate-name" && API.iter().any(|name| pair[1] == *name)
+    };
+    if words.windows(2).any(is_name) {
+        let mut document = Command::new("rustdoc");
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match word.to_str() {
+                Some("--test") => {}
+                Some("--test-run-directory" | "--test-args") => drop(words.next()),
+                _ => drop(document.arg(word)),
+            }
+        }
+        document.args(["--crate-version", env!("CARGO_PKG_VERSION"), "--out-dir"]);
+        process::run(document.arg(folder))?;
+    }
+    process::run(Command::new("rustdoc").args(words))
 }
 
 /// Documents the other members; returns how many libraries and programs they have.
 pub(crate) fn document_others(workspace: &Workspace) -> Result<Option<u64>> {
     let words = ["doc", "--no-deps", "--workspace", "--lib", "--bins"];
     let mut others = workspace.cargo(&words);
-    others.args(packages().iter().flat_map(|it| ["--exclude", it]));
+    others
+        .args(API.iter().flat_map(|name| [String::from("--exclude"), name.replace('_', "-")]));
     process::run(others.env("RUSTDOCFLAGS", workspace.rustdoc_flags()?))?;
     let pages = fs::read_dir(workspace.target().join("doc"))?.flatten();
     let are_there = pages.filter(|it| it.path().join("index.html").exists());
     Ok(Some(are_there.count() as u64))
-}
-
-fn packages() -> Vec<String> {
-    API.iter().map(|name| name.replace('_', "-")).collect()
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {

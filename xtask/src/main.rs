@@ -134,6 +134,7 @@ enum Task {
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match parse(&words) {
+        _ if let Some(folder) = std::env::var_os(book::API_FOLDER) => book::rustdoc(&folder),
         Task::Usage => {
             print!("{}", usage());
             Ok(())
@@ -143,12 +144,13 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
         Task::Test(wish) => Workspace::find().and_then(|it| test::run(&it, &wish)),
-        Task::Step(name) => Workspace::find().and_then(|it| test::run_step(&it, &name)),
-        Task::Torture(wish) => Workspace::find().and_then(|it| torture::run(&it, &wish)),
+        Task::Step(name) => linted().and_then(|it| test::run_step(&it, &name)),
+        Task::Torture(wish) => linted().and_then(|it| torture::run(&it, &wish)),
         Task::Tidy => Workspace::find().and_then(|it| tidy::run(&it)),
         Task::Lines(root) => Workspace::find().and_then(|it| tidy::lines(&it, root.as_deref())),
         Task::Blocks => Workspace::find().and_then(|it| test::blocks(&it)),
         Task::Book => Workspace::find().and_then(|it| book::run(&it)),
+        Task::Readme(readme::Builds::Tests) => linted().and_then(|it| readme::run_step(&it)),
         Task::Readme(builds) => Workspace::find().and_then(|it| readme::check(&it, builds)),
         Task::C => Workspace::find().and_then(|it| c::check(&it)),
         Task::Header => Workspace::find().and_then(|it| header::write(&it)),
@@ -167,6 +169,10 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn linted() -> anyhow::Result<Workspace> {
+    Workspace::find()?.linted()
 }
 
 /// The usage, with the names of steps and attacks.

@@ -1,5 +1,4 @@
-//! The Python package: built by `pip install ./python` as a user would, but with the assertions of
-//! a debug build, and then tested.
+//! The Python package: installed as README says, but with the assertions of a debug build, and then tested.
 
 use std::env;
 use std::process::Command;
@@ -7,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
-use crate::{process, reports, skips};
+use crate::{process, readme, reports, skips};
 
 /// Runs the tests of the package that is installed, a slice of those that kill processes, and the examples.
 pub(crate) fn run(workspace: &Workspace) -> Result<()> {
@@ -66,13 +65,7 @@ pub(crate) fn install(workspace: &Workspace) -> Result<()> {
     if !workspace.venv_stamp().exists() {
         return skips::note(workspace, "python-package", "there is no Python to build it for");
     }
-    let mut pip = python(workspace)?;
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
-    // Overflows and broken promises inside should show, and the release build takes minutes.
-    pip.env("MATURIN_PEP517_ARGS", "--profile dev");
-    // The requirements contain what builds it, so nothing else is fetched.
-    pip.args(["--no-build-isolation", "--no-deps", "--force-reinstall", "./python"]);
-    process::run(&mut pip)
+    readme::install_package(workspace)
 }
 
 /// The private Python, with its own tools first in the path.

@@ -3,11 +3,11 @@
 //! ```text
 //! command   cargo xtask install, in a home of its own   README's `sh` blocks run with it
 //! Rust      README's dependency lines                   README's `rust` block is its `main`
-//! Python    pip install, in a new environment           README's `python` blocks
+//! Python    pip install                                 README's `python` blocks
 //! C         cargo xtask install-c, into a prefix        README's `c` block, compiled by README's line
 //! ```
 //!
-//! In a push the command, the C library and the wheel are those of the tests, with the assertions of a debug
+//! In a push the command, the C library and the package are those of the tests, with the assertions of a debug
 //! build; of Rust, Cargo resolves the lines, and the program is a test of `swath-docs`. With `--release` all of
 //! it is what a user gets, as `torture` tries it.
 
@@ -51,15 +51,20 @@ pub(crate) fn run_step(workspace: &Workspace) -> Result<()> {
     check(workspace, Builds::Tests)
 }
 
+/// Installs the package as README says, into the private Python, with the assertions of a debug build.
+pub(crate) fn install_package(workspace: &Workspace) -> Result<()> {
+    let trial = Trial::new(workspace, Builds::Tests)?;
+    fs::create_dir_all(trial.home())?;
+    run(trial.pip(&workspace.venv())?.env("MATURIN_PEP517_ARGS", "--profile dev"))
+}
+
 /// Tries all four.
 pub(crate) fn check(workspace: &Workspace, builds: Builds) -> Result<()> {
-    let readme = Readme::parse(&workspace.read("README.md")?)?;
-    let folder = workspace.target().join("install");
-    if folder.exists() {
-        fs::remove_dir_all(&folder)?;
+    let trial = Trial::new(workspace, builds)?;
+    if trial.folder.exists() {
+        fs::remove_dir_all(&trial.folder)?;
     }
-    fs::create_dir_all(folder.join("home"))?;
-    let trial = Trial { workspace, builds, readme, folder };
+    fs::create_dir_all(trial.home())?;
     trial.inputs()?;
     trial.command()?;
     trial.rust()?;
@@ -67,7 +72,12 @@ pub(crate) fn check(workspace: &Workspace, builds: Builds) -> Result<()> {
     trial.c()
 }
 
-impl Trial<'_> {
+impl<'w> Trial<'w> {
+    fn new(workspace: &'w Workspace, builds: Builds) -> Result<Trial<'w>> {
+        let readme = Readme::parse(&workspace.read("README.md")?)?;
+        Ok(Trial { workspace, builds, readme, folder: workspace.target().join("install") })
+    }
+
     /// The files that README's programs read.
     fn inputs(&self) -> Result<()> {
         let work = self.work();
@@ -85,7 +95,7 @@ impl Trial<'_> {
             words = format!("{} --binary '{}'\n", words.trim_end(), built.display());
         }
         run(&mut self.bash(&words, self.workspace.root()))?;
-        let bin = self.folder.join("home/.local/bin");
+        let bin = self.home().join(".local/bin");
         for block in self.readme.uses(Language::Shell) {
             run(self.bash(&block.text, &self.work()).env("PATH", before_path(&bin)?))?;
         }
@@ -129,24 +139,29 @@ impl Trial<'_> {
             let why = "there is no Python to install it into";
             return skips::note(self.workspace, "python-package", why);
         }
-        let venv = self.folder.join("venv");
-        let mut make = self.workspace.command(self.workspace.venv_python());
-        run(make.args(["-m", "venv"]).arg(&venv))?;
-        let bin = venv.join("bin");
-        let mut pip = self.bash(self.readme.installs("pip install")?, self.workspace.root());
-        pip.env("PATH", before_path(&bin)?).env("PIP_DISABLE_PIP_VERSION_CHECK", "1");
-        if self.builds == Builds::Tests {
-            pip.env("MATURIN_PEP517_ARGS", "--profile dev");
-            pip.envs(
-                env::var_os("CARGO_INCREMENTAL").map(|is_kept| ("CARGO_INCREMENTAL", is_kept)),
-            );
+        let venv = match self.builds {
+            // The step `wheel` has installed it.
+            Builds::Tests => self.workspace.venv(),
+            Builds::Release => self.folder.join("venv"),
+        };
+        if self.builds == Builds::Release {
+            let mut make = self.workspace.command(self.workspace.venv_python());
+            run(make.args(["-m", "venv"]).arg(&venv))?;
+            run(&mut self.pip(&venv)?)?;
         }
-        run(pip.env("PIP_QUIET", "1"))?;
         for block in self.readme.uses(Language::Python) {
-            let mut python = self.workspace.command(bin.join("python"));
+            let mut python = self.workspace.command(venv.join("bin/python"));
             run(python.args(["-c", &block.text]).current_dir(self.work()))?;
         }
         self.leaves("out.txt")
+    }
+
+    /// README's command that installs the package, for one environment.
+    fn pip(&self, venv: &Path) -> Result<Command> {
+        let mut pip = self.bash(self.readme.installs("pip install")?, self.workspace.root());
+        pip.env("PATH", before_path(&venv.join("bin"))?);
+        pip.env("PIP_DISABLE_PIP_VERSION_CHECK", "1").env("PIP_QUIET", "1");
+        Ok(pip)
     }
 
     fn c(&self) -> Result<()> {
@@ -174,6 +189,10 @@ impl Trial<'_> {
         self.leaves("a.out")
     }
 
+    fn home(&self) -> PathBuf {
+        self.folder.join("home")
+    }
+
     fn work(&self) -> PathBuf {
         self.folder.join("work")
     }
@@ -194,8 +213,11 @@ impl Trial<'_> {
                 bash.env(name, home.join(below));
             }
         }
-        // With it this program would be compiled again, and once more by the next `cargo xtask`.
-        bash.env("HOME", self.folder.join("home")).env_remove("CARGO_INCREMENTAL");
+        if self.builds == Builds::Release {
+            // With it this program would be compiled again, and once more by the next `cargo xtask`.
+            bash.env_remove("CARGO_INCREMENTAL");
+        }
+        bash.env("HOME", self.home());
         bash
     }
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask test`: the one check that CI runs.
 //!
 //! ```text
-//! Cargo's turn    build → clippy → doctests → docs → wheel
-//! beside it       prepare → format → tidy → deny → tests → examples → demo → c → blocks → book → python → readme
+//! Cargo's turn    build (with clippy) → wheel → docs → xtask → readme
+//! beside it       prepare → format → tidy → deny → tests → python → c → blocks → book → examples → demo
 //! ```
 //!
 //! Three steps run at a time, each as a process of its own whose output goes to `target/steps`: one that

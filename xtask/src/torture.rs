@@ -137,7 +137,7 @@ fn one(
             let words = ["-m", "not killed_workers and not killed_ranks"];
             python::run_tests(workspace, &words, variables(seed, left)?).map(Some)
         }
-        AttackKind::Once(action) => action(workspace),
+        AttackKind::Once(action) => action(&workspace.plain()),
     };
     if let Err(error) = &outcome {
         println!("{}: FAILED: {error:#}", attack.name);

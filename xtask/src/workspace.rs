@@ -27,6 +27,8 @@ pub(crate) struct Workspace {
     target: PathBuf,
     /// From the commit, so that each commit tries other cases; without git it is fixed.
     seed: u64,
+    /// Flags for clippy, if it compiles.
+    lints: Option<&'static str>,
 }
 
 impl Workspace {
@@ -42,12 +44,27 @@ impl Workspace {
         };
         std::fs::create_dir_all(&target)
             .with_context(|| format!("cannot create {}", target.display()))?;
-        let mut workspace = Workspace { root: root.to_owned(), target, seed: 0 };
+        let mut workspace = Workspace { root: root.to_owned(), target, seed: 0, lints: None };
         let commit = workspace.commit();
         // Small enough to be typed.
         let digits = commit.as_deref().and_then(|it| it.get(..7));
         workspace.seed = digits.and_then(|it| u64::from_str_radix(it, 16).ok()).unwrap_or(0);
         Ok(workspace)
+    }
+
+    /// The same, where whatever Cargo compiles of this repository is linted by clippy on the way: its checks
+    /// alone would parse and type all of it once more, and all that it depends on. With the compiler that the
+    /// tree names, warnings are errors; a newer one may know lints that are not worth a failure on the day that
+    /// it comes out.
+    pub(crate) fn linted(mut self) -> Result<Workspace> {
+        let is_strict = self.has_named_compiler()?;
+        self.lints = Some(if is_strict { "-Dwarnings" } else { "--cap-lints=warn" });
+        Ok(self)
+    }
+
+    /// The same, where Cargo compiles as for a user.
+    pub(crate) fn plain(&self) -> Workspace {
+        Workspace { lints: None, ..self.clone() }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -136,6 +153,9 @@ impl Workspace {
         let mut command = Command::new(program.into());
         command.current_dir(&self.root).stdin(Stdio::null());
         command.env(SKIPS_VARIABLE, self.skips()).env(BATTERIES_VARIABLE, self.batteries());
+        if let Some(lints) = self.lints {
+            command.env("RUSTC_WORKSPACE_WRAPPER", "clippy-driver").env("CLIPPY_ARGS", lints);
+        }
         if std::env::var_os(SEED_VARIABLE).is_none() {
             command.env(SEED_VARIABLE, self.seed.to_string());
         }

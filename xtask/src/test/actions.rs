@@ -18,9 +18,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "deny", lane: Beside, needs: &["prepare"], in_fast: true, action: deny::run },
     Step { name: "tests", lane: Beside, needs: &["build", "prepare"], in_fast: true, action: tests },
     Step { name: "wheel", lane: Cargo, needs: &["build", "prepare"], in_fast: false, action: python::install },
-    Step { name: "clippy", lane: Cargo, needs: &["build"], in_fast: true, action: clippy },
     Step { name: "docs", lane: Cargo, needs: &["build"], in_fast: true, action: book::document },
-    Step { name: "doctests", lane: Cargo, needs: &["build"], in_fast: true, action: doctests },
     Step { name: "xtask", lane: Cargo, needs: &["build"], in_fast: true, action: tests_of_xtask },
     Step { name: "python", lane: Beside, needs: &["wheel"], in_fast: false, action: python::run },
     Step { name: "c", lane: Beside, needs: &["build", "prepare"], in_fast: false, action: c::check },
@@ -28,20 +26,11 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "book", lane: Beside, needs: &["docs", "prepare"], in_fast: false, action: book::run },
     Step { name: "examples", lane: Beside, needs: &["build"], in_fast: true, action: examples },
     Step { name: "demo", lane: Beside, needs: &["build"], in_fast: true, action: demo },
-    Step { name: "readme", lane: Cargo, needs: &["wheel", "c"], in_fast: false, action: readme::run_step },
+    Step { name: "readme", lane: Cargo, needs: &["xtask", "python", "c"], in_fast: false, action: readme::run_step },
 ];
 
 fn format(workspace: &Workspace) -> Result<()> {
     process::run(&mut workspace.cargo(&["fmt", "--all", "--check"]))
-}
-
-/// Warnings are errors with the compiler that the tree names; a newer one may know lints that are not
-/// worth a failure on the day that it comes out.
-fn clippy(workspace: &Workspace) -> Result<()> {
-    let strict = workspace.has_named_compiler()?;
-    let mut cargo = workspace.cargo(&["clippy", "--quiet"]);
-    cargo.args(build::TARGETS).arg("--");
-    process::run(cargo.args(if strict { ["-D", "warnings"] } else { ["--cap-lints", "warn"] }))
 }
 
 fn tests(workspace: &Workspace) -> Result<()> {
@@ -54,14 +43,12 @@ pub(crate) fn blocks(workspace: &Workspace) -> Result<()> {
     python::blocks(workspace)
 }
 
-/// The tests of this program, with the features that it was built with.
+/// The tests of this program, with the features that it was built with; what is no test is linted too.
 fn tests_of_xtask(workspace: &Workspace) -> Result<()> {
-    process::run(&mut workspace.cargo(&["test", "--quiet", "--package", "swath-xtask"]))
-}
-
-fn doctests(workspace: &Workspace) -> Result<()> {
-    let words = ["test", "--quiet", "--workspace", "--doc"];
-    process::run(workspace.cargo(&words).args(build::NOT_BUILT))
+    for verb in ["build", "test"] {
+        process::run(&mut workspace.cargo(&[verb, "--quiet", "--package", "swath-xtask"]))?;
+    }
+    Ok(())
 }
 
 /// Runs the examples that are built.
