@@ -134,7 +134,7 @@ fn whatever_is_good_somewhere_comes_out_and_nothing_else() {
             }
         }
     }
-    let least = battery.tried() / 8;
+    let least = battery.tried() / 20;
     assert!(came > least && failed > least, "both happen: {came} {failed}");
 }
 
@@ -175,7 +175,7 @@ fn a_vote_gives_what_more_than_half_agree_on() {
             (Err(error), Some(_)) => panic!("seed {seed}: {error:?}"),
         }
     }
-    let least = battery.tried() / 10;
+    let least = battery.tried() / 50;
     assert!(came > least && failed > least, "both happen: {came} {failed}");
 }
 
