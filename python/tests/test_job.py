@@ -400,9 +400,12 @@ for part in plan.parts:
     with part.writer() as out:
         for _ in range(64):
             out.write(bytes(1 << 20))
+once = threading.Lock()
 def interrupt(done, total):
     if 0 < done < total:
-        os.kill(os.getpid(), signal.SIGINT)
+        # A second signal could come while the first one is handled.
+        if once.acquire(blocking=False):
+            os.kill(os.getpid(), signal.SIGINT)
         # The signal is looked at 20 times a second.
         threading.Event().wait(0.2)
 try:
