@@ -7,8 +7,7 @@ use crate::workspace::Workspace;
 
 /// The targets of a push. One invocation builds them all, so that each crate is compiled with one set of
 /// features; with an example among them Cargo counts what only tests depend on, for any of the commands.
-pub(crate) const TARGETS: [&str; 5] =
-    ["--workspace", "--lib", "--bins", "--tests", "--examples"];
+const TARGETS: [&str; 5] = ["--workspace", "--lib", "--bins", "--tests", "--examples"];
 
 /// This program is built already, and with other features: what it depends on would be built again for it.
 pub(crate) const NOT_BUILT: [&str; 2] = ["--exclude", "swath-xtask"];

@@ -43,6 +43,7 @@ mod torture;
 mod venv;
 mod workspace;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use workspace::Workspace;
@@ -72,8 +73,8 @@ usage: cargo xtask COMMAND
                   in a browser
   readme [--release]
                   install the command, crate, package and C library as README.md says, in folders of
-                  their own, and run its programs; all are debug builds,
-                  unless --release asks for what a user gets
+                  their own, and run its programs; all are debug builds, and the package is the one
+                  in target/venv, unless --release asks for what a user gets
   header          crates/capi/include/swath.h, from the crate
   install [--prefix DIR] [--binary PATH] [--uninstall]
                   the release command, completions for bash, zsh and fish, and manual pages, below
@@ -114,6 +115,8 @@ enum Task {
     Test(test::Wish),
     /// The process of a step.
     Step(String),
+    /// Started by Cargo in place of rustdoc; the folder for the site's reference.
+    Rustdoc(OsString),
     Torture(torture::Wish),
     Tidy,
     /// For the tree in this folder, or for this repository.
@@ -133,8 +136,9 @@ enum Task {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let outcome = match parse(&words) {
-        _ if let Some(folder) = std::env::var_os(book::API_FOLDER) => book::rustdoc(&folder),
+    let task = std::env::var_os(book::API_FOLDER).map_or_else(|| parse(&words), Task::Rustdoc);
+    let outcome = match task {
+        Task::Rustdoc(folder) => book::rustdoc(&folder),
         Task::Usage => {
             print!("{}", usage());
             Ok(())
