@@ -31,7 +31,7 @@ def checked(*words: str, where: pathlib.Path) -> None:
 
 
 def stubtest(folder: pathlib.Path, module: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Compares the stub of the built module, or in `torture` of the whole package, with what is there."""
+    """Compares stubs with what is there; those of a part of the package without what it imports."""
     words = [sys.executable, "-m", "mypy.stubtest", module, "--ignore-unused-allowlist"]
     words += ["--allowlist", str(HERE / "stubs-allowed.txt")]
     if module != "swath":

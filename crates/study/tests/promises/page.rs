@@ -12,6 +12,7 @@ use std::process::{Command, Stdio};
 
 use chromium::Chromium;
 use serde_json::{Value, json};
+use swath_reference::battery::BatterySize;
 use swath_study::page::{compare, render, render_comparison};
 use swath_study::results::{Progress, Results};
 use tempfile::TempDir;
@@ -305,9 +306,10 @@ fn two_studies_are_compared_on_a_page_in_a_browser() {
     opened.assert_nothing_amiss();
 }
 
-/// An experiment of a made-up study: intervals take a while.
+/// Some experiments of a made-up study: intervals take a while.
 fn few(seed: u64) -> Results {
+    const SIZE: BatterySize = BatterySize { slice: 1, full: 3 };
     let mut study = made_up::study(seed);
-    study.experiments.truncate(1);
+    study.experiments.truncate(usize::try_from(SIZE.count()).expect("few"));
     study
 }

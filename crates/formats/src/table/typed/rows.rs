@@ -186,7 +186,7 @@ impl Rows {
         let found = self.take(text, at, &mut cuts, searched.has_returns, shape);
         self.cuts = cuts;
         let (next, is_misled) = found?;
-        // What one search finds in vain is no more than the next one uses.
+        // Else each such comment would have the whole piece searched once more.
         *window = if is_misled { WINDOW } else { window.saturating_mul(2) };
         // A record that is longer than what was searched, or that the search does not pass.
         if next == at || searched.is_stopped { self.add(text, next, shape) } else { Ok(next) }
