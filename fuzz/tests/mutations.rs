@@ -182,9 +182,10 @@ fn alone<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Whether `work` panics, on a thread of its own with a name.
-fn panics(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
-    let thread = std::thread::Builder::new().name(name.to_owned());
+/// Whether `work` panics, on a thread of its own with the name of this one: the test's.
+fn panics(work: impl FnOnce() + Send + 'static) -> bool {
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
+    let thread = std::thread::Builder::new().name(name);
     thread.spawn(work).expect("a thread").join().is_err()
 }
 
@@ -195,7 +196,7 @@ fn every_decoder_survives_mutations_of_every_valid_input() {
     assert!(seeds.len() >= 7, "seven are made here");
     for &(name, decode) in DECODERS {
         let seeds = Arc::clone(&seeds);
-        let failed = alone(|| panics(name, move || feed(name, decode, &seeds)));
+        let failed = alone(|| panics(move || feed(name, decode, &seeds)));
         assert!(!failed, "{name}");
     }
 }
@@ -214,7 +215,7 @@ fn no_number_in_a_file_makes_a_decoder_take_memory() {
     let seeds = Arc::new(seeds);
     for &(name, decode) in DECODERS.iter().filter(|(name, _)| !OF_TEXT.contains(name)) {
         let seeds = Arc::clone(&seeds);
-        let failed = alone(|| panics(name, move || feed_numbers(name, decode, &seeds)));
+        let failed = alone(|| panics(move || feed_numbers(name, decode, &seeds)));
         assert!(!failed, "{name}");
     }
 }
@@ -228,7 +229,7 @@ fn a_planted_decoder_that_believes_every_length_is_found() {
     // The slice of a push finds it.
     let folder = tempfile::tempdir().expect("a folder");
     let seeds = seeds(folder.path());
-    let found = alone(|| panics("planted", move || feed("planted", planted, &seeds)));
+    let found = alone(|| panics(move || feed("planted", planted, &seeds)));
     assert!(found, "it was not found");
 }
 
@@ -247,7 +248,7 @@ fn a_planted_decoder_that_makes_room_for_every_length_is_found() {
         return swath_reference::skip("peak-memory", refused);
     }
     let seeds = vec![[0; 24].to_vec()];
-    let found = alone(|| panics("planted", move || feed_numbers("planted", planted, &seeds)));
+    let found = alone(|| panics(move || feed_numbers("planted", planted, &seeds)));
     assert!(found, "it was not found");
 }
 

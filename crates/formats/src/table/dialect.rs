@@ -82,11 +82,14 @@ impl Dialect {
         }
     }
 
-    /// Cuts off blanks, and then a pair of quotes.
+    /// Cuts off blanks, and then a pair of quotes unless there is a quote between them: the value
+    /// then contains quotes, so it is neither a number nor missing. What is bare stays as it is.
     pub(super) fn bare<'f>(&self, field: &'f [u8]) -> &'f [u8] {
         let trimmed = self.trimmed(field);
         match (self.quote, trimmed) {
-            (Some(quote), [first, inner @ .., last]) if *first == quote && *last == quote => {
+            (Some(quote), [first, inner @ .., last])
+                if *first == quote && *last == quote && !inner.contains(&quote) =>
+            {
                 match self.delimiter {
                     Delimiter::Byte(_) => self.trimmed(inner),
                     Delimiter::Blanks => inner,

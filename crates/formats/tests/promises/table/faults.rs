@@ -44,6 +44,10 @@ fn every_fault_has_its_line_and_byte() {
         (b"\n \r\n# x\n#", Malformed, 1, 0, "only comments and empty lines"),
         (b"1,2\n1.2.3,4\n", Malformed, 2, 4, "not a number"),
         (b"1\n\"\n", Malformed, 2, 2, "quote is not closed"),
+        // Values that contain quotes.
+        (b"\"1\",2\n\"\"\"5\"\"\",4\n", Malformed, 2, 6, "not a number"),
+        (b"1,2\n\"\"\"\",4\n", Malformed, 2, 4, "not a number"),
+        (b"1, 2\n3,\" \"\" \"\n", Malformed, 2, 7, "not a number"),
     ] {
         for block_size in (1..20).chain([1 << 20]) {
             let options = options(2, block_size);
