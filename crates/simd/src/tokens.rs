@@ -26,6 +26,16 @@ pub struct Bounds {
     pub last_second: u32,
 }
 
+impl Bounds {
+    /// The same for numbers of 32 bits from which `least` is subtracted with wrap-around: one below `least`
+    /// is then past the last.
+    fn in_lanes(self) -> Self {
+        let last = u32::MAX - self.least;
+        let (last_first, last_second) = (self.last_first.min(last), self.last_second.min(last));
+        Self { last_first, last_second, ..self }
+    }
+}
+
 /// How far [`pairs`] got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
@@ -91,8 +101,8 @@ fn dispatch(
 ) -> Taken {
     assert!(start <= bytes.len(), "{start} of {}", bytes.len());
     let room = firsts.len().min(seconds.len());
-    let mut lines =
-        Lines { bytes, bounds, firsts: &mut firsts[..room], seconds: &mut seconds[..room] };
+    let (firsts, seconds) = (&mut firsts[..room], &mut seconds[..room]);
+    let mut lines = Lines { bytes, bounds, lanes: bounds.in_lanes(), firsts, seconds };
     let start = Taken { end: start, lines: 0 };
     match level.level() {
         #[cfg(target_arch = "x86_64")]
@@ -114,6 +124,9 @@ fn dispatch(
 struct Lines<'a> {
     bytes: &'a [u8],
     bounds: Bounds,
+    /// The bounds for kernels that subtract with wrap-around.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no such kernel"))]
+    lanes: Bounds,
     firsts: &'a mut [u32],
     seconds: &'a mut [u32],
 }

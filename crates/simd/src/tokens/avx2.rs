@@ -118,7 +118,7 @@ fn convert(lines: &mut Lines<'_>, part: Part<'_>) -> bool {
         // Packing leaves them in the order 0 1 4 5, 2 3 6 7.
         let order = _mm256_setr_epi32(0, 4, 2, 6, 1, 5, 3, 7);
         let numbers = _mm256_permutevar8x32_epi32(numbers, order);
-        let bounds = lines.bounds;
+        let bounds = lines.lanes;
         let numbers = _mm256_sub_epi32(numbers, _mm256_set1_epi32(bounds.least.cast_signed()));
         let (first, second) = (bounds.last_first, bounds.last_second);
         let [first, second] = [first.cast_signed(), second.cast_signed()];

@@ -95,7 +95,7 @@ fn convert(lines: &mut Lines<'_>, part: Part<'_>) -> bool {
     // Packing leaves them in the order 0 1 8 9, 2 3 10 11, 4 5 12 13, 6 7 14 15.
     let order = _mm512_setr_epi32(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15);
     let numbers = _mm512_permutexvar_epi32(order, numbers);
-    let bounds = lines.bounds;
+    let bounds = lines.lanes;
     let numbers = _mm512_sub_epi32(numbers, _mm512_set1_epi32(bounds.least.cast_signed()));
     let last = _mm512_inserti64x4::<1>(
         _mm512_set1_epi32(bounds.last_first.cast_signed()),

@@ -120,18 +120,29 @@ fn a_line_that_is_not_plain_stops_every_level_wherever_it_stands() {
 
 #[test]
 fn numbers_out_of_bounds_stop_every_level() {
-    for (least, last_first, last_second) in
-        [(0, 4, 9), (1, 4, 9), (1, 0, 0), (0, 99_999_999, 1)]
-    {
-        let bounds = Bounds { least, last_first, last_second };
-        for level in levels() {
-            for (at, line) in
-                ["0 1", "1 0", "5 1", "6 1", "1 10", "1 11", "100000000 1"].iter().enumerate()
-            {
-                let good = format!("{} {}\n", last_first / 2 + least, last_second + least);
-                let bytes = format!("{}{line}\n{}", good.repeat(150 + at), good.repeat(150));
-                let taken = check(level, bytes.as_bytes(), bounds);
-                assert!(taken > 200, "{level}: {taken}");
+    const EDGES: [u32; 5] = [0, 1, 99_999_999, u32::MAX - 1, u32::MAX];
+    for least in EDGES {
+        for (last_first, last_second) in
+            EDGES.into_iter().flat_map(|first| [(first, 0), (4, first)])
+        {
+            let bounds = Bounds { least, last_first, last_second };
+            let [first, second] =
+                [last_first / 2, last_second].map(|it| u64::from(it) + u64::from(least));
+            let good = format!("{first} {second}\n");
+            for level in levels() {
+                for (at, line) in ["0 1", "1 0", "5 1", "6 1", "1 10", "1 11", "100000000 1"]
+                    .iter()
+                    .enumerate()
+                {
+                    // Alone, and so often that some are converted together.
+                    for count in [1, 40] {
+                        let bad = format!("{line}\n").repeat(count);
+                        let bytes =
+                            format!("{}{bad}{}", good.repeat(150 + at), good.repeat(150));
+                        let taken = check(level, bytes.as_bytes(), bounds);
+                        assert!(taken > 200, "{level}: {taken}");
+                    }
+                }
             }
         }
     }
