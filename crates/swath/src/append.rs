@@ -163,7 +163,7 @@ impl AppendOptions {
                     let shown = path.join(swath_plan::segment::manifest::FILE_NAME);
                     let old = opened::decode_manifest(&shown, &bytes)?;
                     folder.adopt(&manifest::names(&old))?;
-                    (0, Entries::after(old))
+                    (old.len(), Entries::after(old))
                 }
                 None => (0, Entries::default()),
             },
@@ -323,15 +323,17 @@ impl Append {
         commit::commit(&self.output, &mut root)
     }
 
-    /// Bytes written so far by strands that have ended, including those taken over from an
-    /// existing output.
+    /// Returns where the next byte goes: how many bytes were written so far, checkpoints and what was taken
+    /// over from an existing output included.
     ///
     /// # Errors
     ///
-    /// [`Reason::Busy`] if a strand is writing.
+    /// [`Reason::Busy`] if a strand is writing or a fork is not finished; [`Reason::Poisoned`] if one
+    /// failed.
     pub fn position(&self) -> Result<u64> {
         let root = self.root()?;
-        Ok(root.strand.len())
+        self.no_open_forks(&root, "finish the forks first; nothing is lost")?;
+        commit::end(&self.output, &root)
     }
 
     fn no_open_forks(&self, root: &Root, hint: &'static str) -> Result<()> {

@@ -85,6 +85,13 @@ fn written(output: &Output, root: &mut Root) -> Result<(u64, Written)> {
     Ok((base, strand.into_written(output)?))
 }
 
+/// Returns where what was written ends.
+pub(super) fn end(output: &Output, root: &Root) -> Result<u64> {
+    let start = root.strand.start().known();
+    let unknown = || output.failure().unwrap_or_else(|| lost(output));
+    Ok(start.ok_or_else(unknown)? + root.strand.len())
+}
+
 pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
     let (base, taken) = written(output, root)?;
     if let Some(error) = output.failure() {

@@ -275,6 +275,41 @@ fn appending_to_existing_puts_new_bytes_behind_old_ones() {
 }
 
 #[test]
+fn the_position_is_where_the_next_byte_goes() {
+    for mode in [Mode::Plain, Mode::Segments] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out");
+        let mut first = quick().with_mode(mode).create(&path).expect("a draft");
+        assert_eq!(first.position().expect("nobody writes"), 0);
+        first.write_all(b"0123456789").expect("room");
+        first.commit().expect("named");
+        let mut append =
+            quick().with_mode(mode).append_to_existing(&path).expect("it is there");
+        let is_at = |append: &append::Append, at: u64| {
+            assert_eq!(append.position().expect("nobody writes"), at, "{mode:?}");
+        };
+        is_at(&append, 10);
+        append.write_all(b"abc").expect("room");
+        is_at(&append, 13);
+        append.scope(|w| w.write_all(b"defg")).expect("room");
+        is_at(&append, 17);
+        append.checkpoint().expect("named");
+        is_at(&append, 17);
+        let (mut left, mut right) =
+            (append.fork().expect("idle"), append.fork().expect("idle"));
+        append.write_all(b"z").expect("room");
+        right.write_all(b"right").expect("room");
+        right.finish().expect("kept");
+        assert_eq!(append.position().expect_err("a fork").reason(), Reason::Busy);
+        left.write_all(b"left").expect("room");
+        left.finish().expect("kept");
+        is_at(&append, 27);
+        append.commit().expect("named");
+        assert_eq!(read_back(&path), b"0123456789abcdefgleftrightz");
+    }
+}
+
+#[test]
 fn what_another_program_did_to_an_existing_file_is_not_replaced() {
     type Meddle = fn(&Path);
     let longer: Meddle = |path| {
