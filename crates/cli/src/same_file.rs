@@ -2,9 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs::{File, Metadata};
-use std::io::{self, Seek};
+use std::io::{self, IsTerminal, Seek};
 use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use swath::sink::{Fs, LocalFs, Located};
@@ -43,6 +43,18 @@ pub(crate) fn is_stdout(input: &Input) -> bool {
     found.is_ok_and(|(position, facts)| {
         facts.is_file() && identity(&facts) == identity(&stdout) && position < facts.len()
     })
+}
+
+/// Whether the pipe, socket or terminal at `path` is standard output. What both write to another device, such
+/// as `/dev/null`, does not mix.
+pub(crate) fn is_name_of_stdout(path: &Path) -> bool {
+    match (own(io::stdout()), std::fs::metadata(path)) {
+        (Ok((file, stdout)), Ok(other)) => {
+            identity(&stdout) == identity(&other)
+                && (!stdout.file_type().is_char_device() || file.is_terminal())
+        }
+        _ => false,
+    }
 }
 
 /// Returns a standard stream as a file, and what it is.

@@ -20,7 +20,6 @@ use self::tree::Tree;
 use super::target::{Target, refused};
 use super::{Command, Outcome};
 use crate::args::{Files, ForceFlag, OutFlag, TimelineArgs, count, input, parse_size, whole};
-use crate::door::refuse_descriptor;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{PathJson, bytes_per_s, object, size_text, time_text};
@@ -175,8 +174,7 @@ impl MadeArgs {
     /// Returns where it goes.
     fn target(&self) -> Result<Target> {
         let Some(Input::Path(path)) = self.flag.or(&self.to) else { return Ok(Target::Stdout) };
-        refuse_descriptor(path)?;
-        Ok(Target::Path(path.clone()))
+        Ok(Target::at(path.clone())?)
     }
 
     /// Returns the library's options for a file at `path`.

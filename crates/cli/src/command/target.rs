@@ -18,7 +18,7 @@ use crate::input::Input;
 use crate::output::{complain, tell, unbuffered, wrote};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::same_file::{is_input, is_stdout};
+use crate::same_file::{is_input, is_name_of_stdout, is_stdout};
 
 /// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,9 +35,6 @@ impl Target {
         to: Option<&Input>,
         named: impl Fn(&Path) -> Option<PathBuf>,
     ) -> Result<Self> {
-        if let Some(Input::Path(to)) = to {
-            refuse_descriptor(to)?;
-        }
         let nameless = |what: String| Refused::new(what, "name the output as well");
         let default = from.path().and_then(named);
         match (to, from) {
@@ -48,12 +45,27 @@ impl Target {
                 ensure!(name.is_some(), nameless(what()));
                 Ok(Self::Path(name.map_or_else(|| to.clone(), |name| to.join(name))))
             }
-            (Some(Input::Path(to)), _) => Ok(Self::Path(to.clone())),
+            (Some(Input::Path(to)), _) => Ok(Self::at(to.clone())?),
             (None, _) => {
                 let what = || format!("cannot derive the name of the output from {from}");
                 default.map(Self::Path).ok_or_else(|| nameless(what()).into())
             }
         }
+    }
+
+    /// The output of this name: standard output also if the name leads there, as `/dev/stdout` does. A report
+    /// would otherwise follow the data.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] for the name of a descriptor that leads to a file.
+    pub(super) fn at(path: PathBuf) -> Result<Self, Refused> {
+        refuse_descriptor(&path)?;
+        Ok(if is_special(&path) && is_name_of_stdout(&path) {
+            Self::Stdout
+        } else {
+            Self::Path(path)
+        })
     }
 
     /// Begins to write it. A new file gets the permissions of the input.

@@ -105,6 +105,36 @@ fn standard_output_by_its_path_does_not_lose_what_a_log_has() {
 }
 
 #[test]
+fn standard_output_by_another_name_has_the_data_alone() {
+    let (folder, path) = file_of(b"a,b\n1,2\n");
+    let pipe = path.with_file_name("pipe");
+    assert_eq!(code(&shell(r#"mkfifo "$1""#, &[pipe.as_os_str()])), 0);
+    for verb in [
+        r#"compress "$1""#,
+        r#"manifest "$1""#,
+        r#"convert --from csv --to csv "$1""#,
+        "gen bytes 1000",
+        "gen edges --scale 3",
+    ] {
+        let data = shell(&format!(r#""$0" {verb} -f -o - | cat"#), &[path.as_os_str()]);
+        assert!(!data.stdout.is_empty(), "{verb}: {data:?}");
+        for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1"] {
+            let line = format!(r#""$0" {verb} -f -o {name} | cat"#);
+            let output = shell(&line, &[path.as_os_str()]);
+            assert_eq!(output.stdout, data.stdout, "{line}: {}", stderr(&output));
+        }
+        let line = format!(r#"cat "$2" & "$0" {verb} -f -o "$2" > "$2"; wait"#);
+        let output = shell(&line, &[path.as_os_str(), pipe.as_os_str()]);
+        assert_eq!(output.stdout, data.stdout, "{line}: {}", stderr(&output));
+    }
+    let timeline = r#""$0" cat --timeline /dev/stdout "$1" | cat"#;
+    let output = shell(timeline, &[path.as_os_str()]);
+    assert!(stderr(&output).contains("it is standard output; try: name a file"), "{output:?}");
+    assert!(output.stdout.is_empty());
+    drop(folder);
+}
+
+#[test]
 fn a_sparse_file_beyond_4_gib_is_addressed_rightly() {
     let (_folder, path) = file_of(b"");
     let file = std::fs::File::options().write(true).open(&path).expect("it is there");

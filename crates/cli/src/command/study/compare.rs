@@ -106,7 +106,7 @@ impl Compare {
         if !self.existing.force && matches!(stands(&path), Ok(Some(FileKind::File))) {
             return Err(exists(&path).into());
         }
-        Ok(Target::Path(path))
+        Ok(Target::at(path)?)
     }
 }
 
