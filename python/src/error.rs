@@ -5,12 +5,13 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
 use rustix::io::Errno;
 use swath::Extent;
+use swath_arrow::ArrowFault;
 
 /// A failure of a function of the library.
 #[derive(Debug)]
@@ -33,7 +34,13 @@ impl From<swath::Error> for Failure {
 
 impl From<swath_formats::Error> for Failure {
     fn from(error: swath_formats::Error) -> Self {
-        Self::Format(error)
+        match ArrowFault::of(&error) {
+            Some(fault) => {
+                let path = error.path().display();
+                Self::Python(PyValueError::new_err(format!("cannot write {path}: {fault}")))
+            }
+            None => Self::Format(error),
+        }
     }
 }
 

@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyAttributeError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
 use swath::mirror::{Mirrored, Verify};
 use swath::{ReadAt, Source, SourceFacts};
-use swath_formats::compressed;
+use swath_formats::{FileKind, compressed};
 
 use crate::bytes::{Held, exports_bytes};
 use crate::callback::attached;
@@ -50,7 +50,10 @@ impl<'py> FromPyObject<'_, 'py> for Input {
         }
         if let Ok(fileno) = object.getattr("fileno") {
             return match fileno.call0() {
-                Ok(number) => opened(object.py(), number.extract()?),
+                Ok(number) if has_bytes_of_its_descriptor(&object)? => {
+                    opened(object.py(), number.extract()?)
+                }
+                Ok(_) => Err(unreadable(&object, "its descriptor has other bytes")?),
                 Err(error) => without_descriptor(&object, error),
             };
         }
@@ -69,17 +72,48 @@ fn without_descriptor(file: &Bound<'_, PyAny>, error: PyErr) -> PyResult<Input> 
     if let Ok(buffer) = file.getattr("getbuffer") {
         return memory(&buffer.call0()?);
     }
-    if !error.is_instance_of::<PyOSError>(file.py()) {
+    // An open file over an object that has no descriptor, such as a member of a tar archive.
+    let lacks_one = error.is_instance_of::<PyOSError>(file.py())
+        || error.is_instance_of::<PyAttributeError>(file.py());
+    if !lacks_one {
         // It is closed.
         return Err(error);
     }
-    let text = format!(
-        "cannot read {}: it has no descriptor; try: pass its path, or memoryview(file.read())",
-        file.repr()?
-    );
-    let told = PyTypeError::new_err(text);
+    let told = unreadable(file, "it has no descriptor")?;
     told.set_cause(file.py(), Some(error));
     Err(told)
+}
+
+fn unreadable(file: &Bound<'_, PyAny>, why: &str) -> PyResult<PyErr> {
+    let hint = "pass its path, or memoryview(file.read())";
+    Ok(PyTypeError::new_err(format!("cannot read {}: {why}; try: {hint}", file.repr()?)))
+}
+
+/// Whether an open file gives the bytes of its descriptor as they are: those that `gzip.open` and an HTTP
+/// response give are decoded. What cannot be read in Python, such as a socket, has no other bytes.
+fn has_bytes_of_its_descriptor(file: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if !file.hasattr("read")? {
+        return Ok(true);
+    }
+    let io = file.py().import("io")?;
+    let is = |file: &Bound<'_, PyAny>, kind: &str| file.is_instance(&io.getattr(kind)?);
+    let mut file = file.clone();
+    loop {
+        let kind = file.get_type();
+        let (module, name) = (kind.module()?, kind.qualname()?);
+        let inner = match (module.to_str()?, name.to_str()?) {
+            ("tempfile", "_TemporaryFileWrapper") => "file",
+            ("tempfile", "SpooledTemporaryFile") => "_file",
+            ("os", "_wrap_close") => "_stream",
+            ("fsspec.implementations.local", "LocalFileOpener") => "f",
+            _ if is(&file, "FileIO")? => return Ok(true),
+            _ if is(&file, "TextIOWrapper")? => "buffer",
+            _ if is(&file, "BufferedReader")? || is(&file, "BufferedWriter")? => "raw",
+            _ if is(&file, "BufferedRandom")? => "raw",
+            _ => return Ok(false),
+        };
+        file = file.getattr(inner)?;
+    }
 }
 
 /// An array of text or objects is not memory to be read, but a list of names.
@@ -145,6 +179,12 @@ fn opened(py: Python<'_>, number: RawFd) -> PyResult<Input> {
         Ok(owned) => Ok(Input::Open(File::from(owned))),
         Err(error) => Err(of_kernel(py, &format!("<descriptor {number}>"), &error)),
     }
+}
+
+/// What a file that begins with `head` is, and what to do with it; `None` for numbers and text.
+#[pyfunction]
+pub(crate) fn file_kind(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    FileKind::detect(head).map(|kind| (kind.name, kind.hint))
 }
 
 impl Input {

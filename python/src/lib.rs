@@ -44,6 +44,7 @@ mod _swath {
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyModuleMethods;
 
+        swath_arrow::silence_caught_panics();
         // Named apart from the part of a stream.
         module.add("JobPart", module.py().get_type::<crate::job::part::Part>())?;
         crate::callback::register(module)
@@ -55,6 +56,8 @@ mod _swath {
     use crate::draft::{Draft, DraftWriter, create_shared, open_shared};
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
+    #[pymodule_export]
+    use crate::input::file_kind;
     #[pymodule_export]
     use crate::job::done::Done;
     #[pymodule_export]

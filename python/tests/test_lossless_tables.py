@@ -167,3 +167,36 @@ def test_an_empty_field_stays_missing_beside_other_words() -> None:
 def test_a_word_for_two_types_is_refused(tmp_path: Path, word: str, kind: str) -> None:
     with pytest.raises(TypeError, match=f"'{word}' is {kind}64 in numpy and {kind}8 in Arrow; try: write"):
         swath.read_csv(memoryview(b"a\n1\n"), dtypes={"a": word})
+
+
+def damaged_arrays() -> dict[str, Any]:
+    """Arrays that contradict themselves, as a faulty library makes them; pyarrow checks them only when asked to."""
+    buffer, ints = pa.py_buffer, np.array([0, 2], "i4").tobytes()
+    view = np.array([20, 0, 7, 99], "i4").tobytes()
+    keys = pa.array([0, 9], pa.int32())
+    return {
+        "a view without its buffer": pa.Array.from_buffers(
+            pa.string_view(), 1, [None, buffer(view), buffer(b"a" * 20)]
+        ),
+        "a text that is not UTF-8": pa.Array.from_buffers(
+            pa.string(), 1, [None, buffer(ints), buffer(b"\xff\xfe")]
+        ),
+        "a key out of range": pa.DictionaryArray.from_arrays(keys, pa.array(["x"]), safe=False),
+        "offsets that go back": pa.Array.from_buffers(
+            pa.string(), 2, [None, buffer(np.array([0, 2, 1], "i4").tobytes()), buffer(b"ab")]
+        ),
+    }
+
+
+@pytest.mark.parametrize("what", damaged_arrays())
+def test_arrays_that_contradict_themselves_are_refused(tmp_path: Path, what: str, capfd: Any) -> None:
+    array = damaged_arrays()[what]
+    for end, write in (("csv", swath.write_csv), ("jsonl", swath.write_jsonl), ("arrow", swath.write_arrow)):
+        path = tmp_path / f"t.{end}"
+        # A stream of batches, and columns one by one.
+        columns = {"a": array, "n": [0] * len(array)}
+        for data, error in ((pa.table({"a": array}), ValueError), (columns, TypeError)):
+            with pytest.raises(error, match="not as Arrow's C interface says"):
+                write(path, data)
+            assert not path.exists()
+    assert capfd.readouterr() == ("", "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import subprocess
 import sys
 import zipfile
@@ -112,8 +113,14 @@ def known_files(folder):
     (folder / "a.bz2").write_bytes(bz2.compress(bytes(8000)))
     (folder / "a.zst").write_bytes(b"\x28\xb5\x2f\xfd" + bytes(796))
     (folder / "a.arrow").write_bytes(b"ARROW1\0\0" + bytes(792))
+    (folder / "a.xz").write_bytes(lzma.compress(bytes(8000)))
+    (folder / "a.lz4").write_bytes(b"\x04\x22\x4d\x18" + bytes(796))
+    (folder / "a.parquet").write_bytes(b"PAR1\x15\x04" + bytes(794))
+    swath.save_safetensors(folder / "a.safetensors", {"a": np.arange(1000.0)})
     return {
-        "a.npy": "swath.read_npy", "a.npz": "numpy.load", "empty.zip": "numpy.load",
+        "a.npy": "swath.read_npy", "a.npz": "numpy.load", "empty.zip": "pass another file",
+        "a.xz": "xz -d", "a.lz4": "lz4 -d", "a.parquet": "convert it",
+        "a.safetensors": "swath.load_safetensors",
         "a.gz": "swath decompress", "a.bz2": "swath decompress", "a.zst": "swath decompress",
         "a.arrow": "swath.read_arrow",
     }

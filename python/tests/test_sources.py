@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import inspect
 import io
+import lzma
 import mmap
 import os
 import subprocess
 import sys
+import tarfile
+import tempfile
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
@@ -231,6 +236,44 @@ def test_memory_is_not_read_into_itself() -> None:
     assert data == b"0123401234"
 
 
+@pytest.mark.parametrize("module", [gzip, bz2, lzma])
+def test_a_file_that_is_decoded_is_not_read_by_its_descriptor(tmp_path: Path, module: Any) -> None:
+    path = tmp_path / "packed"
+    with module.open(path, "wb") as file:
+        file.write(b"1,2\n" * 1000)
+    layers: list[Callable[[Any], Any]] = [lambda it: it, io.BufferedReader, io.TextIOWrapper]
+    reads: list[Callable[[Any], Any]] = [
+        swath.read,
+        swath.sum,
+        swath.read_csv,
+        lambda file: swath.hash(file, "blake3"),
+        lambda file: list(swath.scan_records(file, bytes)),
+    ]
+    for layer in layers:
+        for read in reads:
+            with module.open(path, "rb") as decoder, layer(decoder) as file:
+                with pytest.raises(TypeError, match=r"other bytes; try: pass .*memoryview\(file.read\(\)\)"):
+                    read(file)
+                # As the message says.
+                assert len(file.read()) == 4000
+
+
+def test_open_files_of_the_standard_library_are_read(tmp_path: Path) -> None:
+    kinds = (tempfile.TemporaryFile, tempfile.NamedTemporaryFile, tempfile.SpooledTemporaryFile)
+    for kind in kinds:
+        with kind() as file:
+            file.write(b"1,2\n")
+            file.flush()
+            assert bytes(swath.read(file)) == b"1,2\n", kind
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"1,2\n")
+    for mode in ("r", "rb", "r+", "r+b"):
+        with open(path, mode) as opened:
+            assert bytes(swath.read(opened)) == b"1,2\n", mode
+    with open(path, "rb", buffering=0) as raw:
+        assert bytes(swath.read(raw)) == b"1,2\n"
+
+
 def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     archive = tmp_path / "a.zip"
     with zipfile.ZipFile(archive, "w") as out:
@@ -239,6 +282,10 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="has no descriptor; try: "):
             swath.read_csv(member)
         assert swath.read_csv(memoryview(member.read()), "i8").tolist() == [[1, 2]]
+    with tarfile.open(tmp_path / "a.tar", "w") as tape:
+        tape.add(archive, "a.zip")
+    with tarfile.open(tmp_path / "a.tar") as tape, pytest.raises(TypeError, match="has no descriptor; try: "):
+        swath.read(tape.extractfile("a.zip"))
     closed = open(archive, "rb")
     closed.close()
     with pytest.raises(ValueError, match="closed file"):

@@ -14,6 +14,5 @@ mod given;
 pub mod options;
 pub mod read;
 pub mod report;
-mod shape;
 pub mod write;
 pub mod write_options;

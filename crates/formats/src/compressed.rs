@@ -111,6 +111,34 @@ impl Format {
         }
     }
 
+    /// Whether this is how a compressed file begins and no text does. The letters of bzip2 alone are
+    /// not enough.
+    pub(crate) fn is_certain(head: &[u8]) -> bool {
+        match Self::detect(head) {
+            Some(Self::Bzip2) => {
+                matches!(head.get(4..10), Some(b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90"))
+            }
+            other => other.is_some(),
+        }
+    }
+
+    /// Whether files of this format may begin with these few bytes.
+    pub(crate) fn begins_with(self, bytes: &[u8]) -> bool {
+        let signs: &[&[u8]] = match self {
+            Self::Zstd => &[b"\x28\xb5\x2f\xfd", b"\x50\x2a\x4d\x18"],
+            Self::Gzip | Self::Bgzf => &[b"\x1f\x8b"],
+            Self::Bzip2 => &[b"BZh91AY&SY", b"BZh9\x17\x72\x45\x38\x50\x90"],
+        };
+        // The digit is the level, or a part of the number of a skippable frame.
+        let is_same = |(at, (is, wanted)): (usize, (&u8, &u8))| match (self, at) {
+            (Self::Bzip2, 3) => is.is_ascii_digit(),
+            (Self::Zstd, 0) if *wanted == b'\x50' => is & 0xf0 == *wanted,
+            _ => is == wanted,
+        };
+        let fits = |sign: &&[u8]| bytes.iter().zip(sign.iter()).enumerate().all(is_same);
+        signs.iter().any(fits)
+    }
+
     /// Whether a stream with these first bytes begins with a frame that one worker decodes, as those
     /// have that the usual tools write: then more workers only hand it around.
     #[cfg(feature = "arrow")]

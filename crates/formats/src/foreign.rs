@@ -3,29 +3,101 @@
 use std::path::Path;
 
 use crate::compressed::Format;
-use crate::error::{Error, FormatReason};
+use crate::error::{Error, FormatReason, Result};
 
 /// This many first bytes show what a file is.
 pub(crate) const HEAD: u64 = 18;
+
+/// What kind of file the first bytes show, and what to do with it. Text, and numbers without a header, are of no
+/// known kind.
+///
+/// ```
+/// use swath_formats::FileKind;
+///
+/// let kind = FileKind::detect(b"PAR1\x15\x04\x15\x10").expect("a known kind");
+/// assert_eq!((kind.name, kind.hint), ("a Parquet file", "convert it to CSV or .arrow first"));
+/// assert_eq!(FileKind::detect(b"PAR1,PAR2\n"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileKind {
+    /// As in "this is a Parquet file".
+    pub name: &'static str,
+    /// What to try.
+    pub hint: &'static str,
+}
+
+impl FileKind {
+    /// Tensors by name.
+    pub const SAFETENSORS: Self = Self {
+        name: "a safetensors file",
+        hint: "read it with `safetensors::read` (Python: `swath.load_safetensors`)",
+    };
+
+    /// Returns the kind of a file that begins with `head`; 18 bytes are enough.
+    #[must_use]
+    pub fn detect(head: &[u8]) -> Option<Self> {
+        // Two bytes alone may be a number.
+        let is_gzip = head.starts_with(b"\x1f\x8b");
+        if Format::is_certain(head) && (!is_gzip || head.get(2) == Some(&8)) {
+            let hint = "decompress it first with `swath decompress`";
+            return Some(Self { name: "a compressed file", hint });
+        }
+        if is_market(head) {
+            return Some(Self { name: "a Matrix Market file", hint: MARKET });
+        }
+        Self::without_text(head)
+    }
+
+    /// The kinds that are neither text nor a compressed one.
+    fn without_text(head: &[u8]) -> Option<Self> {
+        // A plausible length, then an object, perhaps after white space.
+        let has_tensors = head.split_first_chunk::<8>().is_some_and(|(len, text)| {
+            len.ends_with(&[0; 3]) && text.trim_ascii_start().starts_with(b"{\"")
+        });
+        if has_tensors {
+            return Some(Self::SAFETENSORS);
+        }
+        let kind = KINDS.iter().find(|(sign, ..)| begins(head, sign));
+        kind.map(|&(_, name, hint)| Self { name, hint })
+    }
+}
+
+/// Whether `head` begins with `sign`. Where that is letters, and could be text, a control byte follows.
+fn begins(head: &[u8], sign: &[u8]) -> bool {
+    let is_text = sign.iter().all(u8::is_ascii_graphic);
+    let follows = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    head.strip_prefix(sign).is_some_and(|rest| !is_text || rest.first().is_some_and(follows))
+}
 
 /// How a file begins, what it is, and what to try.
 type Sign = (&'static [u8], &'static str, &'static str);
 
 /// Files that are not text.
-const KINDS: [Sign; 7] = [
+const KINDS: [Sign; 13] = [
     (b"\xfd7zXZ\0", "an xz file", "decompress it first: xz -d <OLD >NEW"),
+    (b"\x04\x22\x4d\x18", "an LZ4 file", "decompress it first: lz4 -d <OLD >NEW"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it first"),
     (
         b"\x93NUMPY",
         "a NumPy array (.npy)",
         "read it with `npy::read` (Python: `swath.read_npy`)",
     ),
     (b"ARROW1", "an Arrow file", "read it with `arrow::read` (Python: `swath.read_arrow`)"),
+    (b"FEA1", "a Feather file of version 1", "save it as version 2, which is an Arrow file"),
     (b"PAR1", "a Parquet file", "convert it to CSV or .arrow first"),
+    (b"Obj\x01", "an Avro file", "convert it to CSV or .arrow first"),
     (b"\x89HDF\r\n\x1a\n", "an HDF5 file", "convert it to CSV, .mtx or .npy first"),
+    (b"SQLite format 3\0", "an SQLite database", "export its table as CSV first"),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an Excel file (.xls)",
+        "save the sheet as CSV first",
+    ),
     (
         b"PK\x03\x04",
         "a zip archive (such as .npz or .xlsx)",
-        "unpack it first, save a sheet as CSV, or read SciPy's .npz with `npz::read`",
+        "unpack it first, save a sheet as CSV, or read .npz with `numpy.load`, SciPy's with `npz::read`",
     ),
     (b"PK\x05\x06", "an empty zip archive", "pass another file"),
 ];
@@ -42,11 +114,13 @@ const ENCODINGS: [Sign; 3] = [
 
 /// Returns the error for a file that is not UTF-8 text, if its first bytes show that.
 pub(crate) fn refused(path: &Path, head: &[u8]) -> Option<Error> {
-    let begins = |(sign, ..): &&Sign| head.starts_with(sign);
-    let kind = KINDS.iter().find(begins).map(|kind| (kind, "text"));
-    let (&(_, what, hint), wanted) =
-        kind.or_else(|| Some((ENCODINGS.iter().find(begins)?, "UTF-8")))?;
-    let detail = format!("this is {what}, not {wanted}");
+    let encoding = || {
+        let found = ENCODINGS.iter().find(|(sign, ..)| head.starts_with(sign));
+        found.map(|&(_, name, hint)| (FileKind { name, hint }, "UTF-8"))
+    };
+    let kind = FileKind::without_text(head).map(|kind| (kind, "text"));
+    let (FileKind { name, hint }, wanted) = kind.or_else(encoding)?;
+    let detail = format!("this is {name}, not {wanted}");
     Some(Error::reading(path, FormatReason::UnknownFormat, detail).at(0).hint(hint))
 }
 
@@ -64,16 +138,35 @@ pub(crate) fn refused_unless_utf_16(path: &Path, head: &[u8]) -> Option<Error> {
 /// Returns the error for a file that is not `wanted`, and says what it is if its first bytes show that.
 pub(crate) fn not(path: &Path, wanted: &str, head: &[u8]) -> Error {
     let unknown = |detail| Error::reading(path, FormatReason::UnknownFormat, detail).at(0);
-    if Format::detect(head).is_some() {
-        let error = unknown(format!("this is a compressed file, not {wanted}"));
-        return error.hint("decompress it first with `swath decompress`");
-    }
-    match KINDS.iter().find(|(sign, ..)| head.starts_with(sign)) {
-        Some(&(_, what, hint)) => unknown(format!("this is {what}, not {wanted}")).hint(hint),
-        None if is_market(head) => {
-            unknown(format!("this is a Matrix Market file, not {wanted}")).hint(MARKET)
+    match FileKind::detect(head) {
+        Some(FileKind { name, hint }) => {
+            unknown(format!("this is {name}, not {wanted}")).hint(hint)
         }
         None => unknown(format!("this is not {wanted}")),
+    }
+}
+
+/// Refuses a name that promises another format: those who read the file go by it.
+pub(crate) fn check_name(path: &Path) -> Result<()> {
+    const OTHERS: [(&str, &str); 9] = [
+        ("parquet", "a Parquet file"),
+        ("pq", "a Parquet file"),
+        ("orc", "an ORC file"),
+        ("avro", "an Avro file"),
+        ("xls", "an Excel file"),
+        ("xlsx", "an Excel file"),
+        ("h5", "an HDF5 file"),
+        ("hdf5", "an HDF5 file"),
+        ("sqlite", "an SQLite database"),
+    ];
+    let end = path.extension().unwrap_or_default();
+    match OTHERS.iter().find(|(other, _)| end.eq_ignore_ascii_case(other)) {
+        None => Ok(()),
+        Some((_, other)) => {
+            let detail = format!("its name is that of {other}, which is not written");
+            let error = Error::writing(path, FormatReason::Unsupported, detail);
+            Err(error.hint("choose a name that ends in .csv, .tsv, .jsonl, .arrow or .arrows"))
+        }
     }
 }
 
@@ -95,7 +188,18 @@ mod tests {
 
     #[test]
     fn text_is_not_refused() {
-        for head in [&b""[..], b"PK", b"PK,1", b"PK\x01", b"\xef\xbb\xbfa", b"7zXZ", b"\xff"] {
+        for head in [
+            &b""[..],
+            b"PK",
+            b"PK,1",
+            b"PK\x01",
+            b"\xef\xbb\xbfa",
+            b"7zXZ",
+            b"\xff",
+            b"PAR1",
+            b"PAR1,b\n",
+            b"ARROW1\tFEA1\n",
+        ] {
             assert!(refused(Path::new("a"), head).is_none(), "{head:?}");
         }
     }

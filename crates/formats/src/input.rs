@@ -189,10 +189,25 @@ fn opened_unless(
     let opened = if read.is_whole() { open(source, read)? } else { part(source, read)? };
     let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
     let head = first.read(&opened.input)?.buffer;
-    match refused(opened.path(), &head) {
+    let is_whole = read.is_whole() && opened.len == head.len() as u64;
+    let cut = || is_whole.then(|| cut_before_its_sign(opened.path(), &head)).flatten();
+    match refused(opened.path(), &head).or_else(cut) {
         Some(error) => Err(error),
-        None => Ok((opened, is_compressed(&head))),
+        None => Ok((opened, Format::is_certain(&head))),
     }
+}
+
+/// Returns the error for a file that is so short that nothing but its name shows that it was compressed.
+fn cut_before_its_sign(path: &Path, file: &[u8]) -> Option<Error> {
+    let is_cut = !file.is_empty()
+        && !Format::is_certain(file)
+        && Format::of_name(path).is_some_and(|format| format.begins_with(file));
+    is_cut.then(|| {
+        let detail =
+            format!("the compressed file ends after {} of its first 10 bytes", file.len());
+        let error = Error::reading(path, FormatReason::Truncated, detail).at(file.len() as u64);
+        error.hint("fetch the rest, or compress the file again")
+    })
 }
 
 #[cfg(feature = "arrow")]
@@ -266,7 +281,7 @@ impl Text {
         if let Some(error) = foreign::refused_unless_utf_16(path, head) {
             return Err(error);
         }
-        if is_compressed(head) {
+        if Format::is_certain(head) {
             return Err(compressed_twice(path));
         }
         Ok(Self { body: Body::Opened(Opened::of_memory(Bytes::Shared(bytes), path)?), cut })
@@ -283,17 +298,6 @@ impl Text {
             // Relaxed: it is read by the thread that called the reader, after it has returned.
             is_short.store(true, Ordering::Relaxed);
         }
-    }
-}
-
-/// Whether this is how a compressed file begins and no text does. The letters of bzip2 alone are
-/// not enough.
-pub(crate) fn is_compressed(head: &[u8]) -> bool {
-    match Format::detect(head) {
-        Some(Format::Bzip2) => {
-            matches!(head.get(4..10), Some(b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90"))
-        }
-        other => other.is_some(),
     }
 }
 
@@ -372,7 +376,7 @@ fn check_head(path: &Path, text: &[u8], refused: Refused) -> Result<()> {
     let head = &text[..text.len().min(HEAD)];
     match refused(path, head) {
         Some(error) => Err(error),
-        None if is_compressed(head) => Err(compressed_twice(path)),
+        None if Format::is_certain(head) => Err(compressed_twice(path)),
         None => Ok(()),
     }
 }
@@ -464,10 +468,10 @@ mod tests {
         for head in
             [&b"\x1f\x8b\x08\0"[..], b"\x28\xb5\x2f\xfd", b"BZh91AY&SY", b"\x50\x2a\x4d\x18"]
         {
-            assert!(is_compressed(head), "{head:?}");
+            assert!(Format::is_certain(head), "{head:?}");
         }
         for head in [&b""[..], b"BZh9", b"BZh9,x,y,z\n1,2", b"1,2\n", b"P*M,1"] {
-            assert!(!is_compressed(head), "{head:?}");
+            assert!(!Format::is_certain(head), "{head:?}");
         }
     }
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 from swath._errors import named, unreadable
 from swath._given import plain
 from swath._how import Leave
-from swath._swath import read, write_parts
+from swath._swath import file_kind, read, write_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,19 +29,7 @@ if TYPE_CHECKING:
     )
 
 
-# How files begin that are not plain numbers; what they are, and what to try.
-_MAGICS = [
-    (b"\x93NUMPY", "a .npy file", "call swath.read_npy"),
-    (b"PK\x03\x04", "an archive, such as .npz", "call numpy.load"),
-    (b"PK\x05\x06", "an archive without files", "call numpy.load"),
-    (b"ARROW1", "an Arrow file", "call swath.read_arrow"),
-    (b"\x1f\x8b\x08", "compressed with gzip", "unpack it with `swath decompress`"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd", "unpack it with `swath decompress`"),
-    *(
-        (b"BZh%d1AY&SY" % level, "compressed with bzip2", "unpack it with `swath decompress`")
-        for level in range(1, 10)
-    ),
-]
+_NPY = b"\x93NUMPY"
 # The longest header that is accepted in a .npy file, in bytes.
 _MOST_HEADER = 64 << 10
 _RESTORE = "restore the file, or save the array again"
@@ -79,8 +67,9 @@ def read_array(
     order : {"C", "F"}
         Which index changes fastest in the file: the last or the first.
     offset : int, optional
-        Bytes before the first item. Without ``offset`` items begin at byte 0, and a .npy file, an
-        archive, an Arrow file or a compressed file is refused; ``offset=0`` reads it as it is.
+        Bytes before the first item. Without ``offset`` items begin at byte 0, and a file of another
+        format (.npy, safetensors, Arrow, Parquet, an archive, a compressed file) is refused;
+        ``offset=0`` reads it as it is.
     starting_in : (offset, length), optional
         Only the items that begin in these bytes of the file; the last one is read to its end. If
         extents cover the file, each item is in exactly one of them. With a shape of several
@@ -135,7 +124,7 @@ def read_array(
         profile=profile,
     )
     if offset is None and (starting_in is None or starting_in[0] == 0):
-        _check_magic(source, bytes(memoryview(buffer)[:16]))
+        _check_magic(source, bytes(memoryview(buffer)[:18]))
     whole, rest = divmod(buffer.nbytes, dtype.itemsize)
     if rest:
         raise ValueError(
@@ -187,11 +176,12 @@ def _dimensions(shape: SupportsIndex | Iterable[SupportsIndex]) -> tuple[int, ..
 
 
 def _check_magic(source: Any, start: bytes) -> None:
-    for magic, what, instead in _MAGICS:
-        if start.startswith(magic):
-            what = f"it is not a file of plain numbers, but {what}"
-            hint = f"{instead}, or pass offset=0 to read its bytes as they are"
-            raise unreadable("UnknownFormat", named(source), what, hint)
+    kind = file_kind(start)
+    if kind is not None:
+        name, instead = kind
+        what = f"it is not a file of plain numbers, but {name}"
+        hint = f"{instead}, or pass offset=0 to read its bytes as they are"
+        raise unreadable("UnknownFormat", named(source), what, hint)
 
 
 def read_npy(
@@ -332,7 +322,7 @@ def _header(source: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, .
     from swath._numpy import np
 
     file = io.BytesIO(start)
-    if not start.startswith(_MAGICS[0][0]):
+    if not start.startswith(_NPY):
         hint = "call swath.read_array for plain numbers, or swath.read_csv for text"
         raise unreadable("UnknownFormat", named(source), "it is not a .npy file", hint)
     try:

@@ -446,6 +446,7 @@ def read(
     verify: _Verify = None,
     profile: bool = True,
 ) -> Buffer | memoryview: ...
+def file_kind(head: bytes) -> tuple[str, str] | None: ...
 def sum(
     source: _Input,
     *,

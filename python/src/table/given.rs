@@ -10,13 +10,14 @@ use std::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
 use arrow_array::cast::AsArray;
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::ffi_stream::{ArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{Array, ArrayReader, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
+use swath_arrow::{ArrowFault, ArrowStream, import};
 use swath_formats::table::Columns;
 
 use super::Table;
@@ -99,11 +100,14 @@ fn of_stream(capsule: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Given> 
     // SAFETY: by the interface a capsule of this name holds such a stream. It is moved out, and an
     // empty one stays, which the capsule's end does not release again.
     let stream = unsafe { FFI_ArrowArrayStream::from_raw(place) };
-    let mut reader = ArrayStreamReader::try_new(stream).map_err(refused)?;
-    let schema = schema_of(reader.field(), name);
+    let mut stream = ArrowStream::open(stream).map_err(faulty)?;
+    let schema = schema_of(stream.field(), name);
     let ending = || ArrowError::ComputeError("the interpreter ends".to_owned());
     // The stream may take the interpreter's lock.
-    let next = move || admitted(|| reader.next()).unwrap_or_else(|| Some(Err(ending())));
+    let next = move || {
+        let next = admitted(|| stream.next());
+        next.map_or_else(|| Some(Err(ending())), |next| next.map(|it| it.map_err(Into::into)))
+    };
     Ok(Given { schema, arrays: Mutex::new(Some(Box::new(std::iter::from_fn(next)))) })
 }
 
@@ -120,14 +124,15 @@ fn of_array(capsules: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Given> 
     // SAFETY: by the interface a capsule of this name holds a schema, which it keeps as long as it
     // lives: until after the last use below.
     let told = unsafe { schema.as_ref() };
-    let schema = schema_of(&Field::try_from(told).map_err(refused)?, name);
     // SAFETY: as in `of_stream`.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
-    // SAFETY: by the interface the two belong together, and what is exported is not written to any
-    // more.
-    let data = unsafe { from_ffi(array, told) }.map_err(refused)?;
-    let arrays = std::iter::once(Ok(make_array(data)));
-    Ok(Given { schema, arrays: Mutex::new(Some(Box::new(arrays))) })
+    let (field, array) = import(array, told).map_err(faulty)?;
+    let schema = schema_of(&field, name);
+    Ok(Given { schema, arrays: Mutex::new(Some(Box::new(std::iter::once(Ok(array))))) })
+}
+
+fn faulty(fault: ArrowFault) -> PyErr {
+    refused(fault.into())
 }
 
 /// Whether a schema may no longer be read: its contents were moved out.
@@ -169,6 +174,10 @@ pub(super) fn refused(error: ArrowError) -> PyErr {
         ArrowError::SchemaError(text) => PyTypeError::new_err(format!("{text}; try: {TO_TRY}")),
         ArrowError::ComputeError(text) => PyOverflowError::new_err(text),
         ArrowError::MemoryError(text) => PyMemoryError::new_err(text),
-        error => PyValueError::new_err(format!("cannot import the Arrow data: {error}")),
+        error => {
+            let text =
+                ArrowFault::of(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            PyValueError::new_err(format!("cannot import the Arrow data: {text}"))
+        }
     }
 }

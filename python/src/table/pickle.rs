@@ -1,6 +1,5 @@
 //! Tables in pickles: all batches as one Buffer, in Arrow's stream format.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -13,6 +12,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
+use swath_arrow::caught;
 
 use super::{Table, arrow_error};
 use crate::bytes::Borrowed;
@@ -65,15 +65,15 @@ pub(crate) fn restore_table(
         // A pickle may come from outside: lengths and values are checked, and what the decoder does
         // not expect is caught.
         let bytes = data.copied::<u8>()?.to_vec();
-        let table = catch_unwind(AssertUnwindSafe(|| decoded(bytes)));
+        let table = caught(|| decoded(bytes));
         let wrong = |detail: String| {
             let text = format!("the pickled table is damaged: {detail}");
             Failure::Python(PyValueError::new_err(text))
         };
         match table {
-            Ok(Ok(table)) => Ok(Table { report: report.map(Into::into), ..table }),
-            Ok(Err(error)) => Err(wrong(error.to_string())),
-            Err(_) => Err(wrong("it is not a stream of batches".to_owned())),
+            Some(Ok(table)) => Ok(Table { report: report.map(Into::into), ..table }),
+            Some(Err(error)) => Err(wrong(error.to_string())),
+            None => Err(wrong("it is not a stream of batches".to_owned())),
         }
     })
 }

@@ -10,12 +10,13 @@ use super::release::Release;
 use crate::{manifest, process};
 
 /// What is published: each after those that it depends on.
-pub(super) const PUBLISHED: [&str; 9] = [
+pub(super) const PUBLISHED: [&str; 10] = [
     "swath-plan",
     "swath-simd",
     "swath-os",
     "swath",
     "swath-formats",
+    "swath-arrow",
     "swath-profile",
     "swath-study",
     "swath-cli",

@@ -12,12 +12,13 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "os", may: &["simd"] },
     Member { name: "simd", may: &[] },
     Member { name: "swath", may: &["plan", "os", "simd"] },
-    Member { name: "formats", may: &["swath", "simd"] },
+    Member { name: "arrow", may: &[] },
+    Member { name: "formats", may: &["swath", "simd", "arrow"] },
     Member { name: "profile", may: &["swath", "os"] },
     Member { name: "study", may: &["swath", "formats", "profile", "os", "simd", "plan"] },
-    Member { name: "cli", may: &["swath", "formats", "profile", "study", "simd"] },
-    Member { name: "capi", may: &["swath", "formats", "profile"] },
-    Member { name: "python", may: &["swath", "formats", "profile"] },
+    Member { name: "cli", may: &["swath", "formats", "profile", "study", "simd", "arrow"] },
+    Member { name: "capi", may: &["swath", "formats", "profile", "arrow"] },
+    Member { name: "python", may: &["swath", "formats", "profile", "arrow"] },
     Member { name: "reference", may: &[] },
     Member { name: "benches", may: &["swath", "formats", "study", "os", "simd"] },
     Member { name: "examples", may: &["swath", "formats"] },
@@ -92,8 +93,14 @@ pub(super) const ROOMS: &[Room] = &[
 ];
 
 /// Folders whose Rust may say `unsafe`.
-pub(super) const UNSAFE_UNDER: &[&str] =
-    &["crates/os/", "crates/simd/", "crates/capi/", "crates/study/", "python/"];
+pub(super) const UNSAFE_UNDER: &[&str] = &[
+    "crates/os/",
+    "crates/simd/",
+    "crates/arrow/",
+    "crates/capi/",
+    "crates/study/",
+    "python/",
+];
 
 /// Folders under `crates/` whose roots carry `#![forbid(unsafe_code)]`.
 pub(super) const FORBID_UNSAFE_IN: &[&str] =

@@ -73,12 +73,13 @@ pub(super) const ATTACKS: &[Attack] = &[
 
 /// Each crate alone, with no feature and with all: a push compiles all of them with one set.
 fn features(workspace: &Workspace) -> Result<Option<u64>> {
-    const CRATES: [&str; 9] = [
+    const CRATES: [&str; 10] = [
         "swath-plan",
         "swath-os",
         "swath-simd",
         "swath",
         "swath-formats",
+        "swath-arrow",
         "swath-profile",
         "swath-study",
         "swath-cli",

@@ -7,10 +7,10 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde_json::{Map, Value};
 use swath::{ReadOptions, append};
-use swath_formats::FormatReason;
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
 use swath_formats::table::{arrow, npy};
+use swath_formats::{FileKind, FormatReason};
 
 use super::convert::format::{FORMATS, Format};
 use super::convert::size::size_in;
@@ -289,6 +289,10 @@ fn contracts(head: &[u8]) -> Option<u64> {
 }
 
 fn bytes(file: &swath::Input, head: &[u8]) -> Result<Known> {
+    if let Some(kind) = FileKind::detect(head) {
+        let name = kind.name.trim_start_matches("an ").trim_start_matches("a ");
+        return Ok(Known::new(name).with("to_try", kind.hint));
+    }
     let is_text = !head.is_empty() && !head.contains(&0) && head.is_ascii();
     if !is_text {
         return Ok(Known::new("bytes"));

@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Serialize, Serializer};
 use swath::Source;
+use swath_formats::FileKind;
 use swath_formats::compressed;
 use swath_formats::table::{
     BatchForm, ColumnType, Delimiter, Encoding, FixedColumn, RecordLine, Scalar, TableOptions,
@@ -262,8 +263,15 @@ pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Resul
     if is_marked || is_given || is_packed || is_text || !first.contains(&0) {
         return Ok(());
     }
-    let what = format!("cannot read {} as a table: it is not text", name.display());
-    Err(Refused::new(what, "run `swath info` to see what it is, or pass --encoding").into())
+    let what = format!("cannot read {} as a table", name.display());
+    Err(match FileKind::detect(head) {
+        Some(kind) => Refused::new(format!("{what}: it is {}", kind.name), kind.hint),
+        None => {
+            let hint = "run `swath info` to see what it is, or pass --encoding";
+            Refused::new(format!("{what}: it is not text"), hint)
+        }
+    }
+    .into())
 }
 
 /// Whether a type is one of numbers.

@@ -17,7 +17,6 @@ pub(super) mod write;
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -29,6 +28,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use swath::append::{self, AppendOptions};
 use swath::{Input, OutputOptions, ReadOptions, Source};
+use swath_arrow::caught;
 
 pub use self::batches::{ArrowBatches, batches};
 use self::write::{Container, Writer};
@@ -365,6 +365,7 @@ impl ArrowOptions {
     fn write_to(&self, path: &Path, table: &Columns) -> Result<u64> {
         let wrong =
             |error: ArrowError| Error::writing(path, FormatReason::Library, error.to_string());
+        foreign::check_name(path)?;
         table.check_columns(path)?;
         let batch = table.to_record_batch().map_err(wrong)?;
         let pairs = self.metadata.iter().map(|(key, value)| (key.clone(), value.clone()));
@@ -443,11 +444,9 @@ fn check_end(path: &Path, file: &[u8]) -> Result<()> {
 
 /// No panic is known here, and nothing has state that a panic could leave half done.
 fn unpanicked<T>(path: &Path, read: impl FnOnce() -> read::Checked<T>) -> Result<T> {
-    match catch_unwind(AssertUnwindSafe(read)) {
-        Ok(read) => read.map_err(|refused| refused.into_error(path)),
-        Err(_) => {
-            Err(Error::reading(path, FormatReason::Malformed, "the Arrow file is damaged"))
-        }
+    match caught(read) {
+        Some(read) => read.map_err(|refused| refused.into_error(path)),
+        None => Err(Error::reading(path, FormatReason::Malformed, "the Arrow file is damaged")),
     }
 }
 

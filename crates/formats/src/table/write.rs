@@ -11,6 +11,7 @@ use super::head::looks_like_data;
 use super::options::{Delimiter, TableOptions};
 use super::value::{Decimals, Value, push_double};
 use crate::error::{Error, FormatReason, Result};
+use crate::foreign;
 use crate::number::format::{push_i64, push_u64};
 use crate::setters::setters;
 
@@ -273,6 +274,7 @@ impl TableWriteOptions {
         columns: usize,
         names: Option<&[String]>,
     ) -> Result<Ordered> {
+        foreign::check_name(output.name())?;
         // How a reader with default options parses it.
         let usual = Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter));
         self.check(columns, names, &usual).map_err(|(detail, hint)| {

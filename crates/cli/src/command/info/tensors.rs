@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+use swath_formats::FileKind;
 use swath_formats::safetensors::{self, Shard};
 
 use super::Known;
@@ -14,15 +15,11 @@ use crate::report::size_text;
 /// The end of a file's name, and of that of a model's index.
 const ENDS: [&str; 2] = [".safetensors", ".safetensors.index.json"];
 
-/// Whether a file holds tensors, by its name, or by its first bytes: a plausible length, then `{\"`,
-/// perhaps after white space.
+/// Whether a file holds tensors, by its name or by its first bytes.
 pub(super) fn are_in(path: &Path, head: &[u8]) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let is_named = |name: &String| ENDS.iter().any(|end| name.ends_with(end));
-    let begins = head.split_first_chunk::<8>().is_some_and(|(len, text)| {
-        len.ends_with(&[0; 3]) && text.trim_ascii_start().starts_with(b"{\"")
-    });
-    name.as_ref().is_some_and(is_named) || begins
+    name.as_ref().is_some_and(is_named) || FileKind::detect(head) == Some(FileKind::SAFETENSORS)
 }
 
 pub(super) fn of(file: &swath::Input) -> Result<Known> {

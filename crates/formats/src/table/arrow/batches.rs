@@ -7,7 +7,6 @@
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,13 +17,17 @@ use arrow_ipc::reader::{FileDecoder, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
 use swath::{ReadOptions, Reader, Source};
+use swath_arrow::caught;
 
+use super::read::CONTINUED;
 use super::{tail_of, unpanicked};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::{self, Opened};
 
 /// Bytes of a stream that are read at a time.
 const CHUNK: usize = 1 << 20;
+/// Bytes of the longest schema of a stream that is looked at.
+const LONGEST: u64 = 64 << 20;
 
 /// Reads an Arrow file, or an Arrow stream, of columns of any types, batch by batch. The memory is
 /// that of a batch, and that of the dictionaries.
@@ -83,13 +86,31 @@ impl std::fmt::Debug for ArrowBatches {
 pub(super) fn open(source: Source, read: &ReadOptions) -> Result<ArrowBatches> {
     let opened = input::open(source, read)?;
     let path = opened.path().to_owned();
-    let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(4));
-    let is_stream = first.read(&opened.input)?.buffer[..] == [0xff; 4];
-    let (schema, rest) = match is_stream {
+    let (schema, rest) = match is_stream(&opened)? {
         true => stream(&opened, read)?,
         false => file(opened, read)?,
     };
     Ok(ArrowBatches { path, schema, rest })
+}
+
+/// Whether these are messages; those before Arrow 0.15 have no marker, so the first one is parsed.
+fn is_stream(opened: &Opened) -> Result<bool> {
+    let part = |start: u64, len: u64| {
+        let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
+        Ok::<_, Error>(read.read(&opened.input)?.buffer)
+    };
+    let start = part(0, opened.len.min(8))?;
+    let is_marked = start.starts_with(&CONTINUED);
+    let at = if is_marked { CONTINUED.len() } else { 0 };
+    let Some(len) = start[at..].first_chunk() else { return Ok(is_marked) };
+    let (at, len) = (at as u64 + 4, u64::from(u32::from_le_bytes(*len)));
+    if len > LONGEST || at + len > opened.len {
+        return Ok(is_marked);
+    }
+    let message = part(at, len)?;
+    let has_schema =
+        unpanicked(opened.path(), || super::read::is_schema_of_little_numbers(&message))?;
+    Ok(is_marked || has_schema)
 }
 
 fn stream(opened: &Opened, read: &ReadOptions) -> Result<(SchemaRef, Rest)> {
@@ -165,10 +186,10 @@ fn checked<T>(
     decode: impl FnOnce() -> std::result::Result<T, ArrowError>,
 ) -> Result<T> {
     let damaged = |detail: String| Error::reading(path, FormatReason::Malformed, detail);
-    match catch_unwind(AssertUnwindSafe(decode)) {
-        Ok(Ok(decoded)) => Ok(decoded),
-        Ok(Err(ArrowError::IoError(_, error))) => Err(of_reading(error, path)),
-        Ok(Err(error)) => {
+    match caught(decode) {
+        Some(Ok(decoded)) => Ok(decoded),
+        Some(Err(ArrowError::IoError(_, error))) => Err(of_reading(error, path)),
+        Some(Err(error)) => {
             let text = error.to_string();
             if text.contains("feature") {
                 let detail = "its values are compressed, which is not supported";
@@ -177,7 +198,7 @@ fn checked<T>(
             }
             Err(damaged(format!("the Arrow data are damaged: {text}")))
         }
-        Err(_) => Err(damaged("the Arrow data are damaged".to_owned())),
+        None => Err(damaged("the Arrow data are damaged".to_owned())),
     }
 }
 

@@ -13,7 +13,8 @@ use std::ops::Range;
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::read_footer_length;
 use arrow_ipc::{
-    Block, Endianness, Footer, MetadataVersion, RecordBatch, root_as_footer, root_as_message,
+    Block, Endianness, Footer, MetadataVersion, RecordBatch, Schema as FlatSchema,
+    root_as_footer, root_as_message,
 };
 use arrow_schema::{DataType, Field, Schema};
 use bytemuck::Pod;
@@ -29,7 +30,7 @@ const TRAILER: usize = 10;
 /// The marker and the length of a message.
 const LEAST: u64 = 8;
 /// Precedes the length of a message since version 0.15.
-const CONTINUED: [u8; 4] = [0xff; 4];
+pub(super) const CONTINUED: [u8; 4] = [0xff; 4];
 
 const NO_FOOTER: &str = "there is no footer";
 const NOT_IN_IT: &str = "a part lies outside the file";
@@ -153,13 +154,24 @@ fn schema_of(footer: Footer<'_>) -> Checked<(Schema, Vec<Type>)> {
 /// Returns the schema of a file of little-endian numbers.
 fn little(footer: Footer<'_>) -> Checked<Schema> {
     let schema = footer.schema().ok_or_else(|| damaged("there is no schema"))?;
+    check_order(schema)?;
+    try_fb_to_schema(schema).map_err(damaged)
+}
+
+/// Whether the message, without marker and length, is a schema; big-endian numbers are refused.
+pub(super) fn is_schema_of_little_numbers(message: &[u8]) -> Checked<bool> {
+    let schema = root_as_message(message).ok().and_then(|message| message.header_as_schema());
+    schema.map_or(Ok(false), |schema| check_order(schema).map(|()| true))
+}
+
+fn check_order(schema: FlatSchema<'_>) -> Checked<()> {
     if schema.endianness() != Endianness::Little {
         return Err(unsupported(
             "its numbers are big-endian, which is not supported",
             "write it on a little-endian machine",
         ));
     }
-    try_fb_to_schema(schema).map_err(damaged)
+    Ok(())
 }
 
 fn names_of(schema: &Schema) -> Vec<String> {

@@ -19,9 +19,9 @@ use super::batches::Batches;
 use super::file::{self, File};
 use super::options::{BatchOptions, Encoding};
 use super::table::Table;
-use crate::compressed::DecompressOptions;
+use crate::compressed::{DecompressOptions, Format};
 use crate::error::{Error, FormatReason, Result};
-use crate::input::{Grown, HEAD, Text, check_end, is_compressed};
+use crate::input::{Grown, HEAD, Text, check_end};
 
 /// Bytes of the first trial: more than a sample of usual records takes.
 const FIRST: usize = 2 << 20;
@@ -44,7 +44,7 @@ pub(super) fn open(source: Source, options: &BatchOptions, make: Make) -> Result
     if let Some(len) = input.len() {
         let first = ReadOptions::new().with_workers(1).with_len(len.min(HEAD as u64));
         let head = first.read(&input)?.buffer;
-        if is_compressed(&head) {
+        if Format::is_certain(&head) {
             return unpacked(Source::from(&input), trial);
         }
         if file::encoding(&head, &trial.options).0 == Encoding::Utf8 {
@@ -65,7 +65,7 @@ fn in_order(input: &Input, mut trial: Trial) -> Result<Batches> {
             more => len += more,
         }
     }
-    if is_compressed(&bytes[..len]) {
+    if Format::is_certain(&bytes[..len]) {
         bytes.truncate(len);
         let rest =
             Rest { head: bytes, rest: Mutex::new(reader), name: input.name().to_owned() };

@@ -13,6 +13,7 @@ use super::faults::Origin;
 use super::options::{BatchOptions, Encoding};
 use super::state::{Lines, State};
 use super::table::Table;
+use crate::compressed::Format;
 use crate::error::{Error, Result};
 use crate::input;
 
@@ -64,7 +65,7 @@ impl Pipe {
             }
             encoding => encoding == Encoding::Utf8,
         };
-        if !is_utf_8 || input::is_compressed(&bytes) {
+        if !is_utf_8 || Format::is_certain(&bytes) {
             pipe.fill(&mut bytes, u64::MAX)?;
         }
         let source = input::memory(bytes, input.name())?;

@@ -11,6 +11,7 @@ use super::style::{Style, Width};
 use super::text::quote;
 use crate::compressed::Format;
 use crate::error::{Error, FormatReason, Result};
+use crate::foreign;
 use crate::table::options::HeaderLine;
 use crate::table::value::Decimals;
 
@@ -43,6 +44,7 @@ impl Plan {
         let invalid = |(detail, hint): (String, _)| {
             Error::writing(path, FormatReason::Invalid, detail).hint(hint)
         };
+        foreign::check_name(path)?;
         let form = options.form.or_else(|| BatchForm::of_name(path));
         let form = form.ok_or_else(|| {
             let detail = "the name does not say which form the table is to have";

@@ -2,8 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
+use arrow_ipc::{self as ipc, MetadataVersion};
+use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, WIPOffset};
 use swath_formats::FormatReason;
-use swath_formats::table::{self, BatchOptions, Dictionary, arrow};
+use swath_formats::table::{
+    self, BatchForm, BatchOptions, BatchWriteOptions, Dictionary, arrow,
+};
 
 const TEXT: &str = "id,name,born,at,ok,n\n\
     1,\"a, b\",2024-02-29,2024-02-29T12:00Z,true,1.5\n\
@@ -59,6 +64,65 @@ fn files_and_streams_of_any_types_are_read_back() {
 }
 
 #[test]
+fn streams_of_arrow_before_0_15_are_read() {
+    let written = Written::new(&BatchOptions::new());
+    let schema = written.table.schema();
+    let options = IpcWriteOptions::try_new(8, true, MetadataVersion::V4).expect("as then");
+    let mut bytes = Vec::new();
+    let mut writer =
+        StreamWriter::try_new_with_options(&mut bytes, schema, options).expect("a stream");
+    written.table.batches().iter().for_each(|batch| writer.write(batch).expect("room"));
+    writer.finish().expect("room");
+    drop(writer);
+    assert!(!bytes.starts_with(&[0xff; 4]), "it has no marker");
+    let path = written.folder.path().join("old.arrows");
+    for (len, wanted) in [(bytes.len(), Some(3)), (bytes.len() / 2, None), (9, None)] {
+        std::fs::write(&path, &bytes[..len]).expect("room");
+        assert_eq!(rows(&path).ok(), wanted, "{len} bytes");
+    }
+}
+
+fn big_endian_schema<'b>(builder: &mut FlatBufferBuilder<'b>) -> WIPOffset<ipc::Schema<'b>> {
+    let fields = Some(builder.create_vector::<ForwardsUOffset<ipc::Field<'_>>>(&[]));
+    let endianness = ipc::Endianness::Big;
+    let parts = ipc::SchemaArgs { endianness, fields, ..Default::default() };
+    ipc::Schema::create(builder, &parts)
+}
+
+#[test]
+fn big_endian_numbers_are_refused_in_files_and_in_streams() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut message = FlatBufferBuilder::new();
+    let schema = big_endian_schema(&mut message);
+    let header = ipc::MessageArgs {
+        version: ipc::MetadataVersion::V5,
+        header_type: ipc::MessageHeader::Schema,
+        header: Some(schema.as_union_value()),
+        ..Default::default()
+    };
+    let root = ipc::Message::create(&mut message, &header);
+    message.finish(root, None);
+    let mut footer = FlatBufferBuilder::new();
+    let schema = Some(big_endian_schema(&mut footer));
+    let parts = ipc::FooterArgs { schema, ..Default::default() };
+    let root = ipc::Footer::create(&mut footer, &parts);
+    footer.finish(root, None);
+    let (message, footer) = (message.finished_data(), footer.finished_data());
+    let sized = |bytes: &[u8]| u32::try_from(bytes.len()).expect("short").to_le_bytes();
+    let old: &[&[u8]] = &[&sized(message), message, &[0; 4]];
+    let file: &[&[u8]] = &[b"ARROW1\0\0", footer, &sized(footer), b"ARROW1"];
+    for (name, parts) in
+        [("old", old), ("new", &[&[&[0xff; 4][..]], old].concat()), ("file", file)]
+    {
+        let path = folder.path().join(name);
+        std::fs::write(&path, parts.concat()).expect("room");
+        let error = rows(&path).expect_err("big-endian");
+        assert_eq!(error.reason(), FormatReason::Unsupported, "{name}: {error}");
+        assert!(error.to_string().contains("its numbers are big-endian"), "{name}: {error}");
+    }
+}
+
+#[test]
 fn other_files_are_refused_and_cut_ones_are_errors() {
     let written = Written::new(&BatchOptions::new());
     let error = rows(&written.folder.path().join("t.csv")).expect_err("no Arrow");
@@ -93,6 +157,34 @@ fn damaged_files_are_errors_or_other_tables_and_never_crash() {
             }
             std::fs::write(&path, &damaged).expect("room");
             drop(rows(&path));
+        }
+    }
+}
+
+#[test]
+fn a_name_that_promises_another_format_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("t.csv");
+    std::fs::write(&csv, "a,b\n1,2\n").expect("room");
+    let columns = table::read_columns(&csv).expect("a table");
+    let batches = table::read_batches(&csv).expect("a table");
+    for name in ["t.parquet", "t.PQ", "t.xlsx", "t.h5"] {
+        let path = folder.path().join(name);
+        let arrow = BatchWriteOptions::new().with_form(BatchForm::Arrow);
+        for written in [
+            table::arrow::write(&path, &columns).map(drop),
+            table::write_columns(&path, &columns).map(drop),
+            table::write(&path, 1, &[1, 2]).map(drop),
+            table::write_batches(&path, batches.schema(), batches.batches()).map(drop),
+            arrow.write_batches(&path, batches.schema(), batches.batches()).map(drop),
+        ] {
+            let error = written.expect_err(name);
+            assert_eq!(error.reason(), FormatReason::Unsupported, "{error}");
+            assert!(
+                error.to_string().contains("which is not written; try: choose a name"),
+                "{error}"
+            );
+            assert!(!path.exists());
         }
     }
 }

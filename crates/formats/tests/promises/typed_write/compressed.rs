@@ -5,8 +5,9 @@ use std::process::Command;
 
 use arrow_array::record_batch;
 use swath::OutputOptions;
-use swath_formats::compressed::{Format, decompress};
-use swath_formats::table::{BatchWriteOptions, HeaderLine, Packing};
+use swath_formats::FormatReason;
+use swath_formats::compressed::{CompressOptions, Format, decompress};
+use swath_formats::table::{self, BatchWriteOptions, HeaderLine, Packing};
 
 use super::drawn::{Draw, Table};
 
@@ -98,5 +99,41 @@ fn the_usual_tools_read_what_was_compressed() {
             }
             Err(error) => swath_reference::skip(tool, error),
         }
+    }
+}
+
+#[test]
+fn a_compressed_table_that_is_cut_is_an_error_at_every_length() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let plain = folder.path().join("t.csv");
+    std::fs::write(&plain, "a,b\n1,2\n").expect("room");
+    for format in [Format::Zstd, Format::Gzip, Format::Bgzf, Format::Bzip2] {
+        let path = folder.path().join(format!("t.csv.{}", format.extension()));
+        CompressOptions::new().with_format(format).compress(&plain, &path).expect("room");
+        let whole = std::fs::read(&path).expect("there");
+        for len in (1..whole.len()).rev() {
+            std::fs::write(&path, &whole[..len]).expect("room");
+            // What is cut off may be an index that is not needed.
+            if let Ok(table) = table::read_batches(&path) {
+                assert_eq!(table.batches().iter().map(|it| it.num_rows()).sum::<usize>(), 1);
+                continue;
+            }
+            let errors = [
+                table::read_batches(&path).map(drop).expect_err("it is cut"),
+                table::read_columns(&path).map(drop).expect_err("it is cut"),
+            ];
+            for error in errors {
+                // After the first member, a byte may be anything.
+                let is_right = match error.reason() {
+                    FormatReason::Truncated => true,
+                    FormatReason::Corrupt => len > 10,
+                    _ => false,
+                };
+                assert!(is_right, "{format}, {len} of {} bytes: {error}", whole.len());
+            }
+        }
+        // Text under such a name is still text.
+        std::fs::write(&path, b"B,Z\n1,2\n").expect("room");
+        assert_eq!(table::read_batches(&path).expect("text").batches()[0].num_rows(), 1);
     }
 }
