@@ -137,9 +137,7 @@ impl Plan {
         hint: &'static str,
     ) -> Result<Option<T>> {
         let path = self.folder.join(name);
-        let bytes = files::read(folder, name);
-        let bytes = bytes.map_err(|error| Error::io(Operation::Read, &path, error))?;
-        let Some(bytes) = bytes else { return Ok(None) };
+        let Some(bytes) = files::read(folder, &self.folder, name)? else { return Ok(None) };
         serde_json::from_slice(&bytes).map(Some).map_err(|error| {
             Error::new(Operation::Read, Reason::Corrupt, &path)
                 .detail(format!("it is damaged: {error}"))

@@ -101,11 +101,11 @@ impl Plan {
         };
         self.check_inputs()?;
         let committed = match found {
-            Some(found) if !self.may_replace => {
+            Some(found) => {
                 self.unlock_target();
                 self.settle_target().map(|()| found)?
             }
-            _ => {
+            None => {
                 self.check_lens(&**folder, &chosen)?;
                 self.make(folder, earlier.as_deref(), &chosen)?
             }

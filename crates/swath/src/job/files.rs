@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use rustix::io::Errno;
+use rustix::process::geteuid;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
@@ -29,6 +30,8 @@ const LOCK: &str = ".JOB.swath-lock";
 const HIDDEN: &str = ".swath-tmp";
 /// The end of the name that a job's folder has while it is made or removed.
 const HIDDEN_FOLDER: &str = ".swath-job";
+/// Bits of a mode that let others write.
+const OTHERS_WRITE: u32 = 0o022;
 /// A plan of a million parts is shorter; anything longer is not ours.
 const LONGEST: usize = 1 << 30;
 
@@ -65,12 +68,48 @@ pub(super) fn is_hidden_folder(name: &OsStr) -> bool {
 /// Opens the folder of a job.
 pub(super) fn open_folder(fs: &dyn Fs, path: &Path) -> Result<Arc<dyn FsFolder>> {
     let opened = fs.locate(path).and_then(|at| at.folder.open_folder(&at.name));
-    opened.map_err(|error| match error.kind() {
+    let folder = opened.map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::io(Operation::Open, path, error)
             .hint("check the path: the folder of a job that is over has been removed"),
         ErrorKind::NotADirectory => Error::io(Operation::Open, path, error)
             .hint("pass the folder of a job, which contains a file `JOB`"),
         _ => Error::io(Operation::Open, path, error),
+    })?;
+    let facts = folder.own_facts();
+    let facts = facts.map_err(|error| Error::io(Operation::Inspect, path, error))?;
+    match folder.facts(COMMITTED.as_ref()) {
+        // An output that is complete may belong to a group.
+        Ok(Some(_)) => check_keeper(&*folder, path, &Facts { mode: 0o700, ..facts })?,
+        _ => check_keeper(&*folder, path, &facts)?,
+    }
+    Ok(folder)
+}
+
+/// Refuses what another user has put in place of the job's folder or plan, or may change: a plan says which
+/// file is replaced, and what is read. What root has made is as good as ours.
+pub(super) fn check_keeper(folder: &dyn FsFolder, path: &Path, facts: &Facts) -> Result<()> {
+    let is_kept =
+        |user: u32, writers: u32| [0, user].contains(&facts.owner) && facts.mode & writers == 0;
+    if is_kept(geteuid().as_raw(), OTHERS_WRITE) {
+        return Ok(());
+    }
+    // A file server may map users, and a file system may have no modes: a new file shows both.
+    let name = OsString::from(format!(".keeper.{:016x}{HIDDEN}", unique_number()));
+    if let Ok(new) = folder.create_closed(&name) {
+        let shown = new.facts();
+        let _ = folder.remove(&name);
+        if shown.is_ok_and(|it| is_kept(it.owner, OTHERS_WRITE & !it.mode)) {
+            return Ok(());
+        }
+    }
+    let refused = |why: String| {
+        Error::io(Operation::Open, path, io::Error::new(ErrorKind::PermissionDenied, why))
+    };
+    Err(match facts.mode & OTHERS_WRITE {
+        0 => refused(format!("it is of user {}, who may have put it there", facts.owner))
+            .hint("plan the job again, in a folder where others cannot rename files"),
+        _ => refused(String::from("other users may write to it, and change what the job does"))
+            .hint("take that right away from them: chmod go-w"),
     })
 }
 
@@ -100,14 +139,17 @@ pub(super) fn lock_new(
     }
 }
 
-/// Reads a whole file, `None` if it is not there.
-pub(super) fn read(folder: &dyn FsFolder, name: &str) -> io::Result<Option<Vec<u8>>> {
+/// Reads a whole file of the folder at `path`, `None` if it is not there.
+pub(super) fn read(folder: &dyn FsFolder, path: &Path, name: &str) -> Result<Option<Vec<u8>>> {
+    let path = path.join(name);
+    let failed = |error| Error::io(Operation::Read, &path, error);
     let file = match folder.open(name.as_ref()) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        opened => opened?,
+        opened => opened.map_err(failed)?,
     };
-    let bytes = read_whole(&*file, LONGEST)?;
-    bytes.map(Some).ok_or_else(|| Errno::FBIG.into())
+    check_keeper(folder, &path, &file.facts().map_err(failed)?)?;
+    let bytes = read_whole(&*file, LONGEST).map_err(failed)?;
+    bytes.map(Some).ok_or_else(|| failed(Errno::FBIG.into()))
 }
 
 /// Makes calls that wait for a file server rather than compute, several at a time, and returns
@@ -231,6 +273,10 @@ pub(super) fn create(
     is_durable: bool,
 ) -> io::Result<bool> {
     let mut new = NewFile::begin(folder, name)?;
+    let mode = new.file().facts()?.mode;
+    if mode & OTHERS_WRITE != 0 {
+        new.file().set_mode(mode & !OTHERS_WRITE)?;
+    }
     write_all_at(&**new.file(), bytes, 0).map_err(|(error, _)| error)?;
     if is_durable {
         new.file().sync()?;

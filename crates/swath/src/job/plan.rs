@@ -1,7 +1,10 @@
 //! A plan: what every process of a job agrees on.
 
 use std::cmp::Reverse;
+use std::convert::Infallible;
 use std::ffi::OsString;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -165,8 +168,7 @@ impl Plan {
     pub fn open_with(folder: &Path, output: OutputOptions) -> Result<Self> {
         let opened = files::open_folder(&*output.draft.fs, folder)?;
         let path = folder.join(files::PLAN);
-        let bytes = files::read(&*opened, files::PLAN)
-            .map_err(|error| Error::io(Operation::Read, &path, error))?;
+        let bytes = files::read(&*opened, folder, files::PLAN)?;
         let bytes = bytes.ok_or_else(|| {
             Error::io(Operation::Open, &path, Errno::NOENT.into())
                 .hint("pass the folder of a job, which contains a file `JOB`")
@@ -321,10 +323,25 @@ impl Plan {
         files::open_folder(&*self.output.draft.fs, &self.folder)
     }
 
-    /// The options of the commit.
+    /// The options of the commit. A new output gets the permissions that all inputs have, unless others were
+    /// chosen.
     pub(super) fn output(&self) -> OutputOptions {
         let durability = if self.is_durable { Durability::Full } else { Durability::None };
         let replace = if self.may_replace { Replace::Allowed } else { Replace::Refused };
-        self.output.clone().with_durability(durability).with_replace(replace)
+        let output = self.output.clone().with_durability(durability).with_replace(replace);
+        match output.permissions {
+            Some(_) => output,
+            None => output.with_permissions(Permissions::from_mode(self.mode_of_inputs())),
+        }
+    }
+
+    /// What all inputs allow: who may not read one of them may not read the output.
+    pub(super) fn mode_of_inputs(&self) -> u32 {
+        let mode = |index: usize| {
+            let facts = fs::metadata(&self.inputs[index].path);
+            Ok::<_, Infallible>(facts.map_or(0o666, |facts| facts.mode()))
+        };
+        let Ok(modes) = files::at_once(self.inputs.len(), mode);
+        modes.into_iter().fold(0o666, |all, mode| all & mode)
     }
 }

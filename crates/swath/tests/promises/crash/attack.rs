@@ -327,6 +327,23 @@ pub(crate) fn crash_everywhere(
     Ok(disks)
 }
 
+/// Lets the power fail at about `slice` calls of `subject`, in `torture` at each.
+///
+/// # Errors
+///
+/// With the first thing that is wrong.
+pub(crate) fn crash_somewhere(
+    subject: &dyn Subject,
+    abilities: Abilities,
+    slice: usize,
+) -> Result<(), String> {
+    let count = Attempt::new(subject, abilities, &[]).fs.calls().len();
+    for crash in Battery::of_list("power-cuts", slice, 0..count) {
+        Attempt::new(subject, abilities, &[(crash, Fault::Crash)]).check_killed()?;
+    }
+    Ok(())
+}
+
 /// Both.
 ///
 /// # Errors

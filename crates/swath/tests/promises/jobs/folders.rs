@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::sync::Barrier;
 use std::time::Duration;
@@ -41,6 +41,50 @@ fn of_several_plans_of_one_folder_at_once_exactly_one_is_made() {
             assert_eq!(bench.names(), ["out.txt"]);
         }
     }
+}
+
+#[test]
+fn what_another_user_has_put_there_or_may_change_is_not_obeyed() {
+    if !rustix::process::geteuid().is_root() {
+        return swath_reference::skip("root", "only root has another user for a neighbour");
+    }
+    let bench = Bench::new(&lines(10));
+    let plan = bench.plan(&JobOptions::new());
+    let done = all(&plan);
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("set");
+    };
+    for name in ["", "JOB"] {
+        let path = plan.folder().join(name);
+        let mode = fs::metadata(&path).expect("there").permissions().mode();
+        let refused = |says: &str| {
+            let part = plan.part(0).expect("the first");
+            let mut errors = vec![job::open(plan.folder()).map(drop).expect_err("not ours")];
+            if name.is_empty() {
+                errors.push(plan.commit(&done).map(drop).expect_err("not ours"));
+                errors.push(plan.done().map(drop).expect_err("not ours"));
+                errors.push(part.writer().map(drop).expect_err("not ours"));
+            }
+            for error in errors {
+                assert_eq!(error.io_kind(), ErrorKind::PermissionDenied, "{error:?}");
+                assert!(
+                    format!("{error:?} {}", error.what_to_try()).contains(says),
+                    "{error:?}"
+                );
+            }
+        };
+        chown(&path, Some(65534), None).expect("as root");
+        refused("it is of user 65534");
+        chown(&path, Some(0), None).expect("as root");
+        for others in [0o020, 0o002] {
+            set_mode(&path, mode | others);
+            refused("chmod go-w");
+            set_mode(&path, mode);
+        }
+    }
+    assert!(!bench.output().exists());
+    job::open(plan.folder()).and_then(|plan| plan.commit(&done)).expect("ours again");
+    assert_eq!(fs::read(bench.output()).expect("there"), serial(&lines(10)));
 }
 
 #[test]
