@@ -5,8 +5,9 @@ use std::io;
 use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, retry_on_intr};
-use rustix::pipe::{SpliceFlags, fcntl_getpipe_size, splice};
+use rustix::pipe::{SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, splice};
 
 use crate::kernel_text;
 
@@ -35,6 +36,38 @@ pub fn most_capacity() -> Option<u64> {
     let said =
         || kernel_text::read_text("/proc/sys/fs/pipe-max-size").ok()?.trim().parse().ok();
     *MOST.get_or_init(said)
+}
+
+/// Makes a pipe hold `bytes`, if this process may; what it holds stays.
+///
+/// ```
+/// use swath_os::pipe::{capacity, enlarge};
+///
+/// let (_, writer) = std::io::pipe()?;
+/// enlarge(&writer, 256 << 10);
+/// assert!(capacity(&writer).is_some_and(|bytes| bytes >= 4096));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn enlarge(pipe: impl AsFd, bytes: usize) {
+    // Beyond a limit of the user the kernel refuses: the pipe then works as it is.
+    let _ = fcntl_setpipe_size(pipe, bytes);
+}
+
+/// Returns once a pipe, socket or terminal that does not block takes bytes again, or its other end is closed.
+///
+/// ```
+/// let (_reader, writer) = std::io::pipe()?;
+/// swath_os::pipe::wait_until_writable(&writer)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of poll(2).
+pub fn wait_until_writable(stream: impl AsFd) -> io::Result<()> {
+    let mut streams = [PollFd::new(&stream, PollFlags::OUT)];
+    retry_on_intr(|| poll(&mut streams, None))?;
+    Ok(())
 }
 
 /// Puts bytes of `file` into a pipe inside the kernel and returns how many; 0 if the file ends at `offset`.

@@ -15,7 +15,10 @@ pub(super) struct Dialect {
     /// Whether some of them are skipped. Those may contain text.
     pub(super) skips: bool,
     pub(super) trim: Trim,
+    /// Without the empty one.
     missing_words: Vec<Vec<u8>>,
+    /// Whether an empty field is a missing value.
+    has_empty: bool,
 }
 
 /// What is cut off all fields before they are parsed. This only affects speed: a field that is not
@@ -32,6 +35,7 @@ pub(super) enum Trim {
 
 impl Dialect {
     pub(super) fn new(options: &TableOptions, delimiter: Delimiter) -> Self {
+        let words = options.missing_words.iter().filter(|word| !word.is_empty());
         Self {
             delimiter,
             comment: options.comment,
@@ -39,7 +43,8 @@ impl Dialect {
             columns: 0,
             skips: false,
             trim: Trim::Nothing,
-            missing_words: options.missing_words.clone(),
+            missing_words: words.cloned().collect(),
+            has_empty: options.missing_words.iter().any(Vec::is_empty),
         }
     }
 
@@ -114,7 +119,10 @@ impl Dialect {
 
     /// Whether the bare text of a field stands for a missing value.
     pub(super) fn is_missing(&self, bare: &[u8]) -> bool {
-        self.missing_words.iter().any(|word| word == bare)
+        match bare {
+            [] => self.has_empty,
+            _ => self.missing_words.iter().any(|word| word == bare),
+        }
     }
 
     /// Splits a line into fields, observing quotes. Slower than [`Fields`](super::fields::Fields).

@@ -4,7 +4,7 @@ use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 
-use swath_os::pipe::{capacity, most_capacity, put_pages};
+use swath_os::pipe::{capacity, enlarge, most_capacity, put_pages};
 use swath_os::residency::residency_of_part;
 use swath_plan::extent::Extent;
 
@@ -20,6 +20,8 @@ impl Reader {
     /// Moves bytes from the position on into `pipe`, inside the kernel, as long as they are in the page
     /// cache, and returns how many: 0 if `pipe` is not a pipe, or if the options or the source do not allow it.
     /// Read and write what is left.
+    ///
+    /// A pipe that holds less than a MiB is made to hold that, if this process may: fewer turns of both ends.
     ///
     /// The pipe then holds pages of the file. If the file changes before the other end has read them, it
     /// reads the changes. So the last bytes, a MiB or as many as the pipe can hold, are never moved. Once you have
@@ -59,7 +61,11 @@ impl Reader {
         if rest <= LEAST || !self.may_move() {
             return Ok(0);
         }
-        let Some(holds) = capacity(&pipe) else { return Ok(0) };
+        let Some(mut holds) = capacity(&pipe) else { return Ok(0) };
+        if holds < LEAST {
+            enlarge(&pipe, usize::try_from(LEAST).unwrap_or(usize::MAX));
+            holds = capacity(&pipe).unwrap_or(holds);
+        }
         let kept = holds.max(most_capacity().unwrap_or(0)).max(LEAST);
         let end = end.saturating_sub(kept);
         let start = self.next;
