@@ -8,6 +8,7 @@ use std::path::Path;
 use swath::sink::{FileKind, Fs, LocalFs};
 
 use crate::failure::Refused;
+use crate::report::Shown;
 
 /// Returns what a writer to `path` would find; `None` if nothing.
 ///
@@ -45,7 +46,7 @@ pub(crate) fn refuse_descriptor(path: &Path) -> Result<(), Refused> {
     let is_of_proc = folder.starts_with("/proc") && folder.ends_with("fd");
     let is_stream = [Path::new("/dev/stdout"), Path::new("/dev/stderr")].contains(&path);
     if (is_stream || is_of_proc || folder == Path::new("/dev/fd")) && path.is_file() {
-        let what = format!("cannot replace the file that {} leads to", path.display());
+        let what = format!("cannot replace the file that {} leads to", path.shown());
         return Err(Refused::new(
             what,
             "pass `-` for standard output, or name the file itself",

@@ -10,7 +10,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -23,6 +23,7 @@ use swath::{Buffer, ReadAt, ReadOptions, Reader, Source, SourceFacts};
 use thiserror::Error;
 
 use crate::failure::Refused;
+use crate::report::Shown;
 
 /// Something to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +54,12 @@ pub enum InputError {
 }
 
 impl Input {
+    /// The permissions of a file.
+    pub(crate) fn permissions(&self) -> Option<Permissions> {
+        let facts = self.path()?.metadata().ok().filter(Metadata::is_file)?;
+        Some(facts.permissions())
+    }
+
     /// Parses a word of the command line.
     ///
     /// # Errors
@@ -276,7 +283,7 @@ impl ReadAt for Memory {
 
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.name().display().fmt(f)
+        f.pad(&self.name().shown())
     }
 }
 

@@ -2,14 +2,17 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use serde::Serialize;
+use swath::machine::wait_until_writable;
 use thiserror::Error;
+
+use crate::report::Shown;
 
 /// A write to standard output failed.
 #[derive(Debug, Error)]
@@ -42,10 +45,7 @@ fn check_open() -> Result<(), OutputError> {
 
 /// Writes `text` and flushes.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), OutputError> {
-    check_open()?;
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_ref())?;
-    Ok(out.flush()?)
+    Ok(unbuffered()?.write_all(text.as_ref())?)
 }
 
 /// Writes help or a version.
@@ -97,7 +97,7 @@ pub(crate) fn wrote_all<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
     reported: Result<()>,
 ) -> Result<()> {
-    let paths = paths.into_iter().map(|path| path.as_ref().display().to_string());
+    let paths = paths.into_iter().map(|path| path.as_ref().shown());
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
     let Err(error) = left_out(reported) else { return Ok(()) };
     Err(match written() {
@@ -106,10 +106,37 @@ pub(crate) fn wrote_all<P: AsRef<Path>>(
     })
 }
 
-/// Returns standard output without a buffer of its own, for large writes.
-pub(crate) fn unbuffered() -> Result<File, OutputError> {
+/// Standard output without a buffer of its own, for large writes. Another program that shares it, such as ssh
+/// or node, may have made it one that does not block: then it waits.
+pub(crate) struct StandardOutput(File);
+
+impl Write for StandardOutput {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.0.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    wait_until_writable(&self.0)?;
+                }
+                written => return written,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for StandardOutput {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Returns standard output.
+pub(crate) fn unbuffered() -> Result<StandardOutput, OutputError> {
     check_open()?;
-    Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
+    Ok(StandardOutput(File::from(io::stdout().as_fd().try_clone_to_owned()?)))
 }
 
 /// Prints `what` on standard error, after the program's name.

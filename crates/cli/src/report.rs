@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
 use comfy_table::{ContentArrangement, Table, presets};
@@ -26,6 +27,25 @@ macro_rules! object {
     }};
 }
 pub(crate) use object;
+
+/// A name in a report: control characters are escaped, so that it cannot write lines of its own or send
+/// sequences to a terminal.
+pub(crate) trait Shown {
+    /// Returns the name as a report has it.
+    fn shown(&self) -> String;
+}
+
+impl Shown for Path {
+    fn shown(&self) -> String {
+        swath::machine::escaped(&self.to_string_lossy())
+    }
+}
+
+impl Shown for OsStr {
+    fn shown(&self) -> String {
+        Path::new(self).shown()
+    }
+}
 
 /// Returns every number of a [`Report`], with the units in its keys.
 pub(crate) fn report_json(report: &Report) -> impl Serialize + use<> {
@@ -176,7 +196,7 @@ pub fn details(report: &Report) -> String {
 fn mirror_text(mirror: &MirrorReport) -> String {
     let mut text = format!(
         "  mirror {} ({}): {} in {}, {}, {}",
-        mirror.path.display(),
+        mirror.path.shown(),
         mirror.state,
         size_text(mirror.bytes),
         counted(mirror.chunks, "chunk"),

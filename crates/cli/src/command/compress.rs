@@ -13,7 +13,9 @@ use super::target::{Target, note_all};
 use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size, words};
 use crate::input::Input;
-use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
+use crate::report::{
+    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_text,
+};
 
 /// `swath compress`
 #[derive(Debug, Args)]
@@ -154,7 +156,7 @@ pub(super) fn ratio(packed: u64, plain: u64) -> f64 {
 fn text(target: &Target, report: &Compressed) -> String {
     format!(
         "{}: {} to {}, {:.1} %, in {}, {:.2} GB/s\n  {} level {}, {}, {}\n",
-        Path::new(&target.label()).display(),
+        Path::new(&target.label()).shown(),
         size_text(report.bytes_in),
         size_text(report.bytes_out),
         ratio(report.bytes_out, report.bytes_in) * 100.0,

@@ -22,10 +22,10 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{OutputError, complain};
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
+use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_text};
 use anyhow::{Result, bail, ensure};
 use std::fs::File;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use swath::{Output, ReadOptions, Source};
@@ -115,7 +115,9 @@ impl<'w> Job<'w> {
     fn finish(&self) -> Result<()> {
         if self.target.is_stream() && self.file.exists() {
             let mut file = File::open(&self.file)?;
-            io::copy(&mut file, &mut self.target.stream()?.0).map_err(OutputError::from)?;
+            let mut out = BufWriter::with_capacity(1 << 20, self.target.stream()?.0);
+            io::copy(&mut file, &mut out).map_err(OutputError::from)?;
+            out.flush().map_err(OutputError::from)?;
         }
         Ok(())
     }
@@ -210,7 +212,7 @@ fn formats(
     let unknown = |what: &str, path: &Path, flag| {
         let end = path.extension().unwrap_or_default();
         let packed = PACKED.iter().find(|(known, _)| end.eq_ignore_ascii_case(known));
-        let what = format!("cannot tell the format of {what} from the name {}", path.display());
+        let what = format!("cannot tell the format of {what} from the name {}", path.shown());
         Refused::new(what, packed.map_or(flag, |(_, hint)| hint))
     };
     let output = args.output.flag.or(&args.to).and_then(Input::path);
@@ -253,7 +255,7 @@ fn formats(
 
 /// The error of a table that would become a matrix, and why it does not.
 fn no_matrix(job: &Job<'_>, why: &str) -> Refused {
-    let name = job.input.name().display();
+    let name = job.input.name().shown();
     let what = format!("cannot make a matrix of {name}: {why}");
     Refused::new(what, "convert it to CSV first")
 }
@@ -338,7 +340,7 @@ fn report(
     let text = format!(
         "{}: {} × {}, {}\n  \
          {} read in {}, {:.2} GB/s; {} written in {}, {:.2} GB/s\n",
-        Path::new(&label).display(),
+        Path::new(&label).shown(),
         size.rows,
         size.columns,
         counted(size.values, "value"),

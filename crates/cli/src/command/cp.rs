@@ -16,7 +16,9 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{tell, wrote};
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
+use crate::report::{
+    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_text,
+};
 
 /// `swath cp`
 #[derive(Debug, Args)]
@@ -102,7 +104,7 @@ impl Command for Cp {
             bytes_per_s: bytes_per_s(copied.bytes, copied.elapsed),
             fallbacks: texts(&copied.fallbacks),
         };
-        let text = format!("{}: {}", target.display(), text(&copied, extents));
+        let text = format!("{}: {}", target.shown(), text(&copied, extents));
         wrote(&target, tell(self.json, &json, text))?;
         Ok(Outcome::Done)
     }
@@ -151,7 +153,7 @@ fn target(args: &Cp) -> Result<PathBuf> {
     ensure!(
         name.is_some(),
         Refused::new(
-            format!("cannot copy {} into {}: it has no name", args.from, to.display()),
+            format!("cannot copy {} into {}: it has no name", args.from, to.shown()),
             "name the copy as well"
         )
     );

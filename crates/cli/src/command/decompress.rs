@@ -15,7 +15,9 @@ use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
+use crate::report::{
+    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_text,
+};
 
 /// `swath decompress`
 #[derive(Debug, Args)]
@@ -145,7 +147,7 @@ fn json(target: &Target, args: &Decompress, report: &Decompressed) -> impl Seria
 fn text(target: &Target, report: &Decompressed) -> String {
     format!(
         "{}: {} from {}, in {}, {:.2} GB/s\n  {}, {}, {}\n",
-        Path::new(&target.label()).display(),
+        Path::new(&target.label()).shown(),
         size_text(report.bytes_out),
         size_text(report.bytes_in),
         time_text(report.elapsed),

@@ -22,7 +22,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, ForceFlag, OutFlag, TimelineArgs, count, input, parse_size, whole};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::report::{PathJson, bytes_per_s, object, size_text, time_text};
+use crate::report::{PathJson, Shown, bytes_per_s, object, size_text, time_text};
 
 /// `swath gen`
 #[derive(Debug, Args)]
@@ -252,7 +252,7 @@ fn make_file(recipe: Recipe, args: &MadeArgs, path: &Path) -> Result<Generated> 
     let made = generate_file(recipe, path, args.workers, args.file_options(path));
     made.map_err(|error| match error.io_kind() {
         io::ErrorKind::NotFound => {
-            let what = format!("cannot make {}: its folder does not exist", path.display());
+            let what = format!("cannot make {}: its folder does not exist", path.shown());
             Refused::new(what, "make the folder first").into()
         }
         io::ErrorKind::AlreadyExists => refused(error.into(), path),
@@ -310,7 +310,7 @@ fn report(
     let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
     let text = format!(
         "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
-        PathBuf::from(label).display(),
+        PathBuf::from(label).shown(),
         size_text(bytes),
         time_text(elapsed),
         speed / 1e9

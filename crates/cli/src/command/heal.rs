@@ -15,7 +15,7 @@ use crate::args::{Against, Files, TimelineArgs, count, parse_against, path, word
 use crate::failure::{Refused, describe_error};
 use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
-use crate::report::{PathJson, counted, object, size_text, time_text};
+use crate::report::{PathJson, Shown, counted, object, size_text, time_text};
 use crate::same_file::is_same_file;
 
 /// `swath heal`
@@ -64,7 +64,7 @@ impl Command for Heal {
         if let Against::Manifest(manifest) = &self.verify_against
             && let Some(copy) = self.paths.iter().find(|path| is_same_file(path, manifest))
         {
-            let what = format!("cannot heal {}: it is the manifest itself", copy.display());
+            let what = format!("cannot heal {}: it is the manifest itself", copy.shown());
             return Err(Refused::new(what, "name copies of the file").into());
         }
         let against = self.verify_against.verify()?;
@@ -146,7 +146,7 @@ fn copy_json(healed: &Healed, copy: &HealedCopy) -> impl Serialize {
 fn text(args: &Heal, healed: &Healed) -> String {
     let mut text = String::new();
     for copy in &healed.copies {
-        text += &format!("{}: {}\n", copy.path.display(), state(healed, copy));
+        text += &format!("{}: {}\n", copy.path.shown(), state(healed, copy));
         if let Some(error) = &copy.error {
             text += &format!("  not healed: {}\n", describe_error(&**error));
         } else if let Some(trouble) = &copy.trouble {

@@ -6,6 +6,7 @@ mod tensors;
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde_json::{Map, Value};
+use swath::machine::escaped;
 use swath::{ReadOptions, append};
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
@@ -322,7 +323,7 @@ fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
         // The key has the unit, which the text has after the number.
         let label = name.strip_suffix("_bytes");
         let fact = match fact {
-            Value::String(text) => text.clone(),
+            Value::String(text) => escaped(text),
             Value::Array(items) => shortened(items),
             Value::Number(bytes) if label.is_some() => size_text(bytes.as_u64().unwrap_or(0)),
             other => other.to_string(),
@@ -337,7 +338,7 @@ fn show(args: &Info, input: &Input, known: Known, bytes: u64) -> Result<()> {
 /// Returns the first of many.
 fn shortened(items: &[Value]) -> String {
     const MOST: usize = 20;
-    let word = |item: &Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+    let word = |item: &Value| item.as_str().map_or_else(|| item.to_string(), escaped);
     let shown: Vec<String> = items.iter().take(MOST).map(word).collect();
     let more = if items.len() > MOST {
         format!(", … {} in all", items.len())

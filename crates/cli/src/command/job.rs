@@ -27,6 +27,7 @@ use swath::job::{Division, Plan};
 use super::{Command, Outcome};
 use crate::args::{Files, path};
 use crate::failure::Refused;
+use crate::report::Shown;
 use crate::signal::Held;
 
 /// `swath job`
@@ -151,7 +152,7 @@ impl FolderArg {
         let what = format!(
             "cannot do parts of {}: the job is divided by records, and where these end is known only to \
              the program that planned it",
-            self.folder.display()
+            self.folder.shown()
         );
         let hint = "do its parts with that program, or plan the job with `swath job plan`; \
                     `swath job commit` joins the parts of any job";
@@ -169,7 +170,7 @@ impl FolderArg {
             None => Ok(plan),
             Some(_) => {
                 let what =
-                    format!("cannot do parts of {}: it is committed", self.folder.display());
+                    format!("cannot do parts of {}: it is committed", self.folder.shown());
                 Err(Refused::new(what, "plan a new job to do the work again").into())
             }
         }
@@ -178,7 +179,7 @@ impl FolderArg {
 
 /// The error of a part that does not exist.
 fn no_part(plan: &Plan, index: usize) -> Refused {
-    let (folder, count) = (plan.folder().display(), plan.parts().len());
+    let (folder, count) = (plan.folder().shown(), plan.parts().len());
     let what = match count {
         1 => format!("cannot do part {index} of {folder}: it has only part 0"),
         _ => format!("cannot do part {index} of {folder}: it has parts 0 to {}", count - 1),

@@ -24,7 +24,7 @@ use crate::input::Input;
 use crate::output::{OutputError, tell};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, counted, headline, object, report_json, size_text};
+use crate::report::{PathJson, Shown, counted, headline, object, report_json, size_text};
 
 /// `swath manifest`
 #[derive(Debug, Args)]
@@ -117,7 +117,7 @@ fn make(args: &Manifest) -> Result<Outcome> {
     };
     let chunks = counted(scanned.value.count(), "checksum");
     let headline = headline(&scanned.report);
-    let name = Path::new(&label).display();
+    let name = Path::new(&label).shown();
     let text = format!("{name}: {chunks} of {}: {headline}\n", args.path);
     target.tell(args.json, &json, &text)?;
     Ok(Outcome::Done)
@@ -161,7 +161,7 @@ fn refuse(args: &Manifest, target: &Target) -> Result<()> {
     if let Input::Path(path) = &args.path
         && path.canonicalize().and_then(|path| path.metadata()).is_ok_and(is_pipe)
     {
-        let what = format!("cannot read {path}: it is a named pipe", path = path.display());
+        let what = format!("cannot read {path}: it is a named pipe", path = path.shown());
         return Err(Refused::new(what, "run `swath manifest -o NAME - < PIPE`").into());
     }
     Ok(())

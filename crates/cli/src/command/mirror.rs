@@ -19,7 +19,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
-use crate::report::{PathJson, object, size_text, texts, time_text};
+use crate::report::{PathJson, Shown, object, size_text, texts, time_text};
 use crate::same_file::is_same_file;
 
 /// `swath mirror`
@@ -94,12 +94,12 @@ impl Command for Mirror {
         };
         let (bytes, elapsed) = (size_text(made.checksums.len()), time_text(made.elapsed));
         let mut text =
-            format!("{}: {bytes}, copied and read back in {elapsed}\n", self.path.display());
+            format!("{}: {bytes}, copied and read back in {elapsed}\n", self.path.shown());
         for copy in &made.copies {
-            text += &format!("  {}\n", copy.display());
+            text += &format!("  {}\n", copy.shown());
         }
         if let Some(target) = &manifest {
-            text += &format!("  checksums in {}\n", Path::new(&target.label()).display());
+            text += &format!("  checksums in {}\n", Path::new(&target.label()).shown());
         }
         for note in &made.notes {
             text += &format!("  note: {note}\n");
@@ -127,7 +127,7 @@ impl Mirror {
         target.refuse_input(&Input::Path(self.path.clone()))?;
         if let Target::Path(path) = &target {
             if let Some(copy) = copies.iter().find(|copy| is_same_file(copy, path)) {
-                let (path, copy) = (path.display(), copy.display());
+                let (path, copy) = (path.shown(), copy.shown());
                 let what =
                     format!("cannot write the manifest to {path}: it is the copy {copy}");
                 return Err(Refused::new(what, "choose another name for --manifest").into());
@@ -149,7 +149,7 @@ impl Mirror {
         } else {
             return Ok(());
         };
-        let what = format!("cannot write the manifest to {}: it exists", path.display());
+        let what = format!("cannot write the manifest to {}: it exists", path.shown());
         Err(Refused::new(what, hint).into())
     }
 
@@ -181,12 +181,12 @@ impl Mirror {
 /// Returns the name of each copy: the folders in turn, and in them the name of the file.
 fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
     let Some(name) = args.path.file_name() else {
-        let what = format!("cannot make copies of {}: it has no name", args.path.display());
+        let what = format!("cannot make copies of {}: it has no name", args.path.shown());
         return Err(Refused::new(what, "name a file").into());
     };
     let folders = args.folders();
     for folder in folders {
-        let what = || format!("cannot make a copy in {}", folder.display());
+        let what = || format!("cannot make a copy in {}", folder.shown());
         let kind = stands(folder).map_err(|error| {
             let hint = "check who owns the symbolic links in its path, or name another folder";
             Refused::new(what(), hint).with_source(error)
@@ -216,7 +216,7 @@ fn refuse_twins(folders: &[PathBuf]) -> Result<()> {
     let mut seen = HashSet::new();
     match folders.iter().find(|folder| !seen.insert(canonical(folder, ""))) {
         Some(twin) => {
-            let twin = twin.display();
+            let twin = twin.shown();
             let what = format!("cannot make two copies in {twin}: it is named twice");
             let hint = "name it once and pass `--copies 2`, or name another folder";
             Err(Refused::new(what, hint).into())

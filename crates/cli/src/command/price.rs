@@ -13,7 +13,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size};
 use crate::input::Input;
 use crate::output::complain;
-use crate::report::{PathJson, counted, object, size_text, texts, time_text};
+use crate::report::{PathJson, Shown, counted, object, size_text, texts, time_text};
 
 /// `swath price`
 #[derive(Debug, Args)]
@@ -130,7 +130,7 @@ fn text(target: &Target, priced: &Priced) -> String {
         "{}: {} from {}, in {}, {:.2} M contracts/s\n  \
          {}: read {read:.0} %, compute {compute:.0} %, write {write:.0} %\n  \
          largest difference from the file's own prices {:.1e}, {} off by {TOLERANCE} or more\n",
-        Path::new(&target.label()).display(),
+        Path::new(&target.label()).shown(),
         counted(priced.contracts, "price"),
         size_text(priced.bytes_in),
         time_text(priced.elapsed),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -165,13 +166,16 @@ pub(super) fn must_escape(path: &OsStr) -> bool {
     path.as_bytes().iter().any(|byte| b"\n\r\\".contains(byte))
 }
 
-/// Appends a path, escaped where it must be.
+/// Appends a path, escaped where it must be; for a terminal without control characters.
 pub(super) fn escape(path: &OsStr, line: &mut Vec<u8>) {
+    let is_seen =
+        path.as_bytes().iter().any(u8::is_ascii_control) && io::stdout().is_terminal();
     for byte in path.as_bytes() {
         match byte {
             b'\n' => line.extend_from_slice(b"\\n"),
             b'\r' => line.extend_from_slice(b"\\r"),
             b'\\' => line.extend_from_slice(b"\\\\"),
+            byte if is_seen && byte.is_ascii_control() => line.extend(byte.escape_ascii()),
             &byte => line.push(byte),
         }
     }

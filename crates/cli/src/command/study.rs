@@ -29,7 +29,7 @@ use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, tell, wrote};
 use crate::progress::steps;
-use crate::report::table;
+use crate::report::{Shown, table};
 use crate::signal::stop_on_signal;
 
 /// `swath study`
@@ -149,7 +149,7 @@ impl Command for Study {
         };
         let study = self.output.join(FILE);
         if study.exists() && !self.resume {
-            let what = format!("cannot write {}: it exists", study.display());
+            let what = format!("cannot write {}: it exists", study.shown());
             let hint = "pass --resume to continue that study, or choose another folder with -o";
             return Err(Refused::new(what, hint).into());
         }
@@ -167,7 +167,7 @@ impl Command for Study {
             return Err(nothing(&results, cancel.is_cancelled()).into());
         }
         let page = self.output.join(PAGE);
-        let text = text(&results, &page.display().to_string());
+        let text = text(&results, &page.shown());
         wrote(&page, tell(self.json, &results, text))?;
         let is_done = |id: &str| {
             results.experiments.iter().any(|one| one.id == id && one.state == Progress::Done)
@@ -236,7 +236,7 @@ fn announce(chosen: &[&Experiment]) {
 fn refuse(data: &[PathBuf]) -> Result<()> {
     let mut seen = Vec::new();
     for folder in data {
-        let what = || format!("cannot measure in {}", folder.display());
+        let what = || format!("cannot measure in {}", folder.shown());
         let hint = "name an existing folder that you can write to with --data";
         let refused = |error| Refused::new(what(), hint).with_source(error);
         let known = folder.canonicalize().map_err(refused)?;

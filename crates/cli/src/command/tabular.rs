@@ -17,7 +17,7 @@ use super::convert::format::Format;
 use crate::args::TableArgs;
 use crate::failure::Refused;
 use crate::grid::{self, Align, Column, MISSING};
-use crate::report::object;
+use crate::report::{Shown, object};
 
 /// Enough first bytes to tell what a file is.
 pub(super) const HEAD: usize = 64 << 10;
@@ -263,7 +263,7 @@ pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Resul
     if is_marked || is_given || is_packed || is_text || !first.contains(&0) {
         return Ok(());
     }
-    let what = format!("cannot read {} as a table", name.display());
+    let what = format!("cannot read {} as a table", name.shown());
     Err(match FileKind::detect(head) {
         Some(kind) => Refused::new(format!("{what}: it is {}", kind.name), kind.hint),
         None => {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ use crate::input::Input;
 use crate::output::{complain, tell, unbuffered, wrote};
 use crate::profile::Profiles;
 use crate::progress::Bar;
+use crate::report::Shown;
 use crate::same_file::{is_input, is_name_of_stdout, is_stdout};
 
 /// A file, or standard output.
@@ -41,7 +42,7 @@ impl Target {
             (Some(Input::Stdin), _) | (None, Input::Stdin) => Ok(Self::Stdout),
             (Some(Input::Path(to)), _) if is_folder(to) => {
                 let name = default.as_deref().and_then(Path::file_name);
-                let what = || format!("cannot make a file in {}: it has no name", to.display());
+                let what = || format!("cannot make a file in {}: it has no name", to.shown());
                 ensure!(name.is_some(), nameless(what()));
                 Ok(Self::Path(name.map_or_else(|| to.clone(), |name| to.join(name))))
             }
@@ -72,7 +73,7 @@ impl Target {
     pub(super) fn begin(&self, args: &OutputArgs, from: &Input) -> Result<Ordered> {
         let mut options = args.output_options();
         self.refuse_input(from)?;
-        if let Some(permissions) = permissions(from).filter(|_| *self != Self::Stdout) {
+        if let Some(permissions) = from.permissions().filter(|_| *self != Self::Stdout) {
             options = options.with_permissions(permissions);
         }
         self.ordered(options, args.stream_options())
@@ -86,9 +87,7 @@ impl Target {
     pub(super) fn refuse_input(&self, from: &Input) -> Result<(), Refused> {
         let (is_input, name) = match self {
             Self::Stdout => (is_stdout(from), String::from("to standard output")),
-            Self::Path(path) => {
-                (path.is_file() && is_input(from, path), path.display().to_string())
-            }
+            Self::Path(path) => (path.is_file() && is_input(from, path), path.shown()),
         };
         if is_input {
             let what = format!("cannot write {name}: it is the input");
@@ -145,15 +144,15 @@ impl Target {
     }
 
     /// Opens it as a stream; also returns its name in messages.
-    pub(super) fn stream(&self) -> Result<(File, PathBuf)> {
+    pub(super) fn stream(&self) -> Result<(Box<dyn Write + Send>, PathBuf)> {
         let Self::Path(path) = self else {
-            return Ok((unbuffered()?, PathBuf::from("<stdout>")));
+            return Ok((Box::new(unbuffered()?), PathBuf::from("<stdout>")));
         };
         let file = OpenOptions::new().write(true).open(path).map_err(|error| {
-            Refused::new(format!("cannot open {}", path.display()), "check the path")
+            Refused::new(format!("cannot open {}", path.shown()), "check the path")
                 .with_source(error)
         })?;
-        Ok((file, path.clone()))
+        Ok((Box::new(file), path.clone()))
     }
 
     /// Has a verb write it from `from`, with the profile of that file system and a progress bar.
@@ -215,7 +214,7 @@ pub(super) fn refused(error: anyhow::Error, path: &Path) -> anyhow::Error {
 
 /// The error of an output that exists.
 pub(super) fn exists(path: &Path) -> Refused {
-    let what = format!("cannot write {}: it exists", path.display());
+    let what = format!("cannot write {}: it exists", path.shown());
     Refused::new(what, "pass --force to replace it, or name another output")
 }
 
@@ -224,7 +223,7 @@ pub(super) fn kept(error: swath::Error) -> anyhow::Error {
     if error.io_kind() != ErrorKind::AlreadyExists {
         return error.into();
     }
-    let what = format!("cannot write {}", error.path().display());
+    let what = format!("cannot write {}", error.path().shown());
     let hint = "leave out --no-clobber to replace it, or name another output";
     let source = match error.raw_os_error() {
         Some(number) => io::Error::from_raw_os_error(number),
@@ -241,12 +240,6 @@ pub(super) fn needs_file(command: &str) -> Refused {
 
 fn ordered(output: OutputOptions) -> OrderedOptions {
     OrderedOptions::new().with_output(output)
-}
-
-fn permissions(from: &Input) -> Option<Permissions> {
-    let Input::Path(path) = from else { return None };
-    let facts = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-    Some(facts.permissions())
 }
 
 /// Reports on standard error what was done differently than requested.

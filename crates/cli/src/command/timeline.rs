@@ -15,6 +15,7 @@ use crate::args::Files;
 use crate::door::{above, is_folder, is_special};
 use crate::failure::Refused;
 use crate::output::complain;
+use crate::report::Shown;
 use crate::same_file::{is_name_of_stdout, is_same_file};
 use crate::trace::{BEGIN, Trace};
 
@@ -74,7 +75,7 @@ impl<'v> Recording<'v> {
         let dropped = self.timeline.dropped();
         let spans = self.timeline.take();
         if dropped > 0 {
-            let (path, kept) = (self.path.display(), spans.len());
+            let (path, kept) = (self.path.shown(), spans.len());
             complain(format!(
                 "note: {path}: the first {kept} spans are in it, {dropped} more were not kept; \
                  try: raise --chunk-size, or read fewer bytes"
@@ -103,7 +104,7 @@ fn refuse(files: &Files<'_>, path: &Path) -> Result<()> {
     if let Some(other) = files.in_the_way_of(path) {
         let is = if is_same_file(other, path) { "it is" } else { "it is in" };
         let what = cannot_write(path);
-        let what = format!("{what}: {is} {}, which the command works on", other.display());
+        let what = format!("{what}: {is} {}, which the command works on", other.shown());
         return Err(Refused::new(what, "choose another name for --timeline").into());
     }
     refuse_other(path)
@@ -120,7 +121,7 @@ fn refuse_other(path: &Path) -> Result<()> {
 }
 
 fn cannot_write(path: &Path) -> String {
-    format!("cannot write the timeline to {}", path.display())
+    format!("cannot write the timeline to {}", path.shown())
 }
 
 /// Whether `path` does not exist, is empty, is an earlier timeline, or is not a regular file.

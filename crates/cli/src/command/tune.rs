@@ -18,7 +18,7 @@ use crate::args::{path, whole};
 use crate::failure::Refused;
 use crate::output::{complain, left_out, print_json, tell, wrote};
 use crate::progress::steps;
-use crate::report::{PathJson, object, size_text, table, time_text};
+use crate::report::{PathJson, Shown, object, size_text, table, time_text};
 use crate::signal::stop_on_signal;
 
 /// `swath tune`
@@ -116,7 +116,7 @@ impl Tune {
 /// Returns the folder to measure in; for a file, the folder that it is in.
 fn folder(path: &Path) -> Result<PathBuf> {
     let facts = std::fs::metadata(path).map_err(|error| {
-        let text = format!("cannot measure in {}", path.display());
+        let text = format!("cannot measure in {}", path.shown());
         Refused::new(text, "name an existing folder with --path").with_source(error)
     })?;
     Ok(match path.parent() {
@@ -157,7 +157,7 @@ fn show(args: &Tune, store: &Store, key: &Key) -> Result<Outcome> {
         if args.json {
             print_json(&serde_json::Value::Null)?;
         }
-        let path = args.path.display();
+        let path = args.path.shown();
         complain(format!("there is no profile for {key}; try: run `swath tune --path {path}`"));
         return Ok(Outcome::Differs);
     };
@@ -174,7 +174,7 @@ fn cleared(args: &Tune, paths: Vec<PathBuf>) -> Result<Outcome> {
         complain("there was no profile to remove");
     }
     let json = object! { cleared: paths.iter().map(PathJson::from).collect::<Vec<_>>() };
-    let removed = paths.iter().map(|path| format!("removed {}\n", path.display()));
+    let removed = paths.iter().map(|path| format!("removed {}\n", path.shown()));
     left_out(tell(args.json, &json, removed.collect::<String>()))?;
     Ok(Outcome::Done)
 }
@@ -212,13 +212,13 @@ fn tuned_text(kept: &Kept, tuned: &Tuned, path: &Path) -> String {
     format!(
         "{}\n{count} {settings} other than usual, after {time} with a file of {file}\n{}\n",
         shown(kept),
-        path.display()
+        path.shown()
     )
 }
 
 fn kept_text(kept: &Kept, path: &Path) -> String {
     let when = date(kept.measured_at_unix_s);
-    format!("{}\nmeasured on {}, {when}\n{}\n", shown(kept), kept.key, path.display())
+    format!("{}\nmeasured on {}, {when}\n{}\n", shown(kept), kept.key, path.shown())
 }
 
 fn shown(kept: &Kept) -> Table {

@@ -13,7 +13,7 @@ use swath_study::workload::{Generated, Kind, Recipe, generate};
 
 use super::Wanted;
 use crate::failure::Refused;
-use crate::report::size_text;
+use crate::report::{Shown, size_text};
 use crate::signal::remove_on_signal;
 
 /// What a demo costs, in multiples of its input.
@@ -148,15 +148,15 @@ pub(crate) fn choose_folder() -> (PathBuf, Vec<String>) {
         Some(here) => {
             let note = format!(
                 "inputs are made in {}: {} is in memory",
-                here.display(),
-                temporary.display()
+                here.shown(),
+                temporary.shown()
             );
             (here, vec![note])
         }
         None => {
             let note = format!(
                 "inputs are in memory: {}; try: pass --dir with a folder on a disk",
-                temporary.display()
+                temporary.shown()
             );
             (temporary, vec![note])
         }

@@ -165,6 +165,43 @@ fn the_output_has_the_permissions_of_the_input() {
 }
 
 #[test]
+fn a_converted_file_and_the_output_of_a_job_are_read_by_those_who_may_read_every_input() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("days")).expect("room");
+    let inputs = ["days/1.csv", "days/2.csv"].map(at);
+    for ends in [[0o600, 0o644], [0o644, 0o600], [0o640, 0o604], [0o644, 0o755]] {
+        for (path, mode) in inputs.iter().zip(ends) {
+            std::fs::write(path, "a,b\n1,2\n").expect("room");
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).expect("set");
+        }
+        let both = ends[0] & ends[1];
+        let [first, second] = inputs.each_ref().map(|path| word(path));
+        let mut made = Vec::new();
+        for form in ["csv", "jsonl", "arrow", "npy"] {
+            let one = at(&format!("one.{form}"));
+            assert_eq!(code(&run(["convert", first, word(&one)])), 0);
+            made.push((one, ends[0]));
+        }
+        let all = at("all.csv");
+        assert_eq!(code(&run(["convert", word(&at("days")), word(&all)])), 0);
+        made.push((all, both));
+        let out = at("out");
+        let job = run(["job", "plan", word(&out), first, second, "--parts", "2"]);
+        let job = stdout(&job).trim_end().to_owned();
+        assert_eq!(code(&run(["job", "run", &job, "--all", "--", "cat"])), 0);
+        assert_eq!(code(&run(["job", "commit", &job])), 0);
+        made.push((out, both));
+        for (path, wanted) in made {
+            let facts = std::fs::metadata(&path).expect("it is there");
+            let mode = facts.permissions().mode() & 0o777;
+            assert_eq!(mode, wanted & 0o666, "{} {ends:?}", path.display());
+            std::fs::remove_file(path).expect("removed");
+        }
+    }
+}
+
+#[test]
 fn cat_counts_decompressed_bytes_only_if_asked_to_decompress() {
     let (_folder, path, bytes) = setting(400_000);
     for (format, extension) in FORMATS {

@@ -1,5 +1,7 @@
 //! Files of 0 and 1 byte, files of the kernel, and pipes.
 
+use std::io::Read;
+
 use crate::child::{code, file_of, run, run_with_input, shell, stderr, stdout, word};
 
 #[test]
@@ -132,6 +134,64 @@ fn standard_output_by_another_name_has_the_data_alone() {
     assert!(stderr(&output).contains("it is standard output; try: name a file"), "{output:?}");
     assert!(output.stdout.is_empty());
     drop(folder);
+}
+
+#[test]
+fn standard_output_that_does_not_block_is_waited_for() {
+    let (_folder, path) = file_of(&[7; 3 << 20]);
+    for verb in ["cat", "cat --copy", "compress --format gzip -o -", "sum"] {
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        let flags = rustix::fs::fcntl_getfl(&writer).expect("open");
+        rustix::fs::fcntl_setfl(&writer, flags | rustix::fs::OFlags::NONBLOCK).expect("set");
+        let mut command = crate::child::swath();
+        command.args(verb.split(' ')).arg(&path).stdout(writer);
+        let mut child = command.spawn().expect("it starts");
+        drop(command);
+        let mut bytes = Vec::new();
+        // After the pipe is full.
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        reader.read_to_end(&mut bytes).expect("readable");
+        assert_eq!(child.wait().expect("it ends").code(), Some(0), "{verb}");
+        assert!(!verb.starts_with("cat") || bytes == [7; 3 << 20], "{verb}: {}", bytes.len());
+    }
+}
+
+#[test]
+fn names_in_reports_write_no_lines_and_no_sequences() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("ev\u{1b}[31mil\nname.csv");
+    std::fs::write(&path, "a\u{1b}]0;T\u{7},b\n1,2\n").expect("room");
+    let arrow = folder.path().join("t\u{1b}.arrow");
+    let job = folder.path().join("x\nfake: line");
+    let plan = run([
+        "job",
+        "plan",
+        word(&job),
+        word(&path),
+        "--folder",
+        word(&folder.path().join("j")),
+    ]);
+    assert_eq!(code(&plan), 0, "{plan:?}");
+    assert_eq!(code(&run(["convert", word(&path), word(&arrow)])), 0);
+    for words in [
+        &["info", word(&path)][..],
+        &["info", word(&arrow)],
+        &["read", word(&path)],
+        &["compress", "-f", word(&path)],
+        &["manifest", "-f", word(&path), "-o", word(&folder.path().join("m\u{1b}"))],
+        &["cp", word(&path), word(&folder.path().join("copy\u{1b}"))],
+        &["job", "status", word(&folder.path().join("j"))],
+    ] {
+        let output = run(words);
+        assert_eq!(code(&output), 0, "{output:?}");
+        let text = stdout(&output);
+        let is_odd = |sign: char| sign.is_control() && sign != '\n';
+        assert!(!text.contains(is_odd), "{words:?}: {text:?}");
+        assert!(
+            !text.contains("\nname.csv") && !text.contains("\nfake"),
+            "{words:?}: {text:?}"
+        );
+    }
 }
 
 #[test]

@@ -15,6 +15,7 @@ use super::size::{NAMES, SIZE, Size, above, copied, is_listed, lost_size, number
 use super::table::keeps_metadata;
 use super::{Converted, Job, matrix_options};
 use crate::failure::Refused;
+use crate::report::Shown;
 use anyhow::{Result, bail, ensure};
 use std::time::Instant;
 use swath::Array;
@@ -68,7 +69,7 @@ fn check_whole(job: &Job<'_>, matrix: &AnyCoo) -> Result<()> {
     };
     let what = format!(
         "cannot convert {}: a table cannot mark half of a symmetric matrix as left out",
-        job.input.name().display()
+        job.input.name().shown()
     );
     ensure!(symmetry == Symmetry::General, Refused::new(what, "leave out --symmetric keep"));
     Ok(())
@@ -143,7 +144,7 @@ pub(super) fn of_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
     if let Some(missing) = table.columns.iter().position(|column| column.nulls() > 0) {
         let what = format!(
             "cannot make a matrix of {}: values of column {} are missing",
-            job.input.name().display(),
+            job.input.name().shown(),
             missing + 1
         );
         bail!(Refused::new(what, "fill the missing values first"));
@@ -178,7 +179,7 @@ fn check_rows(job: &Job<'_>, matrix: &Coo<u64>) -> Result<()> {
     let is_odd = rows > FEW && rows / 256 > matrix.entry_count() as u64;
     let what = format!(
         "cannot convert {}: {rows} rows for {} entries are out of proportion in .npz",
-        job.input.name().display(),
+        job.input.name().shown(),
         matrix.entry_count()
     );
     ensure!(!is_odd, Refused::new(what, "choose .mtx, which stores entries only"));
@@ -196,7 +197,7 @@ fn sized(job: &Job<'_>, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Co
         if needed > count {
             let refused = format!(
                 "cannot make a matrix of {}: {what} {} is out of range: there are {count}",
-                job.input.name().display(),
+                job.input.name().shown(),
                 needed - 1
             );
             bail!(Refused::new(refused, "pass a --shape that has room for every entry"));

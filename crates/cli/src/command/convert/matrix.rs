@@ -9,6 +9,7 @@ use swath_formats::matrix::{AnyCsr, Values};
 use super::format::Format;
 use super::size::Size;
 use super::{Converted, Job, matrix_options};
+use crate::report::Shown;
 
 pub(super) fn to_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
     if from != Format::Npz && to != Format::Npz {
@@ -43,7 +44,7 @@ pub(super) fn made_ones(job: &Job<'_>, rows: &AnyCsr) -> Option<String> {
         AnyCsr::U64(rows) => &rows.values,
     };
     let is_odd = *values == Values::None && rows.entry_count() > 0;
-    is_odd.then(|| format!("{}: entries without values became ones", job.name().display()))
+    is_odd.then(|| format!("{}: entries without values became ones", job.name().shown()))
 }
 
 /// The library's options for `.npz`, read or written.

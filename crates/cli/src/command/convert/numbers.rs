@@ -13,6 +13,7 @@ use super::format::Format;
 use super::size::Size;
 use super::{Job, table_options};
 use crate::failure::Refused;
+use crate::report::Shown;
 
 /// Runs an expression on a dense array, whatever its type is.
 macro_rules! with_dense {
@@ -153,7 +154,7 @@ pub(super) fn exact(job: &Job<'_>, value: i128) -> Result<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "compared")]
     let (double, back) = (value as f64, value as f64 as i128);
     if back != value {
-        let path = job.input.name().display();
+        let path = job.input.name().shown();
         let what = format!("cannot convert {value} in {path}: no double is that number");
         bail!(Refused::new(what, "choose .csv or .arrow, which keep integers as they are"));
     }
@@ -185,7 +186,7 @@ fn check_gaps(job: &Job<'_>, columns: &Columns) -> Result<()> {
     };
     let what = format!(
         "cannot convert {}: values of column `{}` are missing, and .npy has nothing for them",
-        job.input.name().display(),
+        job.input.name().shown(),
         columns.labels()[at]
     );
     bail!(Refused::new(what, "choose .csv or .arrow, or fill them first"))

@@ -9,6 +9,7 @@ use swath::ingest::Files;
 
 use crate::failure::Refused;
 use crate::input::Input;
+use crate::report::Shown;
 
 /// Returns the files that an input stands for, in the order of their names; `None` if it is one file.
 pub(super) fn of(input: &Input) -> Result<Option<Vec<PathBuf>>> {
@@ -52,7 +53,7 @@ fn in_folder(folder: &Path) -> Result<Vec<PathBuf>> {
             files.push(path);
         }
     }
-    let what = || format!("cannot read {}: there is no file in this folder", folder.display());
+    let what = || format!("cannot read {}: there is no file in this folder", folder.shown());
     ensure!(!files.is_empty(), Refused::new(what(), "check the folder, or name a file"));
     Ok(files)
 }

@@ -8,6 +8,7 @@ use swath_formats::table::{Columns, Values as Cells};
 
 use super::Job;
 use crate::failure::Refused;
+use crate::report::Shown;
 
 /// The size of what was converted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,7 +53,7 @@ pub(super) fn lost_size(
         format!(
             "{} does not say that the matrix is {rows} × {columns}: it will be read as {} × {}; to keep \
              the size, pass --shape {rows}x{columns}",
-            job.name().display(),
+            job.name().shown(),
             left.0,
             left.1
         )
@@ -80,7 +81,7 @@ pub(super) fn numbers(job: &Job<'_>, table: &Columns, at: usize) -> Result<Array
     let refused = |found: &str| {
         let what = format!(
             "cannot make a matrix of {}: `{}` has {found}",
-            job.input.name().display(),
+            job.input.name().shown(),
             NAMES[at]
         );
         Refused::new(what, "write whole numbers, counted from 0")

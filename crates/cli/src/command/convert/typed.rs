@@ -24,6 +24,7 @@ use super::{Converted, Job};
 use crate::command::tabular::{HEAD, has_number_comments, is_numeric, set_aside_text};
 use crate::failure::Refused;
 use crate::progress::Bar;
+use crate::report::Shown;
 
 /// First bytes of a table that show whether it is one of numbers.
 const PROBE: u64 = 1 << 20;
@@ -141,7 +142,7 @@ fn dense(job: &Job<'_>, options: &BatchOptions, bar: Bar) -> Result<Converted> {
     let is_other = |it: &&ColumnReport| !is_numeric(it.kind);
     if let Some(ColumnReport { name, kind, .. }) = table.report().columns.iter().find(is_other)
     {
-        let path = job.input.name().display();
+        let path = job.input.name().shown();
         let what = format!(
             "cannot convert {path}: column `{name}` is of type {kind}, and .npy holds numbers"
         );
@@ -166,7 +167,7 @@ fn size_of(report: &TableReport) -> Size {
 
 fn aside_note(job: &Job<'_>, report: &TableReport) -> Option<String> {
     let text = set_aside_text(report)?;
-    Some(format!("{}: {text}", job.input.name().display()))
+    Some(format!("{}: {text}", job.input.name().shown()))
 }
 
 /// Says what was left out, and which columns of numbers became text further on.
@@ -183,7 +184,7 @@ fn add_notes(job: &Job<'_>, report: &TableReport, numbers: Numbers, notes: &mut 
         let (name, kind) = (column.name.escape_debug(), column.kind);
         format!(
             "{}: column `{name}` is of type {kind} because of line {line}; --dtypes says another",
-            job.input.name().display()
+            job.input.name().shown()
         )
     }));
 }

@@ -20,7 +20,7 @@ use crate::door::{above, stands};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{tell, wrote};
-use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
+use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_text};
 use crate::signal::remove_on_signal;
 
 /// A tree of files.
@@ -72,7 +72,7 @@ impl Command for Tree {
         };
         let start = Instant::now();
         let made = make(&recipe, path, self.workers).map_err(|error| {
-            let what = format!("cannot make {}", path.display());
+            let what = format!("cannot make {}", path.shown());
             Refused::new(what, hint(&error)).with_source(error)
         })?;
         let elapsed = start.elapsed();
@@ -91,7 +91,7 @@ impl Command for Tree {
             elapsed_s: elapsed.as_secs_f64(),
             bytes_per_s: speed,
         };
-        let (name, time) = (path.display(), time_text(elapsed));
+        let (name, time) = (path.shown(), time_text(elapsed));
         let text = format!("{name}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
         wrote(path, tell(self.json, &json, text))?;
         Ok(Outcome::Done)

@@ -22,6 +22,7 @@ use swath::machine::signal_name;
 use super::child::{Pipes, Running};
 use super::feed::Feed;
 use crate::failure::Refused;
+use crate::report::Shown;
 use crate::signal::let_it_end;
 
 /// Bytes that are taken from a pipe at one time.
@@ -80,7 +81,7 @@ impl Work<'_> {
     /// Does part `index`.
     pub(super) fn attempt(&self, index: usize) -> Result<Finished, Trouble> {
         let named = |error: anyhow::Error| {
-            let folder = self.plan.folder().display();
+            let folder = self.plan.folder().shown();
             error.context(format!("cannot do part {index} of {folder}"))
         };
         self.done(index).map_err(|trouble| match trouble {
@@ -136,7 +137,7 @@ impl Work<'_> {
 
     fn program(&self) -> String {
         match self.command.first() {
-            Some(name) if !name.is_empty() => name.display().to_string(),
+            Some(name) if !name.is_empty() => name.shown(),
             _ => String::from("a command without a name"),
         }
     }

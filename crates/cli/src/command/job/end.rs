@@ -16,7 +16,7 @@ use crate::command::{Command, Outcome};
 use crate::failure::{Refused, describe_error};
 use crate::output::{complain, left_out, tell, wrote};
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
+use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_text};
 
 /// `swath job commit`
 #[derive(Debug, Args)]
@@ -83,7 +83,7 @@ impl Commit {
         match plan.remove() {
             Ok(()) => Outcome::Done,
             Err(error) => {
-                let target = plan.target().display();
+                let target = plan.target().shown();
                 complain(format!("wrote {target}, but {}", describe_error(&error)));
                 Outcome::Differs
             }
@@ -106,7 +106,7 @@ impl Commit {
         };
         let text = format!(
             "{}: {} of {}, in {}\n",
-            plan.target().display(),
+            plan.target().shown(),
             size_text(bytes),
             counted(parts, "part"),
             time_text(elapsed)
@@ -153,7 +153,7 @@ impl Command for Abort {
     fn run(&self) -> Result<Outcome> {
         let plan = self.folder.open()?;
         if plan.outcome()?.is_some() {
-            let what = format!("cannot abort {}: it is committed", plan.folder().display());
+            let what = format!("cannot abort {}: it is committed", plan.folder().shown());
             return Err(match plan.form() {
                 Form::Segments => {
                     Refused::new(what, "remove the output with `rm -r`, if it is not needed")
@@ -165,8 +165,8 @@ impl Command for Abort {
         plan.abort()?;
         let folder = plan.folder();
         let json = object! { #[serde(flatten)] path: PathJson::from(folder) };
-        left_out(tell(self.json, &json, format!("{}: removed\n", folder.display())))
-            .with_context(|| format!("removed {}, but cannot report it", folder.display()))?;
+        left_out(tell(self.json, &json, format!("{}: removed\n", folder.shown())))
+            .with_context(|| format!("removed {}, but cannot report it", folder.shown()))?;
         Ok(Outcome::Done)
     }
 }
@@ -201,7 +201,7 @@ impl Command for Sweep {
                 path: PathJson::from(&it.folder),
                 was_committed: it.was_committed,
             };
-            let text = format!("{}: removed\n", it.folder.display());
+            let text = format!("{}: removed\n", it.folder.shown());
             // All of them have been removed, also if this cannot be printed.
             printed = printed.and(tell(self.json, &json, text));
         }
@@ -210,7 +210,7 @@ impl Command for Sweep {
             format!("removed {removed} of jobs, but cannot report it")
         })?;
         if swept.removed.is_empty() && swept.failed.is_empty() && !self.json {
-            complain(format!("note: no folder was removed from {}", self.folder.display()));
+            complain(format!("note: no folder was removed from {}", self.folder.shown()));
         }
         let mut failed = swept.failed;
         let last = if swept.removed.is_empty() { failed.pop() } else { None };
@@ -228,6 +228,6 @@ fn refuse_job(folder: &Path) -> Result<(), Refused> {
     if !folder.join("JOB").is_file() {
         return Ok(());
     }
-    let what = format!("cannot sweep {}: it is the folder of a job", folder.display());
+    let what = format!("cannot sweep {}: it is the folder of a job", folder.shown());
     Err(Refused::new(what, "name the folder that it is in, or run `swath job abort`"))
 }

@@ -19,7 +19,7 @@ use crate::command::{Command, Outcome};
 use crate::door::refuse_descriptor;
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
-use crate::report::{PathJson, object};
+use crate::report::{PathJson, Shown, object};
 
 const DIVISIONS: &[(&str, Division)] = &[
     ("lines", Division::Lines),
@@ -193,7 +193,7 @@ fn refuse_stream(input: &Path) -> Result<(), Refused> {
     }
     let what = format!(
         "cannot divide {}: it is standard input, which other processes cannot read",
-        input.display()
+        input.shown()
     );
     Err(Refused::new(what, "write it to a file first, and name that file"))
 }
@@ -203,7 +203,7 @@ fn refuse_folder(input: &Path) -> Result<(), Refused> {
     if !input.is_dir() {
         return Ok(());
     }
-    let name = input.display();
+    let name = input.shown();
     Err(match input.join("MANIFEST").exists() {
         true => Refused::new(
             format!("cannot divide {name}: it is a folder of segments"),
@@ -227,7 +227,7 @@ fn refuse_compressed(input: &Path) -> Result<(), Refused> {
     match read.ok().and_then(|_| Format::detect(&head)) {
         None => Ok(()),
         Some(_) => Err(Refused::new(
-            format!("cannot divide {} into lines: it is compressed", input.display()),
+            format!("cannot divide {} into lines: it is compressed", input.shown()),
             "run `swath decompress` first, or pass --division inputs and let the command decompress",
         )),
     }

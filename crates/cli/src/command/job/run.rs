@@ -15,7 +15,7 @@ use crate::args::{Files, PartList, TimelineArgs, count, whole};
 use crate::command::{Command, Outcome};
 use crate::failure::{describe, is_closed_pipe};
 use crate::output::{complain, left_out, print_json, tell};
-use crate::report::{counted, object, size_text, time_text};
+use crate::report::{Shown, counted, object, size_text, time_text};
 use crate::signal::{Held, let_it_end};
 
 /// `swath job run`
@@ -70,7 +70,7 @@ impl Command for Run {
         let plan = self.folder.open_for_parts()?;
         let parts = self.parts(&plan)?;
         if parts.is_empty() {
-            let text = format!("{}: no part is missing\n", plan.folder().display());
+            let text = format!("{}: no part is missing\n", plan.folder().shown());
             if !self.json {
                 tell(false, &(), text)?;
             }
@@ -231,7 +231,7 @@ impl Crew<'_> {
         }
         if let Some(error) = state.unprinted {
             let (parts, folder) = (counted(state.done as u64, "part"), self.work.plan.folder());
-            let did = format!("did {parts} of {}, but cannot report it", folder.display());
+            let did = format!("did {parts} of {}, but cannot report it", folder.shown());
             left_out(Err(error)).context(did)?;
         }
         Ok(match (state.done, failed) {

@@ -11,7 +11,7 @@ use super::FolderArg;
 use super::plan::division_text;
 use crate::command::{Command, Outcome};
 use crate::output::{print, tell};
-use crate::report::{PathJson, counted, object, size_text};
+use crate::report::{PathJson, Shown, counted, object, size_text};
 
 /// `swath job status`
 #[derive(Debug, Args)]
@@ -78,8 +78,8 @@ fn ranges_text(ranges: &[Extent]) -> String {
 
 fn text(plan: &Plan, status: &JobStatus, age: Option<Duration>) -> String {
     const SHOWN: usize = 10;
-    let mut text = format!("{}: {}\n", plan.folder().display(), status.state);
-    text += &format!("  target: {} ({})\n", status.target.display(), status.form);
+    let mut text = format!("{}: {}\n", plan.folder().shown(), status.state);
+    text += &format!("  target: {} ({})\n", status.target.shown(), status.form);
     let inputs = counted(plan.inputs().len() as u64, "input");
     text += &format!("  divided: {inputs}, {}\n", division_text(plan.division()));
     let (parts, size) = (counted(status.parts, "part"), size_text(status.bytes));

@@ -20,7 +20,7 @@ use crate::door::stands;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::OutputError;
-use crate::report::{object, table};
+use crate::report::{Shown, object, table};
 use crate::same_file::is_same_file;
 
 /// `swath study compare`
@@ -69,7 +69,7 @@ impl Command for Compare {
         let (pool, _) = pool(0)?;
         let rows = pool.install(|| page::compare(&left, &right));
         if rows.is_empty() {
-            let (left, right) = (self.left.display(), self.right.display());
+            let (left, right) = (self.left.shown(), self.right.shown());
             let what = format!("{left} and {right} have no experiment in common");
             return Err(
                 Refused::new(what, "compare two studies of the same experiments").into()
@@ -79,7 +79,7 @@ impl Command for Compare {
         write(&target, &html, self.existing)?;
         let verdicts = page::changed(&left, &right);
         let label = target.label();
-        let page = Path::new(&label).display();
+        let page = Path::new(&label).shown();
         let (left, right) = (side(&left), side(&right));
         let json = object! { left, right, verdicts: &verdicts, rows: &rows };
         let text = format!("{}{}{page}\n", verdicts_text(&verdicts), text(&rows));
@@ -99,7 +99,7 @@ impl Compare {
         for input in [&self.left, &self.right] {
             let file = file_of(input);
             if is_same_file(&file, &path) {
-                let what = format!("the page would replace {}", file.display());
+                let what = format!("the page would replace {}", file.shown());
                 return Err(Refused::new(what, "choose another name with -o").into());
             }
         }

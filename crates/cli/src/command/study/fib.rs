@@ -26,7 +26,7 @@ use crate::door::stands;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json, wrote};
-use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
+use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_text};
 
 /// `swath study fib`
 #[derive(Debug, Args)]
@@ -106,7 +106,7 @@ impl Command for Fib {
             if self.verify { Some(first_difference(self, path, &tree)?) } else { None };
         wrote(path, report(self, &tree, ran, difference))?;
         let Some(Some(offset)) = difference else { return Ok(Outcome::Done) };
-        let path = path.display();
+        let path = path.shown();
         complain(format!("{path} is not what the serial program writes from byte {offset} on"));
         Ok(Outcome::Differs)
     }
@@ -252,7 +252,7 @@ fn text(args: &Fib, tree: &Tree, ran: &Ran) -> String {
     let speed = bytes_per_s(committed.bytes, elapsed) / 1e9;
     let mut text = format!(
         "{}: {} in {}, {speed:.2} GB/s\n  {}, the commit took {}\n",
-        Path::new(args.label()).display(),
+        Path::new(args.label()).shown(),
         size_text(committed.bytes),
         time_text(elapsed),
         counted(workers as u64, "worker"),

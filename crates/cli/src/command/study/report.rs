@@ -15,7 +15,7 @@ use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{tell, wrote_all};
-use crate::report::object;
+use crate::report::{Shown, object};
 use crate::same_file::is_same_file;
 
 /// `swath study report`
@@ -52,20 +52,20 @@ impl Command for Report {
             Err(error) => Some(error),
         };
         if let Some(error) = error {
-            let what = format!("cannot report on {}", self.study.display());
+            let what = format!("cannot report on {}", self.study.shown());
             return Err(Refused::new(what, hint).with_source(error).into());
         }
         let results = load(&self.study).map_err(|error| Refused::hinted(error, hint))?;
         let results = judged_anew(results);
         let out = self.folder()?;
         fs::create_dir_all(out).map_err(|error| {
-            let what = format!("cannot write a report to {}", out.display());
+            let what = format!("cannot write a report to {}", out.shown());
             Refused::new(what, "choose another folder with -o").with_source(error)
         })?;
         report(&results, out)?;
         let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
         let counts = Counts::of(&results);
-        let text = format!("{counts}\n{}\n{}\n", summary.display(), page.display());
+        let text = format!("{counts}\n{}\n{}\n", summary.shown(), page.shown());
         wrote_all([&summary, &page], tell(self.json, &json(&results), text))?;
         Ok(Outcome::Done)
     }
