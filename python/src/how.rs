@@ -1,10 +1,13 @@
 //! How to read: the keywords that all readers have, as options of the library, and their progress.
 
+use std::cell::RefCell;
 use std::ffi::CString;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use pyo3::exceptions::{PyOverflowError, PyRuntimeWarning, PyTypeError, PyValueError};
+use pyo3::exceptions::{
+    PyOverflowError, PyRuntimeError, PyRuntimeWarning, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use swath::{CancelToken, Engine, Extent, PageCache, Progress, ReadOptions};
@@ -153,7 +156,40 @@ pub(crate) struct Watch {
 #[derive(Clone, Default)]
 pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
 
+thread_local! {
+    /// The work whose callbacks this thread is in: where each puts its exceptions.
+    static CALLING: RefCell<Vec<Raised>> = const { RefCell::new(Vec::new()) };
+}
+
 impl Raised {
+    /// Calls a callback of this work.
+    fn calling(&self, call: impl FnOnce()) {
+        struct Called;
+        impl Drop for Called {
+            fn drop(&mut self) {
+                CALLING.with_borrow_mut(Vec::pop);
+            }
+        }
+        CALLING.with_borrow_mut(|calling| calling.push(self.clone()));
+        let _called = Called;
+        call();
+    }
+
+    /// Whether this thread is in a callback of this work: then it must not wait for the work.
+    pub(crate) fn is_calling(&self) -> bool {
+        CALLING.with_borrow(|calling| calling.iter().any(|it| Arc::ptr_eq(&it.0, &self.0)))
+    }
+
+    /// Fails where [`is_calling`](Self::is_calling).
+    pub(crate) fn refuse_in_callback(&self) -> PyResult<()> {
+        match self.is_calling() {
+            true => Err(PyRuntimeError::new_err(
+                "it is waiting for this callback; try: do this after the callback has returned",
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Keeps `error` unless there is one, and ends the work.
     pub(crate) fn raise(&self, error: PyErr, token: &CancelToken) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
@@ -201,10 +237,12 @@ impl Watch {
         let (raised, token) = (self.raised.clone(), self.token.clone());
         Some(move |progress: Progress| {
             let told = attached(|py| {
-                let told = callback.call1(py, (progress.bytes, progress.total));
-                if let Err(error) = told {
-                    raised.raise(error, &token);
-                }
+                raised.calling(|| {
+                    let told = callback.call1(py, (progress.bytes, progress.total));
+                    if let Err(error) = told {
+                        raised.raise(error, &token);
+                    }
+                });
             });
             if told.is_none() {
                 // The interpreter has ended, and the rest is not awaited.
@@ -216,6 +254,16 @@ impl Watch {
     /// Where callbacks put their exceptions.
     pub(crate) fn raised(&self) -> Raised {
         self.raised.clone()
+    }
+
+    /// As [`Raised::is_calling`].
+    pub(crate) fn is_calling(&self) -> bool {
+        self.raised.is_calling()
+    }
+
+    /// As [`Raised::refuse_in_callback`].
+    pub(crate) fn refuse_in_callback(&self) -> PyResult<()> {
+        self.raised.refuse_in_callback()
     }
 
     /// Whether workers call into Python.

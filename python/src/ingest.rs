@@ -253,6 +253,7 @@ impl Stream {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Part>> {
+        self.raised.refuse_in_callback()?;
         loop {
             let open = self.open.get()?;
             match py.detach(|| open.items.take(PATIENCE)) {
@@ -288,7 +289,9 @@ impl Stream {
     /// []
     fn close(&self, py: Python<'_>) {
         self.token.cancel();
-        py.detach(|| self.end());
+        if !self.raised.is_calling() {
+            py.detach(|| self.end());
+        }
     }
 }
 

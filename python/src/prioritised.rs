@@ -51,6 +51,7 @@ impl Prioritised {
     /// >>> [len(chunk) for chunk in reading.wait(0)]
     /// [250000]
     fn wait<'py>(&self, py: Python<'py>, cls: u32) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.watch.refuse_in_callback()?;
         loop {
             let reading = self.reading.get()?.get();
             let came = py.detach(|| reading.wait_for(cls, PATIENCE).map(|it| it.is_some()));

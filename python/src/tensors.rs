@@ -79,6 +79,7 @@ impl Tensors {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Came>> {
+        self.raised.refuse_in_callback()?;
         let next = py.detach(|| {
             let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
             stream.get_mut().next()
@@ -111,6 +112,9 @@ impl Tensors {
     /// Ends the read; tensors that were yielded stay.
     fn close(&self, py: Python<'_>) {
         self.token.cancel();
+        if self.raised.is_calling() {
+            return;
+        }
         py.detach(|| {
             self.stream.lock().unwrap_or_else(PoisonError::into_inner).get().cancel();
         });

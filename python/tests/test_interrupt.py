@@ -8,6 +8,8 @@ import textwrap
 
 import pytest
 
+import swath
+
 # Each in a process of its own, which sends itself the signal as soon as the work is on its way.
 SCRIPT = """
 import os, signal, sys, threading
@@ -116,3 +118,57 @@ def test_memory_that_was_lent_is_not_written_to_any_more(make):
         [sys.executable, "-c", script, str(path)], capture_output=True, text=True
     )
     assert run.stdout.strip() == "True", run.stderr
+
+
+# A callback uses the object whose work waits for it.
+REENTERED = """
+import sys, swath
+
+stream, said = None, []
+
+def progress(done, total):
+    if stream is not None and not said:
+        said.append("called")
+        try:
+            {action}
+            said.append("returned")
+        except BaseException as error:
+            said.append(type(error).__name__)
+
+{begin}
+try:
+    for _ in stream:
+        pass
+    said.append("ended")
+except BaseException as error:
+    said.append(type(error).__name__)
+print(*said)
+"""
+STREAMS = {
+    "csv": "stream = swath.stream_csv(sys.argv[1], block_size=65536, progress=progress, workers=2)",
+    "tensors": "stream = swath.stream_safetensors(sys.argv[1], chunk_size=65536, progress=progress)",
+    "ingest": "stream = swath.ingest_stream(sys.argv[1], memory=1 << 20, progress=progress)",
+    "prioritised": "stream = swath.read_prioritised(sys.argv[1], 1000, chunk_size=65536, progress=progress)",
+}
+
+
+@pytest.mark.parametrize("action", ["next(iter(stream))", "stream.report", "stream.close()", "stream.cancel()"])
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_callback_that_uses_its_own_stream_does_not_wait_for_itself(tmp_path, kind, action):
+    path = tmp_path / "file"
+    if kind == "tensors":
+        numpy = pytest.importorskip("numpy")
+        swath.save_safetensors(path, {f"t{n}": numpy.zeros(1 << 20, "u1") for n in range(8)})
+    else:
+        path.write_bytes(b"1,2,3,4\n" * (1 << 20))
+    script = REENTERED.format(action=action, begin=STREAMS[kind])
+    words = [sys.executable, "-c", script, str(path)]
+    run = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    called, in_callback, ended = run.stdout.split()
+    assert (called, run.returncode) == ("called", 0), run
+    ends = ["stream.close()", "stream.cancel()"]
+    allowed = {"AttributeError", "returned"} if action in ends + ["stream.report"] else set()
+    # A generator says by itself that it runs already.
+    assert in_callback in allowed | {"RuntimeError", "ValueError"}, run.stdout
+    # Where it was ended, the rest is an error or missing, never a hang.
+    assert action in ends or ended == "ended", run.stdout

@@ -6,6 +6,7 @@
 //! ```
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
@@ -40,6 +41,7 @@ pub(crate) struct TableStream(Arc<Shared>);
 struct Shared {
     schema: SchemaRef,
     open: Own<Mutex<Open>>,
+    is_closed: AtomicBool,
     watch: Watch,
 }
 
@@ -49,7 +51,6 @@ struct Open {
     report: Arc<str>,
     /// Whether it was passed on.
     is_taken: bool,
-    is_closed: bool,
 }
 
 impl Drop for Shared {
@@ -68,8 +69,9 @@ impl Drop for Shared {
 impl Shared {
     /// The next batch, without the interpreter's lock. A stream that was closed has no end, but an error.
     fn advance(&self) -> Result<Option<RecordBatch>, Failure> {
+        self.watch.refuse_in_callback()?;
         let mut open = lock(self.open.get()?);
-        if open.is_closed {
+        if self.is_closed.load(Ordering::SeqCst) {
             let text = "the stream is closed; try: read it before close(), and within its `with` block";
             return Err(PyValueError::new_err(text).into());
         }
@@ -90,6 +92,7 @@ impl Shared {
         py: Python<'_>,
         look: impl FnOnce(&mut Open) -> T + Send,
     ) -> PyResult<T> {
+        self.watch.refuse_in_callback()?;
         let open = self.open.get()?;
         // Another thread may hold it that waits for the interpreter's lock.
         Ok(py.detach(|| look(&mut lock(open))))
@@ -101,10 +104,12 @@ impl Shared {
             return Ok(());
         }
         self.watch.token.cancel();
-        let rest = self.with_open(py, |open| {
-            open.is_closed = true;
-            open.batches.take()
-        })?;
+        self.is_closed.store(true, Ordering::SeqCst);
+        if self.watch.is_calling() {
+            // Who waits for the callback ends the rest.
+            return Ok(());
+        }
+        let rest = self.with_open(py, |open| open.batches.take())?;
         unlocked(|| drop(rest));
         self.watch.close(py)
     }
@@ -271,6 +276,7 @@ pub(crate) fn stream_table(
     let batches = watch.step(py, Takes::Time, move || options.stream_batches_of(sources))?;
     let schema = Arc::clone(batches.schema());
     let report = report::text(batches.report());
-    let open = Open { batches: Some(batches), report, is_taken: false, is_closed: false };
-    Ok(TableStream(Arc::new(Shared { schema, open: Own::new(Mutex::new(open)), watch })))
+    let open = Open { batches: Some(batches), report, is_taken: false };
+    let (open, is_closed) = (Own::new(Mutex::new(open)), AtomicBool::new(false));
+    Ok(TableStream(Arc::new(Shared { schema, open, is_closed, watch })))
 }

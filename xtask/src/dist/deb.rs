@@ -15,6 +15,9 @@ use super::target::GNU;
 use super::{manual, tools};
 use crate::process;
 
+/// Debian has another package `swath`, a segmenter of Thai words, with a program of that name.
+const PACKAGE: &str = "swath-io";
+
 /// What the shared builds may need of glibc at most.
 pub(super) const GLIBC: Version = Version { major: 2, minor: 28 };
 
@@ -29,7 +32,7 @@ pub(super) fn make(release: &Release) -> Result<Made> {
     let root = release.empty_folder("deb")?.join("root");
     lay(release, &built, &root)?;
     control(release, &root, glibc)?;
-    let file = release.out().join(format!("swath_{}_amd64.deb", release.version()));
+    let file = release.out().join(format!("{PACKAGE}_{}_amd64.deb", release.version()));
     let mut dpkg = release.program("dpkg-deb");
     dpkg.args(["--root-owner-group", "-Zxz", "--build"]).arg(&root).arg(&file);
     process::run_quietly(&mut dpkg)?;
@@ -55,7 +58,7 @@ fn lay(release: &Release, built: &Path, root: &Path) -> Result<()> {
     let pages = root.join("usr/share/man/man1");
     manual::pages(built, &pages)?;
     manual::completions(built, &root.join("usr/share"))?;
-    let papers = root.join("usr/share/doc/swath");
+    let papers = root.join("usr/share/doc").join(PACKAGE);
     fs::create_dir_all(&papers)?;
     let product = Product { folder: &papers, triple: GNU, libc: Libc::Shared };
     command::papers(release, "swath-cli", &product)?;
@@ -98,9 +101,9 @@ fn control(release: &Release, root: &Path, glibc: Version) -> Result<()> {
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("md5sums"), sums)?;
     let text = format!(
-        "Package: swath\nVersion: {}\nArchitecture: amd64\n\
+        "Package: {PACKAGE}\nVersion: {}\nArchitecture: amd64\n\
          Maintainer: The Swath developers <swath@localhost>\nInstalled-Size: {size}\n\
-         Depends: libc6 (>= {glibc})\nSection: utils\nPriority: optional\n\
+         Depends: libc6 (>= {glibc})\nConflicts: swath\nReplaces: swath\nSection: utils\nPriority: optional\n\
          Description: parallel file I/O: read, copy, compress, convert, measure\n \
          Reads files as fast as the machine can, and writes results in parallel but in\n \
          order: complete and durable under their name, or absent.\n",
@@ -158,8 +161,8 @@ fn in_debian(root: &Root, file: &Path) -> Result<()> {
     for path in ["usr/share/bash-completion/completions/swath", "usr/bin/swath"] {
         ensure!(root.path(path).exists(), "{path} was not installed");
     }
-    root.run(&["dpkg", "--purge", "swath"])?;
-    for path in ["usr/bin/swath", "usr/share/doc/swath", "usr/share/man/man1/swath.1.gz"] {
+    root.run(&["dpkg", "--purge", PACKAGE])?;
+    for path in ["usr/bin/swath", "usr/share/doc/swath-io", "usr/share/man/man1/swath.1.gz"] {
         ensure!(!root.path(path).exists(), "{path} was not removed");
     }
     Ok(())
