@@ -7,10 +7,12 @@
 //!
 //! A thread that requests the lock of an interpreter that is ending crashes the process.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyMapping, PySequence, PyString};
 
 // Without a lock: a child that is forked while another thread has it would never get it.
 
@@ -71,5 +73,17 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let how = pyo3::types::PyDict::new(py);
     how.set_item("after_in_child", pyo3::wrap_pyfunction!(forked, module)?)?;
     py.import("os")?.call_method("register_at_fork", (), Some(&how))?;
+    import_early(py)
+}
+
+/// Has pyo3 import now what it imports at its first use: a child that is forked during an import waits for its
+/// end for ever.
+fn import_early(py: Python<'_>) -> PyResult<()> {
+    let text = PyString::new(py, "text");
+    let _ = PyList::empty(py).try_iter()?.size_hint();
+    let path = text.extract::<PathBuf>()?;
+    drop(path.into_pyobject(py)?);
+    drop(text.cast::<PySequence>());
+    drop(text.cast::<PyMapping>());
     Ok(())
 }

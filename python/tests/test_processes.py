@@ -51,7 +51,9 @@ def in_child(work):
             right = bool(work())
         finally:
             os._exit(0 if right else 1)
-    return os.waitpid(child, 0)[1] == 0
+    status = os.waitpid(child, 0)[1]
+    print("the child ended with status", status)
+    return status == 0
 
 
 def refused(call):
@@ -184,3 +186,34 @@ def test_importing_is_quick_and_asks_for_nothing(make):
     script = "import sys, swath; print(sorted({'numpy', 'scipy', 'asyncio', 'tqdm'} & {*sys.modules}))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_child_that_was_forked_among_reading_and_writing_threads_does_not_hang(make, tmp_path):
+    small = [str(make(f"small/{number}", 1000)) for number in range(20)]
+    large = str(make("large", 3 << 20))
+    is_over = threading.Event()
+
+    def reads_and_writes(number: int) -> None:
+        while not is_over.is_set():
+            swath.read(large, workers=2, chunk_size=65536)
+            swath.ingest(small)
+            swath.sum(small[0])
+            with swath.append(tmp_path / f"out-{number}", durability="none", replace=True) as out:
+                out.write(b"line\n")
+
+    def goes_on() -> bool:
+        data = swath.read(small[0])
+        return len(swath.ingest(small)) == 20 and len(swath.read(large)) == 3 << 20 and len(data) == 1000
+
+    # What Python imports at the first use is imported: a fork during an import leaves its lock taken.
+    assert goes_on()
+    threads = [threading.Thread(target=reads_and_writes, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(battery.count(part=150, full=10_000)):
+            assert in_child(goes_on), f"child {number}"
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()

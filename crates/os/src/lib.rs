@@ -18,6 +18,7 @@
 //! | processors, memory and page sizes of this machine | [`machine`] |
 //! | memory that control groups allow | [`cgroup`] |
 //! | memory nodes | [`numa`] |
+//! | values that are computed once | [`once`] |
 //! | memory that workers fill part by part | [`memory`] |
 //! | many reads in flight from one thread | [`ring`] |
 //! | many small files in flight from one thread | [`file_ring`] |
@@ -74,6 +75,7 @@ pub mod mounts;
 pub mod nameless;
 pub mod names;
 pub mod numa;
+pub mod once;
 pub mod pipe;
 pub mod placement;
 pub mod priority;

@@ -14,6 +14,7 @@ use std::thread;
 
 use rustix::process::{Resource, getrlimit};
 
+use crate::once::computed_once;
 use crate::{cgroup, kernel_text};
 
 /// Returns how many processors this process may use at a time, at least 1.
@@ -32,7 +33,7 @@ pub fn usable_cpus() -> usize {
 #[must_use]
 pub fn usable_cpus_at_start() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
-    *COUNT.get_or_init(usable_cpus)
+    *computed_once(&COUNT, usable_cpus)
 }
 
 /// Returns how many bytes this process may still take before the kernel refuses or kills.

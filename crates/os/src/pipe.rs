@@ -10,6 +10,7 @@ use rustix::io::{Errno, retry_on_intr};
 use rustix::pipe::{SpliceFlags, fcntl_getpipe_size, fcntl_setpipe_size, splice};
 
 use crate::kernel_text;
+use crate::once::computed_once;
 
 /// Returns how many bytes a pipe holds; `None` for what is not a pipe.
 ///
@@ -35,7 +36,7 @@ pub fn most_capacity() -> Option<u64> {
     static MOST: OnceLock<Option<u64>> = OnceLock::new();
     let said =
         || kernel_text::read_text("/proc/sys/fs/pipe-max-size").ok()?.trim().parse().ok();
-    *MOST.get_or_init(said)
+    *computed_once(&MOST, said)
 }
 
 /// Makes a pipe hold `bytes`, if this process may; what it holds stays.

@@ -15,9 +15,28 @@ mod counted;
 #[cfg(test)]
 mod tests;
 
+use std::sync::{MutexGuard, TryLockError};
+
 #[cfg(test)]
 pub(crate) use counted::{AtomicU64, AtomicUsize, Condvar, Mutex};
 #[cfg(not(test))]
 pub(crate) use std::sync::atomic::{AtomicU64, AtomicUsize};
 #[cfg(not(test))]
 pub(crate) use std::sync::{Condvar, Mutex};
+
+/// Locks what can be done without, such as memory that is kept. A child of fork(2) may lack the thread that has
+/// locked it, for ever: then it is `None` after a moment, as where that thread was interrupted.
+pub(crate) fn lock_cache<T>(cache: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    /// The lock is held for less than a microsecond.
+    const SPINS: usize = 1000;
+    const YIELDS: usize = 100;
+    for attempt in 0..SPINS + YIELDS {
+        match cache.try_lock() {
+            Ok(locked) => return Some(locked),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if attempt < SPINS => std::hint::spin_loop(),
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
+}

@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::io;
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock};
 
 use swath_os::memory::Pages;
 
-use crate::locks::Mutex;
+use crate::locks::{Mutex, lock_cache};
 
 /// The most idle memory that the default pool keeps: 64 MiB.
 const DEFAULT_CAP: usize = 64 << 20;
@@ -61,27 +61,27 @@ impl BufferPool {
 
     /// Returns all idle memory to the kernel.
     pub fn trim(&self) {
-        let idle = std::mem::take(&mut *self.idle());
+        let idle = self.idle().map(|mut idle| std::mem::take(&mut *idle));
         drop(idle);
     }
 
     /// Bytes of idle memory that it keeps.
     pub fn idle_bytes(&self) -> usize {
-        self.idle().iter().map(|pages| pages.len()).sum()
+        self.idle().map_or(0, |idle| idle.iter().map(|pages| pages.len()).sum())
     }
 
     /// Pages of at least `len` bytes: the smallest idle ones that are at most twice that size,
     /// otherwise fresh ones that are advised to use huge pages.
     pub(crate) fn take(&self, len: usize) -> io::Result<Pages> {
-        let mut idle = self.idle();
         let fits = |pages: &Pages| pages.len() >= len && pages.len() / 2 <= len.max(1 << 20);
-        let best = (0..idle.len())
-            .filter(|&index| fits(&idle[index]))
-            .min_by_key(|&index| idle[index].len());
-        if let Some(index) = best {
-            return Ok(idle.swap_remove(index));
+        let found = self.idle().and_then(|mut idle| {
+            let fitting = (0..idle.len()).filter(|&index| fits(&idle[index]));
+            let best = fitting.min_by_key(|&index| idle[index].len())?;
+            Some(idle.swap_remove(best))
+        });
+        if let Some(pages) = found {
+            return Ok(pages);
         }
-        drop(idle);
         let pages = Pages::map(len)?;
         // Kernels without huge pages refuse it: slower, not wrong.
         let _ = pages.advise_huge();
@@ -91,11 +91,10 @@ impl BufferPool {
     /// Keeps `pages` if the cap allows it, and drops older ones to make room.
     pub(crate) fn put(&self, pages: Pages) {
         let mut dropped = Vec::new();
-        let mut idle = self.idle();
         if pages.len() > self.0.cap {
-            drop(idle);
             return;
         }
+        let Some(mut idle) = self.idle() else { return };
         let mut kept: usize = idle.iter().map(|pages| pages.len()).sum();
         while kept + pages.len() > self.0.cap {
             let oldest = idle.remove(0);
@@ -107,8 +106,8 @@ impl BufferPool {
         drop(idle);
     }
 
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Pages>> {
-        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn idle(&self) -> Option<MutexGuard<'_, Vec<Pages>>> {
+        lock_cache(&self.0.idle)
     }
 }
 
@@ -136,7 +135,7 @@ mod tests {
         pool.put(first);
         others.into_iter().for_each(|pages| pool.put(pages));
         assert_eq!(pool.idle_bytes(), 8192);
-        assert!(pool.idle().iter().all(|pages| pages.as_ptr() != oldest));
+        assert!(pool.idle().expect("free").iter().all(|pages| pages.as_ptr() != oldest));
         pool.put(Pages::map(8193).expect("memory"));
         assert_eq!(pool.idle_bytes(), 8192, "larger than the cap: not kept");
         pool.trim();

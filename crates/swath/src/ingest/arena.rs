@@ -6,13 +6,13 @@
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use rustix::process::{Resource, getrlimit};
 use swath_os::memory::{Leases, POPULATE_SIZE, Pages, WriteLease};
 
 use crate::error::{Error, Operation, Reason, Result};
-use crate::locks::{AtomicU64, AtomicUsize, Mutex};
+use crate::locks::{AtomicU64, AtomicUsize, Mutex, lock_cache};
 
 /// Memory for the results of [`IngestOptions::ingest`](crate::ingest::IngestOptions::ingest),
 /// which returns here when a result is dropped: pages that were used before cost half of what
@@ -67,7 +67,7 @@ impl Arena {
     }
 
     fn take(&self) -> Option<Pages> {
-        self.0.pages.lock().unwrap_or_else(PoisonError::into_inner).take()
+        lock_cache(&self.0.pages)?.take()
     }
 
     pub(super) fn put(&self, pages: Pages) {
@@ -76,8 +76,7 @@ impl Arena {
         if populated > self.0.cap || (self.0.cap < usize::MAX && is_address_space_limited()) {
             return;
         }
-        let replaced =
-            self.0.pages.lock().unwrap_or_else(PoisonError::into_inner).replace(pages);
+        let replaced = lock_cache(&self.0.pages).and_then(|mut kept| kept.replace(pages));
         // Unmapping takes long: do it without the lock.
         drop(replaced);
     }

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::machine;
+use swath_os::once::computed_once;
 use swath_os::residency::residency_of_part;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
@@ -120,5 +121,5 @@ pub(crate) fn is_large(len: u64) -> bool {
 
 fn memory_total() -> u64 {
     static TOTAL: OnceLock<u64> = OnceLock::new();
-    *TOTAL.get_or_init(|| machine::memory_total().unwrap_or(0))
+    *computed_once(&TOTAL, || machine::memory_total().unwrap_or(0))
 }
