@@ -10,8 +10,8 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 
 use rustix::fs::{
-    Access, AtFlags, Dir, Mode, OFlags, RenameFlags, Stat, accessat, mkdirat, openat, renameat,
-    renameat_with, statat, unlinkat,
+    Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, StatxFlags, accessat,
+    mkdirat, openat, renameat, renameat_with, statat, statx, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -19,13 +19,23 @@ const IN_FOLDER: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 /// Without waiting for the other end of a pipe, or making a terminal the controlling one.
 const AT_ONCE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
-/// Returns what is under `name`, a link itself; `None` if nothing is.
+/// Returns what is under `name`, a link itself; `None` if nothing is. FUSE and file servers may remember how many
+/// names a file had: where there are several, they are asked.
 ///
 /// # Errors
 ///
 /// Those of fstatat(2), except that nothing is there.
 pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
     match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
+        Ok(mut found)
+            if found.st_nlink > 1 && FileType::from_raw_mode(found.st_mode).is_file() =>
+        {
+            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
+            if let Ok(now) = statx(folder, name, flags, StatxFlags::NLINK) {
+                found.st_nlink = now.stx_nlink.into();
+            }
+            Ok(Some(found))
+        }
         Ok(found) => Ok(Some(found)),
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error.into()),

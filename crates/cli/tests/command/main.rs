@@ -13,6 +13,7 @@ mod cp;
 mod demo;
 mod exit_codes;
 mod few_resources;
+mod fuse;
 mod generated;
 mod grammar;
 mod help;

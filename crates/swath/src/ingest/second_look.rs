@@ -158,7 +158,10 @@ impl FileReader<'_> {
         self.tally.calls.stat += 1;
         let after = fstat(file).map_err(|error| refused(Call::Inspect, error, path))?;
         let after = Identity::of(&after);
-        if after == *before { Ok(()) } else { Err(changed(path, before.len, after.len)) }
+        match before.is_kept(&after, file) {
+            true => Ok(()),
+            false => Err(changed(path, before.len, after.len)),
+        }
     }
 }
 

@@ -114,10 +114,10 @@ pub(super) fn check_keeper(folder: &dyn FsFolder, path: &Path, facts: &Facts) ->
 }
 
 /// Held while a job is committed or removed; `None` where the file system has no locks.
-pub(super) fn lock(
-    folder: &dyn FsFolder,
-    path: &Path,
-) -> Result<Option<Box<dyn crate::sink::Lock>>> {
+pub(super) type FolderLock = Option<Box<dyn crate::sink::Lock>>;
+
+/// Takes the lock of a job.
+pub(super) fn lock(folder: &dyn FsFolder, path: &Path) -> Result<FolderLock> {
     match folder.lock(LOCK.as_ref(), None) {
         Ok(Some(lock)) => Ok(Some(lock)),
         Ok(None) => Err(Error::new(Operation::Lock, Reason::Busy, path)
@@ -129,9 +129,7 @@ pub(super) fn lock(
 }
 
 /// The same for a folder that no other process should know yet.
-pub(super) fn lock_new(
-    folder: &dyn FsFolder,
-) -> io::Result<Option<Box<dyn crate::sink::Lock>>> {
+pub(super) fn lock_new(folder: &dyn FsFolder) -> io::Result<FolderLock> {
     match folder.lock(LOCK.as_ref(), None) {
         Ok(None) => Err(Errno::BUSY.into()),
         Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use rustix::io::Errno;
 
-use super::files::{self, PLAN};
+use super::files::{self, FolderLock, PLAN};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::fs::{Fs, FsFolder, Located};
 
@@ -117,8 +117,14 @@ impl<'p> Place<'p> {
         Ok(Self { parent, name, path })
     }
 
-    /// Removes the folder, or nothing of it if a file in it is not of the job.
-    pub(super) fn remove(&self, folder: &dyn FsFolder, is_durable: bool) -> Result<()> {
+    /// Removes the folder, or nothing of it if a file in it is not of the job. The lock is given up once the
+    /// folder has lost its name: NFS and FUSE keep a file that is open, and with it the folder.
+    pub(super) fn remove(
+        &self,
+        folder: &dyn FsFolder,
+        lock: FolderLock,
+        is_durable: bool,
+    ) -> Result<()> {
         self.check_ours(folder)?;
         let hidden = files::hidden_folder(&self.name);
         self.hide(folder, &hidden)?;
@@ -129,6 +135,7 @@ impl<'p> Place<'p> {
         settled.and_then(|()| self.check_ours(folder)).inspect_err(|_| {
             let _ = give_name(&*self.parent, folder, [&hidden, &self.name]);
         })?;
+        drop(lock);
         self.empty(folder, &hidden)
     }
 

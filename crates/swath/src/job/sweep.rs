@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::data::Form;
-use super::files;
+use super::files::{self, FolderLock};
 use super::folder::Place;
 use super::plan::Plan;
 use super::status::last_change;
@@ -52,9 +52,7 @@ impl Plan {
                 .detail("the job is committed")
                 .hint("use `remove` to remove its folder, or remove the output"));
         }
-        self.remove_folder(&*folder)?;
-        drop(lock);
-        Ok(())
+        self.remove_folder(&*folder, lock)
     }
 
     /// Removes the folder of a job whose output is a file and is committed, or nothing of it if it
@@ -72,15 +70,14 @@ impl Plan {
                 .detail("the job is not committed")
                 .hint("commit it, or use `abort` to give it up"));
         }
-        if self.form == Form::File {
-            self.remove_folder(&*folder)?;
+        match self.form {
+            Form::File => self.remove_folder(&*folder, lock),
+            Form::Segments => Ok(()),
         }
-        drop(lock);
-        Ok(())
     }
 
-    fn remove_folder(&self, folder: &dyn FsFolder) -> Result<()> {
-        Place::of(&*self.output.draft.fs, &self.folder)?.remove(folder, self.is_durable)
+    fn remove_folder(&self, folder: &dyn FsFolder, lock: FolderLock) -> Result<()> {
+        Place::of(&*self.output.draft.fs, &self.folder)?.remove(folder, lock, self.is_durable)
     }
 }
 
@@ -193,15 +190,17 @@ impl<'p> Candidate<'p> {
             return Ok(None);
         }
         if self.is_rest {
+            drop(lock);
             self.place.empty(&*self.folder, &self.place.name)?;
             return Ok(Some(self.is_committed));
         }
         let plan = match Plan::open_with(path, output.clone()) {
             Ok(plan) => plan,
-            // Damaged, or removed a moment ago.
+            // Damaged, removed a moment ago, or of another user.
             Err(error)
                 if error.reason() == Reason::Corrupt
-                    || error.io_kind() == ErrorKind::NotFound =>
+                    || [ErrorKind::NotFound, ErrorKind::PermissionDenied]
+                        .contains(&error.io_kind()) =>
             {
                 return Ok(None);
             }
@@ -211,7 +210,7 @@ impl<'p> Candidate<'p> {
         if is_committed && plan.form() == Form::Segments {
             return Ok(None);
         }
-        self.place.remove(&*self.folder, plan.is_durable)?;
+        self.place.remove(&*self.folder, lock, plan.is_durable)?;
         Ok(Some(is_committed))
     }
 }

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::num::NonZeroU64;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
-use std::sync::PoisonError;
 
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
@@ -14,7 +13,7 @@ use swath_os::direct;
 use swath_os::file_system::{self, FileSystem};
 use swath_plan::policy::Storage;
 
-use crate::locks::Mutex;
+use crate::locks::{Mutex, lock_cache};
 
 /// How long a source is, and whether it can be read by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +47,17 @@ impl Identity {
             modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u64),
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
         }
+    }
+
+    /// Whether the file, which was this and is `after`, has the same bytes, as far as can be seen. FUSE and file
+    /// servers report attributes that are up to some seconds old: after a file has got its name, the change of
+    /// its attributes appears later. There its length and the time of its last write decide.
+    pub(crate) fn is_kept(&self, after: &Self, file: impl AsFd) -> bool {
+        let is_remote = || {
+            let file_system = file_system::file_system(file);
+            matches!(file_system, Ok(FileSystem::Fuse | FileSystem::Network))
+        };
+        self == after || (Self { changed: after.changed, ..*self } == *after && is_remote())
     }
 
     /// Whether both are the same file, changed or not.
@@ -121,15 +131,21 @@ pub(crate) fn place(file: &File, device: u64) -> Place {
 /// What sysfs reports about a device, looked up once: it costs as much as a small cold read.
 fn on_device(device: u64) -> Place {
     static KNOWN: Mutex<BTreeMap<u64, Place>> = Mutex::new(BTreeMap::new());
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    *known.entry(device).or_insert_with(|| Place {
+    if let Some(place) = lock_cache(&KNOWN).and_then(|known| known.get(&device).copied()) {
+        return place;
+    }
+    let place = Place {
         storage: match file_system::is_rotational(device) {
             Some(true) => Storage::Rotational,
             Some(false) | None => Storage::Local,
         },
         ring: false,
         readahead: file_system::readahead(device).unwrap_or(0),
-    })
+    };
+    if let Some(mut known) = lock_cache(&KNOWN) {
+        known.insert(device, place);
+    }
+    place
 }
 
 /// Whether the file is in `/proc` or `/sys`, where the length that `fstat` reports means

@@ -286,7 +286,7 @@ impl Opened {
         let (same, lengths) = match &self.input {
             Input::File { file, before, .. } => {
                 let after = file::identity(file).map_err(inspect)?;
-                (after == *before, (Some(before.len), Some(after.len)))
+                (before.is_kept(&after, &**file), (Some(before.len), Some(after.len)))
             }
             Input::Custom { source, before } => {
                 let after = source.facts().map_err(inspect)?;

@@ -1,0 +1,113 @@
+//! A FUSE file system that remembers attributes for a second, as mergerfs, sshfs and NFS do: what was just
+//! written is read, replaced and committed at once.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::child::{code, run, stderr, stdout, word};
+
+/// A folder that bindfs shows at another place.
+struct Mounted {
+    folder: tempfile::TempDir,
+}
+
+impl Mounted {
+    /// `None`, with a line that it was skipped, if this machine cannot.
+    fn new() -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a folder");
+        for name in ["below", "seen"] {
+            std::fs::create_dir(folder.path().join(name)).expect("room");
+        }
+        let mut mount = Command::new("bindfs");
+        mount.arg(folder.path().join("below")).arg(folder.path().join("seen"));
+        let refused = match mount.output() {
+            Ok(output) if output.status.success() => return Some(Self { folder }),
+            Ok(output) => stderr(&output),
+            Err(error) => format!("bindfs: {error}"),
+        };
+        swath_reference::skip("fuse", refused.trim());
+        None
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("seen").join(name)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let entries = self.path("").read_dir().expect("mounted");
+        let name = |entry: std::io::Result<std::fs::DirEntry>| {
+            entry.expect("readable").file_name().to_string_lossy().into_owned()
+        };
+        let mut names: Vec<String> = entries.map(name).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let seen = self.folder.path().join("seen");
+        let ended = Command::new("fusermount3").arg("-uz").arg(&seen).status();
+        if !ended.is_ok_and(|status| status.success()) {
+            let _ = Command::new("umount").arg("-l").arg(&seen).status();
+        }
+    }
+}
+
+fn done(words: &[&str]) -> String {
+    let output = run(words);
+    assert_eq!(code(&output), 0, "{words:?}: {output:?}");
+    stdout(&output)
+}
+
+#[test]
+fn what_was_just_written_is_read_and_replaced_at_once() {
+    let Some(mounted) = Mounted::new() else { return };
+    let source = mounted.folder.path().join("source.csv");
+    std::fs::write(&source, "a,b\n1,2\n".repeat(100_000)).expect("room");
+    let made = mounted.path("made.csv");
+    let [from, to] = [&source, &made].map(|path| word(path));
+    let sum = done(&["sum", "--hash", "xxh3", from]).replace(from, to);
+    for verb in [
+        &["cp", from, to][..],
+        &["convert", "-f", "--from", "csv", "--to", "csv", from, to],
+        &["gen", "letters", "-f", "800000", to],
+    ] {
+        for _ in 0..3 {
+            done(verb);
+            done(&["read", "--verify", to]);
+            done(&["ingest", to]);
+            if verb[0] == "cp" {
+                assert_eq!(done(&["sum", "--hash", "xxh3", to]), sum);
+            }
+        }
+    }
+    let packed = mounted.path("made.csv.zst");
+    for _ in 0..2 {
+        done(&["compress", "-f", from, "-o", word(&packed)]);
+        done(&["decompress", "-f", word(&packed), "-o", to]);
+        assert_eq!(
+            std::fs::read(&made).expect("there"),
+            std::fs::read(&source).expect("there")
+        );
+    }
+    assert_eq!(mounted.names(), ["made.csv", "made.csv.zst"]);
+}
+
+#[test]
+fn a_job_is_committed_and_its_folder_removed() {
+    let Some(mounted) = Mounted::new() else { return };
+    let input = mounted.path("in");
+    let lines: String = (0..50_000).map(|number| format!("{number}\n")).collect();
+    std::fs::write(&input, &lines).expect("room");
+    for _ in 0..2 {
+        let out = mounted.path("out");
+        let job = done(&["job", "plan", word(&out), word(&input), "--parts", "3", "--force"]);
+        let job = job.trim_end();
+        done(&["job", "run", job, "--all", "--", "cat"]);
+        done(&["job", "commit", job]);
+        assert!(!Path::new(job).exists());
+        assert_eq!(std::fs::read_to_string(&out).expect("there"), lines);
+    }
+    assert_eq!(mounted.names(), ["in", "out"]);
+}
