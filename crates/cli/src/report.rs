@@ -157,7 +157,7 @@ pub(crate) fn table<const N: usize>(head: [&str; N]) -> Table {
 /// Returns the first line of a report: size, time and speed.
 pub fn headline(report: &Report) -> String {
     let Report { bytes, elapsed, .. } = report;
-    format!("{} in {}, {:.2} GB/s", size_text(*bytes), time_text(*elapsed), report.gb_per_s())
+    format!("{} in {}", size_text(*bytes), time_and_speed(*bytes, *elapsed))
 }
 
 /// Returns the lines about how it was read and why, each indented.
@@ -230,6 +230,17 @@ pub use swath::machine::counted;
 /// Returns bytes over time; a time of 0 counts as a nanosecond.
 pub fn bytes_per_s(bytes: u64, elapsed: Duration) -> f64 {
     bytes as f64 / elapsed.as_secs_f64().max(1e-9)
+}
+
+/// Returns a time and, where it is of bytes enough to mean something, their speed.
+pub fn time_and_speed(bytes: u64, elapsed: Duration) -> String {
+    /// Fewer take a time that says more of the process than of the machine.
+    const FEW: u64 = 1 << 20;
+    let time = time_text(elapsed);
+    match bytes {
+        ..FEW => time,
+        _ => format!("{time}, {:.2} GB/s", bytes_per_s(bytes, elapsed) / 1e9),
+    }
 }
 
 /// Returns a size for people, with the exact bytes where it was rounded.

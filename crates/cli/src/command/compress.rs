@@ -14,7 +14,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size, words};
 use crate::input::Input;
 use crate::report::{
-    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_text,
+    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_and_speed,
 };
 
 /// `swath compress`
@@ -155,13 +155,12 @@ pub(super) fn ratio(packed: u64, plain: u64) -> f64 {
 
 fn text(target: &Target, report: &Compressed) -> String {
     format!(
-        "{}: {} to {}, {:.1} %, in {}, {:.2} GB/s\n  {} level {}, {}, {}\n",
+        "{}: {} to {}, {:.1} %, in {}\n  {} level {}, {}, {}\n",
         Path::new(&target.label()).shown(),
         size_text(report.bytes_in),
         size_text(report.bytes_out),
         ratio(report.bytes_out, report.bytes_in) * 100.0,
-        time_text(report.elapsed),
-        bytes_per_s(report.bytes_in, report.elapsed) / 1e9,
+        time_and_speed(report.bytes_in, report.elapsed),
         report.format,
         report.level,
         counted(report.frames, "frame"),

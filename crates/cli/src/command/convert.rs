@@ -22,7 +22,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{OutputError, complain};
 use crate::progress::Bar;
-use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_text};
+use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_and_speed};
 use anyhow::{Result, bail, ensure};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -339,17 +339,15 @@ fn report(
     };
     let text = format!(
         "{}: {} × {}, {}\n  \
-         {} read in {}, {:.2} GB/s; {} written in {}, {:.2} GB/s\n",
+         {} read in {}; {} written in {}\n",
         Path::new(&label).shown(),
         size.rows,
         size.columns,
         counted(size.values, "value"),
         size_text(bytes_in),
-        time_text(read),
-        in_speed / 1e9,
+        time_and_speed(bytes_in, read),
         size_text(bytes_out),
-        time_text(write),
-        out_speed / 1e9,
+        time_and_speed(bytes_out, write),
     );
     job.target.tell(job.words.output.json, &json, &text)?;
     Ok(Outcome::Done)

@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::output::{tell, wrote};
 use crate::progress::Bar;
 use crate::report::{
-    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_text,
+    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_and_speed,
 };
 
 /// `swath cp`
@@ -161,11 +161,10 @@ fn target(args: &Cp) -> Result<PathBuf> {
 }
 
 fn text(copied: &Copied, extents: Option<u64>) -> String {
-    let speed = bytes_per_s(copied.bytes, copied.elapsed) / 1e9;
     let mut text = format!(
-        "{} in {}, {speed:.2} GB/s\n  {}, {}",
+        "{} in {}\n  {}, {}",
         size_text(copied.bytes),
-        time_text(copied.elapsed),
+        time_and_speed(copied.bytes, copied.elapsed),
         copied.how,
         counted(copied.workers, "worker"),
     );

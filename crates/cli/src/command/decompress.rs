@@ -16,7 +16,7 @@ use crate::args::{Files, OutputArgs, ProfileArgs, count, input};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{
-    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_text,
+    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_and_speed,
 };
 
 /// `swath decompress`
@@ -146,12 +146,11 @@ fn json(target: &Target, args: &Decompress, report: &Decompressed) -> impl Seria
 
 fn text(target: &Target, report: &Decompressed) -> String {
     format!(
-        "{}: {} from {}, in {}, {:.2} GB/s\n  {}, {}, {}\n",
+        "{}: {} from {}, in {}\n  {}, {}, {}\n",
         Path::new(&target.label()).shown(),
         size_text(report.bytes_out),
         size_text(report.bytes_in),
-        time_text(report.elapsed),
-        bytes_per_s(report.bytes_out, report.elapsed) / 1e9,
+        time_and_speed(report.bytes_out, report.elapsed),
         report.format,
         counted(report.frames, "frame"),
         counted(report.workers as u64, "worker"),

@@ -22,7 +22,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, ForceFlag, OutFlag, TimelineArgs, count, input, parse_size, whole};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::report::{PathJson, Shown, bytes_per_s, object, size_text, time_text};
+use crate::report::{PathJson, Shown, bytes_per_s, object, size_text, time_and_speed};
 
 /// `swath gen`
 #[derive(Debug, Args)]
@@ -309,11 +309,10 @@ fn report(
     };
     let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
     let text = format!(
-        "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
+        "{}: {}, {lines} newlines{sum}, in {}\n",
         PathBuf::from(label).shown(),
         size_text(bytes),
-        time_text(elapsed),
-        speed / 1e9
+        time_and_speed(bytes, elapsed),
     );
     target.tell(args.json, &json, &text)?;
     Ok(Outcome::Done)

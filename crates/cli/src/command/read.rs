@@ -23,7 +23,7 @@ use crate::output::{complain, print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{
-    PathJson, bytes_per_s, counted, details, headline, object, report_json, time_text,
+    PathJson, bytes_per_s, counted, details, headline, object, report_json, time_and_speed,
 };
 
 /// `swath read`
@@ -217,8 +217,7 @@ fn load_mapped(input: &Input, options: &ReadOptions) -> Result<Loaded> {
 fn summary_text(args: &Read, bytes: u64, median: Duration, verified: Option<bool>) -> String {
     let mut text = String::new();
     if args.repeat > 1 {
-        let speed = bytes_per_s(bytes, median) / 1e9;
-        text += &format!("median of {}: {}, {speed:.2} GB/s\n", args.repeat, time_text(median));
+        text += &format!("median of {}: {}\n", args.repeat, time_and_speed(bytes, median));
     }
     if verified == Some(true) {
         text += &format!("verified: a serial read gives the same {}\n", counted(bytes, "byte"));

@@ -3,7 +3,9 @@
 use serde::Serialize;
 use swath::ingest::{IngestReport, OrderGain};
 
-use crate::report::{bytes_per_s, counted, object, size_text, texts, time_text};
+use crate::report::{
+    bytes_per_s, counted, object, size_text, texts, time_and_speed, time_text,
+};
 
 /// Returns every number of the report, with its unit in the key.
 pub(super) fn json(report: &IngestReport) -> impl Serialize {
@@ -58,11 +60,10 @@ fn order_json(gain: &OrderGain) -> impl Serialize {
 /// Returns the report for people.
 pub(super) fn text(report: &IngestReport) -> String {
     let mut text = format!(
-        "{}, {} in {}, {:.2} GB/s, {:.0} files/s\n  {}\n",
+        "{}, {} in {}, {:.0} files/s\n  {}\n",
         counted(report.files, "file"),
         size_text(report.bytes),
-        time_text(report.elapsed),
-        report.gb_per_s(),
+        time_and_speed(report.bytes, report.elapsed),
         report.files_per_s(),
         report.reason,
     );

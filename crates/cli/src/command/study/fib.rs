@@ -26,7 +26,9 @@ use crate::door::stands;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json, wrote};
-use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_text};
+use crate::report::{
+    PathJson, Shown, bytes_per_s, counted, object, size_text, time_and_speed, time_text,
+};
 
 /// `swath study fib`
 #[derive(Debug, Args)]
@@ -249,12 +251,11 @@ fn json(args: &Fib, tree: &Tree, ran: Ran, is_serial: Option<bool>) -> impl Seri
 
 fn text(args: &Fib, tree: &Tree, ran: &Ran) -> String {
     let &Ran { committed, elapsed, commit, workers, ref fallbacks } = ran;
-    let speed = bytes_per_s(committed.bytes, elapsed) / 1e9;
     let mut text = format!(
-        "{}: {} in {}, {speed:.2} GB/s\n  {}, the commit took {}\n",
+        "{}: {} in {}\n  {}, the commit took {}\n",
         Path::new(args.label()).shown(),
         size_text(committed.bytes),
-        time_text(elapsed),
+        time_and_speed(committed.bytes, elapsed),
         counted(workers as u64, "worker"),
         time_text(commit),
     );
