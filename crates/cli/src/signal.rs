@@ -120,7 +120,7 @@ fn wait(signals: EndingSignals, locks: Locks) {
         // None is started from here on.
         let _children = end_children(signal);
         let _ = signals.release();
-        locks.remove();
+        let _no_locks = locks.remove();
         end_by(signal);
     }
 }

@@ -44,7 +44,7 @@ pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use existing::{look_at, taken};
 pub(crate) use folder::{Folder, mode_of_folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
-pub use local::{LocalFs, Locks};
+pub use local::{LocalFs, Locks, NoLocks};
 pub(crate) use names::{MANIFEST, stem, unique_number};
 pub use options::OutputOptions;
 pub(crate) use place::{

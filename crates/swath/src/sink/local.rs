@@ -26,7 +26,7 @@ use swath_os::{allocate, attributes, limits, links, names};
 
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located};
 use folder::LocalFolder;
-pub use lock::Locks;
+pub use lock::{Locks, NoLocks};
 
 /// The file systems of this machine.
 #[derive(Clone, Copy, Debug, Default)]

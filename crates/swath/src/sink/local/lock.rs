@@ -60,6 +60,12 @@ fn held() -> MutexGuard<'static, Vec<Arc<Place>>> {
 #[derive(Clone, Copy, Debug)]
 pub struct Locks(());
 
+/// As long as it is there, no thread of this process makes or removes a lock file: each waits.
+#[derive(Debug)]
+pub struct NoLocks {
+    _held: MutexGuard<'static, Vec<Arc<Place>>>,
+}
+
 impl Locks {
     /// Remembers the lock files that are made from now on. Not for programs that fork without exec(3).
     #[must_use]
@@ -70,9 +76,11 @@ impl Locks {
     }
 
     /// Removes them, and waits for no writer. An output that is committed after this call is whole, but no
-    /// longer protected from another writer: end the program at once.
-    pub fn remove(self) {
-        held().drain(..).for_each(|place| place.remove());
+    /// longer protected from another writer: end the program at once, with what is returned still there.
+    pub fn remove(self) -> NoLocks {
+        let mut held = held();
+        held.drain(..).for_each(|place| place.remove());
+        NoLocks { _held: held }
     }
 }
 
