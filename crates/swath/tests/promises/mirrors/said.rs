@@ -10,6 +10,7 @@ use swath::{Engine, ReadAt, ReadOptions, Reason, Result, Source, SourceFacts, So
 
 const LEN: usize = 8 << 20;
 const AFTER: Duration = Duration::from_millis(200);
+const HEARD: Duration = Duration::from_millis(100);
 
 /// Returns `trouble` at some of its first calls; from then on its bytes are different.
 struct Copy {
@@ -34,6 +35,10 @@ impl ReadAt for Copy {
         let call = self.calls.fetch_add(1, Ordering::SeqCst);
         if self.troubled.contains(&call) {
             return Err(self.trouble.because("412"));
+        }
+        if call >= self.troubled.end {
+            // Began before the reader had heard of the trouble, perhaps, and ends after that.
+            std::thread::sleep(HEARD);
         }
         target.fill(if call < self.troubled.start { b'o' } else { self.after });
         Ok(target.len())
