@@ -15,7 +15,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
             continue;
         }
         for token in rust.all.iter().filter(|it| it.text == "unsafe") {
-            let text = "`unsafe` belongs in os, simd, capi, study and python";
+            let text = "`unsafe` belongs in os, simd, arrow, capi, study and python";
             violations.push(Violation::new(path, token.line, text));
         }
     }
