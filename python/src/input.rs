@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
 use swath::mirror::{Mirrored, Verify};
 use swath::{ReadAt, Source, SourceFacts};
-use swath_formats::{FileKind, compressed};
+use swath_formats::{FileFormat, compressed};
 
 use crate::bytes::{Held, exports_bytes};
 use crate::callback::attached;
@@ -183,8 +183,8 @@ fn opened(py: Python<'_>, number: RawFd) -> PyResult<Input> {
 
 /// What a file that begins with `head` is, and what to do with it; `None` for numbers and text.
 #[pyfunction]
-pub(crate) fn file_kind(head: &[u8]) -> Option<(&'static str, &'static str)> {
-    FileKind::detect(head).map(|kind| (kind.name, kind.hint))
+pub(crate) fn file_format(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    FileFormat::detect(head).map(|kind| (kind.name, kind.hint))
 }
 
 impl Input {

@@ -57,7 +57,7 @@ mod _swath {
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
     #[pymodule_export]
-    use crate::input::file_kind;
+    use crate::input::file_format;
     #[pymodule_export]
     use crate::job::done::Done;
     #[pymodule_export]

@@ -41,10 +41,10 @@ struct Array {
 }
 
 /// What is wrong, if something is.
-type Looked = Result<(), &'static str>;
+type ShapeCheck = Result<(), &'static str>;
 
 /// Looks at a schema, which is what a library gave.
-pub(crate) fn schema(schema: &FFI_ArrowSchema) -> Looked {
+pub(crate) fn schema(schema: &FFI_ArrowSchema) -> ShapeCheck {
     // SAFETY: both are the structure of the interface.
     let schema = unsafe { &*std::ptr::from_ref(schema).cast::<Schema>() };
     if schema.release.is_null() {
@@ -53,7 +53,7 @@ pub(crate) fn schema(schema: &FFI_ArrowSchema) -> Looked {
     of_schema(schema, 0)
 }
 
-fn of_schema(schema: &Schema, depth: usize) -> Looked {
+fn of_schema(schema: &Schema, depth: usize) -> ShapeCheck {
     if depth > MOST_DEEP {
         return Err("it has too many levels");
     }
@@ -88,7 +88,7 @@ fn least_children(format: &[u8]) -> i64 {
 }
 
 /// Looks at an array of a type at which [`schema`] has looked.
-pub(crate) fn array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Looked {
+pub(crate) fn array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> ShapeCheck {
     // SAFETY: both are the structure of the interface.
     let array = unsafe { &*std::ptr::from_ref(array).cast::<Array>() };
     // SAFETY: as above.
@@ -96,7 +96,7 @@ pub(crate) fn array(array: &FFI_ArrowArray, schema: &FFI_ArrowSchema) -> Looked 
     of_array(array, schema)
 }
 
-fn of_array(array: &Array, schema: &Schema) -> Looked {
+fn of_array(array: &Array, schema: &Schema) -> ShapeCheck {
     if array.length < 0 || array.offset < 0 || array.length.checked_add(array.offset).is_none()
     {
         return Err("a length or an offset is impossible");

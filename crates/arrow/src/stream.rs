@@ -135,10 +135,14 @@ impl Iterator for ArrowStream {
 
 /// Takes one array with its type.
 ///
+/// # Safety
+///
+/// By the interface the array is of this type, and its buffers are as long as that says.
+///
 /// # Errors
 ///
 /// [`ArrowFault::Wrong`].
-pub fn import(
+pub unsafe fn import(
     array: FFI_ArrowArray,
     kind: &FFI_ArrowSchema,
 ) -> Result<(Field, ArrayRef), ArrowFault> {

@@ -8,7 +8,7 @@ use std::path::Path;
 use swath::sink::{FileKind, Fs, LocalFs};
 
 use crate::failure::Refused;
-use crate::report::Shown;
+use crate::report::ReportName;
 
 /// Returns what a writer to `path` would find; `None` if nothing.
 ///

@@ -23,7 +23,7 @@ use swath::{Buffer, ReadAt, ReadOptions, Reader, Source, SourceFacts};
 use thiserror::Error;
 
 use crate::failure::Refused;
-use crate::report::Shown;
+use crate::report::ReportName;
 
 /// Something to read.
 #[derive(Clone, Debug, PartialEq, Eq)]

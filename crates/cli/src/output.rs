@@ -12,7 +12,7 @@ use serde::Serialize;
 use swath::machine::wait_until_writable;
 use thiserror::Error;
 
-use crate::report::Shown;
+use crate::report::ReportName;
 
 /// A write to standard output failed.
 #[derive(Debug, Error)]

@@ -30,18 +30,18 @@ pub(crate) use object;
 
 /// A name in a report: control characters are escaped, so that it cannot write lines of its own or send
 /// sequences to a terminal.
-pub(crate) trait Shown {
+pub(crate) trait ReportName {
     /// Returns the name as a report has it.
     fn shown(&self) -> String;
 }
 
-impl Shown for Path {
+impl ReportName for Path {
     fn shown(&self) -> String {
         swath::machine::escaped(&self.to_string_lossy())
     }
 }
 
-impl Shown for OsStr {
+impl ReportName for OsStr {
     fn shown(&self) -> String {
         Path::new(self).shown()
     }

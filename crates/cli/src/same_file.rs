@@ -9,6 +9,7 @@ use std::path::Path;
 
 use swath::sink::{Fs, LocalFs, Located};
 
+use crate::door::is_special;
 use crate::input::Input;
 
 /// Whether both are one file, also by links of either kind, or would be once they are made.
@@ -49,7 +50,7 @@ pub(crate) fn is_stdout(input: &Input) -> bool {
 /// as `/dev/null`, does not mix.
 pub(crate) fn is_name_of_stdout(path: &Path) -> bool {
     match (own(io::stdout()), std::fs::metadata(path)) {
-        (Ok((file, stdout)), Ok(other)) => {
+        (Ok((file, stdout)), Ok(other)) if is_special(path) => {
             identity(&stdout) == identity(&other)
                 && (!stdout.file_type().is_char_device() || file.is_terminal())
         }

@@ -12,22 +12,22 @@ pub(crate) const HEAD: u64 = 18;
 /// known kind.
 ///
 /// ```
-/// use swath_formats::FileKind;
+/// use swath_formats::FileFormat;
 ///
-/// let kind = FileKind::detect(b"PAR1\x15\x04\x15\x10").expect("a known kind");
+/// let kind = FileFormat::detect(b"PAR1\x15\x04\x15\x10").expect("a known kind");
 /// assert_eq!((kind.name, kind.hint), ("a Parquet file", "convert it to CSV or .arrow first"));
-/// assert_eq!(FileKind::detect(b"PAR1,PAR2\n"), None);
+/// assert_eq!(FileFormat::detect(b"PAR1,PAR2\n"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FileKind {
+pub struct FileFormat {
     /// As in "this is a Parquet file".
     pub name: &'static str,
     /// What to try.
     pub hint: &'static str,
 }
 
-impl FileKind {
+impl FileFormat {
     /// Tensors by name.
     pub const SAFETENSORS: Self = Self {
         name: "a safetensors file",
@@ -116,10 +116,10 @@ const ENCODINGS: [Sign; 3] = [
 pub(crate) fn refused(path: &Path, head: &[u8]) -> Option<Error> {
     let encoding = || {
         let found = ENCODINGS.iter().find(|(sign, ..)| head.starts_with(sign));
-        found.map(|&(_, name, hint)| (FileKind { name, hint }, "UTF-8"))
+        found.map(|&(_, name, hint)| (FileFormat { name, hint }, "UTF-8"))
     };
-    let kind = FileKind::without_text(head).map(|kind| (kind, "text"));
-    let (FileKind { name, hint }, wanted) = kind.or_else(encoding)?;
+    let kind = FileFormat::without_text(head).map(|kind| (kind, "text"));
+    let (FileFormat { name, hint }, wanted) = kind.or_else(encoding)?;
     let detail = format!("this is {name}, not {wanted}");
     Some(Error::reading(path, FormatReason::UnknownFormat, detail).at(0).hint(hint))
 }
@@ -138,8 +138,8 @@ pub(crate) fn refused_unless_utf_16(path: &Path, head: &[u8]) -> Option<Error> {
 /// Returns the error for a file that is not `wanted`, and says what it is if its first bytes show that.
 pub(crate) fn not(path: &Path, wanted: &str, head: &[u8]) -> Error {
     let unknown = |detail| Error::reading(path, FormatReason::UnknownFormat, detail).at(0);
-    match FileKind::detect(head) {
-        Some(FileKind { name, hint }) => {
+    match FileFormat::detect(head) {
+        Some(FileFormat { name, hint }) => {
             unknown(format!("this is {name}, not {wanted}")).hint(hint)
         }
         None => unknown(format!("this is not {wanted}")),

@@ -28,4 +28,4 @@ pub mod table;
 mod text;
 
 pub use error::{Error, FormatReason, Result};
-pub use foreign::FileKind;
+pub use foreign::FileFormat;

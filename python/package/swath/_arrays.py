@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 from swath._errors import named, unreadable
 from swath._given import plain
 from swath._how import Leave
-from swath._swath import file_kind, read, write_parts
+from swath._swath import file_format, read, write_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,7 +176,7 @@ def _dimensions(shape: SupportsIndex | Iterable[SupportsIndex]) -> tuple[int, ..
 
 
 def _check_magic(source: Any, start: bytes) -> None:
-    kind = file_kind(start)
+    kind = file_format(start)
     if kind is not None:
         name, instead = kind
         what = f"it is not a file of plain numbers, but {name}"

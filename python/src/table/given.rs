@@ -126,7 +126,8 @@ fn of_array(capsules: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Given> 
     let told = unsafe { schema.as_ref() };
     // SAFETY: as in `of_stream`.
     let array = unsafe { FFI_ArrowArray::from_raw(array.as_ptr()) };
-    let (field, array) = import(array, told).map_err(faulty)?;
+    // SAFETY: by the interface the two belong together.
+    let (field, array) = unsafe { import(array, told) }.map_err(faulty)?;
     let schema = schema_of(&field, name);
     Ok(Given { schema, arrays: Mutex::new(Some(Box::new(std::iter::once(Ok(array))))) })
 }

@@ -14,7 +14,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size, words};
 use crate::input::Input;
 use crate::report::{
-    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_and_speed,
+    PathJson, ReportName, bytes_per_s, counted, object, size_text, texts, time_and_speed,
 };
 
 /// `swath compress`

@@ -22,7 +22,9 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{OutputError, complain};
 use crate::progress::Bar;
-use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_and_speed};
+use crate::report::{
+    PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed,
+};
 use anyhow::{Result, bail, ensure};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::output::{tell, wrote};
 use crate::progress::Bar;
 use crate::report::{
-    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_and_speed,
+    PathJson, ReportName, bytes_per_s, counted, object, size_text, texts, time_and_speed,
 };
 
 /// `swath cp`

@@ -16,7 +16,7 @@ use crate::args::{Files, OutputArgs, ProfileArgs, count, input};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{
-    PathJson, Shown, bytes_per_s, counted, object, size_text, texts, time_and_speed,
+    PathJson, ReportName, bytes_per_s, counted, object, size_text, texts, time_and_speed,
 };
 
 /// `swath decompress`

@@ -22,7 +22,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, ForceFlag, OutFlag, TimelineArgs, count, input, parse_size, whole};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::report::{PathJson, Shown, bytes_per_s, object, size_text, time_and_speed};
+use crate::report::{PathJson, ReportName, bytes_per_s, object, size_text, time_and_speed};
 
 /// `swath gen`
 #[derive(Debug, Args)]

@@ -15,7 +15,7 @@ use crate::args::{Against, Files, TimelineArgs, count, parse_against, path, word
 use crate::failure::{Refused, describe_error};
 use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
-use crate::report::{PathJson, Shown, counted, object, size_text, time_text};
+use crate::report::{PathJson, ReportName, counted, object, size_text, time_text};
 use crate::same_file::is_same_file;
 
 /// `swath heal`

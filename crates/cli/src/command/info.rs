@@ -11,7 +11,7 @@ use swath::{ReadOptions, append};
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
 use swath_formats::table::{arrow, npy};
-use swath_formats::{FileKind, FormatReason};
+use swath_formats::{FileFormat, FormatReason};
 
 use super::convert::format::{FORMATS, Format};
 use super::convert::size::size_in;
@@ -290,8 +290,9 @@ fn contracts(head: &[u8]) -> Option<u64> {
 }
 
 fn bytes(file: &swath::Input, head: &[u8]) -> Result<Known> {
-    if let Some(kind) = FileKind::detect(head) {
-        let name = kind.name.trim_start_matches("an ").trim_start_matches("a ");
+    if let Some(kind) = FileFormat::detect(head) {
+        // Without its article.
+        let name = kind.name.split_once(' ').map_or(kind.name, |(_, name)| name);
         return Ok(Known::new(name).with("to_try", kind.hint));
     }
     let is_text = !head.is_empty() && !head.contains(&0) && head.is_ascii();

@@ -27,7 +27,7 @@ use swath::job::{Division, Plan};
 use super::{Command, Outcome};
 use crate::args::{Files, path};
 use crate::failure::Refused;
-use crate::report::Shown;
+use crate::report::ReportName;
 use crate::signal::Held;
 
 /// `swath job`

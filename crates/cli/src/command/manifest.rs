@@ -24,7 +24,7 @@ use crate::input::Input;
 use crate::output::{OutputError, tell};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, Shown, counted, headline, object, report_json, size_text};
+use crate::report::{PathJson, ReportName, counted, headline, object, report_json, size_text};
 
 /// `swath manifest`
 #[derive(Debug, Args)]

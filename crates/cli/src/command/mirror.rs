@@ -19,7 +19,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
-use crate::report::{PathJson, Shown, object, size_text, texts, time_text};
+use crate::report::{PathJson, ReportName, object, size_text, texts, time_text};
 use crate::same_file::is_same_file;
 
 /// `swath mirror`

@@ -13,7 +13,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size};
 use crate::input::Input;
 use crate::output::complain;
-use crate::report::{PathJson, Shown, counted, object, size_text, texts, time_text};
+use crate::report::{PathJson, ReportName, counted, object, size_text, texts, time_text};
 
 /// `swath price`
 #[derive(Debug, Args)]

@@ -29,7 +29,7 @@ use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, tell, wrote};
 use crate::progress::steps;
-use crate::report::{Shown, table};
+use crate::report::{ReportName, table};
 use crate::signal::stop_on_signal;
 
 /// `swath study`

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Serialize, Serializer};
 use swath::Source;
-use swath_formats::FileKind;
+use swath_formats::FileFormat;
 use swath_formats::compressed;
 use swath_formats::table::{
     BatchForm, ColumnType, Delimiter, Encoding, FixedColumn, RecordLine, Scalar, TableOptions,
@@ -17,7 +17,7 @@ use super::convert::format::Format;
 use crate::args::TableArgs;
 use crate::failure::Refused;
 use crate::grid::{self, Align, Column, MISSING};
-use crate::report::{Shown, object};
+use crate::report::{ReportName, object};
 
 /// Enough first bytes to tell what a file is.
 pub(super) const HEAD: usize = 64 << 10;
@@ -264,7 +264,7 @@ pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Resul
         return Ok(());
     }
     let what = format!("cannot read {} as a table", name.shown());
-    Err(match FileKind::detect(head) {
+    Err(match FileFormat::detect(head) {
         Some(kind) => Refused::new(format!("{what}: it is {}", kind.name), kind.hint),
         None => {
             let hint = "run `swath info` to see what it is, or pass --encoding";

@@ -18,7 +18,7 @@ use crate::input::Input;
 use crate::output::{complain, tell, unbuffered, wrote};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::Shown;
+use crate::report::ReportName;
 use crate::same_file::{is_input, is_name_of_stdout, is_stdout};
 
 /// A file, or standard output.
@@ -62,11 +62,7 @@ impl Target {
     /// [`Refused`] for the name of a descriptor that leads to a file.
     pub(super) fn at(path: PathBuf) -> Result<Self, Refused> {
         refuse_descriptor(&path)?;
-        Ok(if is_special(&path) && is_name_of_stdout(&path) {
-            Self::Stdout
-        } else {
-            Self::Path(path)
-        })
+        Ok(if is_name_of_stdout(&path) { Self::Stdout } else { Self::Path(path) })
     }
 
     /// Begins to write it. A new file gets the permissions of the input.

@@ -15,7 +15,7 @@ use crate::args::Files;
 use crate::door::{above, is_folder, is_special};
 use crate::failure::Refused;
 use crate::output::complain;
-use crate::report::Shown;
+use crate::report::ReportName;
 use crate::same_file::{is_name_of_stdout, is_same_file};
 use crate::trace::{BEGIN, Trace};
 
@@ -96,7 +96,7 @@ impl<'v> Recording<'v> {
 
 /// Refuses paths that would destroy a file of the command, or mix with its output.
 fn refuse(files: &Files<'_>, path: &Path) -> Result<()> {
-    if is_special(path) && is_name_of_stdout(path) {
+    if is_name_of_stdout(path) {
         let what = format!("{}: it is standard output", cannot_write(path));
         let hint = "name a file, or another pipe";
         return Err(Refused::new(what, hint).into());

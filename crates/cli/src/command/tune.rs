@@ -18,7 +18,7 @@ use crate::args::{path, whole};
 use crate::failure::Refused;
 use crate::output::{complain, left_out, print_json, tell, wrote};
 use crate::progress::steps;
-use crate::report::{PathJson, Shown, object, size_text, table, time_text};
+use crate::report::{PathJson, ReportName, object, size_text, table, time_text};
 use crate::signal::stop_on_signal;
 
 /// `swath tune`

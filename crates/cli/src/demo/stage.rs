@@ -13,7 +13,7 @@ use swath_study::workload::{Generated, Kind, Recipe, generate};
 
 use super::Wanted;
 use crate::failure::Refused;
-use crate::report::{Shown, size_text};
+use crate::report::{ReportName, size_text};
 use crate::signal::remove_on_signal;
 
 /// What a demo costs, in multiples of its input.

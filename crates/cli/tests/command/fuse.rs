@@ -7,11 +7,11 @@ use std::process::Command;
 use crate::child::{code, run, stderr, stdout, word};
 
 /// A folder that bindfs shows at another place.
-struct Mounted {
+struct BindMount {
     folder: tempfile::TempDir,
 }
 
-impl Mounted {
+impl BindMount {
     /// `None`, with a line that it was skipped, if this machine cannot.
     fn new() -> Option<Self> {
         let folder = tempfile::tempdir().expect("a folder");
@@ -44,7 +44,7 @@ impl Mounted {
     }
 }
 
-impl Drop for Mounted {
+impl Drop for BindMount {
     fn drop(&mut self) {
         let seen = self.folder.path().join("seen");
         let ended = Command::new("fusermount3").arg("-uz").arg(&seen).status();
@@ -62,7 +62,7 @@ fn done(words: &[&str]) -> String {
 
 #[test]
 fn what_was_just_written_is_read_and_replaced_at_once() {
-    let Some(mounted) = Mounted::new() else { return };
+    let Some(mounted) = BindMount::new() else { return };
     let source = mounted.folder.path().join("source.csv");
     std::fs::write(&source, "a,b\n1,2\n".repeat(100_000)).expect("room");
     let made = mounted.path("made.csv");
@@ -96,7 +96,7 @@ fn what_was_just_written_is_read_and_replaced_at_once() {
 
 #[test]
 fn a_job_is_committed_and_its_folder_removed() {
-    let Some(mounted) = Mounted::new() else { return };
+    let Some(mounted) = BindMount::new() else { return };
     let input = mounted.path("in");
     let lines: String = (0..50_000).map(|number| format!("{number}\n")).collect();
     std::fs::write(&input, &lines).expect("room");

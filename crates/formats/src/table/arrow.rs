@@ -391,20 +391,21 @@ impl ArrowOptions {
     }
 }
 
+fn part_of(opened: &input::Opened, start: u64, len: u64) -> Result<swath::Buffer> {
+    let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
+    Ok(read.read(&opened.input)?.buffer)
+}
+
 /// Returns the last bytes of a file that begins and ends as an Arrow file does, with its whole
 /// footer.
 fn tail_of(opened: &input::Opened) -> Result<swath::Buffer> {
     let (path, len) = (opened.path(), opened.len);
-    let part = |start: u64, len: u64| {
-        let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
-        Ok::<_, Error>(read.read(&opened.input)?.buffer)
-    };
-    check_start(path, &part(0, len.min(foreign::HEAD))?)?;
-    let tail = part(len - len.min(TAIL), len.min(TAIL))?;
+    check_start(path, &part_of(opened, 0, len.min(foreign::HEAD))?)?;
+    let tail = part_of(opened, len - len.min(TAIL), len.min(TAIL))?;
     check_end(path, &tail)?;
     let needed = unpanicked(path, || read::end_len(&tail))?;
     match needed > tail.len() as u64 {
-        true => part(len - needed.min(len), needed.min(len)),
+        true => part_of(opened, len - needed.min(len), needed.min(len)),
         false => Ok(tail),
     }
 }

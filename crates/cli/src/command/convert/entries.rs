@@ -15,7 +15,7 @@ use super::size::{NAMES, SIZE, Size, above, copied, is_listed, lost_size, number
 use super::table::keeps_metadata;
 use super::{Converted, Job, matrix_options};
 use crate::failure::Refused;
-use crate::report::Shown;
+use crate::report::ReportName;
 use anyhow::{Result, bail, ensure};
 use std::time::Instant;
 use swath::Array;

@@ -9,7 +9,7 @@ use swath_formats::matrix::{AnyCsr, Values};
 use super::format::Format;
 use super::size::Size;
 use super::{Converted, Job, matrix_options};
-use crate::report::Shown;
+use crate::report::ReportName;
 
 pub(super) fn to_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
     if from != Format::Npz && to != Format::Npz {

@@ -13,7 +13,7 @@ use super::format::Format;
 use super::size::Size;
 use super::{Job, table_options};
 use crate::failure::Refused;
-use crate::report::Shown;
+use crate::report::ReportName;
 
 /// Runs an expression on a dense array, whatever its type is.
 macro_rules! with_dense {

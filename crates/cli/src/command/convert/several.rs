@@ -9,7 +9,7 @@ use swath::ingest::Files;
 
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::report::Shown;
+use crate::report::ReportName;
 
 /// Returns the files that an input stands for, in the order of their names; `None` if it is one file.
 pub(super) fn of(input: &Input) -> Result<Option<Vec<PathBuf>>> {

@@ -8,7 +8,7 @@ use swath_formats::table::{Columns, Values as Cells};
 
 use super::Job;
 use crate::failure::Refused;
-use crate::report::Shown;
+use crate::report::ReportName;
 
 /// The size of what was converted.
 #[derive(Clone, Copy, Debug, Default)]

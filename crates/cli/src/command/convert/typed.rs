@@ -24,7 +24,7 @@ use super::{Converted, Job};
 use crate::command::tabular::{HEAD, has_number_comments, is_numeric, set_aside_text};
 use crate::failure::Refused;
 use crate::progress::Bar;
-use crate::report::Shown;
+use crate::report::ReportName;
 
 /// First bytes of a table that show whether it is one of numbers.
 const PROBE: u64 = 1 << 20;

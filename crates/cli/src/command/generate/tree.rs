@@ -20,7 +20,9 @@ use crate::door::{above, stands};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{tell, wrote};
-use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_text};
+use crate::report::{
+    PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed,
+};
 use crate::signal::remove_on_signal;
 
 /// A tree of files.
@@ -76,7 +78,6 @@ impl Command for Tree {
             Refused::new(what, hint(&error)).with_source(error)
         })?;
         let elapsed = start.elapsed();
-        let speed = bytes_per_s(made.bytes, elapsed);
         let json = object! {
             #[serde(flatten)]
             path: PathJson::from(path),
@@ -89,10 +90,10 @@ impl Command for Tree {
             sum: made.sum,
             seed: self.seed,
             elapsed_s: elapsed.as_secs_f64(),
-            bytes_per_s: speed,
+            bytes_per_s: bytes_per_s(made.bytes, elapsed),
         };
-        let (name, time) = (path.shown(), time_text(elapsed));
-        let text = format!("{name}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
+        let (name, time) = (path.shown(), time_and_speed(made.bytes, elapsed));
+        let text = format!("{name}: {}, in {time}\n", text(&made));
         wrote(path, tell(self.json, &json, text))?;
         Ok(Outcome::Done)
     }

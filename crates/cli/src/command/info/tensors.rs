@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use swath_formats::FileKind;
+use swath_formats::FileFormat;
 use swath_formats::safetensors::{self, Shard};
 
 use super::Known;
@@ -19,7 +19,8 @@ const ENDS: [&str; 2] = [".safetensors", ".safetensors.index.json"];
 pub(super) fn are_in(path: &Path, head: &[u8]) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let is_named = |name: &String| ENDS.iter().any(|end| name.ends_with(end));
-    name.as_ref().is_some_and(is_named) || FileKind::detect(head) == Some(FileKind::SAFETENSORS)
+    name.as_ref().is_some_and(is_named)
+        || FileFormat::detect(head) == Some(FileFormat::SAFETENSORS)
 }
 
 pub(super) fn of(file: &swath::Input) -> Result<Known> {

@@ -22,7 +22,7 @@ use swath::machine::signal_name;
 use super::child::{Pipes, Running};
 use super::feed::Feed;
 use crate::failure::Refused;
-use crate::report::Shown;
+use crate::report::ReportName;
 use crate::signal::let_it_end;
 
 /// Bytes that are taken from a pipe at one time.

@@ -16,7 +16,7 @@ use crate::command::{Command, Outcome};
 use crate::failure::{Refused, describe_error};
 use crate::output::{complain, left_out, tell, wrote};
 use crate::progress::Bar;
-use crate::report::{PathJson, Shown, bytes_per_s, counted, object, size_text, time_text};
+use crate::report::{PathJson, ReportName, bytes_per_s, counted, object, size_text, time_text};
 
 /// `swath job commit`
 #[derive(Debug, Args)]

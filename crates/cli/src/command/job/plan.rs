@@ -19,7 +19,7 @@ use crate::command::{Command, Outcome};
 use crate::door::refuse_descriptor;
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
-use crate::report::{PathJson, Shown, object};
+use crate::report::{PathJson, ReportName, object};
 
 const DIVISIONS: &[(&str, Division)] = &[
     ("lines", Division::Lines),

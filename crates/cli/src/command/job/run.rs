@@ -15,7 +15,7 @@ use crate::args::{Files, PartList, TimelineArgs, count, whole};
 use crate::command::{Command, Outcome};
 use crate::failure::{describe, is_closed_pipe};
 use crate::output::{complain, left_out, print_json, tell};
-use crate::report::{Shown, counted, object, size_text, time_text};
+use crate::report::{ReportName, counted, object, size_text, time_text};
 use crate::signal::{Held, let_it_end};
 
 /// `swath job run`

@@ -11,7 +11,7 @@ use super::FolderArg;
 use super::plan::division_text;
 use crate::command::{Command, Outcome};
 use crate::output::{print, tell};
-use crate::report::{PathJson, Shown, counted, object, size_text};
+use crate::report::{PathJson, ReportName, counted, object, size_text};
 
 /// `swath job status`
 #[derive(Debug, Args)]

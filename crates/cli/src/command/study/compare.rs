@@ -20,7 +20,7 @@ use crate::door::stands;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::OutputError;
-use crate::report::{Shown, object, table};
+use crate::report::{ReportName, object, table};
 use crate::same_file::is_same_file;
 
 /// `swath study compare`

@@ -27,7 +27,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json, wrote};
 use crate::report::{
-    PathJson, Shown, bytes_per_s, counted, object, size_text, time_and_speed, time_text,
+    PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed, time_text,
 };
 
 /// `swath study fib`

@@ -15,7 +15,7 @@ use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{tell, wrote_all};
-use crate::report::{Shown, object};
+use crate::report::{ReportName, object};
 use crate::same_file::is_same_file;
 
 /// `swath study report`

@@ -20,13 +20,13 @@ use swath::{ReadOptions, Reader, Source};
 use swath_arrow::caught;
 
 use super::read::CONTINUED;
-use super::{tail_of, unpanicked};
+use super::{part_of, tail_of, unpanicked};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::{self, Opened};
 
 /// Bytes of a stream that are read at a time.
 const CHUNK: usize = 1 << 20;
-/// Bytes of the longest schema of a stream that is looked at.
+/// Bytes of the longest schema that is looked for where no marker shows a stream.
 const LONGEST: u64 = 64 << 20;
 
 /// Reads an Arrow file, or an Arrow stream, of columns of any types, batch by batch. The memory is
@@ -95,19 +95,15 @@ pub(super) fn open(source: Source, read: &ReadOptions) -> Result<ArrowBatches> {
 
 /// Whether these are messages; those before Arrow 0.15 have no marker, so the first one is parsed.
 fn is_stream(opened: &Opened) -> Result<bool> {
-    let part = |start: u64, len: u64| {
-        let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
-        Ok::<_, Error>(read.read(&opened.input)?.buffer)
-    };
-    let start = part(0, opened.len.min(8))?;
+    let start = part_of(opened, 0, opened.len.min(8))?;
     let is_marked = start.starts_with(&CONTINUED);
     let at = if is_marked { CONTINUED.len() } else { 0 };
     let Some(len) = start[at..].first_chunk() else { return Ok(is_marked) };
     let (at, len) = (at as u64 + 4, u64::from(u32::from_le_bytes(*len)));
-    if len > LONGEST || at + len > opened.len {
+    if at + len > opened.len || (len > LONGEST && !is_marked) {
         return Ok(is_marked);
     }
-    let message = part(at, len)?;
+    let message = part_of(opened, at, len)?;
     let has_schema =
         unpanicked(opened.path(), || super::read::is_schema_of_little_numbers(&message))?;
     Ok(is_marked || has_schema)
