@@ -233,7 +233,7 @@ def prepare(phase: str, mark: Path) -> None:
 PHASES = ["reading", "segment", "done", "place", "commit", "committed"]
 
 
-@pytest.mark.parametrize("phase", battery.some(PHASES, part=2))
+@pytest.mark.parametrize("phase", battery.some(PHASES, part=1))
 def test_a_worker_is_killed(client: Any, source: Path, tmp_path: Path, phase: str) -> None:
     out, mark = tmp_path / "out", tmp_path / "in.mark"
     out.write_bytes(b"old")
@@ -361,7 +361,7 @@ class Dying:
 CLIENT_PHASES = ["planned", "complete", "place", "commit", "committed", "removed"]
 
 
-@pytest.mark.parametrize("phase", battery.some(CLIENT_PHASES, part=2))
+@pytest.mark.parametrize("phase", battery.some(CLIENT_PHASES, part=1))
 def test_the_client_is_killed(client: Any, source: Path, tmp_path: Path, phase: str) -> None:
     out = tmp_path / "out"
     out.write_bytes(b"old")

@@ -211,7 +211,7 @@ def test_a_child_that_was_forked_among_reading_and_writing_threads_does_not_hang
     for thread in threads:
         thread.start()
     try:
-        for number in range(battery.count(part=150, full=10_000)):
+        for number in range(battery.count(part=60, full=10_000)):
             assert in_child(goes_on), f"child {number}"
     finally:
         is_over.set()

@@ -34,10 +34,10 @@ fn the_peak_is_the_table_and_a_little() {
     let folder = tempfile::tempdir().expect("a folder");
     check_a_long_row(folder.path());
     let path = folder.path().join("t.csv");
-    // 40 MiB of text, 160 MiB of doubles.
+    // 20 MiB of text, 80 MiB of doubles.
     let lines = "1,2,3,4,5,6,7,8\n".repeat(1 << 16);
     let mut file = std::fs::File::create(&path).expect("room");
-    for _ in 0..40 {
+    for _ in 0..20 {
         std::io::Write::write_all(&mut file, lines.as_bytes()).expect("room");
     }
     drop((lines, file));
@@ -47,12 +47,12 @@ fn the_peak_is_the_table_and_a_little() {
         let before = peak();
         let table = options.read::<f64>(&path).expect("a table");
         let mib = (table.values.len() * 8) as u64 >> 20;
-        assert_eq!((table.rows, mib), (40 << 16, 160));
+        assert_eq!((table.rows, mib), (20 << 16, 80));
         drop(table);
         let taken = peak() - before.min(20);
-        assert!(taken <= mib * 11 / 10 + 64, "{taken} MiB with {workers} workers");
+        assert!(taken <= mib * 11 / 10 + 48, "{taken} MiB with {workers} workers");
         drop(options.read_columns(&path).expect("a table"));
         let taken = peak() - before.min(20);
-        assert!(taken <= mib * 11 / 10 + 64, "{taken} MiB with {workers} workers, columns");
+        assert!(taken <= mib * 11 / 10 + 48, "{taken} MiB with {workers} workers, columns");
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use serde_json::Value;
+use swath_reference::battery::Battery;
 
 use crate::child::{code, stderr, stdout, swath};
 
@@ -156,21 +157,18 @@ fn parts_that_the_command_and_another_program_do_in_turn_are_the_serial_pipe() {
         let lines = bytes.split_inclusive(|&byte| byte == b'\n');
         lines.flat_map(|line| [b"> ", line].concat()).collect()
     };
-    for parts in 1..8 {
-        for inputs in ["a", "a none b c", "b none none c a", "none", "b b b"] {
-            bench.done(&format!("job plan out {inputs} --folder j --parts {parts}"));
-            let found = mixed(&bench, "sed 's/^/> /'", marked);
-            assert_eq!(
-                found,
-                serial(&bench, inputs, "sed 's/^/> /'"),
-                "{inputs}, {parts} parts"
-            );
-            for division in ["bytes", "inputs", "groups"] {
-                let how = format!("--folder j --parts {parts} --division {division}");
-                bench.done(&format!("job plan out {inputs} {how}"));
-                let found = mixed(&bench, "tr a-z A-Z", <[u8]>::to_ascii_uppercase);
-                assert_eq!(found, serial(&bench, inputs, "tr a-z A-Z"), "{inputs}, {how}");
-            }
+    let lists = ["a", "a none b c", "b none none c a", "none", "b b b"];
+    let all = (1..8).flat_map(|parts| lists.map(|inputs| (parts, inputs)));
+    for (parts, inputs) in Battery::of_list("combinations", 12, all) {
+        bench.done(&format!("job plan out {inputs} --folder j --parts {parts}"));
+        let found = mixed(&bench, "sed 's/^/> /'", marked);
+        let what = format!("{inputs}, {parts} parts");
+        assert_eq!(found, serial(&bench, inputs, "sed 's/^/> /'"), "{what}");
+        for division in ["bytes", "inputs", "groups"] {
+            let how = format!("--folder j --parts {parts} --division {division}");
+            bench.done(&format!("job plan out {inputs} {how}"));
+            let found = mixed(&bench, "tr a-z A-Z", <[u8]>::to_ascii_uppercase);
+            assert_eq!(found, serial(&bench, inputs, "tr a-z A-Z"), "{inputs}, {how}");
         }
     }
 }

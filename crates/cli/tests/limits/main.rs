@@ -13,7 +13,7 @@ use swath_reference::limits::without_threads;
 
 /// The commands that are tried under a limit: a push tries some of them.
 fn cases(all: &'static [Case]) -> Battery<&'static Case> {
-    Battery::of_list("limits", all.len() / 8, all)
+    Battery::of_list("limits", all.len() / 14, all)
 }
 
 #[test]

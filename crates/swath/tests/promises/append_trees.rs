@@ -16,7 +16,7 @@ use swath::sink::Durability;
 use swath_reference::battery::{Battery, BatterySize};
 
 /// Trees.
-const SIZE: BatterySize = BatterySize { slice: 3_000, full: 100_000 };
+const SIZE: BatterySize = BatterySize { slice: 1_500, full: 100_000 };
 
 /// The form of the output: every mode, with buffers small enough that all paths are used.
 fn options(seed: u64) -> AppendOptions {

@@ -9,6 +9,7 @@ use std::path::Path;
 use swath::maps::Guard;
 use swath::reading::Schedule;
 use swath::{BufferPool, Engine, PageCache, ReadOptions};
+use swath_reference::battery::Battery;
 
 const MIB: usize = 1 << 20;
 const CHUNK_SIZES: [usize; 8] = [0, 1, 511, 512, 4095, 4096, 4097, MIB];
@@ -58,18 +59,16 @@ fn every_engine_chunk_size_and_worker_count_gives_the_serial_bytes() {
         let whole = swath_reference::read(file.path(), 0, None).expect("the oracle reads");
         assert_same(&whole, &bytes, "the oracle itself");
         assert_same(&swath::read(file.path()).expect("read"), &bytes, "swath::read");
-        for engine in ENGINES {
-            for chunk_size in CHUNK_SIZES.into_iter().chain([len + 1]) {
-                for workers in WORKERS {
-                    if sensible(chunk_size, len) {
-                        let options = ReadOptions::new()
-                            .with_engine(engine)
-                            .with_chunk_size(chunk_size as u64)
-                            .with_workers(workers);
-                        check(&options, file.path(), &bytes);
-                    }
-                }
-            }
+        let sizes = CHUNK_SIZES.into_iter().chain([len + 1]);
+        let sizes = sizes.filter(|&chunk_size| sensible(chunk_size, len));
+        let all = sizes.flat_map(|size| ENGINES.map(|engine| (engine, size)));
+        let all = all.flat_map(|(engine, size)| WORKERS.map(|workers| (engine, size, workers)));
+        for (engine, chunk_size, workers) in Battery::of_list("combinations", 60, all) {
+            let options = ReadOptions::new()
+                .with_engine(engine)
+                .with_chunk_size(chunk_size as u64)
+                .with_workers(workers);
+            check(&options, file.path(), &bytes);
         }
     }
 }

@@ -1,14 +1,19 @@
+use swath_reference::battery::{self, BatterySize};
+
 use super::*;
 
-/// Numbers of each kind.
-const ROUNDS: u64 = if cfg!(debug_assertions) { 300_000 } else { 30_000_000 };
+/// Returns how many numbers of each kind are tried.
+fn rounds() -> u64 {
+    BatterySize { slice: 30_000, full: 3_000_000 }.count()
+}
 
-/// Random bits; the same for the same seed.
+/// Random bits; the same for the same seed, others in each push.
 struct Bits(Box<dyn FnMut() -> u64>);
 
 impl Bits {
     fn of(seed: u64) -> Self {
-        println!("seed {seed}");
+        let seed = battery::seed().wrapping_add(seed);
+        println!("SWATH_SEED={seed}");
         Self(Box::new(swath_reference::splitmix(seed)))
     }
 
@@ -45,7 +50,7 @@ fn whole_numbers_are_those_of_the_library() {
         power *= 10;
         edges.extend([power - 1, power, power + 1]);
     }
-    let random = (0..ROUNDS).map(|_| bits.next() >> bits.below(64));
+    let random = (0..rounds()).map(|_| bits.next() >> bits.below(64));
     for value in edges.into_iter().chain(random) {
         assert_eq!(text(|out| push_u64(out, value)), value.to_string());
         let signed = value.cast_signed();
@@ -57,7 +62,7 @@ fn whole_numbers_are_those_of_the_library() {
 fn fixed_decimals_are_those_of_the_library() {
     for seed in 0..3 {
         let mut bits = Bits::of(seed);
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds() {
             let value = some_double(&mut bits);
             let decimals = match bits.below(16) {
                 0 => usize::try_from(bits.below(80)).expect("few"),
@@ -151,7 +156,7 @@ fn there_are_as_many_decimals_as_are_wanted() {
 fn the_shortest_text_is_read_back_as_the_same_double() {
     for seed in 0..3 {
         let mut bits = Bits::of(seed);
-        for _ in 0..ROUNDS {
+        for _ in 0..rounds() {
             let value = some_double(&mut bits);
             let text = shortest(value);
             let back: f64 = text.parse().expect("it is a number");

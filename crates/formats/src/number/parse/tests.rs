@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use swath_reference::battery::{self, BatterySize};
+
 use super::*;
 
 /// What `std` returns, except for numbers that are too large.
@@ -22,20 +24,30 @@ fn check(text: &str) {
     assert_eq!(signed(text.as_bytes()), text.parse().ok(), "`{text}`");
 }
 
-const RANDOM: usize = 400_000;
+/// Returns how many numbers of each kind are tried.
+fn rounds() -> u64 {
+    BatterySize { slice: 40_000, full: 4_000_000 }.count()
+}
+
+/// Random bits; the same for the same seed, others in each push.
+fn bits(seed: u64) -> impl FnMut() -> u64 {
+    let seed = battery::seed().wrapping_add(seed);
+    println!("SWATH_SEED={seed}");
+    swath_reference::splitmix(seed)
+}
 
 #[test]
 fn random_doubles_in_every_spelling_are_read_back() {
-    let mut next = swath_reference::splitmix(41);
+    let mut next = bits(41);
     let mut text = String::new();
-    for n in 0..RANDOM {
+    for n in 0..rounds() {
         let value = f64::from_bits(next());
         text.clear();
         match n % 4 {
             0 => write!(text, "{value}"),
             1 => write!(text, "{value:e}"),
             2 => write!(text, "{value:.16e}"),
-            _ => write!(text, "{:.*e}", n % 23, value),
+            _ => write!(text, "{value:.*e}", usize::try_from(n % 23).expect("small")),
         }
         .expect("to memory");
         check(&text);
@@ -44,8 +56,8 @@ fn random_doubles_in_every_spelling_are_read_back() {
 
 #[test]
 fn random_decimals_of_every_length_and_exponent_are_read() {
-    let mut next = swath_reference::splitmix(42);
-    for _ in 0..RANDOM {
+    let mut next = bits(42);
+    for _ in 0..rounds() {
         let digits = next() >> (next() % 64);
         let exponent = i64::try_from(next() % 700).expect("small") - 350;
         check(&format!("{digits}e{exponent}"));
@@ -60,8 +72,8 @@ fn random_decimals_of_every_length_and_exponent_are_read() {
 
 #[test]
 fn numbers_halfway_between_two_doubles_go_to_the_even_one() {
-    let mut next = swath_reference::splitmix(43);
-    for _ in 0..RANDOM / 4 {
+    let mut next = bits(43);
+    for _ in 0..rounds() / 4 {
         // One bit more than a double has, times a power of two that keeps it a short decimal.
         let odd = (1 << 53 | next() >> 11) << 1 | 1;
         check(&format!("{odd}"));

@@ -3,32 +3,21 @@
 use swath::ReadOptions;
 use swath_formats::FormatReason;
 use swath_formats::compressed::{DecompressOptions, Format, Seekable};
+use swath_reference::battery::{Battery, BatterySize};
 
 use crate::compressed::around::{
     FORMATS, packed, packed_small, pipe, source, text, unpacked, unpacked_by,
 };
 
 /// Damaged copies per format, each with its seed.
-const ROUNDS: u64 = 300;
-
-/// Prints the seed if a test panics.
-struct Said(Format, u64);
-
-impl Drop for Said {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("{} seed {}", self.0, self.1);
-        }
-    }
-}
+const SIZE: BatterySize = BatterySize { slice: 60, full: 1_000 };
 
 #[test]
 fn flipped_bits_are_an_error_or_change_nothing() {
     let plain = text(1, 30_000);
     for format in FORMATS {
         let whole = packed_small(format, &plain);
-        for seed in 0..ROUNDS {
-            let said = Said(format, seed);
+        for seed in Battery::new("mutations", SIZE) {
             let mut next = swath_reference::splitmix(seed);
             let mut bytes = whole.clone();
             for _ in 0..1 + next() % 3 {
@@ -51,7 +40,6 @@ fn flipped_bits_are_an_error_or_change_nothing() {
                     assert_ne!(error.reason(), FormatReason::Library, "{error}");
                 }
             }
-            drop(said);
         }
     }
 }
@@ -63,8 +51,7 @@ fn flipped_bits_in_the_index_or_the_frames_are_seen_by_those_who_read_the_middle
     let path = folder.path().join("packed");
     for format in [Format::Zstd, Format::Gzip] {
         let whole = packed_small(format, &plain);
-        for seed in 0..ROUNDS {
-            let said = Said(format, seed);
+        for seed in Battery::new("mutations", SIZE) {
             let mut next = swath_reference::splitmix(seed);
             let mut bytes = whole.clone();
             // Half of the flips are in the index.
@@ -83,7 +70,6 @@ fn flipped_bits_in_the_index_or_the_frames_are_seen_by_those_who_read_the_middle
             if let (Ok(_), there) = unpacked_by(&options, source(&bytes)) {
                 assert!(there == plain[offset..offset + 1000], "wrong bytes");
             }
-            drop(said);
         }
     }
 }
@@ -93,10 +79,12 @@ fn a_stream_that_is_cut_off_is_truncated_or_ends_with_a_whole_frame() {
     let plain = text(3, 30_000);
     for format in FORMATS {
         let whole = packed_small(format, &plain);
-        let mut next = swath_reference::splitmix(3);
-        let cuts = (0..200).map(|_| usize::try_from(next() % whole.len() as u64).unwrap());
-        for len in (0..40).chain(cuts).chain(whole.len() - 120..whole.len()) {
-            let said = Said(format, len as u64);
+        let lens = (0..40).chain(whole.len() - 120..whole.len());
+        let cuts = Battery::new("mutations", SIZE).map(|seed| {
+            let cut = swath_reference::splitmix(seed)() % whole.len() as u64;
+            usize::try_from(cut).unwrap()
+        });
+        for len in lens.chain(cuts) {
             match unpacked(&whole[..len]) {
                 Ok(there) => {
                     assert!(plain.starts_with(&there), "wrong bytes");
@@ -105,7 +93,6 @@ fn a_stream_that_is_cut_off_is_truncated_or_ends_with_a_whole_frame() {
                 Err(error) if error.reason() == FormatReason::UnknownFormat => assert!(len < 4),
                 Err(error) => assert_eq!(error.reason(), FormatReason::Truncated, "{error}"),
             }
-            drop(said);
         }
     }
 }
@@ -116,7 +103,6 @@ fn what_comes_through_a_pipe_is_judged_as_a_file_is() {
     for format in FORMATS {
         let whole = packed_small(format, &plain);
         for seed in 0..20 {
-            let said = Said(format, seed);
             let mut next = swath_reference::splitmix(seed);
             let mut bytes = whole.clone();
             let at = usize::try_from(next() % bytes.len() as u64).unwrap();
@@ -129,7 +115,6 @@ fn what_comes_through_a_pipe_is_judged_as_a_file_is() {
                 outcome.map(drop).map_err(|error| (error.reason(), error.offset()))
             };
             assert_eq!(outcome(of_pipe), outcome(of_file));
-            drop(said);
         }
     }
 }
@@ -138,14 +123,12 @@ fn what_comes_through_a_pipe_is_judged_as_a_file_is() {
 fn noise_behind_a_right_beginning_is_an_error() {
     for format in FORMATS {
         let whole = packed_small(format, &text(5, 5_000));
-        for seed in 0..ROUNDS {
-            let said = Said(format, seed);
+        for seed in Battery::new("mutations", SIZE) {
             let mut next = swath_reference::splitmix(seed);
             let kept = 4 + usize::try_from(next() % 60).unwrap();
             let noise = swath_reference::bytes(seed, usize::try_from(next() % 3000).unwrap());
             let bytes = [&whole[..kept], &noise[..]].concat();
             unpacked(&bytes).expect_err("noise");
-            drop(said);
         }
     }
 }

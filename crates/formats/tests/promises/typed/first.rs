@@ -98,7 +98,7 @@ fn first_rows_are_the_same_however_the_text_arrives() {
     // A record that is longer than the first trial, also as the last one.
     let wide = "x".repeat(5 << 20);
     some_alike(
-        2,
+        1,
         vec![
             (head(), true, options.clone()),
             (String::from("id,name\n1,a\n2,b"), false, options.clone()),
@@ -118,7 +118,7 @@ fn first_faults_are_the_same_however_the_text_arrives() {
     let given = options.clone().with_types([("name", "i64".parse().expect("a type"))]);
     let text = |text: &str, options: &BatchOptions| (text.to_owned(), true, options.clone());
     some_alike(
-        2,
+        1,
         vec![
             text("id,name,born\n1,2\n", &options),
             text("id,name,born\n1,\"a\"b,2\n", &options),

@@ -7,7 +7,7 @@ use swath_reference::typed::{Fault, Table, Wrong, answer, read, show_fault};
 use crate::typed::oracle::{self, How};
 
 /// Tables that are drawn.
-const SIZE: BatterySize = BatterySize { slice: 1_000, full: 10_000 };
+const SIZE: BatterySize = BatterySize { slice: 600, full: 10_000 };
 
 /// Wrong tables after which no more are drawn.
 const MOST: usize = 10;

@@ -8,6 +8,7 @@ use swath::ReadOptions;
 use swath_formats::table::{
     self, BatchOptions, Batches, ColumnRange, Ragged, Scalar, TableSummary,
 };
+use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::typed::draw::{Drawn, draw};
 
 use crate::typed::oracle;
@@ -92,7 +93,7 @@ fn summary(
 fn drawn_tables_have_the_summaries_of_their_values() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("drawn.csv");
-    for seed in 0..1000 {
+    for seed in Battery::new("tables", BatterySize { slice: 300, full: 3_000 }) {
         let Drawn { bytes, options } = draw(seed);
         std::fs::write(&path, &bytes).expect("written");
         let ways = [(1, 1), (3, 2), (64, 4), (0, 3), (1000, 2)];

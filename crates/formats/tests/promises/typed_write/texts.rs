@@ -8,6 +8,7 @@ use swath::OutputOptions;
 use swath_formats::table::{
     BatchWriteOptions, Decimals, HeaderLine, LineEnd, Quoting, write_batches,
 };
+use swath_reference::battery::Battery;
 use swath_reference::typed_write::{Cell, Form, Quoted, separated};
 
 use super::drawn::{Draw, Table, columns};
@@ -61,7 +62,7 @@ fn delimiters_quotes_line_ends_and_words_are_those_that_were_chosen() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
     let delimiters = ['\t', ',', ';', '|', ':', ' ', '\u{1}', '~'];
-    for (seed, delimiter) in (10..).zip(delimiters) {
+    for (seed, delimiter) in Battery::of_list("combinations", 3, (10..).zip(delimiters)) {
         let mut draw = Draw::new(seed, 20);
         let table = Table::draw(&mut draw, 150);
         let byte = u8::try_from(delimiter).expect("ASCII");

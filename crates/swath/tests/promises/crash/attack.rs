@@ -260,6 +260,10 @@ pub(crate) enum Durability {
     NotPromised,
 }
 
+/// At about how many calls of one subject a push tries faults: at each of most subjects, whose calls are
+/// fewer, at others of a job each time. In `torture` at each call of all.
+const CALLS: usize = 48;
+
 /// Runs `subject` with each fault at each call and returns how many attempts were made.
 ///
 /// # Errors
@@ -274,7 +278,8 @@ pub(crate) fn fail_everywhere(
     whole.check_visible(false)?;
     let calls = whole.fs.calls();
     let mut attempts = 0;
-    for (index, &call) in calls.iter().enumerate() {
+    let some = Battery::of_list("power-cuts", CALLS, calls.iter().copied().enumerate());
+    for (index, call) in some {
         let errors = [EIO, ENOSPC, EDQUOT].map(Fault::Error);
         let lost = may_lose_its_answer(call).then_some(Fault::ErrorAfter(EIO));
         for fault in errors.into_iter().chain(lost).chain([Fault::Short]) {
@@ -309,10 +314,10 @@ pub(crate) fn crash_everywhere(
     let whole = Attempt::new(subject, abilities, &[]);
     let mut disks = whole.check_crash(whole.allowed())?;
     let count = whole.fs.calls().len();
-    for crash in 0..count {
+    for crash in Battery::of_list("power-cuts", CALLS, 0..count) {
         disks += Attempt::new(subject, abilities, &[(crash, Fault::Crash)]).check_killed()?;
     }
-    for error in Battery::of_list("power-cuts", count.div_ceil(4), 0..count) {
+    for error in Battery::of_list("power-cuts", CALLS / 4, 0..count) {
         // The clean-up makes few calls; writers that continue in spite of the error were checked
         // above.
         for crash in error + 1..error + 8 {
