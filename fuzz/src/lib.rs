@@ -9,6 +9,8 @@
 //! cargo +nightly fuzz run --features libfuzzer manifest -- -rss_limit_mb=512 -timeout=10
 //! ```
 
+mod tables;
+
 use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Write};
@@ -19,18 +21,18 @@ use swath::append::ordered_to;
 use swath::ingest::{Failures, Files, IngestOptions};
 use swath::sink::Durability;
 use swath::{Cut, OutputOptions, ReadOptions};
-use swath_formats::FormatReason;
 use swath_formats::compressed::{DecompressOptions, Seekable};
 use swath_formats::contracts::{ContractOptions, PriceOptions};
 use swath_formats::matrix::{
     self, AnyCsr, Csr, Duplicates, Id, MatrixFormat, MatrixOptions, Strictness, Values,
 };
 use swath_formats::safetensors::{TensorOptions, TensorOrder};
-use swath_formats::table::{self, Delimiter, HeaderLine, TableOptions};
 use swath_plan::checksums::Checksums;
 use swath_plan::segment::manifest::Manifest;
 use swath_profile::Kept;
 use twox_hash::XxHash3_64;
+
+pub use tables::{arrow, arrow_batches, batches, npy, table};
 
 /// Decodes bytes in every way that a caller could.
 pub type Decode = fn(&[u8]);
@@ -46,10 +48,12 @@ pub const DECODERS: &[(&str, Decode)] = &[
     ("market", market),
     ("edges", edges),
     ("table", table),
+    ("batches", batches),
     ("npy", npy),
     ("npz", npz),
     ("npz_use", npz_use),
     ("arrow", arrow),
+    ("arrow_batches", arrow_batches),
     ("contracts", contracts),
     ("safetensors", safetensors),
     ("profiles", profiles),
@@ -190,40 +194,6 @@ fn matrix(bytes: &[u8], format: MatrixFormat) {
     });
 }
 
-/// A table, as arrays of doubles and of integers, and as columns; its first column alone, and with
-/// blanks between fields. Small blocks give the same results and errors as one block.
-///
-/// # Panics
-///
-/// If they do not.
-pub fn table(bytes: &[u8]) {
-    let read = ReadOptions::new().with_workers(2);
-    let options = TableOptions::new().with_read(read);
-    with_file(bytes, |path| {
-        judge(options.clone().with_block_size(64).read::<i32>(path));
-        for options in [
-            options.clone(),
-            options.clone().with_columns([0]),
-            options.clone().with_delimiter(Delimiter::Blanks).with_header(HeaderLine::Absent),
-        ] {
-            let small = options.clone().with_block_size(7);
-            let arrays = [&options, &small].map(|it| text(it.read::<f64>(path)));
-            assert_eq!(arrays[0], arrays[1], "other blocks, another array");
-            let columns = [&options, &small].map(|it| text(it.read_columns(path)));
-            assert_eq!(columns[0], columns[1], "other blocks, other columns");
-        }
-    });
-}
-
-/// NumPy's arrays.
-pub fn npy(bytes: &[u8]) {
-    with_file(bytes, |path| {
-        judge(table::npy::info(path));
-        judge(table::npy::read::<f64>(path));
-        judge(table::npy::read::<i32>(path));
-    });
-}
-
 /// SciPy's compressed rows.
 pub fn npz(bytes: &[u8]) {
     with_file(bytes, |path| judge(matrix::npz::read(path)));
@@ -280,44 +250,6 @@ fn use_rows<I: Id>(matrix: &Csr<I>) {
         _ => entries,
     };
     assert_eq!((entries, values), (matrix.entry_count(), matrix.entry_count()));
-}
-
-/// Columns of Arrow: every value and bit is used, exported, and survives writing and reading again.
-///
-/// # Panics
-///
-/// If it does not.
-pub fn arrow(bytes: &[u8]) {
-    with_file(bytes, |path| {
-        let read = table::arrow::read(path);
-        if let Ok(columns) = &read {
-            for column in &columns.columns {
-                let missing = (0..columns.rows).filter(|&row| !column.is_valid(row)).count();
-                assert_eq!((missing, column.bytes().len()), (column.nulls(), columns.rows * 8));
-                std::hint::black_box(column.values());
-            }
-            let batch = columns.to_record_batch().expect("columns of one length");
-            assert_eq!(
-                (batch.num_rows(), batch.num_columns()),
-                (columns.rows, columns.columns.len())
-            );
-            columns.to_c_data().expect("two structs");
-            comes_again(path, |path| {
-                let output = OutputOptions::new().with_durability(Durability::None);
-                let options = table::arrow::ArrowOptions::new().with_output(output);
-                match options.write(path, columns) {
-                    Ok(_) => {
-                        let again = table::arrow::read(path).expect("just written");
-                        assert!(again == *columns, "other columns came back");
-                    }
-                    // Columns without rows may be disproportionate.
-                    Err(error) => assert_eq!(error.reason(), FormatReason::TooLarge, "{error}"),
-                }
-            });
-        }
-        judge(read);
-        judge(table::arrow::info(path));
-    });
 }
 
 /// Calls `body` with a name next to `path`, and removes the file that it writes there.
@@ -440,14 +372,6 @@ pub fn profiles(bytes: &[u8]) {
             .ingest(Files::from(path));
         assert_eq!(ingested.expect("it is there").report().bytes, LEN as u64);
     });
-}
-
-/// Returns the outcome as text.
-fn text<T: std::fmt::Debug>(outcome: swath_formats::Result<T>) -> String {
-    match outcome {
-        Ok(value) => format!("{value:?}"),
-        Err(error) => error.to_string(),
-    }
 }
 
 /// Checks that an error names its file.

@@ -19,15 +19,15 @@ use swath_reference::vectors::{FORMATS, Verdict, vectors};
 use peak::Peak;
 
 /// Mutations of each valid input.
-const SIZE: BatterySize = BatterySize { slice: 3, full: 20 };
+const SIZE: BatterySize = BatterySize { slice: 2, full: 20 };
 /// What a decoder may take for any input: buffers, windows, threads. A few bytes may expand to what
 /// [`swath_fuzz`] accepts, which is not kept.
 const FLAT: u64 = 64 << 20;
 /// What it may take for each byte of input.
 const PER_BYTE: u64 = 1 << 10;
 /// Decoders of text, where numbers have no fixed place.
-const OF_TEXT: [&str; 7] =
-    ["names", "records", "market", "edges", "table", "contracts", "profiles"];
+const OF_TEXT: [&str; 8] =
+    ["names", "records", "market", "edges", "table", "batches", "contracts", "profiles"];
 /// Memory is measured for the whole process, so decoders run one at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
@@ -255,7 +255,7 @@ fn a_planted_decoder_that_makes_room_for_every_length_is_found() {
 fn feed(name: &str, decode: Decode, seeds: &[Vec<u8>]) {
     let mut battery = Battery::new("mutations", SIZE);
     let rounds: Vec<u64> = battery.by_ref().collect();
-    let some = Battery::of_list("mutations", seeds.len() / 3, seeds.iter().enumerate());
+    let some = Battery::of_list("mutations", seeds.len() / 5, seeds.iter().enumerate());
     for (number, seed) in some {
         let mutated = rounds.iter().map(|round| {
             let mut next = swath_reference::splitmix(round.wrapping_mul(1000) + number as u64);
