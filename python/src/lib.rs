@@ -44,7 +44,7 @@ mod _swath {
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         use pyo3::types::PyModuleMethods;
 
-        swath_arrow::silence_caught_panics();
+        swath::machine::silence_caught_panics();
         // Named apart from the part of a stream.
         module.add("JobPart", module.py().get_type::<crate::job::part::Part>())?;
         crate::callback::register(module)

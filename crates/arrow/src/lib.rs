@@ -5,11 +5,9 @@
 //! ```
 //!
 //! What cannot be seen, such as the length of a buffer, remains the contract of the interface. Arrow's crates
-//! panic on some damaged data; [`caught`] makes an error of that, here and where files are decoded.
+//! panic on some damaged data; that becomes an error too.
 
-mod caught;
 mod shape;
 mod stream;
 
-pub use caught::{caught, silence_caught_panics};
 pub use stream::{ArrowFault, ArrowStream, import};

@@ -8,8 +8,9 @@ use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, make_array};
 use arrow_schema::{ArrowError, Field};
+use swath_os::panics::caught;
 
-use crate::{caught, shape};
+use crate::shape;
 
 /// Why the data of another library cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -8,7 +8,7 @@ use crate::status::Status;
 
 /// Does the work of a C function.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
-    swath_arrow::silence_caught_panics();
+    swath::machine::silence_caught_panics();
     failure::forget();
     match caught(work) {
         Ok(()) => {

@@ -27,7 +27,7 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(parsed) => parsed,
         Err(answer) => return answered(&answer),
     };
-    swath_arrow::silence_caught_panics();
+    swath::machine::silence_caught_panics();
     // Standard output may be a file, and the limit of file sizes is an error like others. If the
     // signal cannot be ignored, it ends the program, as it would without this.
     let _ = swath::machine::ignore_file_size_signal();

@@ -19,6 +19,7 @@
 //! | memory that control groups allow | [`cgroup`] |
 //! | memory nodes | [`numa`] |
 //! | values that are computed once | [`once`] |
+//! | panics of other crates as errors | [`panics`] |
 //! | memory that workers fill part by part | [`memory`] |
 //! | many reads in flight from one thread | [`ring`] |
 //! | many small files in flight from one thread | [`file_ring`] |
@@ -76,6 +77,7 @@ pub mod nameless;
 pub mod names;
 pub mod numa;
 pub mod once;
+pub mod panics;
 pub mod pipe;
 pub mod placement;
 pub mod priority;

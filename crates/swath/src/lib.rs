@@ -144,6 +144,7 @@ pub mod machine {
     pub use swath_os::group::{Group, Grouping};
     pub use swath_os::limits::ignore_file_size_signal;
     pub use swath_os::machine::memory_at_hand;
+    pub use swath_os::panics::{caught, silence_caught_panics};
     pub use swath_os::pipe::wait_until_writable;
     pub use swath_os::streams::stdout_was_closed;
 

@@ -12,7 +12,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use swath_arrow::caught;
+use swath::machine::caught;
 
 use super::{Table, arrow_error};
 use crate::bytes::Borrowed;

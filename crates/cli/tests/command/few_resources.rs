@@ -2,6 +2,8 @@
 
 use std::ffi::OsStr;
 
+use swath_reference::battery::Battery;
+
 use crate::child::{code, file_of, shell, stderr, stdout, word};
 
 #[test]
@@ -89,6 +91,49 @@ fn too_little_memory_is_an_error_and_not_an_abort() {
         assert!(text.starts_with("swath: cannot "), "{words} {text}");
         assert!(text.contains("memory") && text.contains("try: "), "{words} {text}");
     }
+}
+
+/// Their libraries panic where they cannot allocate.
+#[test]
+fn a_codec_without_memory_is_an_error_and_no_panic() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("letters");
+    std::fs::write(&path, swath_reference::bytes(8, 3 << 20)).expect("room");
+    let run = |words: &str| shell(&format!(r#"{words} "$1""#), &[path.as_os_str()]);
+    for format in ["gzip", "bzip2"] {
+        let words = format!(r#"exec "$0" compress --format {format}"#);
+        assert_eq!(code(&run(&words)), 0, "{words}");
+    }
+    let sums = |mib: &usize| {
+        let line = format!("ulimit -v {}; \"$0\" sum \"$1\" || exit 1", mib << 10);
+        code(&shell(&line, &[path.as_os_str()])) == 0
+    };
+    let least = (16..1024).step_by(4).find(sums).expect("a gibibyte is enough");
+    // Below, there is no memory for the program itself.
+    let more = [14, 16, 20, 26, 32, 48, 64, 96, 128, 192, 256, 384];
+    let (mut errors, mut done) = (0, 0);
+    for mib in std::iter::once(12).chain(Battery::of_list("limits", 4, more)) {
+        for words in [
+            "compress --format gzip --level 12 -f",
+            "compress --format bzip2 --workers 16 -f",
+            "decompress -fo /dev/null --workers 4",
+        ] {
+            for end in if words.starts_with('d') { &[".gz", ".bz2"][..] } else { &[""] } {
+                let limit =
+                    format!("ulimit -v {}; export RUST_BACKTRACE=1", (least + mib) << 10);
+                let output = shell(
+                    &format!(r#"{limit}; exec timeout 60 "$0" {words} "$1{end}""#),
+                    &[path.as_os_str()],
+                );
+                match code(&output) {
+                    0 => done += 1,
+                    2 => errors += 1,
+                    _ => panic!("{mib} {words} {end}: {output:?}"),
+                }
+            }
+        }
+    }
+    assert!(errors > 0 && done > 0, "{errors} errors, {done} done");
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub(super) mod scan;
 pub(super) mod search;
 
 use bzip2::{Action, Compress, Compression, Status};
+use swath::machine::caught;
 
 use super::frame::{Encode, Frame, size32};
 
@@ -30,8 +31,10 @@ impl Encode for Encoder {
         let before = out.len();
         // bzip2's manual: 1 % and 600 bytes more than the input are always enough.
         let bound = block.len() + block.len() / 100 + 600;
-        out.try_reserve(bound).map_err(|_| "not enough memory for a bzip2 stream")?;
-        let mut stream = Compress::new(self.0, 0);
+        let no_memory = "not enough memory for a bzip2 stream";
+        out.try_reserve(bound).map_err(|_| no_memory)?;
+        // It panics without memory.
+        let mut stream = caught(|| Compress::new(self.0, 0)).ok_or(no_memory)?;
         match stream.compress_vec(block, out, Action::Finish) {
             Ok(Status::StreamEnd) => {}
             Ok(_) => return Err(String::from("bzip2's output buffer was too small")),

@@ -54,7 +54,7 @@ pub(super) fn decoder(format: Format) -> Option<Box<dyn Decode>> {
         Format::Zstd => Some(Box::new(zstd::Decoder::new()?)),
         // bzip2's blocks are decoded by `BlockSearch`.
         Format::Gzip | Format::Bgzf | Format::Bzip2 => {
-            Some(Box::new(gzip::inflate::Decoder::new()))
+            Some(Box::new(gzip::inflate::Decoder::new()?))
         }
     }
 }

@@ -206,7 +206,7 @@ impl DecompressOptions {
                 match format {
                     Format::Zstd => Box::new(zstd::split::Splitter::new(supply, &spare)),
                     Format::Gzip | Format::Bgzf => {
-                        Box::new(gzip::split::Splitter::new(supply, &spare))
+                        Box::new(gzip::split::Splitter::new(supply, &spare)?)
                     }
                     Format::Bzip2 => {
                         let found = Arc::new(BlockSearch::new(supply)?);

@@ -14,6 +14,7 @@ pub(super) mod inflate;
 pub(super) mod split;
 
 use libdeflater::{CompressionLvl, Compressor, crc32};
+use swath::machine::caught;
 
 use super::frame::{Encode, Frame, size32};
 
@@ -49,7 +50,9 @@ impl Encoder {
     pub(super) fn new(level: i32, kind: Kind) -> Result<Self, String> {
         let level =
             CompressionLvl::new(level).map_err(|_| "libdeflate does not have this level")?;
-        Ok(Self { compressor: Compressor::new(level), kind })
+        // It panics without memory.
+        let compressor = caught(|| Compressor::new(level));
+        Ok(Self { compressor: compressor.ok_or("not enough memory for a gzip encoder")?, kind })
     }
 }
 

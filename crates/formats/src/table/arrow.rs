@@ -27,8 +27,8 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use swath::append::{self, AppendOptions};
+use swath::machine::caught;
 use swath::{Input, OutputOptions, ReadOptions, Source};
-use swath_arrow::caught;
 
 pub use self::batches::{ArrowBatches, batches};
 use self::write::{Container, Writer};

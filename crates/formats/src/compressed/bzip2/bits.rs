@@ -67,27 +67,26 @@ impl Finder {
     }
 }
 
-/// Returns `len` bits of `bytes`, starting at bit `skip` of the first byte, moved to a byte
-/// boundary. The remaining bits are 0.
-pub(crate) fn aligned(bytes: &[u8], skip: u64, len: u64) -> Vec<u8> {
+/// Appends `len` bits of `bytes`, starting at bit `skip` of the first byte, moved to a byte
+/// boundary. The remaining bits are 0. The caller has reserved the room.
+pub(crate) fn align(bytes: &[u8], skip: u64, len: u64, out: &mut Vec<u8>) {
     debug_assert!(skip < 8 && skip + len <= 8 * bytes.len() as u64);
     let count = usize::try_from(len.div_ceil(8)).unwrap_or(usize::MAX);
     // Slices of known length and a shift below 8: no step needs a check, so the loop is vectorised.
     let skip = skip % 8;
     let (highs, lows) = (bytes, bytes.get(1..).unwrap_or_default());
     let both = count.min(lows.len());
-    let mut out = Vec::with_capacity(count + 16);
+    let end = out.len() + count;
     out.extend(highs[..both].iter().zip(&lows[..both]).map(|(&high, &low)| {
         let [high, _] = (u16::from_be_bytes([high, low]) << skip).to_be_bytes();
         high
     }));
-    if out.len() < count {
+    if out.len() < end {
         out.extend(bytes.last().map(|last| last << skip));
     }
-    if let Some(last) = out.last_mut() {
+    if let Some(last) = out.last_mut().filter(|_| count > 0) {
         *last &= u8::MAX << (8 * count as u64 - len);
     }
-    out
 }
 
 #[cfg(test)]
@@ -132,10 +131,16 @@ mod tests {
     #[test]
     fn bits_are_moved_to_the_start_of_a_byte() {
         let bytes = [0b1010_0101, 0b1100_0011, 0b1111_0000];
-        assert_eq!(aligned(&bytes, 0, 24), bytes);
-        assert_eq!(aligned(&bytes, 4, 16), [0b0101_1100, 0b0011_1111]);
-        assert_eq!(aligned(&bytes, 7, 17), [0b1110_0001, 0b1111_1000, 0]);
-        assert_eq!(aligned(&bytes, 1, 3), [0b0100_0000]);
-        assert!(aligned(&bytes, 3, 0).is_empty());
+        let aligned = |skip, len| {
+            let mut out = vec![0xa5];
+            align(&bytes, skip, len, &mut out);
+            assert_eq!(out.remove(0), 0xa5);
+            out
+        };
+        assert_eq!(aligned(0, 24), bytes);
+        assert_eq!(aligned(4, 16), [0b0101_1100, 0b0011_1111]);
+        assert_eq!(aligned(7, 17), [0b1110_0001, 0b1111_1000, 0]);
+        assert_eq!(aligned(1, 3), [0b0100_0000]);
+        assert!(aligned(3, 0).is_empty());
     }
 }

@@ -6,8 +6,9 @@
 //! ```
 
 use bzip2::{Decompress, Status};
+use swath::machine::caught;
 
-use super::bits::{END, aligned};
+use super::bits::{END, align};
 
 /// A block decodes to less than this: 900 kB, in which five bytes stand for runs of up to 255.
 const MOST: usize = 64 << 20;
@@ -27,49 +28,61 @@ pub(crate) fn checksum(aligned: &[u8]) -> u32 {
 }
 
 /// Builds the stream of one block from `len` bits of `bytes`, starting at bit `skip`.
-fn stream(bytes: &[u8], skip: u64, len: u64) -> Vec<u8> {
-    let block = aligned(bytes, skip, len);
-    let mut out = Vec::with_capacity(block.len() + 16);
+fn stream(bytes: &[u8], skip: u64, len: u64) -> Result<Vec<u8>, NoMemory> {
+    let mut out = Vec::new();
+    out.try_reserve_exact(bytes.len() + 32).map_err(|_| NoMemory)?;
     out.extend_from_slice(&HEADER);
-    out.extend_from_slice(&block);
+    align(bytes, skip, len, &mut out);
+    let sum = checksum(&out[HEADER.len()..]);
     // The end mark follows the last bit directly. The checksum of the stream is that of its only
     // block.
     let over = len % 8;
     let last = if over == 0 { 0 } else { out.pop().unwrap_or(0) };
-    let end = u128::from(END) << 32 | u128::from(checksum(&block));
+    let end = u128::from(END) << 32 | u128::from(sum);
     let end = u128::from(last) << 120 | end << (48 - over);
     let bytes = usize::try_from((80 + over).div_ceil(8)).unwrap_or(0);
     out.extend_from_slice(&end.to_be_bytes()[..bytes]);
-    out
+    Ok(out)
 }
+
+/// There is no memory for a block.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NoMemory;
 
 /// Appends the decoded block. Returns its checksum if the block ends exactly with these bits and
 /// the checksum matches the data; otherwise `out` holds nothing useful.
-pub(crate) fn decode(bytes: &[u8], skip: u64, len: u64, out: &mut Vec<u8>) -> Option<u32> {
+pub(crate) fn decode(
+    bytes: &[u8],
+    skip: u64,
+    len: u64,
+    out: &mut Vec<u8>,
+) -> Result<Option<u32>, NoMemory> {
     if len < 8 * HEAD {
-        return None;
+        return Ok(None);
     }
-    let stream = stream(bytes, skip, len);
+    let stream = stream(bytes, skip, len)?;
     let begin = out.len();
-    let mut decoder = Decompress::new(false);
+    // It panics without memory.
+    let mut decoder = caught(|| Decompress::new(false)).ok_or(NoMemory)?;
     let mut used = 0;
     loop {
         if out.len() == out.capacity() {
             if out.len() - begin >= MOST {
-                return None;
+                return Ok(None);
             }
-            out.try_reserve(GROWTH).ok()?;
+            out.try_reserve(GROWTH).map_err(|_| NoMemory)?;
         }
         let before = (used, out.len());
         let status = decoder.decompress_vec(&stream[used..], out);
-        used = usize::try_from(decoder.total_in()).ok()?;
+        used = usize::try_from(decoder.total_in()).unwrap_or(usize::MAX);
         match status {
             Ok(Status::StreamEnd) => {
                 let whole = used == stream.len();
-                return whole.then(|| checksum(&stream[HEADER.len()..]));
+                return Ok(whole.then(|| checksum(&stream[HEADER.len()..])));
             }
+            Ok(Status::MemNeeded) => return Err(NoMemory),
             Ok(_) if (used, out.len()) != before => {}
-            Ok(_) | Err(_) => return None,
+            Ok(_) | Err(_) => return Ok(None),
         }
     }
 }
@@ -90,13 +103,13 @@ mod tests {
         let mut found = 0;
         for len in bits - 90..=bits - 80 {
             let mut out = Vec::new();
-            if let Some(checksum) = decode(&packed[4..], 0, len, &mut out) {
+            if let Some(checksum) = decode(&packed[4..], 0, len, &mut out).unwrap() {
                 assert_eq!(out, plain);
                 assert_eq!(checksum.to_be_bytes(), packed[10..14]);
                 found += 1;
             }
         }
         assert_eq!(found, 1);
-        assert_eq!(decode(&packed[4..], 0, 79, &mut Vec::new()), None);
+        assert_eq!(decode(&packed[4..], 0, 79, &mut Vec::new()), Ok(None));
     }
 }

@@ -11,9 +11,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use super::bits::{BLOCK, END, Finder, MARK, aligned};
+use super::bits::{BLOCK, END, Finder, MARK, align};
 use super::lone::HEAD;
-use crate::compressed::supply::Supply;
+use crate::compressed::supply::{Supply, no_memory};
 use crate::error::Result;
 
 /// No block has more compressed bytes than this.
@@ -63,7 +63,9 @@ impl Segment {
 
     /// Returns its first `len` bits, or all of them if there are fewer.
     pub(crate) fn head(&self, len: u64) -> Vec<u8> {
-        aligned(&self.bytes, self.skip(), len.min(self.end - self.start))
+        let mut head = Vec::new();
+        align(&self.bytes, self.skip(), len.min(self.end - self.start), &mut head);
+        head
     }
 }
 
@@ -146,6 +148,9 @@ impl Scanner {
             }
             let found = self.finder.find(chunk);
             let used = found.map_or(chunk.len(), |(index, _)| index + 1);
+            if self.bytes.try_reserve(used).is_err() {
+                return Err(no_memory(self.supply.path()));
+            }
             self.bytes.extend_from_slice(&chunk[..used]);
             self.supply.consume(used);
             let Some((_, found)) = found else {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::lone::{self, HEAD};
 use super::scan::{After, Kind, MOST, Scanner, Segment};
-use crate::compressed::supply::Supply;
+use crate::compressed::supply::{Supply, no_memory};
 use crate::compressed::work::{Split, Tally, Work};
 use crate::error::{Error, FormatReason, Result};
 
@@ -76,12 +76,11 @@ impl BlockSearch {
                 self.settle(index, Known { start, end, checksum, ends: Some(after) })
             }
             Kind::Block => {
-                let checksum = lone::decode(&segment.bytes, segment.skip(), end - start, out);
-                match checksum {
+                match self.decode_alone(&segment.bytes, segment.skip(), end - start, out)? {
                     Some(checksum) if !segment.doubtful => {
                         self.settle(index, Known { start, end, checksum, ends: None })
                     }
-                    _ => self.in_turn(segment, checksum, out),
+                    checksum => self.in_turn(segment, checksum, out),
                 }
             }
             Kind::Unmarked => self.in_turn(segment, None, out),
@@ -117,6 +116,17 @@ impl BlockSearch {
         self.settle(index, Known { start, end, checksum, ends: None })
     }
 
+    /// As [`lone::decode`].
+    fn decode_alone(
+        &self,
+        bytes: &[u8],
+        skip: u64,
+        len: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<u32>> {
+        lone::decode(bytes, skip, len, out).map_err(|lone::NoMemory| no_memory(&self.path))
+    }
+
     /// Decodes the block that begins with `segment` and continues past false marks.
     fn decode_across(&self, segment: &Segment, out: &mut Vec<u8>) -> Result<(u32, u64)> {
         let first = segment.start / 8;
@@ -137,7 +147,7 @@ impl BlockSearch {
             }
             out.clear();
             let len = next.end - segment.start;
-            if let Some(checksum) = lone::decode(&bytes, segment.skip(), len, out) {
+            if let Some(checksum) = self.decode_alone(&bytes, segment.skip(), len, out)? {
                 return Ok((checksum, next.end));
             }
         }

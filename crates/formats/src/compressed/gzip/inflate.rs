@@ -5,6 +5,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 use libdeflater::crc32;
+use swath::machine::caught;
 
 use super::TRAILER;
 use super::header::{Parsed, parse};
@@ -14,8 +15,9 @@ use crate::compressed::work::{Decode, Encoded, Wrong};
 pub(crate) struct Decoder(Decompress);
 
 impl Decoder {
-    pub(crate) fn new() -> Self {
-        Self(Decompress::new(false))
+    /// `None` without memory.
+    pub(crate) fn new() -> Option<Self> {
+        caught(|| Decompress::new(false)).map(Self)
     }
 
     /// Decodes the member at the start of `bytes` and returns its length.
@@ -90,7 +92,9 @@ mod tests {
 
     fn decoded(bytes: Vec<u8>, most: usize) -> Result<Vec<u8>, Wrong> {
         let mut out = Vec::new();
-        Decoder::new().decode(&Encoded { offset: 0, bytes, most, cut: None }, &mut out)?;
+        Decoder::new()
+            .unwrap()
+            .decode(&Encoded { offset: 0, bytes, most, cut: None }, &mut out)?;
         Ok(out)
     }
 

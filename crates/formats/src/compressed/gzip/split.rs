@@ -2,6 +2,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 use libdeflater::Crc;
+use swath::machine::caught;
 
 use super::header::{Parsed, parse};
 use super::inflate::check;
@@ -49,9 +50,10 @@ struct Sized {
 }
 
 impl<'s> Splitter<'s> {
-    pub(crate) fn new(supply: Supply, spare: &'s Spare<Vec<u8>>) -> Self {
-        let inflate = Decompress::new(false);
-        Self {
+    pub(crate) fn new(supply: Supply, spare: &'s Spare<Vec<u8>>) -> Result<Self> {
+        let inflate = caught(|| Decompress::new(false));
+        let inflate = inflate.ok_or_else(|| no_memory(supply.path()))?;
+        Ok(Self {
             supply,
             spare,
             inflate,
@@ -59,7 +61,7 @@ impl<'s> Splitter<'s> {
             believes: true,
             lacks_end: false,
             tally: Tally::default(),
-        }
+        })
     }
 
     /// Takes members that record their length and decode to one step together. `None` if the next

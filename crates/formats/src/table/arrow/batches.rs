@@ -16,8 +16,8 @@ use arrow_ipc::Block;
 use arrow_ipc::reader::{FileDecoder, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
+use swath::machine::caught;
 use swath::{ReadOptions, Reader, Source};
-use swath_arrow::caught;
 
 use super::read::CONTINUED;
 use super::{part_of, tail_of, unpanicked};

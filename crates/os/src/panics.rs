@@ -1,4 +1,4 @@
-//! Panics of Arrow's crates, which their data may cause.
+//! Panics of other crates, which their data or a lack of memory may cause.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
@@ -12,8 +12,8 @@ thread_local! {
 ///
 /// ```
 /// let numbers = [1, 2];
-/// assert_eq!(swath_arrow::caught(|| numbers[numbers.len() - 1]), Some(2));
-/// assert_eq!(swath_arrow::caught(|| numbers[numbers.len()]), None);
+/// assert_eq!(swath_os::panics::caught(|| numbers[numbers.len() - 1]), Some(2));
+/// assert_eq!(swath_os::panics::caught(|| numbers[numbers.len()]), None);
 /// ```
 pub fn caught<T>(decode: impl FnOnce() -> T) -> Option<T> {
     let before = IS_CATCHING.replace(true);
@@ -26,8 +26,8 @@ pub fn caught<T>(decode: impl FnOnce() -> T) -> Option<T> {
 /// belongs to the program, so a program or a shared library with a hook of its own calls this, and no library.
 ///
 /// ```
-/// swath_arrow::silence_caught_panics();
-/// assert_eq!(swath_arrow::caught(|| panic!("not printed")), None::<()>);
+/// swath_os::panics::silence_caught_panics();
+/// assert_eq!(swath_os::panics::caught(|| panic!("not printed")), None::<()>);
 /// ```
 pub fn silence_caught_panics() {
     static ONCE: Once = Once::new();
