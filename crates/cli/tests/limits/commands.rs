@@ -124,6 +124,7 @@ pub(crate) const LARGE: &[Case] = &[
     ),
     case(&["decompress", "--workers", "16", "IN/larger.bz2", "out"], Left),
     case(&["decompress", "--workers", "16", "IN/larger.zst", "out"], Left),
+    case(&["ingest", "--keep", "IN/many"], Measured),
     case(&["info", "IN/large.arrow"], Printed),
     case(&["convert", "IN/large.arrow", "out.npy"], Measured),
     case(&["convert", "IN/entries.csv", "out.mtx"], Measured),

@@ -98,6 +98,9 @@ impl Stage {
             self.make_by(&["compress", "--format", "bzip2", "larger", "larger.bz2"]);
             self.make_by(&["compress", "--block-size", "4MiB", "larger", "larger.zst"]);
         }
+        if is_read("many") {
+            self.make_by(&["gen", "tree", "--files", "96", "--size", "1MiB", "-o", "many"]);
+        }
         if is_read("large.arrow") {
             let values = swath::Array::<u64>::zeroed(9 << 20).expect("room");
             let table = Columns::new(Some(vec!["x".to_owned()]), vec![Column::of_u64(values)]);

@@ -95,7 +95,9 @@ pub(super) struct Store {
 }
 
 /// From this size on, the available memory is checked: the check costs a tenth of a millisecond.
-const LARGE: usize = 256 << 20;
+const LARGE: usize = 32 << 20;
+/// What threads, rings and lists take beside it.
+const BESIDE: u64 = 8 << 20;
 /// With fewer files huge pages are not requested: most of one would stay empty.
 const FEW: usize = 16;
 
@@ -149,7 +151,10 @@ impl Store {
 
     /// The most bytes that it may hold.
     fn most(&self) -> u64 {
-        let at_hand = || swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
+        let at_hand = || {
+            let at_hand = swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
+            (at_hand - at_hand / 8).saturating_sub(BESIDE)
+        };
         // Checked when the first `LARGE` bytes are taken already.
         let at_hand = *self.at_hand.get_or_init(at_hand);
         at_hand.saturating_add(self.had).min(self.limit as u64)

@@ -297,6 +297,16 @@ impl IngestOptions {
         if size == 0 { 1 << 20 } else { size.clamp(4096, 1 << 30) }
     }
 
+    /// The most bytes of a file that has no length. While its memory grows, half as much again is held.
+    pub(super) fn most_made(&self) -> usize {
+        let limit = match self.memory_limit {
+            0 => swath_os::machine::memory_at_hand().unwrap_or(u64::MAX),
+            limit => limit,
+        };
+        let each = limit / 2 / self.cores().max(1) as u64;
+        usize::try_from(each).unwrap_or(usize::MAX).clamp(64 << 10, 1 << 30)
+    }
+
     /// The number of threads to start with.
     pub(super) fn cores(&self) -> usize {
         let tuned = self.profile().map_or(0, |profile| profile.files_workers());

@@ -105,7 +105,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     /// A file without a length.
     fn made(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
         let path = self.claims.listing.path(index);
-        let made = self.reader.read_made(file, path, before);
+        let made =
+            self.reader.read_made(file, path, before, || self.claims.options.most_made());
         let len = made.as_ref().map_or(0, Vec::len) as u64;
         self.reader.recorder.lap(Activity::Read, 0, len);
         let bytes = made?;

@@ -173,6 +173,21 @@ fn what_does_not_fit_into_the_memory_limit_is_an_error_that_names_the_file() {
 }
 
 #[test]
+fn a_file_without_a_length_takes_no_more_than_the_memory_limit() {
+    const LIMIT: usize = 8 << 20;
+    // Its length means nothing, and it has eight bytes for each page of the address space.
+    let path = "/proc/self/pagemap";
+    let options = IngestOptions::new().with_memory_limit(LIMIT as u64);
+    let error = options.stream(path, |_| Ok::<_, swath::Error>(())).expect_err("no end");
+    assert_eq!(error.reason(), Reason::OutOfMemory, "{error}");
+    let text = error.to_string();
+    let held = text
+        .split_once("does not end after ")
+        .and_then(|(_, text)| text.split_once(" bytes")?.0.parse::<usize>().ok());
+    assert!(held.is_some_and(|held| held <= LIMIT), "{text}");
+}
+
+#[test]
 fn without_a_ring_threads_do_its_work() {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
     let folder = folder();
