@@ -421,6 +421,8 @@ pub(crate) struct Grown {
 
 /// Growing by this much or more first checks how much memory the machine has left.
 const LARGE: usize = 4 << 20;
+/// What decoders and threads take besides: beyond its memory, a control group is killed.
+const BESIDE: u64 = 12 << 20;
 
 impl Grown {
     /// Makes room for at least `more` bytes.
@@ -434,6 +436,7 @@ impl Grown {
             return self.bytes.try_reserve_exact(usual).ok();
         }
         let left = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
+        let left = (left - left / 8).saturating_sub(BESIDE);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         if more > left {
             return None;

@@ -21,6 +21,8 @@ pub(super) struct Found {
     pub(super) names: Vec<String>,
     /// Whether there is a record before the first fault.
     pub(super) has_records: bool,
+    /// How many were taken.
+    pub(super) records: u64,
     /// What is wrong with the first line that is not an object.
     pub(super) error: Option<Error>,
     /// Whether that line has an end.
@@ -36,6 +38,7 @@ struct Shared {
     keys: HashMap<Vec<u8>, (usize, u64)>,
     /// The first record.
     first: Option<(usize, u64)>,
+    records: u64,
     /// The first fault of the file.
     fault: Option<Problem>,
     idle: Vec<Rows>,
@@ -77,8 +80,8 @@ pub(super) fn keys(files: &[Records<'_>], shape: &Shape) -> Result<Found> {
         }
     }
     let shared = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let has_records = shared.first.is_some();
-    Ok(Found { names: names(shared.keys), has_records, error, is_whole, is_elsewhere })
+    let (has_records, records) = (shared.first.is_some(), shared.records);
+    Ok(Found { names: names(shared.keys), has_records, records, error, is_whole, is_elsewhere })
 }
 
 fn names(keys: HashMap<Vec<u8>, (usize, u64)>) -> Vec<String> {
@@ -106,7 +109,7 @@ fn take(
     for part in piece.parts() {
         rows.forget_others();
         let mut at = 0;
-        let (mut wrong, mut first) = (None, None);
+        let (mut wrong, mut first, mut records) = (None, None, 0);
         while at < part.bytes.len() && wrong.is_none() {
             match rows.fill(part.bytes, at, shape) {
                 Ok(next) => at = next,
@@ -117,17 +120,16 @@ fn take(
             if first.is_none() && rows.count() > 0 {
                 first = Some((file, part.offset + rows.start(0) as u64));
             }
+            records += rows.count() as u64;
+            if rows.has_many_others() {
+                keep_keys(file, part.offset, rows, &mut lock(shared));
+                rows.forget_others();
+            }
         }
         let mut shared = lock(shared);
         shared.first = shared.first.into_iter().chain(first).min();
-        for (key, at) in rows.others() {
-            let at = (file, part.offset + at as u64);
-            match shared.keys.entry(key.to_vec()) {
-                Entry::Vacant(entry) => drop(entry.insert(at)),
-                Entry::Occupied(mut entry) if at < *entry.get() => *entry.get_mut() = at,
-                Entry::Occupied(_) => {}
-            }
-        }
+        shared.records += records;
+        keep_keys(file, part.offset, rows, &mut shared);
         if let Some(problem) = wrong {
             let is_first =
                 shared.fault.as_ref().is_none_or(|fault| problem.offset < fault.offset);
@@ -138,6 +140,18 @@ fn take(
         }
     }
     Ok(())
+}
+
+/// Keeps the keys of a part that begins at `offset`, each with its first appearance.
+fn keep_keys(file: usize, offset: u64, rows: &Rows, shared: &mut Shared) {
+    for (key, at) in rows.others() {
+        let at = (file, offset + at as u64);
+        match shared.keys.entry(key.to_vec()) {
+            Entry::Vacant(entry) => drop(entry.insert(at)),
+            Entry::Occupied(mut entry) if at < *entry.get() => *entry.get_mut() = at,
+            Entry::Occupied(_) => {}
+        }
+    }
 }
 
 fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {

@@ -29,7 +29,7 @@ const PARSED: u64 = 24;
 /// Bytes that workers read after their blocks.
 const LOOK: u64 = if cfg!(test) { 100 } else { 1 << 20 };
 /// What takes less than this is not compared with the memory at hand.
-const LITTLE: u64 = 16 << 20;
+pub(super) const LITTLE: u64 = 16 << 20;
 
 /// Returns how to read a text of `len` bytes with this many workers or fewer: each has a block in
 /// memory.
@@ -102,6 +102,16 @@ impl RoundSize {
     }
 }
 
+/// Returns the length of a block of text, of which `len` bytes become `values` bytes, so that it takes no
+/// more memory than others do; 0 for the usual one.
+pub(super) fn short_block(len: u64, values: u64) -> u64 {
+    const LEAST: u64 = 4096;
+    match values / len.max(1) {
+        times if times <= PARSED => 0,
+        times => (BLOCK_SIZE * PARSED / times).max(LEAST),
+    }
+}
+
 /// Returns how far before the last byte that was read a worker may read: each has a block, and a round
 /// ends in one of them.
 pub(super) fn kept(options: &BatchOptions) -> u64 {
@@ -139,6 +149,16 @@ fn block_size(options: &BatchOptions) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blocks_are_short_where_few_bytes_have_many_values() {
+        assert_eq!(short_block(1 << 20, 0), 0);
+        assert_eq!(short_block(1 << 20, PARSED << 20), 0);
+        // Twice as many values, half of the text.
+        assert_eq!(short_block(1 << 20, PARSED << 21), BLOCK_SIZE / 2);
+        assert_eq!(short_block(40_000, 3_000 * 3_000 * 9), 12_427);
+        assert_eq!(short_block(1, u64::MAX), 4096);
+    }
 
     #[test]
     fn rounds_grow_as_far_as_their_values_may() {

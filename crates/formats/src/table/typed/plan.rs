@@ -56,11 +56,17 @@ pub(super) struct Plan {
     pub(super) file_column: Option<String>,
 }
 
+/// Bytes of a value in the widest type, or of the place of a text, and its bit for a missing one.
+const WIDEST: usize = 9;
+
 impl Plan {
+    /// Returns how many bytes of values this many records become at most, besides their texts.
+    pub(super) fn values_of(&self, records: u64) -> u64 {
+        records.saturating_mul((WIDEST * self.columns.len()) as u64)
+    }
+
     /// Returns how many bytes of values a byte of text becomes at most.
     pub(super) fn most_values(&self) -> u64 {
-        /// Bytes of a value in the widest type, or of the place of a text, and its bit for a missing one.
-        const WIDEST: usize = 9;
         let Shape { dialect, columns, ragged, .. } = &self.shape;
         // Between its fields, and after the last, a record has a byte for each.
         let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);

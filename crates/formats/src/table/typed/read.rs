@@ -27,7 +27,8 @@ pub(super) fn read(sources: Vec<Source>, options: &BatchOptions) -> Result<Batch
 }
 
 fn all(mut table: Table) -> Result<Batches> {
-    let (kinds, parts) = table.with_all_keys(|table| settled(table, Keep::Values))?;
+    let settle = |table: &Table| table.check_room().and_then(|()| settled(table, Keep::Values));
+    let (kinds, parts) = table.with_all_keys(settle)?;
     finish(&table, kinds, parts)
 }
 

@@ -95,6 +95,7 @@ impl Rounds {
             table.plan.keep(&kinds);
         }
         let len = if pipe.is_some() { u64::MAX } else { table.longest() };
+        options.block_size = table.options.block_size;
         let (rows, file, size) =
             (0, 0, fit::RoundSize::of(&options, len, table.plan.most_values()));
         // Once: to ask for the memory at hand takes half a millisecond.

@@ -158,6 +158,11 @@ impl Rows {
         self.members.others()
     }
 
+    /// Whether they are forgotten when the next records are split.
+    pub(super) fn has_many_others(&self) -> bool {
+        self.members.has_many_others()
+    }
+
     /// Forgets these keys.
     pub(super) fn forget_others(&mut self) {
         self.members.forget();

@@ -34,6 +34,8 @@ pub(super) struct Table {
     pub(super) wanted: Vec<Extent>,
     /// Whether the keys of all objects are columns; otherwise those of the first ones.
     pub(super) has_all_keys: bool,
+    /// Bytes of values of the objects whose keys were collected.
+    values: u64,
     names: FileNames,
 }
 
@@ -85,8 +87,17 @@ impl Table {
         let options = BatchOptions { read, ..options.clone() };
         let (wanted, has_all_keys) = (Vec::new(), true);
         let names = FileNames::of(&files);
-        let mut table =
-            Self { options, files, heads, plan, guesses, wanted, has_all_keys, names };
+        let mut table = Self {
+            options,
+            files,
+            heads,
+            plan,
+            guesses,
+            wanted,
+            has_all_keys,
+            values: 0,
+            names,
+        };
         table.check_names()?;
         table.choose()?;
         if table.options.form == BatchForm::JsonLines {
@@ -131,7 +142,35 @@ impl Table {
         }
         self.guesses = Guesses::new(&self.plan);
         self.has_all_keys = false;
+        self.fit_blocks(found.records, wanted.len());
         self.check_names()
+    }
+
+    /// Takes shorter blocks where objects have few of very many keys: each has a place for all of them.
+    fn fit_blocks(&mut self, records: u64, len: u64) {
+        self.values = self.plan.values_of(records);
+        let short = fit::short_block(len, self.values);
+        if short > 0 && (self.options.block_size == 0 || self.options.block_size > short) {
+            self.options.block_size = short;
+        }
+    }
+
+    /// Refuses a table of more values than there is memory for.
+    pub(super) fn check_room(&self) -> Result<()> {
+        if self.values < fit::LITTLE {
+            return Ok(());
+        }
+        let left = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
+        if self.values <= left {
+            return Ok(());
+        }
+        let (keys, values) = (self.plan.columns.len(), self.values);
+        let detail = format!(
+            "its objects have {keys} keys, and a table of as many columns takes {values} bytes: \
+             {left} are available"
+        );
+        let error = Error::reading(self.files[0].path(), FormatReason::TooLarge, detail);
+        Err(error.hint("select columns with `columns`"))
     }
 
     /// Does something that fails if keys of objects are new, and does it again with all keys then.
@@ -177,6 +216,7 @@ impl Table {
         };
         self.guesses = Guesses::new(&self.plan);
         self.has_all_keys = true;
+        self.fit_blocks(found.records, self.files.iter().map(|file| file.text.len()).sum());
         self.check_names()
     }
 

@@ -145,6 +145,21 @@ fn nesting_and_keys_and_lines_have_no_limit() {
     }
 }
 
+/// More of them than are kept for one text before they are shared.
+#[test]
+fn very_many_keys_of_few_objects_are_all_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a");
+    let object = |row: usize| {
+        let keys = (row * 8_500..(row + 1) * 8_500).map(|at| format!("\"k{at}\":{at}"));
+        format!("{{{}}}\n", keys.collect::<Vec<_>>().join(","))
+    };
+    std::fs::write(&path, (0..8).map(object).collect::<String>()).expect("room");
+    let read = options().read_batches(&path).expect("a table");
+    assert_eq!((read.report().columns.len(), read.rows()), (68_000, 8));
+    assert!(read.report().columns.iter().all(|column| column.nulls == 7));
+}
+
 #[test]
 fn files_may_have_different_keys() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -54,10 +54,8 @@ struct Known {
 impl Members {
     /// Prepares for a text.
     pub(in crate::table::typed) fn begin(&mut self, keys: &Arc<Keys>) {
-        /// Others are forgotten, before the next text, if there are more.
-        const MANY: usize = 1 << 16;
         self.scratch.marks.clear();
-        if self.others.len() > MANY {
+        if self.has_many_others() {
             self.forget();
         }
         if self.keys.as_ref().is_some_and(|own| Arc::ptr_eq(own, keys)) {
@@ -68,6 +66,12 @@ impl Members {
         self.written.clear();
         self.others.clear();
         self.places.clear();
+    }
+
+    /// Whether the keys that are not columns are too many to be kept beyond this text.
+    pub(in crate::table::typed) fn has_many_others(&self) -> bool {
+        const MANY: usize = 1 << 16;
+        self.others.len() > MANY
     }
 
     /// Forgets the keys that are not columns.
