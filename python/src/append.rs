@@ -13,6 +13,7 @@ use crate::error::Failure;
 use crate::input::path;
 use crate::output::Leave;
 use crate::own::{Own, lock};
+use crate::park;
 use crate::words::word;
 use crate::work::{PATIENCE, detached};
 
@@ -193,7 +194,7 @@ impl Append {
         workers: usize,
         chunksize: usize,
     ) -> PyResult<()> {
-        let map = slf.py().import("swath._append")?.getattr("map_ordered")?;
+        let map = park::module(slf.py(), "swath._append")?.getattr("map_ordered")?;
         map.call1((slf, function, items, workers, chunksize)).map(drop)
     }
 

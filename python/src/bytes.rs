@@ -11,6 +11,7 @@ use pyo3::types::PyMemoryView;
 use swath::Array;
 
 use crate::error::Failure;
+use crate::park;
 
 /// Contiguous memory of an object, which exports it until this is dropped.
 ///
@@ -40,6 +41,7 @@ pub(crate) fn exports_bytes(object: &Bound<'_, PyAny>) -> bool {
 impl Held {
     /// `what` is how the caller named it.
     pub(crate) fn of(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+        park::at_end();
         let mut view = Box::new(ffi::Py_buffer::new());
         // SAFETY: the object is alive, and there is a view to be filled in.
         let status = unsafe {

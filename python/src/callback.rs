@@ -42,10 +42,15 @@ pub(crate) fn admitted<T>(call: impl FnOnce() -> T) -> Option<T> {
     // Counts first, then checks; `end` does it the other way round: one of them sees the other.
     RUNNING.fetch_add(1, Ordering::SeqCst);
     let _running = Running;
-    match IS_OVER.load(Ordering::SeqCst) {
+    match is_over() {
         true => None,
         false => Some(call()),
     }
+}
+
+/// Whether the interpreter ends.
+pub(crate) fn is_over() -> bool {
+    IS_OVER.load(Ordering::SeqCst)
 }
 
 /// Admits no more calls, and waits for the running ones.

@@ -15,6 +15,7 @@ use crate::finishing::Finishing;
 use crate::input::path;
 use crate::output::Leave;
 use crate::own::{Own, lock};
+use crate::park;
 use crate::words::word;
 use crate::work::{Takes, detached, run};
 
@@ -202,6 +203,7 @@ fn receipts_of(given: &Bound<'_, PyAny>) -> PyResult<Vec<DraftReceipt>> {
         let receipt = DraftReceipt::from_json(text.to_str()?);
         receipt.map_err(|error| Failure::from(error).into_exception(given.py()))
     };
+    park::at_end();
     given.try_iter()?.map(receipt).collect()
 }
 

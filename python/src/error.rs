@@ -13,6 +13,8 @@ use rustix::io::Errno;
 use swath::Extent;
 use swath_arrow::ArrowFault;
 
+use crate::park;
+
 /// A failure of a function of the library.
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -195,6 +197,7 @@ fn build(
     extent: Option<Extent>,
 ) -> PyResult<PyErr> {
     static BUILD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    park::at_end();
     let build = BUILD.import(py, "swath._errors", "build")?;
     let Words { reason, text, hint } = words;
     let extent = extent.map(|extent| (extent.offset(), extent.len()));

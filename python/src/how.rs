@@ -15,6 +15,7 @@ use swath_profile::{Lookup, Profiles};
 
 use crate::callback::attached;
 use crate::error::Failure;
+use crate::park;
 use crate::words::word;
 use crate::work::{self, Takes};
 
@@ -214,7 +215,7 @@ impl Watch {
         let Some(progress) = progress else { return Ok(watch) };
         if let Ok(wanted) = progress.cast::<PyBool>() {
             if wanted.is_true() {
-                let bar = py.import("swath._progress")?.getattr("Bar")?.call0()?;
+                let bar = park::module(py, "swath._progress")?.getattr("Bar")?.call0()?;
                 watch.close = Some(bar.getattr("close")?.unbind());
                 watch.callback = Some(bar.unbind());
             }

@@ -18,6 +18,7 @@ use crate::how::{Raised, Watch, profile};
 use crate::input::path;
 use crate::memory::Buffer;
 use crate::own::Own;
+use crate::park;
 use crate::queue::{Queue, Taken};
 use crate::words::word;
 use crate::work::{PATIENCE, Takes, unlocked};
@@ -35,6 +36,7 @@ impl<'py> FromPyObject<'_, 'py> for Named {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        park::at_end();
         let is_one = object.is_instance_of::<PyString>()
             || object.is_instance_of::<PyBytes>()
             || object.hasattr("__fspath__")?;

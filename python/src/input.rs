@@ -19,6 +19,7 @@ use swath_formats::{FileFormat, compressed};
 use crate::bytes::{Held, exports_bytes};
 use crate::callback::attached;
 use crate::error::of_kernel;
+use crate::park;
 use crate::work::{Takes, detached};
 
 /// Where bytes come from.
@@ -39,6 +40,7 @@ impl<'py> FromPyObject<'_, 'py> for Input {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        park::at_end();
         if object.is_instance_of::<PyString>() || object.is_instance_of::<PyBytes>() {
             return Ok(Self::Path(path(&object)?));
         }
@@ -144,6 +146,7 @@ fn copies(object: &Bound<'_, PyAny>) -> PyResult<Input> {
 
 /// A path, as `os.fspath` has it.
 pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
+    park::at_end();
     if let Ok(bytes) = object.cast::<PyBytes>() {
         return Ok(PathBuf::from(OsString::from_vec(bytes.as_bytes().to_vec())));
     }

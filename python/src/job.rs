@@ -30,6 +30,7 @@ use crate::how::Watch;
 use crate::ingest::Named;
 use crate::input::path;
 use crate::output::Leave;
+use crate::park;
 use crate::words::word;
 use crate::work::{Takes, detached};
 use division::Divided;
@@ -256,7 +257,7 @@ impl Plan {
         &self,
         py: Python<'py>,
     ) -> PyResult<(Bound<'py, PyAny>, (String, &'static str))> {
-        let restore = py.import("swath._swath")?.getattr("restore_plan")?;
+        let restore = park::module(py, "swath._swath")?.getattr("restore_plan")?;
         Ok((restore, (self.to_json(py), self.hard_links.word())))
     }
 
@@ -290,6 +291,7 @@ fn receipts(done: &Bound<'_, PyAny>) -> PyResult<Vec<job::Done>> {
             ))),
         }
     };
+    park::at_end();
     done.try_iter()?.map(one).collect()
 }
 

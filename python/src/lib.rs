@@ -5,7 +5,8 @@
 //! memory     bytes and numbers as buffers               output   keywords → options of a writer
 //! bytes      of the caller's, held                      work     without the lock, ended by Ctrl-C
 //! search     what `bytes` finds                         callback calls from threads of our own
-//! error      errors → exceptions of swath._errors       read, …  a file for each group of verbs
+//! error      errors → exceptions of swath._errors       park     threads that outlive the interpreter
+//! read, …    a file for each group of verbs
 //! ```
 //!
 //! Code that needs numpy, scipy or torch is Python, in `swath/`, and imports them when it is called.
@@ -24,6 +25,7 @@ mod matrix;
 mod memory;
 mod output;
 mod own;
+mod park;
 mod prioritised;
 mod queue;
 mod read;

@@ -15,6 +15,7 @@ use crate::how::{How, Watch};
 use crate::input::Input;
 use crate::memory::Buffer;
 use crate::own::Own;
+use crate::park;
 use crate::work::{PATIENCE, Unlocked, detached};
 
 /// The running read. Views keep it alive; dropping the last one waits for its workers.
@@ -267,6 +268,7 @@ fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
         }
         return Ok((ClassPlan::of_whole(u64::from(count), count), Asked::Whole(count)));
     }
+    park::at_end();
     let mut plan = ClassPlan::new();
     let mut numbers = Vec::new();
     for chunk in classes.try_iter().map_err(|_| wrong(classes))? {

@@ -33,6 +33,7 @@ use swath_formats::table::{Batches, Columns};
 use crate::how::How;
 use crate::input::Input;
 use crate::memory::Buffer;
+use crate::park;
 pub(crate) use columns::table_texts;
 pub(crate) use given::{Given, take_table};
 pub(crate) use make::{make_column, make_texts};
@@ -108,7 +109,7 @@ impl Table {
     /// The numpy dtype of each column, as ``table[…]`` has it.
     #[getter]
     fn dtypes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("swath._columns")?.getattr("dtypes")?.call1((slf,))
+        park::module(slf.py(), "swath._columns")?.getattr("dtypes")?.call1((slf,))
     }
 
     /// How the text was read, as a dict: "delimiter", "header" (its lines), "encoding", "rows", "columns" (for
@@ -136,7 +137,7 @@ impl Table {
     /// >>> swath.read_csv("points.csv").to_pandas().shape                # doctest: +SKIP
     /// (3, 2)
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("swath._columns")?.getattr("to_pandas")?.call1((slf,))
+        park::module(slf.py(), "swath._columns")?.getattr("to_pandas")?.call1((slf,))
     }
 
     /// The number of rows.
@@ -211,7 +212,7 @@ impl Table {
             return Ok(Bound::new(py, picked)?.into_any());
         }
         let index = this.number_of(key)?;
-        py.import("swath._columns")?.getattr("column")?.call1((slf, index))
+        park::module(py, "swath._columns")?.getattr("column")?.call1((slf, index))
     }
 
     /// An array of two dimensions: a copy.
@@ -221,7 +222,7 @@ impl Table {
         dtype: Option<Bound<'py, PyAny>>,
         copy: Option<bool>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("swath._columns")?.getattr("matrix")?.call1((slf, dtype, copy))
+        park::module(slf.py(), "swath._columns")?.getattr("matrix")?.call1((slf, dtype, copy))
     }
 
     /// For pickle: the batches as one Buffer, which protocol 5 passes on without a copy.

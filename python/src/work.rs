@@ -16,6 +16,7 @@ use swath::CancelToken;
 
 use crate::callback::attached;
 use crate::error::Failure;
+use crate::park;
 
 /// The longest delay of Ctrl-C.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
@@ -41,6 +42,7 @@ where
     T: Send,
     E: Into<Failure> + Send,
 {
+    park::at_end();
     let ended = match takes {
         Takes::Time if is_main_thread() => py.detach(|| watched(token, call)),
         _ => py.detach(call).map_err(Into::into),
@@ -57,6 +59,7 @@ where
     T: Send,
     E: Into<Failure> + Send,
 {
+    park::at_end();
     py.detach(call).map_err(|error| error.into().into_exception(py))
 }
 

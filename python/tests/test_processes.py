@@ -182,6 +182,57 @@ view = reading.wait(0)
         assert (run.returncode, run.stderr) == (0, "")
 
 
+# Each of them runs Python below a function of Swath, on a daemon thread, until the interpreter ends.
+ENDLESS = {
+    "a generator of paths": "swath.ingest(slowly())",
+    "a path": "swath.read(Slow())",
+    "the progress of a read": "swath.read(path, chunk_size=4096, progress=lambda done, total: None)",
+    "results in order": """
+with swath.append(f"out-{threading.get_ident()}") as out:
+    out.map_ordered(lambda number: b"%d" % number, range(200), workers=2)
+""",
+}
+
+
+@pytest.mark.parametrize("call", ENDLESS)
+def test_the_interpreter_ends_while_daemon_threads_call(make, tmp_path, call):
+    path = make("file", 100_000)
+    script = f"""
+import swath, threading, time
+
+path = {str(path)!r}
+threads = [threading.Event() for _ in range(4)]
+
+def slowly():
+    for _ in range(5):
+        time.sleep(0.001)
+        yield path
+
+class Slow:
+    def __fspath__(self):
+        time.sleep(0.001)
+        return path
+
+def work(has_begun):
+    while True:
+        try:
+            exec(call)
+        except swath.CancelledError:
+            pass  # the interpreter ends
+        has_begun.set()
+
+call = compile({ENDLESS[call]!r}, "call", "exec")
+for has_begun in threads:
+    threading.Thread(target=work, args=(has_begun,), daemon=True).start()
+for has_begun in threads:
+    has_begun.wait()
+"""
+    for _ in range(battery.count(part=5, full=50)):
+        words = [sys.executable, "-c", script]
+        run = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+        assert (run.returncode, run.stderr) == (0, "")
+
+
 def test_importing_is_quick_and_asks_for_nothing(make):
     script = "import sys, swath; print(sorted({'numpy', 'scipy', 'asyncio', 'tqdm'} & {*sys.modules}))"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -17,6 +17,7 @@ use pyo3::types::{PyMemoryView, PyTuple};
 
 use super::{Buffer, Item};
 use crate::bytes::Held;
+use crate::park;
 use crate::work::detached;
 
 /// The first protocol that passes buffers on without a copy.
@@ -30,12 +31,12 @@ pub(super) fn reduced<'py>(
     let (py, this) = (buffer.py(), buffer.get());
     let is_lent = protocol >= OUT_OF_BAND && this.is_c_contiguous();
     let bytes = match is_lent {
-        true => py.import("pickle")?.getattr("PickleBuffer")?.call1((buffer,))?,
+        true => park::module(py, "pickle")?.getattr("PickleBuffer")?.call1((buffer,))?,
         false => PyMemoryView::from(buffer.as_any())?.call_method0("tobytes")?,
     };
     let shape = PyTuple::new(py, this.shape.iter())?;
     let format = this.format.to_str().unwrap_or_default();
-    let restore = py.import("swath._swath")?.getattr("restore_buffer")?;
+    let restore = park::module(py, "swath._swath")?.getattr("restore_buffer")?;
     let said = (bytes, format, shape, this.readonly, !is_lent).into_bound_py_any(py)?;
     Ok((restore, said.cast_into::<PyTuple>()?))
 }

@@ -23,6 +23,7 @@ use swath_formats::table::Columns;
 use super::Table;
 use crate::callback::admitted;
 use crate::own::lock;
+use crate::park;
 
 const TO_TRY: &str = "leave it out, or convert it";
 
@@ -88,6 +89,7 @@ pub(super) fn is_numeric(schema: &Schema) -> bool {
 #[pyfunction]
 #[pyo3(signature = (data, name=None))]
 pub(crate) fn take_table(data: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Given> {
+    park::at_end();
     match data.getattr_opt("__arrow_c_stream__")? {
         Some(stream) => of_stream(&stream.call0()?, name),
         None => of_array(&data.call_method0("__arrow_c_array__")?, name),

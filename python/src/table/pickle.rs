@@ -18,6 +18,7 @@ use super::{Table, arrow_error};
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::memory::Buffer;
+use crate::park;
 use crate::work::detached;
 
 /// The function that restores a table, and its arguments.
@@ -26,7 +27,7 @@ pub(super) fn reduced<'py>(
 ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
     let (py, this) = (table.py(), table.get());
     let bytes = py.detach(|| encoded(this)).map_err(arrow_error)?;
-    let restore = py.import("swath._swath")?.getattr("restore_table")?;
+    let restore = park::module(py, "swath._swath")?.getattr("restore_table")?;
     let said =
         (Buffer::of_values(bytes, None)?, this.report.as_deref()).into_bound_py_any(py)?;
     Ok((restore, said.cast_into::<PyTuple>()?))

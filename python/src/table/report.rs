@@ -9,6 +9,7 @@ use swath_formats::table::{
 };
 
 use super::types;
+use crate::park;
 
 /// The report as text.
 pub(super) fn text(report: &TableReport) -> Arc<str> {
@@ -65,5 +66,5 @@ fn renamed(renamed: &Renamed) -> Value {
 
 /// The report as a dict.
 pub(super) fn parsed<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("json")?.getattr("loads")?.call1((text,))
+    park::module(py, "json")?.getattr("loads")?.call1((text,))
 }
