@@ -10,7 +10,9 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import NoReturn, TypeVar
+
+import pytest
 
 FAILED = Path(__file__).parents[2] / "reference/failed-seeds.txt"
 FIRST = int(os.environ.get("SWATH_SEED", "0"))
@@ -22,6 +24,14 @@ T = TypeVar("T")
 def count(*, part: int, full: int) -> int:
     """How many cases this run tries."""
     return full if IS_FULL else part
+
+
+def lack(capability: str, reason: str) -> NoReturn:
+    """Skips this test, which needs what the machine lacks, and lists it: see `xtask/may-be-absent.txt`."""
+    if "SWATH_SKIPS" in os.environ:
+        with open(os.environ["SWATH_SKIPS"], "a") as skips:
+            skips.write(f"{capability}: {reason}\n")
+    pytest.skip(f"{capability}: {reason}")
 
 
 def some(items: Iterable[T], *, part: int) -> list[T]:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+import battery
 import swath
 from swath.torch import FileDataset, RecordDataset, ShuffledSampler
 
@@ -18,14 +23,15 @@ def folder(make, tmp_path):
 
 
 def test_files_by_index_and_by_batch(folder):
-    files = FileDataset(folder, bytes)
+    files = FileDataset(folder)
     walked = swath.ingest(folder)
     assert len(files) == 50 and files.paths == walked.paths
     expected = [bytes(data) for data in walked]
     assert [files[index] for index in range(50)] == expected
     assert files.__getitems__([7, 3, 7]) == [expected[7], expected[3], expected[7]]
     assert pickle.loads(pickle.dumps(files))[5] == expected[5]
-    assert isinstance(FileDataset(files.paths[:2])[1], memoryview)
+    assert FileDataset(files.paths, len)[1] == len(expected[1])
+    assert {type(item) for item in [files[1], *files.__getitems__([1])]} == {bytes}
     assert len(FileDataset(files.paths[0])) == 1
     with pytest.raises(FileNotFoundError):
         FileDataset([folder / "missing"])[0]
@@ -43,7 +49,7 @@ def test_a_link_that_leads_nowhere_is_told_as_by_ingest(folder):
 def test_records_of_several_files(make):
     paths = [make(name, size) for name, size in [("a", 70), ("b", 0), ("c", 7000)]]
     whole = b"".join(path.read_bytes() for path in paths)
-    records = RecordDataset(paths, 7, bytes)
+    records = RecordDataset(paths, 7)
     assert len(records) == 1010
     expected = [whole[at : at + 7] for at in range(0, len(whole), 7)]
     assert records.__getitems__(list(range(1010))) == expected
@@ -76,15 +82,40 @@ def test_epochs_are_shuffled_by_seed():
         ShuffledSampler(items, rank=3, replicas=3)
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_with_the_data_loader_of_torch(folder, workers):
-    data = pytest.importorskip("torch.utils.data")
-    files = FileDataset(folder, bytes)
-    sampler = ShuffledSampler(files, seed=1)
-    loader = data.DataLoader(
-        files, batch_size=7, sampler=sampler, num_workers=workers, collate_fn=list
+def python_with_torch() -> str:
+    """An interpreter that has torch: this one, or that of the distribution's package."""
+    for python in [sys.executable, "/usr/bin/python3"]:
+        words = [python, "-c", "import torch.utils.data"]
+        if Path(python).exists() and subprocess.run(words, capture_output=True).returncode == 0:
+            return python
+    battery.lack("torch", "no Python has it")
+
+
+def test_with_the_data_loader_of_torch(folder, tmp_path):
+    python = python_with_torch()
+    # The other interpreter takes nothing else of this one.
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package/swath").symlink_to(Path(swath.__file__).parent)
+    path = f"{tmp_path / 'package'}:{os.environ.get('PYTHONPATH', '')}"
+    script = f"""
+from itertools import product
+from torch.utils.data import DataLoader
+from swath.torch import FileDataset, RecordDataset, ShuffledSampler
+
+files = FileDataset({str(folder)!r})
+for dataset, workers, collate in product([files, RecordDataset(files.paths, 10)], [0, 2], [None, list]):
+    sampler = ShuffledSampler(dataset, seed=1)
+    loader = DataLoader(
+        dataset, batch_size=7, sampler=sampler, num_workers=workers, collate_fn=collate
     )
     for epoch in range(2):
         sampler.set_epoch(epoch)
         got = [item for batch in loader for item in batch]
-        assert got == [files[index] for index in sampler]
+        assert got == [dataset[index] for index in sampler], (dataset, workers, collate, epoch)
+print("as expected")
+"""
+    # A loader that cannot send a batch waits for it for ever.
+    run = subprocess.run(
+        [python, "-c", script], capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": path}
+    )  # fmt: skip
+    assert (run.returncode, run.stdout) == (0, "as expected\n"), run.stderr

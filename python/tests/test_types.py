@@ -75,6 +75,8 @@ def test_what_users_write_is_checked(tmp_path):
         "    place.write(b'')\n"
         "paths: list[str] = ['a', 'b']\n"
         "swath.read(paths)\n"
+        "files: swath.torch.FileDataset[bytes] = swath.torch.FileDataset('x')\n"
+        "sizes: list[int] = swath.torch.RecordDataset('x', 4, len).__getitems__([0])\n"
         "names: list[str] = list(swath.read_csv('x'))\n"
         "part: swath.Buffer = swath.read('x', starting_in=(0, None), delimiter='csv')\n"
         "dtypes: list[str] = swath.csv_dtypes('x', columns=['a', 2], starting_in=(0, 9))\n"

@@ -29,6 +29,14 @@ pub(crate) enum Install {
     Refused,
 }
 
+/// What the packages are for, with the least first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Checks {
+    Fast,
+    Push,
+    Torture,
+}
+
 /// A package of the distribution.
 struct SystemPackage {
     name: &'static str,
@@ -37,19 +45,21 @@ struct SystemPackage {
     programs: &'static [&'static str],
     /// Skipped without it; other steps report the rest.
     capability: Option<&'static str>,
-    in_fast: bool,
+    /// Installed for these checks and those that follow in the enum.
+    from: Checks,
 }
 
 #[rustfmt::skip]
-const PACKAGES: [SystemPackage; 8] = [
-    SystemPackage { name: "ripgrep", what_for: "is compared with", programs: &["rg"], capability: Some("ripgrep"), in_fast: true },
-    SystemPackage { name: "chromium", what_for: "opens pages", programs: &["chromium", "chromium-browser", "google-chrome"], capability: Some("chromium"), in_fast: false },
-    SystemPackage { name: "openmpi-bin", what_for: "starts ranks", programs: &["mpirun"], capability: None, in_fast: false },
-    SystemPackage { name: "libopenmpi-dev", what_for: "compiles for MPI", programs: &["mpicc"], capability: None, in_fast: false },
-    SystemPackage { name: "valgrind", what_for: "watches memory", programs: &["valgrind"], capability: None, in_fast: false },
-    SystemPackage { name: "cmake", what_for: "finds the C library", programs: &["cmake"], capability: None, in_fast: false },
-    SystemPackage { name: "pkg-config", what_for: "finds the C library", programs: &["pkg-config"], capability: None, in_fast: false },
-    SystemPackage { name: "strace", what_for: "counts calls", programs: &["strace"], capability: None, in_fast: true },
+const PACKAGES: [SystemPackage; 9] = [
+    SystemPackage { name: "ripgrep", what_for: "is compared with", programs: &["rg"], capability: Some("ripgrep"), from: Checks::Fast },
+    SystemPackage { name: "chromium", what_for: "opens pages", programs: &["chromium", "chromium-browser", "google-chrome"], capability: Some("chromium"), from: Checks::Push },
+    SystemPackage { name: "openmpi-bin", what_for: "starts ranks", programs: &["mpirun"], capability: None, from: Checks::Push },
+    SystemPackage { name: "libopenmpi-dev", what_for: "compiles for MPI", programs: &["mpicc"], capability: None, from: Checks::Push },
+    SystemPackage { name: "valgrind", what_for: "watches memory", programs: &["valgrind"], capability: None, from: Checks::Push },
+    SystemPackage { name: "cmake", what_for: "finds the C library", programs: &["cmake"], capability: None, from: Checks::Push },
+    SystemPackage { name: "pkg-config", what_for: "finds the C library", programs: &["pkg-config"], capability: None, from: Checks::Push },
+    SystemPackage { name: "strace", what_for: "counts calls", programs: &["strace"], capability: None, from: Checks::Fast },
+    SystemPackage { name: "python3-torch", what_for: "loads datasets", programs: &[], capability: None, from: Checks::Torture },
 ];
 
 impl SystemPackage {
@@ -57,6 +67,11 @@ impl SystemPackage {
         match self.name {
             // Some packages have the compiler without its headers.
             "libopenmpi-dev" => compiles_mpi(workspace),
+            // The tests look there, too: `python/tests/test_torch.py`.
+            "python3-torch" => {
+                let mut python = workspace.command("/usr/bin/python3");
+                run_quietly(python.args(["-c", "import torch.utils.data"])).is_ok()
+            }
             _ => self.programs.iter().any(|program| workspace.has(program)),
         }
     }
@@ -65,7 +80,16 @@ impl SystemPackage {
 /// Installs what can be installed; notes the rest as skipped.
 pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     let is_fast = std::env::var_os(FAST).is_some();
-    let missing = PACKAGES.iter().filter(|it| it.in_fast || !is_fast);
+    prepare(workspace, if is_fast { Checks::Fast } else { Checks::Push })
+}
+
+/// As [`run_all`], with what only `cargo xtask torture` installs.
+pub(crate) fn run_for_torture(workspace: &Workspace) -> Result<()> {
+    prepare(workspace, Checks::Torture)
+}
+
+fn prepare(workspace: &Workspace, checks: Checks) -> Result<()> {
+    let missing = PACKAGES.iter().filter(|it| it.from <= checks);
     let missing: Vec<_> = missing.filter(|it| !it.is_there(workspace)).collect();
     list(workspace, &missing);
     if std::env::var_os(NO_INSTALL).is_none() {

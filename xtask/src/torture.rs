@@ -70,7 +70,7 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     skips::start(workspace)?;
     fs::create_dir_all(workspace.steps())?;
     // What the attacks run, as a push makes it.
-    for make in [prepare::run_all, build::all, python::install] {
+    for make in [prepare::run_for_torture, build::all, python::install] {
         make(workspace)?;
     }
     let start = Instant::now();

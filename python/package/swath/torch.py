@@ -4,7 +4,11 @@
 >>> dataset = FileDataset("images")
 >>> len(dataset)
 3
->>> loader = DataLoader(dataset, batch_size=64)                    # doctest: +SKIP
+>>> dataset[0] == open(dataset.paths[0], "rb").read()
+True
+>>> loader = DataLoader(dataset, batch_size=64, num_workers=2)     # doctest: +SKIP
+>>> for batch in loader:                                           # doctest: +SKIP
+...     print(len(batch))                                          # batch: a list of bytes
 
 Nothing here imports torch: it calls only ``__len__`` and ``__getitems__`` of a dataset. Workers that are
 forked or spawned open files of their own.
@@ -18,7 +22,7 @@ import os
 import random
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, overload
 
 import swath
 
@@ -29,10 +33,6 @@ __all__ = ["FileDataset", "RecordDataset", "ShuffledSampler"]
 
 def __dir__() -> list[str]:
     return [*__all__]
-
-
-def _as_it_is(data: memoryview) -> memoryview:
-    return data
 
 
 def _is_one(paths: Any) -> bool:
@@ -68,22 +68,29 @@ class FileDataset(Generic[_R]):
     paths_or_folder : path, or iterable of paths
         A folder is walked once, when the dataset is made; a dangling link in it is an error.
     decode : callable
-        Makes an item from the bytes of a file, a read-only memoryview that it may keep.
+        Makes an item from the bytes of a file, a read-only memoryview that it may keep. By default an item is
+        ``bytes``: a copy. What it returns is pickled if the ``DataLoader`` has workers, so it cannot be a
+        memoryview: torch then waits for the batch for ever.
 
     Examples
     --------
+    >>> dataset = swath.torch.FileDataset("images")
+    >>> len(dataset[0]), type(dataset[0])
+    (100, <class 'bytes'>)
     >>> dataset = swath.torch.FileDataset("images", decode=len)
     >>> dataset.__getitems__([0, 2])
     [100, 300]
     """
 
-    def __init__(
-        self,
-        paths_or_folder: Any,
-        decode: Callable[[memoryview], _R] = _as_it_is,  # type: ignore[assignment]
-    ) -> None:
+    @overload
+    def __init__(self: FileDataset[bytes], paths_or_folder: Any) -> None: ...
+
+    @overload
+    def __init__(self, paths_or_folder: Any, decode: Callable[[memoryview], _R]) -> None: ...
+
+    def __init__(self, paths_or_folder: Any, decode: Callable[[memoryview], Any] = bytes) -> None:
         self.paths: list[str] = _listed(paths_or_folder)
-        self._decode = decode
+        self._decode: Callable[[memoryview], _R] = decode
 
     def __len__(self) -> int:
         """Returns the number of files."""
@@ -108,26 +115,29 @@ class RecordDataset(Generic[_R]):
     width : int
         Bytes of each record; the length of each file must be a multiple of it.
     decode : callable
-        Makes an item from a record, a read-only memoryview that it may keep.
+        As for `FileDataset`; makes an item from a record.
 
     Examples
     --------
-    >>> dataset = swath.torch.RecordDataset("data.bin", 1000, decode=bytes)
+    >>> dataset = swath.torch.RecordDataset("data.bin", 1000)
     >>> len(dataset), len(dataset[0])
     (1000, 1000)
     """
 
+    @overload
+    def __init__(self: RecordDataset[bytes], paths: Any, width: int) -> None: ...
+
+    @overload
+    def __init__(self, paths: Any, width: int, decode: Callable[[memoryview], _R]) -> None: ...
+
     def __init__(
-        self,
-        paths: Any,
-        width: int,
-        decode: Callable[[memoryview], _R] = _as_it_is,  # type: ignore[assignment]
+        self, paths: Any, width: int, decode: Callable[[memoryview], Any] = bytes
     ) -> None:
         if width <= 0:
             raise ValueError(f"width={width}: a record has at least one byte")
         self.paths: list[Any] = [paths] if _is_one(paths) else list(paths)
         self.width = width
-        self._decode = decode
+        self._decode: Callable[[memoryview], _R] = decode
         self._ends: list[int] = []
         total = 0
         for path in self.paths:
