@@ -64,8 +64,8 @@ impl Failure {
     /// What failed, in words; also where the interpreter's lock is not at hand.
     pub(crate) fn text(&self) -> String {
         match self {
-            Self::Library(error) => swath::machine::in_one_line(error, error.what_to_try()),
-            Self::Format(error) => of_format_in_words(error).0,
+            Self::Library(error) => in_words(error, error.what_to_try()).0,
+            Self::Format(error) => in_words(error, error.what_to_try()).0,
             Self::Python(error) => error.to_string(),
             Self::Ended => "the interpreter ends".to_owned(),
         }
@@ -121,9 +121,8 @@ pub(crate) fn of_kernel(py: Python<'_>, name: &str, error: &std::io::Error) -> P
 
 fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
     let reason = format!("{:?}", error.reason());
-    let hint = error.what_to_try();
-    let text = swath::machine::in_one_line(error, hint);
-    let words = Words { reason: &reason, text: &text, hint };
+    let (text, hint) = in_words(error, error.what_to_try());
+    let words = Words { reason: &reason, text: &text, hint: &hint };
     let errno = error.raw_os_error().or_else(|| errno_of(error.io_kind()));
     build(py, words, errno, error.path(), error.extent())
 }
@@ -140,13 +139,20 @@ fn errno_of(kind: ErrorKind) -> Option<i32> {
 
 fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
     let reason = format!("{:?}", error.reason());
-    let (text, hint) = of_format_in_words(error);
+    let (text, hint) = in_words(error, error.what_to_try());
     let words = Words { reason: &reason, text: &text, hint: &hint };
     build(py, words, None, error.path(), error.offset().and_then(|at| Extent::new(at, 0)))
 }
 
-/// Options of tables in hints of the library, and the keywords that they are here. Some have flags too.
-const KEYWORDS: [(&str, &str); 13] = [
+/// Options, functions and flags in hints of the library, and what they are here.
+const KEYWORDS: [(&str, &str); 20] = [
+    ("allow the file to be replaced", "pass replace=True"),
+    ("allow the folder to be replaced", "pass replace=True"),
+    ("raise the memory limit, or stream the files", "stream the files by ingest_stream"),
+    ("`scan`", "scan_records"),
+    ("`starting_in`", "starting_in="),
+    ("(`--follow-size first`)", "by length="),
+    ("(`--verify-against manifest=FILE`)", "to verify="),
     ("`columns` or `--columns`", "columns="),
     ("`missing_words` or `--missing-words`", "null_values="),
     ("`columns`", "columns="),
@@ -163,10 +169,10 @@ const KEYWORDS: [(&str, &str); 13] = [
 ];
 
 /// The message and the hint of an error, both with keywords.
-fn of_format_in_words(error: &swath_formats::Error) -> (String, String) {
-    let hint = with_keywords(error.what_to_try());
-    let text = swath::machine::in_one_line(error, error.what_to_try());
-    let text = match text.strip_suffix(error.what_to_try()) {
+fn in_words(error: &(dyn std::error::Error + 'static), told: &str) -> (String, String) {
+    let hint = with_keywords(told);
+    let text = swath::machine::in_one_line(error, told);
+    let text = match text.strip_suffix(told) {
         Some(what) => format!("{what}{hint}"),
         None => text,
     };

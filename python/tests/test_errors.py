@@ -45,6 +45,33 @@ def test_copies_none_of_which_is_there_are_not_found(tmp_path):
         swath.read(paths)
 
 
+def of_another_length(path):
+    path.with_name("copy").write_bytes(b"longer than that")
+    return swath.read([path, path.with_name("copy")], verify="vote")
+
+
+def of_no_end(path):
+    with open(path, "r+b") as file:
+        file.truncate(1 << 43)
+    return path
+
+
+@pytest.mark.parametrize(
+    "call, hint",
+    [
+        (lambda path: swath.read(of_no_end(path)), "read less at a time, or use scan_records,"),
+        (lambda path: swath.ingest([of_no_end(path)]), "stream the files by ingest_stream instead of"),
+        (lambda path: swath.append(path, replace=False).commit(), "or pass replace=True"),
+        (of_another_length, "pass a manifest of the right file to verify="),
+    ],
+)
+def test_a_hint_names_what_python_has(make, call, hint):
+    with pytest.raises(swath.Error) as raised:
+        call(make("file", 10))
+    assert hint in raised.value.hint and str(raised.value).endswith(f"; try: {raised.value.hint}")
+    assert "`" not in raised.value.hint and "--" not in raised.value.hint
+
+
 def test_a_folder_is_no_file(tmp_path):
     with pytest.raises(IsADirectoryError) as raised:
         swath.read(tmp_path)
