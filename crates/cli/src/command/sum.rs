@@ -56,7 +56,8 @@ pub struct Sum {
     ///
     /// LIST has lines as --hash and --tag print them, or as xxhsum -H3 and b3sum do: `XXH3_HASH  PATH`,
     /// `NAME (PATH) = HASH`, or `HASH  PATH`. The last of these does not say which algorithm it is, so it
-    /// needs --hash. Byte sums cannot be checked.
+    /// needs --hash. One blank instead of two is read too, if all such lines have one. Lines that begin with
+    /// `#`, empty ones, a byte order mark of UTF-8 and line ends of Windows are skipped. Byte sums cannot be checked.
     #[arg(long, short, value_name = "LIST", value_parser = input(), value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "mirrors", "verify_against"])]
     pub check: Option<Input>,
 

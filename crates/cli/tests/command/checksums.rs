@@ -207,3 +207,16 @@ fn a_malformed_line_is_2_with_its_number_and_nothing_is_read() {
                   or leave out --quiet\n";
     assert_eq!(stderr(&output), wanted);
 }
+
+#[test]
+fn a_list_as_other_tools_and_editors_leave_it_is_checked() {
+    let (folder, list) = listed("crc32c");
+    let one_blank = list.replace("  ", " ").replace('\n', "\r\n");
+    for list in
+        [format!("\u{feff}# made today\n\n{list}# the end\n"), format!("\u{feff}{one_blank}")]
+    {
+        let output = within(&folder, &["sum", "--check", "-", "--hash", "crc32c"], &list);
+        assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
+        assert!(stdout(&output).lines().all(|line| line.ends_with(": OK")), "{output:?}");
+    }
+}

@@ -4,7 +4,9 @@
 //! XXH3_2d06800538d394c2  a.bin     as `swath sum --hash xxh3` and `xxhsum -H3` print it
 //! BLAKE3 (b.bin) = 4f9f…           as `swath sum --tag` prints it
 //! 4f9f…  *c.bin                    as `b3sum` does; --hash must name the algorithm
+//! 4f9f… d.bin                     as `md5 -r` of BSD does, with one blank, in all such lines or none
 //! \\4f9f…  odd\\nname              a path with escapes
+//! # a comment
 //! ```
 //!
 //! A checksum without a name is never judged by its number of digits: SHA-256 has as many as BLAKE3.
@@ -135,13 +137,19 @@ fn checksum(args: &Sum, entry: &Entry, profiles: &Profiles) -> Result<Checksum> 
 
 /// Parses a whole list.
 fn parsed(bytes: &[u8], list: &Input, wanted: Option<Algorithm>) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        let what = format!("cannot check {list}: it is text in UTF-16");
+        let hint = "convert it first: `iconv -f UTF-16 -t UTF-8 LIST | swath sum --check -`";
+        return Err(Refused::new(what, hint).into());
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let (mut entries, mut gap) = (Vec::new(), None);
     for (number, line) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if line.is_empty() || line.starts_with(b"#") {
             continue;
         }
-        let entry = entry(line, wanted).map_err(|(why, hint)| {
+        let entry = entry(line, wanted, &mut gap).map_err(|(why, hint)| {
             Refused::new(format!("cannot check {list}: line {number}: {why}"), hint)
         })?;
         entries.push(entry);
@@ -157,8 +165,39 @@ fn parsed(bytes: &[u8], list: &Input, wanted: Option<Algorithm>) -> Result<Vec<E
 /// Why a line is malformed, and a hint.
 type Malformed = (String, &'static str);
 
-fn entry(line: &[u8], wanted: Option<Algorithm>) -> Result<Entry, Malformed> {
-    const FORM: &str = "write `HASH  PATH`, as `swath sum --hash` prints it";
+const FORM: &str = "write `HASH  PATH`, as `swath sum --hash` prints it";
+
+/// What stands between a checksum and its path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gap {
+    One,
+    /// Two blanks, or a blank and the mark of binary files.
+    Two,
+}
+
+/// Splits `digest  path`. The first line decides whether one blank or two stand between them: else a path that
+/// begins with a blank would be another one.
+fn split<'l>(line: &'l [u8], gap: &mut Option<Gap>) -> Result<(&'l [u8], &'l [u8]), Malformed> {
+    let blank = line.iter().position(|byte| b" \t".contains(byte));
+    let blank =
+        blank.ok_or_else(|| (String::from("there is no path after the checksum"), FORM))?;
+    let (digest, rest) = (&line[..blank], &line[blank + 1..]);
+    let found = if matches!(rest, [b' ' | b'*', ..]) { Gap::Two } else { Gap::One };
+    match (*gap.get_or_insert(found), found) {
+        (Gap::One, _) => Ok((digest, rest)),
+        (Gap::Two, Gap::Two) => Ok((digest, &rest[1..])),
+        (Gap::Two, Gap::One) => {
+            let why = "one blank follows the checksum, and two follow those of earlier lines";
+            Err((String::from(why), FORM))
+        }
+    }
+}
+
+fn entry(
+    line: &[u8],
+    wanted: Option<Algorithm>,
+    gap: &mut Option<Gap>,
+) -> Result<Entry, Malformed> {
     let (line, is_escaped) = match line.strip_prefix(b"\\") {
         Some(rest) => (rest, true),
         None => (line, false),
@@ -166,14 +205,7 @@ fn entry(line: &[u8], wanted: Option<Algorithm>) -> Result<Entry, Malformed> {
     let (tag, digest, path) = match tagged(line) {
         Some((name, digest, path)) => (Some(named(name)?), digest, path),
         None => {
-            let space = line.iter().position(|&byte| byte == b' ');
-            let (digest, rest) = space
-                .map(|at| line.split_at(at))
-                .ok_or_else(|| (String::from("there is no path after the checksum"), FORM))?;
-            // Two spaces, or a space and the mark of binary files.
-            let path = rest.strip_prefix(b"  ").or_else(|| rest.strip_prefix(b" *"));
-            let path = path
-                .ok_or_else(|| (String::from("two spaces must follow the checksum"), FORM))?;
+            let (digest, path) = split(line, gap)?;
             (None, digest, path)
         }
     };
@@ -300,7 +332,7 @@ mod tests {
     const XXH3: &str = "2d06800538d394c2";
 
     fn one(line: &str, wanted: Option<Algorithm>) -> Result<Entry, String> {
-        entry(line.as_bytes(), wanted).map_err(|(why, _)| why)
+        entry(line.as_bytes(), wanted, &mut None).map_err(|(why, _)| why)
     }
 
     #[test]
@@ -309,6 +341,9 @@ mod tests {
         let (crc32c, xxh3) = (Some(Algorithm::Crc32c), Some(Algorithm::Xxh3));
         for (line, wanted, algorithm, path) in [
             (format!("{CRC}  a b"), crc32c, Algorithm::Crc32c, "a b"),
+            (format!("{CRC} a b"), crc32c, Algorithm::Crc32c, "a b"),
+            (format!("{CRC}\ta"), crc32c, Algorithm::Crc32c, "a"),
+            (format!("\\{CRC} a\\nb"), crc32c, Algorithm::Crc32c, "a\nb"),
             (format!("{CRC} *a (b) = c"), crc32c, Algorithm::Crc32c, "a (b) = c"),
             (format!("{}  a", CRC.to_uppercase()), crc32c, Algorithm::Crc32c, "a"),
             (format!("{XXH3}  a"), xxh3, Algorithm::Xxh3, "a"),
@@ -330,11 +365,34 @@ mod tests {
     }
 
     #[test]
+    fn a_list_has_comments_a_mark_of_utf_8_and_one_kind_of_gap() {
+        let list = Input::Path("list".into());
+        let paths = |text: &str| {
+            let entries = parsed(text.as_bytes(), &list, Some(Algorithm::Crc32c));
+            let path = |entry: Entry| entry.path.into_string().expect("UTF-8");
+            entries
+                .map(|all| Vec::from_iter(all.into_iter().map(path)))
+                .map_err(|it| describe(&it))
+        };
+        let found = paths("\u{feff}# today\r\n\r\ne3069283  a\r\ne3069283 *b\r\n");
+        assert_eq!(found.expect("lines of two blanks"), ["a", "b"]);
+        let found = paths("\u{feff}e3069283 a\ne3069283  b\ne3069283 *c\n");
+        assert_eq!(found.expect("lines of one blank"), ["a", " b", "*c"]);
+        let error =
+            paths("#\ne3069283  a\nCRC32C (b) = e3069283\ne3069283 c\n").expect_err("mixed");
+        assert!(error.starts_with("cannot check list: line 4: one blank follows"), "{error}");
+        for mark in [&b"\xff\xfee\0"[..], b"\xfe\xff\0e"] {
+            let error = parsed(mark, &list, None).expect_err("not UTF-8");
+            assert!(describe(&error).contains("in UTF-16; try: convert it"), "{error}");
+        }
+    }
+
+    #[test]
     fn malformed_lines_are_refused_with_the_reason() {
         for (line, wanted, why) in [
             ("e3069283", None, "no path"),
             ("e3069283  ", None, "no path"),
-            ("e3069283 a", None, "two spaces"),
+            ("e3069283 ", None, "no path"),
             ("e306928x  a", None, "not a checksum"),
             ("e3069283  a", None, "8 digits can be crc32c, CRC-32 or XXH32"),
             ("2d06800538d394c2  a", None, "16 digits can be xxh3 or XXH64"),
