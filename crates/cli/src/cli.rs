@@ -41,7 +41,9 @@ use crate::output::print;
 ///
 /// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but the report
 /// could not be printed: then the message begins with what was written. If standard output was closed from
-/// the start, the report on files that were written is left out; other results are an error.
+/// the start, the report on files that were written is left out; other results are an error. If the reader of
+/// standard output, or of a FIFO that is OUT, leaves, that is not an error: the status is 0, or 1 or 2 for what
+/// was found before.
 #[derive(Debug, Parser)]
 #[command(name = "swath", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {

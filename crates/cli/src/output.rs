@@ -62,9 +62,14 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     Ok(print(line)?)
 }
 
-/// Writes `json` for programs, or else `text` for people.
+/// Writes the report of a command: `json` for programs, or else `text` for people. If its reader has left, the
+/// exit status still says how the command ended.
 pub(crate) fn tell(is_json: bool, json: &impl Serialize, text: impl AsRef<[u8]>) -> Result<()> {
-    if is_json { print_json(json) } else { Ok(print(text)?) }
+    let told = if is_json { print_json(json) } else { print(text).map_err(Into::into) };
+    match told {
+        Err(error) if error.downcast_ref().is_some_and(OutputError::is_closed) => Ok(()),
+        told => told,
+    }
 }
 
 /// The files that the command has written.

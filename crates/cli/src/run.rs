@@ -1,8 +1,8 @@
 //! From words to an exit code.
 //!
 //! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but
-//! the report could not be printed; then the message says that the output was written. A closed pipe
-//! is not an error.
+//! the report could not be printed; then the message says that the output was written. A reader that leaves has
+//! what it wants: that is not an error, and hides no other outcome.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -68,7 +68,8 @@ fn recorded(command: &dyn Command, word: &str) -> Result<Outcome> {
     let ended = command.run();
     match (ended, recording.leave()) {
         (ended, Ok(())) => ended,
-        (Ok(_), Err(error)) => Err(match written().filter(|_| !is_closed_pipe(&error)) {
+        (ended, Err(error)) if is_closed_pipe(&error) => ended,
+        (Ok(_), Err(error)) => Err(match written() {
             None => error,
             Some(wrote) => anyhow!("{wrote}, but {}", describe(&error)),
         }),

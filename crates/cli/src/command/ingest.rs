@@ -23,7 +23,7 @@ use super::{Command, Outcome};
 use crate::args::{self, ProfileArgs, TimelineArgs, count, input, parse_size, path, words};
 use crate::failure::{Refused, describe_error};
 use crate::input::Input;
-use crate::output::{complain, print, print_json};
+use crate::output::{complain, tell};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 
@@ -242,11 +242,8 @@ fn load(files: Files, options: &IngestOptions) -> Result<IngestReport> {
 
 /// Reports on standard output; with checksums, reports problems on standard error.
 fn show(args: &Ingest, report: &IngestReport) -> Result<()> {
-    if args.json {
-        return print_json(&json(report));
-    }
-    if args.hash.is_none() {
-        return Ok(print(text(report))?);
+    if args.json || args.hash.is_none() {
+        return tell(args.json, &json(report), text(report));
     }
     for line in trouble(report) {
         complain(line);

@@ -19,7 +19,7 @@ use super::{Command, Outcome};
 use crate::args::{CopiesArgs, Files, ReadArgs, input, whole};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{complain, print, print_json};
+use crate::output::{complain, tell};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{
@@ -140,7 +140,7 @@ fn repeated<R: Serialize>(
         let run = read(&profiles, index)?;
         if !args.json {
             let number = if args.repeat > 1 { format!(" run {index}") } else { String::new() };
-            print(format!("{}{number}: {}", args.path, run.text))?;
+            tell(false, &(), format!("{}{number}: {}", args.path, run.text))?;
         }
         if args.verify {
             verified = Some(verified.unwrap_or(true) & verify(args, &run.bytes)?);
@@ -150,21 +150,18 @@ fn repeated<R: Serialize>(
         runs.push(run.json);
     }
     let median = Duration::from_secs_f64(stats::median(&times).unwrap_or_default());
-    if args.json {
-        print_json(&object! {
-            #[serde(flatten)]
-            path: PathJson::from(args.path.label()),
-            #[serde(flatten)]
-            cut,
-            runs,
-            median_elapsed_s: median.as_secs_f64(),
-            median_bytes_per_s: bytes_per_s(bytes, median),
-            // `null`: without --verify.
-            verified,
-        })?;
-    } else {
-        print(summary_text(args, bytes, median, verified))?;
-    }
+    let json = object! {
+        #[serde(flatten)]
+        path: PathJson::from(args.path.label()),
+        #[serde(flatten)]
+        cut,
+        runs,
+        median_elapsed_s: median.as_secs_f64(),
+        median_bytes_per_s: bytes_per_s(bytes, median),
+        // `null`: without --verify.
+        verified,
+    };
+    tell(args.json, &json, summary_text(args, bytes, median, verified))?;
     Ok(if verified == Some(false) { Outcome::Differs } else { Outcome::Done })
 }
 

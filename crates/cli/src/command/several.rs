@@ -24,31 +24,34 @@ pub(super) fn each(
     json: bool,
     mut work: impl FnMut(&Input) -> Result<()>,
 ) -> Result<Outcome> {
-    let mut done = 0;
+    let (mut done, mut failed) = (0, 0);
     for input in inputs {
-        match work(input) {
-            Ok(()) => done += 1,
-            // The other lines could not be written either.
-            Err(error) if is_closed_pipe(&error) || error.is::<OutputError>() => {
-                return Err(error);
-            }
-            Err(error) => {
+        let ended = match work(input) {
+            Err(error) if !is_closed_pipe(&error) && !error.is::<OutputError>() => {
+                failed += 1;
                 let error = describe(&error);
                 complain(&error);
-                if json {
-                    print_json(&object! {
+                let json = json.then(|| {
+                    object! {
                         #[serde(flatten)]
                         path: PathJson::from(input.label()),
                         error,
-                    })?;
-                }
+                    }
+                });
+                json.map_or(Ok(()), |json| print_json(&json))
             }
+            ended => ended.map(|()| done += 1),
+        };
+        match ended {
+            // The other lines could not be written either. What has failed stays so.
+            Err(error) if failed > 0 && is_closed_pipe(&error) => break,
+            ended => ended?,
         }
     }
-    Ok(match done {
-        0 => Outcome::NotDone,
-        done if done < inputs.len() => Outcome::Differs,
-        _ => Outcome::Done,
+    Ok(match (done, failed) {
+        (_, 0) => Outcome::Done,
+        (0, _) => Outcome::NotDone,
+        _ => Outcome::Differs,
     })
 }
 

@@ -16,7 +16,7 @@ use swath_study::tune::{self, Settings, Step, Tuned};
 use super::{Command, Outcome};
 use crate::args::{path, whole};
 use crate::failure::Refused;
-use crate::output::{complain, left_out, print_json, tell, wrote};
+use crate::output::{complain, left_out, tell, wrote};
 use crate::progress::steps;
 use crate::report::{PathJson, ReportName, object, size_text, table, time_text};
 use crate::signal::stop_on_signal;
@@ -155,7 +155,7 @@ fn measured(found: &tune::Found) -> Measured {
 fn show(args: &Tune, store: &Store, key: &Key) -> Result<Outcome> {
     let Some(Found { kept, path, unfit }) = store.load(key)? else {
         if args.json {
-            print_json(&serde_json::Value::Null)?;
+            tell(true, &serde_json::Value::Null, "")?;
         }
         let path = args.path.shown();
         complain(format!("there is no profile for {key}; try: run `swath tune --path {path}`"));

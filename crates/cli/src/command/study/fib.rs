@@ -25,7 +25,7 @@ use crate::command::{Command, Outcome};
 use crate::door::stands;
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{complain, print, print_json, wrote};
+use crate::output::{complain, tell, wrote};
 use crate::report::{
     PathJson, ReportName, bytes_per_s, counted, object, size_text, time_and_speed, time_text,
 };
@@ -182,10 +182,7 @@ fn leave(
 
 /// Prints how it went, and where the output differs if it was compared.
 fn report(args: &Fib, tree: &Tree, ran: Ran, difference: Option<Option<u64>>) -> Result<()> {
-    if args.output.json {
-        let is_serial = difference.map(|difference| difference.is_none());
-        return print_json(&json(args, tree, ran, is_serial));
-    }
+    let is_serial = difference.map(|difference| difference.is_none());
     let mut lines = text(args, tree, &ran);
     if difference == Some(None) {
         lines += match args.mode {
@@ -193,7 +190,7 @@ fn report(args: &Fib, tree: &Tree, ran: Ran, difference: Option<Option<u64>>) ->
             _ => "  what every call wrote is there, whole\n",
         };
     }
-    Ok(print(lines)?)
+    tell(args.output.json, &json(args, tree, ran, is_serial), lines)
 }
 
 /// Returns where the output first differs from that of the serial program, if it does. Without an order,
