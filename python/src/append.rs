@@ -7,6 +7,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use swath::append::{AppendOptions, Direct, Fork, Mode, Ordered, OrderedOptions, Ticket};
+use swath::sink::Sparse;
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
@@ -351,6 +352,9 @@ impl Place {
 ///     With "ordered": how many places may be open at once; 0 means two per core.
 /// direct : bool
 ///     With "ordered": whether writes bypass the page cache.
+/// sparse : bool
+///     With "ordered": whether runs of at least 32 KiB of zeros become holes, which take no space. Direct
+///     writes write them.
 ///
 /// Examples
 /// --------
@@ -360,7 +364,7 @@ impl Place {
 /// b'0\n1\n2\n'
 #[pyfunction]
 #[pyo3(signature = (path, *, mode="ordered", durability="full", replace=true, hard_links="refuse",
-    window=0, direct=false))]
+    window=0, direct=false, sparse=false))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn append(
     py: Python<'_>,
@@ -371,17 +375,22 @@ pub(crate) fn append(
     hard_links: &str,
     window: usize,
     direct: bool,
+    sparse: bool,
 ) -> PyResult<Append> {
     let output = Leave { durability, replace, hard_links, workers: 0 }.options()?;
     let output = if mode == "ordered" {
         let direct = if direct { Direct::Yes } else { Direct::No };
-        let options =
-            OrderedOptions::new().with_output(output).with_window(window).with_direct(direct);
+        let sparse = if sparse { Sparse::Auto } else { Sparse::Never };
+        let options = OrderedOptions::new()
+            .with_output(output)
+            .with_window(window)
+            .with_direct(direct)
+            .with_sparse(sparse);
         Output::Ordered(Arc::new(detached(py, || options.ordered(path))?))
     } else {
-        if window > 0 || direct {
+        if window > 0 || direct || sparse {
             return Err(PyValueError::new_err(
-                "window= and direct= need mode=\"ordered\"; try: leave them out, or change the mode",
+                "window=, direct= and sparse= need mode=\"ordered\"; try: leave them out, or change the mode",
             ));
         }
         let known = [&[("ordered", Mode::Plain)], Mode::WORDS].concat();

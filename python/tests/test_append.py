@@ -270,6 +270,17 @@ def test_what_is_open_is_not_committed(tmp_path):
     del place
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_zeros_become_holes_if_requested(tmp_path, sparse):
+    path = tmp_path / "out"
+    with swath.append(path, durability="none", sparse=sparse) as out:
+        out.map_ordered(lambda chunk: chunk, [b"head", bytes(8 << 20), b"tail"])
+    assert path.read_bytes() == b"head" + bytes(8 << 20) + b"tail"
+    assert (path.stat().st_blocks * 512 < 4 << 20) == sparse
+    with pytest.raises(ValueError, match='sparse= need mode="ordered"'):
+        swath.append(path, mode="plain", sparse=True)
+
+
 def test_segments_are_read_back_by_the_command(tmp_path):
     command = shutil.which("swath")
     if command is None:

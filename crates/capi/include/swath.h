@@ -3356,6 +3356,31 @@ typedef uint32_t swath_direct_writes;
 #endif // __cplusplus
 
 /**
+ * What becomes of long runs of zeros.
+ */
+enum swath_sparse
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * They are written, and take space.
+     */
+    SWATH_SPARSE_NEVER = 0,
+    /**
+     * Runs of at least 32 KiB become holes, where the file system has holes.
+     */
+    SWATH_SPARSE_AUTO = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_sparse swath_sparse;
+#else
+typedef uint32_t swath_sparse;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * How to write in the order of tickets. One thread at a time may set options; a call uses what
  * is set when it begins. NULL means defaults.
  */
@@ -3453,6 +3478,14 @@ swath_status swath_ordered_options_set_window(swath_ordered_options *options, si
 SWATH_MUST_CHECK
 swath_status swath_ordered_options_set_chunk_size(swath_ordered_options *options,
                                                   uint64_t bytes);
+
+/**
+ * Sets whether long runs of zeros become holes; direct writes write them. Default:
+ * SWATH_SPARSE_NEVER.
+ */
+SWATH_MUST_CHECK
+swath_status swath_ordered_options_set_sparse(swath_ordered_options *options,
+                                              swath_sparse sparse);
 
 /**
  * Sets whether writes bypass the page cache. Default: SWATH_DIRECT_WRITES_NO.

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::ops::Range;
 
-use rustix::fs::{SeekFrom, seek};
+use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use rustix::io::{Errno, retry_on_intr};
 
 /// Returns the first extent of data in `within`, cut to it; `None` if the rest is a hole.
@@ -46,6 +46,37 @@ pub fn next_data(file: &File, within: Range<u64>) -> io::Result<Option<Range<u64
     }
 }
 
+/// Makes `len` bytes of `file` at `offset` a hole: they read as zeros, and their whole blocks take no
+/// space. The length does not change.
+///
+/// # Errors
+///
+/// `Unsupported` if the file system cannot; otherwise those of fallocate(2), for a `len` of 0 too.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// use std::os::unix::fs::FileExt;
+///
+/// let file = tempfile::tempfile()?;
+/// file.write_all_at(b"data", 0)?;
+/// match swath_os::holes::make_hole(&file, 0, 3) {
+///     Ok(()) => assert_eq!(file.metadata()?.len(), 4),
+///     Err(refused) => eprintln!("no hole: {refused}"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub fn make_hole(file: &File, offset: u64, len: u64) -> io::Result<()> {
+    let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    match retry_on_intr(|| fallocate(file, how, offset, len)) {
+        Ok(()) => Ok(()),
+        Err(Errno::OPNOTSUPP | Errno::NOSYS) => {
+            Err(io::Error::from(io::ErrorKind::Unsupported))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,6 +101,25 @@ mod tests {
         assert_eq!(second, Some(3 * MIB..3 * MIB + 65536));
         assert_eq!(next_data(&file, first.end..3 * MIB).expect("asked"), None);
         assert_eq!(next_data(&file, 3 * MIB + 65536..4 * MIB).expect("asked"), None);
+    }
+
+    #[test]
+    fn a_hole_that_was_made_takes_no_space_and_reads_as_zeros() {
+        let file = tempfile::tempfile().expect("a temporary file");
+        file.write_all_at(&[1; 65536], 0).expect("written");
+        match make_hole(&file, 4096, 8192) {
+            Ok(()) => {}
+            Err(error) => {
+                assert_eq!(error.kind(), io::ErrorKind::Unsupported);
+                return swath_reference::skip("holes", error);
+            }
+        }
+        assert_eq!(file.metadata().expect("known").len(), 65536);
+        let mut bytes = [2; 65536];
+        file.read_exact_at(&mut bytes, 0).expect("read");
+        let (before, after) = ([1; 4096], [1; 65536 - 12288]);
+        assert_eq!(bytes[..], [&before[..], &[0; 8192], &after].concat()[..]);
+        assert!(make_hole(&file, 0, 0).is_err());
     }
 
     #[test]

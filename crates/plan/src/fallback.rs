@@ -147,6 +147,11 @@ pub enum Fallback {
     NotAligned,
     /// No space was reserved: a full disk will be noticed by a write.
     NotReserved,
+    /// The copy has other times than its source, or other than they were to the nanosecond.
+    TimesNotKept {
+        /// The kernel's words, or ours.
+        why: String,
+    },
     /// The file system has no locks.
     NoLocks,
     /// Copies that vote are all read, so none is read a second time.
@@ -259,6 +264,7 @@ impl fmt::Display for Fallback {
             }
             Self::PriorityNotSet { why } => write!(f, "I/O priority not set: {why}"),
             Self::NotPlaced { why } => write!(f, "NUMA placement refused ({why}), first touch"),
+            Self::TimesNotKept { why } => write!(f, "times of the source not kept: {why}"),
             Self::AdviceRefused { why } => write!(f, "advice refused: {why}"),
             Self::MirrorNotRead { path, why } => write!(f, "mirror {path} is not read: {why}"),
             Self::MirrorLength { path, len, expected } => {

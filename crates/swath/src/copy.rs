@@ -16,7 +16,6 @@ mod options;
 pub(crate) mod permissions;
 
 use std::fmt;
-use std::fs::File;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -31,14 +30,13 @@ use swath_plan::policy::Storage;
 use crate::engine::stream::{STREAM_SIZE, Stream};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::sink::LocalFs;
 use crate::sink::draft::Draft;
-use crate::sink::fs::{FsFile, write_all_at};
+use crate::sink::fs::write_all_at;
 use crate::sink::writeback;
 use crate::source::{Growth, Kind, Opened, Source};
 use crate::timeline::Activity;
 
-pub use options::{CopyOptions, Reflink};
+pub use options::{CopyOptions, Preserve, Reflink};
 
 /// How the bytes of a copy were moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -95,8 +93,9 @@ pub struct Copied {
 /// appears in one step when all of it is there.
 ///
 /// A new file gets the permissions of the source, less the umask; a file that is replaced keeps
-/// its own, as with cp(1). Owner, times and extended attributes are not copied. A source without
-/// a length (a pipe, a file that the kernel generates) is read until it ends.
+/// its own, as with cp(1). Owner, times and extended attributes are copied only with
+/// [`Preserve::All`]. A source without a length (a pipe, a file that the kernel generates) is read
+/// until it ends.
 ///
 /// # Errors
 ///
@@ -127,13 +126,16 @@ impl CopyOptions {
         if self.output.permissions.is_none() {
             permissions::take(&source, &mut draft)?;
         }
+        if self.preserve == Preserve::All {
+            permissions::take_all(&source, &mut draft)?;
+        }
         let joined = Self { read: self.read.joined(&self.output.hooks), ..self.clone() };
         let mut copied = match source.kind() {
             Kind::Sized(len) => joined.copy_sized(&source, len, &draft)?,
             Kind::Stream | Kind::Made => joined.copy_stream(&source, &draft)?,
         };
         let (hooks, len) = (&joined.read.hooks, copied.bytes);
-        hooks.commit(to, len, || draft.commit(len))?;
+        copied.fallbacks.extend(hooks.commit(to, len, || draft.commit_with_times(len))?);
         copied.elapsed = started.elapsed();
         Ok(copied)
     }
@@ -185,7 +187,7 @@ impl CopyOptions {
             return Ok(false);
         }
         let hooks = &self.read.hooks;
-        let shared = match descriptor(source)? {
+        let shared = match permissions::descriptor(source)? {
             Some(from) => hooks.record(Activity::Copy, source.name(), extent, || {
                 draft.file().clone_range(&*from, 0, 0, extent.len())
             }),
@@ -286,7 +288,7 @@ fn kernel(
     if !matches!(source.place().storage, Storage::Network | Storage::Fuse) {
         return Ok(false);
     }
-    let Some(from) = descriptor(source)? else { return Ok(false) };
+    let Some(from) = permissions::descriptor(source)? else { return Ok(false) };
     let mut recorder = observer.recorder(source.name());
     let mut delivered = 0;
     for &part in data {
@@ -313,11 +315,4 @@ fn kernel(
         }
     }
     Ok(true)
-}
-
-/// The source as passed to the kernel, if it has a descriptor.
-fn descriptor(source: &Opened) -> Result<Option<Arc<dyn FsFile>>> {
-    let cloned = source.file().map(File::try_clone).transpose();
-    let cloned = cloned.map_err(|error| Error::io(Operation::Open, source.name(), error))?;
-    Ok(cloned.map(LocalFs::readable))
 }

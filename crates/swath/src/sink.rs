@@ -13,6 +13,7 @@
 //! folder  a folder of segments, and the commit of its manifest
 //! target  where chunks of known places go: a file or a stream
 //! direct  writes that bypass the page cache
+//! zeros   leaves out long runs of zeros
 //! writeback  starts writing to the device while further bytes are written
 //! ```
 //!
@@ -38,7 +39,9 @@ pub(crate) mod place;
 mod publish;
 pub(crate) mod target;
 pub(crate) mod writeback;
+mod zeros;
 
+pub use crate::source::Times;
 pub(crate) use draft::Draft;
 pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use existing::{look_at, taken};
@@ -51,3 +54,4 @@ pub(crate) use place::{
     Moved, Preallocation, move_range, read_exact_at, read_whole, share_range, write_all_at,
 };
 pub(crate) use publish::cannot_link;
+pub use zeros::Sparse;

@@ -25,6 +25,7 @@ use swath_plan::policy::{Hints, ParallelRequests, SourceKind};
 use copies::Closed;
 pub(crate) use file::Identity;
 pub(crate) use file::Kind;
+pub use file::Times;
 pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;

@@ -558,6 +558,7 @@ def append(
     hard_links: _HardLinks = "refuse",
     window: int = 0,
     direct: bool = False,
+    sparse: bool = False,
 ) -> Append: ...
 def read_matrix(
     source: _Input,

@@ -23,6 +23,18 @@ pub enum DirectWrites {
 }
 numbers!(DirectWrites, "swath_direct_writes", [No, Yes] -> append::Direct);
 
+/// What becomes of long runs of zeros.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sparse {
+    /// They are written, and take space.
+    #[default]
+    Never = 0,
+    /// Runs of at least 32 KiB become holes, where the file system has holes.
+    Auto = 1,
+}
+numbers!(Sparse, "swath_sparse", [Never, Auto] -> swath::sink::Sparse);
+
 /// How to write in the order of tickets. One thread at a time may set options; a call uses what
 /// is set when it begins. NULL means defaults.
 #[derive(Debug, Default)]
@@ -85,6 +97,16 @@ pub extern "C" fn swath_ordered_options_set_chunk_size(
     bytes: u64,
 ) -> Status {
     set(options, |options| Ok(options.with_chunk_size(bytes)))
+}
+
+/// Sets whether long runs of zeros become holes; direct writes write them. Default:
+/// SWATH_SPARSE_NEVER.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_ordered_options_set_sparse(
+    options: Option<&mut OrderedOptions>,
+    sparse: MaybeUninit<Sparse>,
+) -> Status {
+    set(options, |options| Ok(options.with_sparse(value(sparse)?.into())))
 }
 
 /// Sets whether writes bypass the page cache. Default: SWATH_DIRECT_WRITES_NO.

@@ -261,6 +261,7 @@ static void tickets(void) {
     OK(swath_ordered_options_set_window(options, 4));
     OK(swath_ordered_options_set_chunk_size(options, 64));
     OK(swath_ordered_options_set_direct(options, SWATH_DIRECT_WRITES_NO));
+    OK(swath_ordered_options_set_sparse(options, SWATH_SPARSE_AUTO));
     OK(swath_ordered_options_set_output(options, output));
     swath_output_options_free(output);
     OK(swath_ordered_create("ordered", options, &work.ordered));
@@ -359,6 +360,8 @@ static void outputs(void) {
     FAILS(swath_output_options_set_workers(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ordered_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ordered_options_set_direct(ordering, (swath_direct_writes)2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ordered_options_set_sparse(ordering, (swath_sparse)2),
           SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ordered_options_set_window(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
     swath_output_options *defaults = NULL;

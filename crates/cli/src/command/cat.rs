@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use swath::append::Opened;
+use swath::append::{Opened, OrderedOptions};
 use swath::timeline::{Activity, Recorder};
 use swath::{Extent, Output, ReadOptions};
 use swath_formats::compressed::DecompressOptions;
@@ -166,7 +166,7 @@ fn decompressed(args: &Cat) -> Result<(Outcome, u64)> {
     if let Some(length) = args.extent.length {
         options = options.with_len(length);
     }
-    let output = Target::Stdout.begin(&quiet, &args.path)?;
+    let output = Target::Stdout.begin(&quiet, &args.path, OrderedOptions::new())?;
     let report = options.decompress(args.path.source()?, output)?;
     note_all(&args.path, &report.fallbacks);
     note_all(&args.path, &report.notes());

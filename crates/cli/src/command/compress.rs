@@ -7,9 +7,10 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::ReadOptions;
+use swath::append::OrderedOptions;
 use swath_formats::compressed::{CompressOptions, Compressed, Format};
 
-use super::target::{Target, note_all};
+use super::target::{Target, note_all, opened_with_times};
 use super::{Command, Outcome};
 use crate::args::{Files, OutputArgs, ProfileArgs, count, input, parse_size, words};
 use crate::input::Input;
@@ -34,7 +35,7 @@ pub struct Compress {
     /// The compressed file, a folder for it, or `-` for standard output [default: IN with .zst,
     /// .gz or .bz2 appended; standard output if IN is standard input]
     ///
-    /// It appears in one step, once it is complete. The output does not depend on the number of
+    /// It appears in one step, once it is complete, with the times of IN. The output does not depend on the number of
     /// workers, and zstd, gzip and bzip2 read it.
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub to: Option<Input>,
@@ -78,8 +79,17 @@ impl Command for Compress {
         let named = |path: &Path| path.file_name().map(|_| with_extension(path, format));
         let target = Target::choose(&self.from, to, named)?;
         target.refuse_terminal("compressed bytes", Some(self.output.existing))?;
-        let compress = |read, from, to| Ok(self.options(format, read).compress(from, to)?);
-        let report = target.filled(&self.output, self.profile, &self.from, compress)?;
+        let compress = |read, from, mut to| {
+            let input = opened_with_times(&self.from, from, &mut to)?;
+            Ok(self.options(format, read).compress(&input, to)?)
+        };
+        let report = target.filled(
+            &self.output,
+            self.profile,
+            &self.from,
+            OrderedOptions::new(),
+            compress,
+        )?;
         note_all(&self.from, &report.fallbacks);
         target.report(&self.output, &json(&target, self, &report), &text(&target, &report))?;
         Ok(Outcome::Done)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
-use swath::copy::{Copied, CopyOptions, Reflink};
+use swath::copy::{Copied, CopyOptions, Preserve, Reflink};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{OutputOptions, ReadOptions};
 
@@ -40,7 +40,8 @@ pub struct Cp {
     /// The copy, or a folder that gets it under the same name
     ///
     /// It appears in one step, once it is complete. Until then, and if anything fails, an existing
-    /// file stays as it is. A file that is replaced keeps its mode, owner and attributes.
+    /// file stays as it is. A file that is replaced keeps its mode, owner and attributes, unless
+    /// --preserve is given.
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath, required_unless_present = "output")]
     pub to: Option<Input>,
 
@@ -51,6 +52,14 @@ pub struct Cp {
     /// Share the blocks of the file instead of copying them: if possible, always, or never
     #[arg(long, value_name = "WHEN", value_parser = words(Reflink::WORDS), default_value = "auto")]
     pub reflink: Reflink,
+
+    /// Keep times, mode, owner and extended attributes of IN, as cp -p does
+    ///
+    /// Owner and group only where this user may set them. Without the group, its permissions are those
+    /// of all others. The bits set-user-id and set-group-id are not kept. A file that is replaced gets all
+    /// of it too. If IN is not a regular file, this has no effect.
+    #[arg(long, short)]
+    pub preserve: bool,
 
     /// Wait until the device has the file, so that it survives a power cut
     #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
@@ -127,8 +136,10 @@ impl Cp {
     /// Returns the library's options for these words.
     pub fn options(&self, read: ReadOptions) -> CopyOptions {
         let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
+        let preserve = if self.preserve { Preserve::All } else { Preserve::Permissions };
         CopyOptions::new()
             .with_reflink(self.reflink)
+            .with_preserve(preserve)
             .with_output(
                 OutputOptions::new()
                     .with_durability(self.durability)
@@ -214,10 +225,11 @@ mod tests {
             "--hard-links",
             "break",
             "--no-clobber",
+            "-p",
             "a",
             "b",
         ]);
-        let library = CopyOptions::new().with_output(
+        let library = CopyOptions::new().with_preserve(Preserve::All).with_output(
             OutputOptions::new()
                 .with_durability(Durability::None)
                 .with_hard_links(HardLinks::Broken)

@@ -7,12 +7,14 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::ReadOptions;
+use swath::append::OrderedOptions;
+use swath::sink::Sparse;
 use swath_formats::compressed::{DecompressOptions, Decompressed, Format};
 
 use super::compress::ratio;
-use super::target::{Target, note_all};
+use super::target::{Target, note_all, opened_with_times};
 use super::{Command, Outcome};
-use crate::args::{Files, OutputArgs, ProfileArgs, count, input};
+use crate::args::{Files, OutputArgs, ProfileArgs, count, input, words};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{
@@ -40,8 +42,14 @@ pub struct Decompress {
 
     /// The decompressed file, a folder for it, or `-` for standard output [default: IN without
     /// .zst, .gz or .bz2; standard output if IN is standard input]
+    ///
+    /// It appears in one step, once it is complete, with the times of IN.
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub to: Option<Input>,
+
+    /// Whether runs of at least 32 KiB of zeros become holes, which take no space, in a new file
+    #[arg(long, value_name = "WHEN", value_parser = words(Sparse::WORDS), default_value = "auto")]
+    pub sparse: Sparse,
 
     /// Threads; 0 is one for each core
     #[arg(long, value_name = "N", value_parser = count(), default_value_t = 0)]
@@ -62,8 +70,13 @@ impl Command for Decompress {
         let target = Target::choose(&self.from, to, without_extension).map_err(|error| {
             if is_plain(&self.from) { not_compressed(&self.from) } else { error }
         })?;
-        let decompress = |read, from, to| Ok(self.options(read).decompress(from, to)?);
-        let report = target.filled(&self.output, self.profile, &self.from, decompress)?;
+        let decompress = |read, from, mut to| {
+            let input = opened_with_times(&self.from, from, &mut to)?;
+            Ok(self.options(read).decompress(&input, to)?)
+        };
+        let sparse = OrderedOptions::new().with_sparse(self.sparse);
+        let report =
+            target.filled(&self.output, self.profile, &self.from, sparse, decompress)?;
         note_all(&self.from, &report.fallbacks);
         note_all(&self.from, &report.notes());
         target.report(&self.output, &json(&target, self, &report), &text(&target, &report))?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use swath::OutputOptions;
-use swath::append::Ordered;
+use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Durability;
 use swath_study::workload::graph::{Rmat, Text};
 use swath_study::workload::{
@@ -191,7 +191,7 @@ impl MadeArgs {
             Target::Path(path) => self.file_options(path).with_timeline(timeline.handle()),
             Target::Stdout => OutputOptions::new(),
         };
-        target.ordered(file, stream)
+        target.ordered(OrderedOptions::new(), file, stream)
     }
 }
 

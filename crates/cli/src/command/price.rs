@@ -6,6 +6,7 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::ReadOptions;
+use swath::append::OrderedOptions;
 use swath_formats::contracts::{PriceOptions, Priced, TOLERANCE};
 
 use super::target::{Target, note_all};
@@ -66,7 +67,13 @@ impl Command for Price {
         let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
         let target = Target::choose(&self.from, self.output.flag.or(&self.to), named)?;
         let price = |read, from, to| Ok(self.options(read).price(from, to)?);
-        let priced = target.filled(&self.output, self.profile, &self.from, price)?;
+        let priced = target.filled(
+            &self.output,
+            self.profile,
+            &self.from,
+            OrderedOptions::new(),
+            price,
+        )?;
         note_all(&self.from, &priced.fallbacks);
         target.report(&self.output, &json(&target, self, &priced), &text(&target, &priced))?;
         if !self.check || priced.off == 0 {

@@ -66,13 +66,18 @@ impl Target {
     }
 
     /// Begins to write it. A new file gets the permissions of the input.
-    pub(super) fn begin(&self, args: &OutputArgs, from: &Input) -> Result<Ordered> {
+    pub(super) fn begin(
+        &self,
+        args: &OutputArgs,
+        from: &Input,
+        ordered: OrderedOptions,
+    ) -> Result<Ordered> {
         let mut options = args.output_options();
         self.refuse_input(from)?;
         if let Some(permissions) = from.permissions().filter(|_| *self != Self::Stdout) {
             options = options.with_permissions(permissions);
         }
-        self.ordered(options, args.stream_options())
+        self.ordered(ordered, options, args.stream_options())
     }
 
     /// Refuses to write to the file that is read, by whichever name.
@@ -116,16 +121,18 @@ impl Target {
     /// Begins to write it: a file with the options `file`, a stream with the options `stream`.
     pub(super) fn ordered(
         &self,
+        ordered: OrderedOptions,
         file: OutputOptions,
         stream: OutputOptions,
     ) -> Result<Ordered> {
         match self {
-            Self::Path(path) if !is_special(path) => {
-                ordered(file).ordered(path).map_err(|error| refused(error.into(), path))
-            }
+            Self::Path(path) if !is_special(path) => ordered
+                .with_output(file)
+                .ordered(path)
+                .map_err(|error| refused(error.into(), path)),
             _ => {
                 let (out, name) = self.stream()?;
-                Ok(ordered(stream).ordered_to(out, name))
+                Ok(ordered.with_output(stream).ordered_to(out, name))
             }
         }
     }
@@ -157,11 +164,12 @@ impl Target {
         args: &OutputArgs,
         profile: ProfileArgs,
         from: &Input,
+        ordered: OrderedOptions,
         verb: impl FnOnce(ReadOptions, Source, Ordered) -> Result<R>,
     ) -> Result<R> {
         let read = Profiles::new(profile).apply(args.read_options(), from);
         let (read, _bar) = Bar::attach(read, !args.json);
-        let output = self.begin(args, from)?;
+        let output = self.begin(args, from, ordered)?;
         verb(read, from.source()?, output)
     }
 
@@ -198,6 +206,20 @@ impl Target {
     }
 }
 
+/// Opens the input of an output that is another form of the same bytes. The output gets its times, as gzip, bzip2,
+/// xz and zstd give them; only the times of a file with a name, as with its permissions.
+pub(super) fn opened_with_times(
+    from: &Input,
+    source: Source,
+    output: &mut Ordered,
+) -> Result<swath::Input> {
+    let input = swath::Input::open(source)?;
+    if from.path().is_some() {
+        output.set_times(input.times()?);
+    }
+    Ok(input)
+}
+
 /// The error of an output that exists, if `error` is that; any other error as it is.
 pub(super) fn refused(error: anyhow::Error, path: &Path) -> anyhow::Error {
     let of_format = error.downcast_ref::<swath_formats::Error>().and_then(|it| it.library());
@@ -232,10 +254,6 @@ pub(super) fn kept(error: swath::Error) -> anyhow::Error {
 pub(super) fn needs_file(command: &str) -> Refused {
     let what = format!("cannot write the output of `{command}` to standard output");
     Refused::new(what, "name a file (a file of this name is ./-)")
-}
-
-fn ordered(output: OutputOptions) -> OrderedOptions {
-    OrderedOptions::new().with_output(output)
 }
 
 /// Reports on standard error what was done differently than requested.

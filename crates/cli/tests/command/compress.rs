@@ -2,9 +2,10 @@
 //! accident.
 
 use std::io::Read;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -393,4 +394,76 @@ fn a_limit_of_file_sizes_is_an_error_of_standard_output_too() {
     );
     assert_eq!(code(&output), 2, "{output:?}");
     assert!(stderr(&output).contains("File too large"), "{output:?}");
+}
+
+/// Sets the time of the last write, and returns it.
+fn set_modified(path: &Path) -> SystemTime {
+    let time = UNIX_EPOCH + Duration::new(981_158_400, 123_456_789);
+    let file = std::fs::File::options().write(true).open(path).expect("mine");
+    file.set_modified(time).expect("mine");
+    time
+}
+
+fn modified(path: &Path) -> SystemTime {
+    path.metadata().and_then(|facts| facts.modified()).expect("it is there")
+}
+
+#[test]
+fn the_output_has_the_time_of_the_last_write_of_its_input() {
+    for (format, extension) in FORMATS {
+        let (_folder, path, _) = setting(100_000);
+        let time = set_modified(&path);
+        let (packed, plain) = (packed_as(&path, extension), path.with_extension("plain"));
+        for flags in [&[][..], &["--force"], &["--force", "--durability", "none"]] {
+            let words = [&["compress", "--format", format, word(&path)], flags].concat();
+            let output = run(words);
+            assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
+            assert_eq!(modified(&packed), time, "{format} {flags:?}");
+            let words = [&["decompress", word(&packed), word(&plain)], flags].concat();
+            let output = run(words);
+            assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
+            assert_eq!(modified(&plain), time, "{format} {flags:?}");
+        }
+        assert_eq!(read(&path), read(&plain));
+    }
+    // Bytes from a pipe have no time.
+    let (_folder, path, _) = setting(100);
+    let packed = packed_as(&path, "zst");
+    let line = r#"cat "$1" | "$0" compress -o "$2""#;
+    let output = shell(line, &[path.as_os_str(), packed.as_os_str()]);
+    assert_eq!(code(&output), 0, "{output:?}");
+    assert!(modified(&packed) > modified(&path) - Duration::from_secs(1));
+}
+
+#[test]
+fn zeros_become_holes_in_a_file_and_are_written_to_anything_else() {
+    const MIB: usize = 1 << 20;
+    let data = text(MIB);
+    let plain = [vec![0; 20 * MIB], data.clone(), vec![0; 20 * MIB + 1]].concat();
+    for (format, extension) in FORMATS {
+        let (_folder, path) = file_of(&plain);
+        let packed = packed_as(&path, extension);
+        assert_eq!(code(&run(["compress", "--format", format, word(&path)])), 0);
+        // Two streams, one after the other.
+        let two = [read(&packed), read(&packed)].concat();
+        std::fs::write(&packed, two).expect("room");
+        let expected = [&plain[..], &plain].concat();
+        for sparse in ["auto", "never"] {
+            for workers in ["1", "3"] {
+                let words = ["decompress", "--sparse", sparse, "--workers", workers, "--force"];
+                let output = run(words.into_iter().chain([word(&packed), word(&path)]));
+                assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
+                assert!(read(&path) == expected, "{format} {sparse} {workers}");
+                let taken = path.metadata().expect("there").blocks() * 512;
+                assert_eq!(taken < 12 << 20, sparse == "auto", "{format}: {taken}");
+            }
+        }
+        let output = run(["decompress", word(&packed), "-"]);
+        assert!(code(&output) == 0 && output.stdout == expected, "{format}");
+        let line =
+            r#"mkfifo "$2" && { cat "$2" & "$0" decompress "$1" -o "$2" > /dev/null; wait; }"#;
+        let fifo = path.with_extension("fifo");
+        let output = shell(line, &[packed.as_os_str(), fifo.as_os_str()]);
+        assert!(code(&output) == 0 && output.stdout == expected, "{format}");
+    }
 }

@@ -1,6 +1,9 @@
 //! A copy has the bytes of its source, or is not there.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -169,4 +172,26 @@ fn json_has_every_number_with_its_unit() {
         ["reflink", "kernel", "read-write"].contains(&value["how"].as_str().expect("a word"))
     );
     assert!(value["fallbacks"].is_array());
+}
+
+#[test]
+fn times_and_mode_are_kept_if_requested() {
+    let (_folder, path, copy) = setting(100_000);
+    let time = UNIX_EPOCH + Duration::new(981_158_400, 123_456_789);
+    let file = std::fs::File::options().write(true).open(&path).expect("mine");
+    file.set_modified(time).expect("mine");
+    file.set_permissions(Permissions::from_mode(0o604)).expect("mine");
+    let facts = || {
+        let facts = copy.metadata().expect("there");
+        (facts.modified().expect("known"), facts.permissions().mode() & 0o777)
+    };
+    for flag in ["-p", "--preserve"] {
+        let output = run(["cp", flag, word(&path), word(&copy)]);
+        assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
+        assert_eq!((facts(), read(&copy)), ((time, 0o604), read(&path)));
+        std::fs::write(&copy, b"other").expect("room");
+        std::fs::set_permissions(&copy, Permissions::from_mode(0o600)).expect("mine");
+    }
+    assert_eq!(code(&run(["cp", word(&path), word(&copy)])), 0);
+    assert!(facts().0 != time && facts().1 == 0o600, "{:?}", facts());
 }

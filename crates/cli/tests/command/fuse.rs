@@ -1,8 +1,10 @@
 //! A FUSE file system that remembers attributes for a second, as mergerfs, sshfs and NFS do: what was just
 //! written is read, replaced and committed at once.
 
+use std::fs::FileTimes;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
 
 use crate::child::{code, run, stderr, stdout, word};
 
@@ -110,4 +112,30 @@ fn a_job_is_committed_and_its_folder_removed() {
         assert_eq!(std::fs::read_to_string(&out).expect("there"), lines);
     }
     assert_eq!(mounted.names(), ["in", "out"]);
+}
+
+#[test]
+fn a_file_with_the_time_of_its_source_is_read_and_replaced_at_once() {
+    let Some(mount) = BindMount::new() else { return };
+    let [from, packed, plain] =
+        ["from", "from.zst", "plain"].map(|name| word(&mount.path(name)).to_owned());
+    std::fs::write(&from, swath_reference::bytes(1, 100_000)).expect("room");
+    let time = UNIX_EPOCH + Duration::new(981_158_400, 123_456_789);
+    let file = std::fs::File::options().write(true).open(&from).expect("mine");
+    // Both: bindfs takes one alone for the present time.
+    file.set_times(FileTimes::new().set_accessed(time).set_modified(time)).expect("mine");
+    drop(file);
+    for _ in 0..2 {
+        done(&["compress", "--force", &from]);
+        done(&["read", &packed]);
+        done(&["decompress", "--force", &packed, &plain]);
+        done(&["read", &plain]);
+        done(&["cp", "-p", &from, &plain]);
+        done(&["read", &plain]);
+    }
+    for path in [&packed, &plain] {
+        let modified = Path::new(path).metadata().and_then(|facts| facts.modified());
+        assert_eq!(modified.expect("it is there"), time, "{path}");
+    }
+    assert_eq!(mount.names(), ["from", "from.zst", "plain"]);
 }

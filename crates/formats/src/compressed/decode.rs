@@ -14,7 +14,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use swath::append::{Ordered, Ticket};
+use swath::append::{Ordered, OrderedOptions, Ticket};
+use swath::sink::Sparse;
 use swath::{Fallback, Output, OutputOptions, ReadOptions, Source};
 
 use super::ahead::ahead;
@@ -77,6 +78,7 @@ pub fn decompress(
 pub struct DecompressOptions {
     offset: u64,
     len: Option<u64>,
+    sparse: Option<Sparse>,
     read: ReadOptions,
     output: OutputOptions,
 }
@@ -147,6 +149,10 @@ impl DecompressOptions {
         /// end.
         with_len(len: u64);
 
+        /// Whether long runs of zeros become holes, if the output is a new file. Default:
+        /// `Sparse::Auto`.
+        with_sparse(sparse: Sparse);
+
         /// How to read the compressed bytes. Its offset and length count compressed bytes; its
         /// workers decode, 0 for one per core.
         with_read(read: ReadOptions);
@@ -216,7 +222,7 @@ impl DecompressOptions {
                 }
             }
         };
-        let output = output.open(self.output.clone())?;
+        let output = output.open(self.ordered())?;
         let decoders = Spare::new();
         let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
         let mut items = Items { split, next: 0, job: &job, ended: false };
@@ -243,6 +249,11 @@ impl DecompressOptions {
             lacks_end: tally.lacks_end,
             fallbacks,
         })
+    }
+
+    fn ordered(&self) -> OrderedOptions {
+        let sparse = self.sparse.unwrap_or(Sparse::Auto);
+        OrderedOptions::from(self.output.clone()).with_sparse(sparse)
     }
 
     /// Decides which frames to decode and which of their bytes to keep.

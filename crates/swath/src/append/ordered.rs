@@ -35,9 +35,11 @@ use swath_plan::fallback::Fallback;
 use crate::append::ordered::tickets::Tickets;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
+use crate::sink::Sparse;
 use crate::sink::direct::DirectFile;
 use crate::sink::draft::Draft;
 use crate::sink::target::{Target, refused};
+use crate::source::Times;
 
 pub use options::{Direct, OrderedOptions};
 pub use ticket::Ticket;
@@ -116,7 +118,11 @@ impl OrderedOptions {
         };
         let path = draft.path().to_owned();
         let is_direct = direct.is_some();
-        let target = Target::file(file, direct, self.output.draft.durability);
+        if is_direct && self.sparse == Sparse::Auto {
+            let why = "zeros are written too, because writes are direct";
+            fallbacks.push(Fallback::Unused { what: "sparse", why });
+        }
+        let target = Target::file(file, direct, self.output.draft.durability, self.sparse);
         let tickets = Arc::new(Tickets::new(path, target, self, fallbacks));
         let writers = if is_direct { writers::start(&tickets, IN_FLIGHT) } else { Vec::new() };
         Ok(Ordered { tickets, writers, draft: Some(draft) })
@@ -218,9 +224,9 @@ impl Ordered {
             self.join();
         }
         self.tickets.end(&Failures::<Error>::default())?;
-        let written = completed?;
+        let mut written = completed?;
         if let Some(draft) = self.draft.take() {
-            self.tickets.commit(draft, written.bytes)?;
+            written.fallbacks.extend(self.tickets.commit(draft, written.bytes)?);
         }
         Ok(written)
     }
@@ -252,6 +258,28 @@ impl Ordered {
         E: From<Error> + Send,
     {
         map::run(self, items.into_iter(), workers, &f)
+    }
+
+    /// The file gets these times when it gets its name, such as those of the file that it is made
+    /// of ([`Input::times`](crate::Input::times)). `None`, the default: those of its last read and
+    /// write. A stream has no times.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("copy");
+    /// let source = swath::Input::open("/etc/passwd")?;
+    /// let mut out = swath::append::ordered(&path)?;
+    /// out.set_times(source.times()?);
+    /// let written = out.commit()?;
+    /// assert!(written.fallbacks.is_empty(), "times that cannot be kept are a fallback");
+    /// # let modified = |path: &std::path::Path| path.metadata().unwrap().modified().unwrap();
+    /// assert_eq!(modified(&path), modified("/etc/passwd".as_ref()));
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    pub fn set_times(&mut self, times: Option<Times>) {
+        if let Some((draft, times)) = self.draft.as_mut().zip(times) {
+            draft.give_times(times);
+        }
     }
 
     /// Its name in messages: the path, or the name of the stream.

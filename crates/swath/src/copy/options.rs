@@ -19,6 +19,20 @@ pub enum Reflink {
 
 words!(Reflink { Auto = "auto", Always = "always", Never = "never" });
 
+/// What a copy keeps of its source besides the bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Preserve {
+    /// The permissions, less the umask, if the copy is a new file. A file that is replaced keeps
+    /// its own mode, owner and extended attributes.
+    #[default]
+    Permissions,
+    /// The times of the last read and of the last write, to the nanosecond; the permissions; owner
+    /// and group where this process may set them, else the group's permissions are those of all
+    /// others; and extended attributes, access control lists among them. A file that is replaced
+    /// gets them too. The bits set-user-id and set-group-id and file capabilities are left out.
+    All,
+}
+
 /// How to copy. No setter can fail; 0 means "choose for me".
 ///
 /// ```
@@ -40,6 +54,7 @@ pub struct CopyOptions {
     pub(super) read: ReadOptions,
     pub(super) output: OutputOptions,
     pub(super) reflink: Reflink,
+    pub(super) preserve: Preserve,
 }
 
 impl CopyOptions {
@@ -62,6 +77,14 @@ impl CopyOptions {
     #[must_use]
     pub fn with_output(mut self, output: OutputOptions) -> Self {
         self.output = output;
+        self
+    }
+
+    /// What the copy keeps of its source besides the bytes, if the source is a regular file; all but the
+    /// permissions have no effect for other sources. Default: [`Preserve::Permissions`].
+    #[must_use]
+    pub fn with_preserve(mut self, preserve: Preserve) -> Self {
+        self.preserve = preserve;
         self
     }
 

@@ -1,9 +1,13 @@
-//! The permissions of a copy, as with cp(1).
+//! The permissions of a copy, as with cp(1), and the other attributes and the times.
 
+use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
+use std::sync::Arc;
 
 use crate::error::{Error, Operation, Result};
+use crate::sink::LocalFs;
 use crate::sink::draft::Draft;
+use crate::sink::fs::FsFile;
 use crate::sink::permissions::give;
 use crate::source::Opened;
 
@@ -17,4 +21,20 @@ pub(super) fn take(source: &Opened, draft: &mut Draft) -> Result<()> {
         return Ok(());
     }
     give(draft, &facts.permissions())
+}
+
+/// Gives the target all attributes and the times of its source, if that is a regular file.
+pub(super) fn take_all(source: &Opened, draft: &mut Draft) -> Result<()> {
+    if let (Some(times), Some(model)) = (source.times()?, descriptor(source)?) {
+        draft.give_times(times);
+        draft.give_attributes_of(model);
+    }
+    Ok(())
+}
+
+/// The source as passed to the kernel, if it has a descriptor.
+pub(super) fn descriptor(source: &Opened) -> Result<Option<Arc<dyn FsFile>>> {
+    let cloned = source.file().map(File::try_clone).transpose();
+    let cloned = cloned.map_err(|error| Error::io(Operation::Open, source.name(), error))?;
+    Ok(cloned.map(LocalFs::readable))
 }

@@ -31,6 +31,7 @@ use crate::sink::existing::{DraftOptions, Replace, inspect, look_at, taken};
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile};
 use crate::sink::place::move_range;
 use crate::sink::publish::{Candidate, create_closed, publish};
+use crate::source::Times;
 
 /// A file to be. If it is dropped without a commit, no file remains.
 #[derive(Debug)]
@@ -136,6 +137,17 @@ impl Draft {
         self.candidate.give_mode(mode);
     }
 
+    /// The file gets mode, owner (where allowed) and extended attributes of `model`, also if it
+    /// replaces another one.
+    pub(crate) fn give_attributes_of(&mut self, model: Arc<dyn FsFile>) {
+        self.candidate.give_attributes_of(model);
+    }
+
+    /// The file gets these times at its commit.
+    pub(crate) fn give_times(&mut self, times: Times) {
+        self.candidate.give_times(times);
+    }
+
     /// Only this file, in this state, is to be replaced.
     pub(crate) fn build_on(&mut self, base: Facts) {
         self.options.base = Some(base);
@@ -172,7 +184,17 @@ impl Draft {
     ///
     /// `OutcomeUnknown` if the name has been given but may not survive a power cut. After any
     /// other error the target is unchanged, or what another process has put there.
-    pub(crate) fn commit(mut self, len: u64) -> Result<()> {
+    pub(crate) fn commit(self, len: u64) -> Result<()> {
+        self.commit_with_times(len).map(drop)
+    }
+
+    /// As [`commit`](Self::commit), for a file that was given times. Returns why they were not
+    /// kept, if they were not.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
+    pub(crate) fn commit_with_times(mut self, len: u64) -> Result<Option<Fallback>> {
         self.check()?;
         let before = self.before.as_ref();
         publish(&mut self.candidate, &self.claim, &self.options, before, len)

@@ -18,6 +18,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::source::Times;
+
 /// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -117,6 +119,16 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     /// Those of fallocate(2); `Unsupported` if the file system cannot.
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()>;
 
+    /// Frees the space of bytes that are zeros, without changing length or bytes.
+    ///
+    /// # Errors
+    ///
+    /// Those of fallocate(2); `Unsupported` if it cannot, and by default.
+    fn make_hole(&self, offset: u64, len: u64) -> io::Result<()> {
+        let _ = (offset, len);
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Copies `len` bytes of `from` by sharing their blocks (reflink).
     ///
     /// # Errors
@@ -164,6 +176,28 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// Those of fchmod(2).
     fn set_mode(&self, mode: u32) -> io::Result<()>;
+
+    /// Gives it mode, owner (where allowed) and extended attributes of `from`, as
+    /// [`copy_attributes`](Self::copy_attributes) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`copy_attributes`](Self::copy_attributes); by default `Unsupported`.
+    fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {
+        let _ = from;
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Sets its times.
+    ///
+    /// # Errors
+    ///
+    /// Those of futimens(2); if the file system stores another time of the last write, such as
+    /// one in whole seconds; by default `Unsupported`.
+    fn set_times(&self, times: Times) -> io::Result<()> {
+        let _ = times;
+        Err(io::ErrorKind::Unsupported.into())
+    }
 
     /// Returns once the device has stored its bytes and its length: fsync(2).
     ///

@@ -11,7 +11,7 @@ mod lock;
 
 use std::any::Any;
 use std::ffi::OsStr;
-use std::fs::{File, Permissions};
+use std::fs::{File, FileTimes, Permissions};
 use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
@@ -22,9 +22,10 @@ use rustix::fs::{FileType, Stat, fstat};
 use rustix::io::Errno;
 use swath_os::copy::{self, Transfer};
 use swath_os::file_system::{FileSystem, file_system};
-use swath_os::{allocate, attributes, limits, links, names};
+use swath_os::{allocate, attributes, holes, limits, links, names};
 
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located};
+use crate::source::Times;
 use folder::LocalFolder;
 pub use lock::{Locks, NoLocks};
 
@@ -118,6 +119,10 @@ impl FsFile for LocalFile {
         allocate::reserve(&self.file, offset, len)
     }
 
+    fn make_hole(&self, offset: u64, len: u64) -> io::Result<()> {
+        holes::make_hole(&self.file, offset, len)
+    }
+
     fn clone_range(
         &self,
         from: &dyn FsFile,
@@ -163,6 +168,21 @@ impl FsFile for LocalFile {
 
     fn set_mode(&self, mode: u32) -> io::Result<()> {
         self.file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {
+        let from = from.descriptor().ok_or_else(unsupported)?;
+        attributes::copy_attributes(from, &self.file)
+    }
+
+    fn set_times(&self, times: Times) -> io::Result<()> {
+        let Times { accessed, modified } = times;
+        let times = FileTimes::new().set_accessed(accessed).set_modified(modified);
+        uninterrupted(|| self.file.set_times(times))?;
+        if self.file.metadata()?.modified()? == modified {
+            return Ok(());
+        }
+        Err(io::Error::other("this file system stores another time"))
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! How a finished file gets its name.
 //!
 //! ```text
-//! length, attributes of what is replaced or a new file's mode, sync file
+//! length, times, attributes of what is replaced or a new file's mode, sync file
 //!   nothing there:   link the name                         (refuses a taken one)
 //!   something there: link a hidden name, check again, rename it over    (one step for readers)
 //! sync folder, sync file
@@ -21,10 +21,13 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
+use swath_plan::fallback::Fallback;
+
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::existing::{DraftOptions, Durability, Replace, inspect, still_there, taken};
 use crate::sink::fs::{Facts, FsFile, FsFolder};
+use crate::source::Times;
 
 /// How often the target may appear or vanish between two calls of one commit.
 const ATTEMPTS: usize = 16;
@@ -38,6 +41,10 @@ pub(crate) struct Candidate {
     is_hidden: bool,
     /// The mode of a new target; `None`: the file has it already.
     mode: Option<u32>,
+    /// The file whose attributes it gets, whatever it replaces.
+    model: Option<Arc<dyn FsFile>>,
+    /// Its times, if it gets others than those of its last read and write.
+    times: Option<Times>,
     folder: Arc<dyn FsFolder>,
 }
 
@@ -101,7 +108,7 @@ impl Candidate {
             }
             made => made.map_err(|error| claim.error(Operation::Create, error))?,
         };
-        Ok(Self { file: made, hidden, is_hidden: false, mode: None, folder })
+        Ok(Self::of(made, hidden, folder))
     }
 
     /// Makes an empty file under `hidden` in the target's folder, which only its owner can open.
@@ -115,7 +122,13 @@ impl Candidate {
         let ((file, hidden), mode) =
             made.map_err(|error| claim.error(Operation::Create, error))?;
         let folder = Arc::clone(&claim.folder);
-        Ok(Self { file, hidden, is_hidden: true, mode: Some(mode), folder })
+        let mut made = Self::of(file, hidden, folder);
+        (made.is_hidden, made.mode) = (true, Some(mode));
+        Ok(made)
+    }
+
+    fn of(file: Arc<dyn FsFile>, hidden: OsString, folder: Arc<dyn FsFolder>) -> Self {
+        Self { file, hidden, is_hidden: false, mode: None, model: None, times: None, folder }
     }
 
     /// The name that it has, or will have for a moment.
@@ -136,17 +149,34 @@ impl Candidate {
         self.mode = Some(mode);
     }
 
+    pub(crate) fn give_attributes_of(&mut self, model: Arc<dyn FsFile>) {
+        self.model = Some(model);
+    }
+
+    pub(crate) fn give_times(&mut self, times: Times) {
+        self.times = Some(times);
+    }
+
     pub(crate) fn give_mode_of(&mut self, other: &Self) {
         self.mode = other.mode.or(self.mode);
     }
 
-    /// Takes the attributes of the file that is replaced, or of a new file without one.
-    /// Returns `false` if that file is no longer there.
+    /// Takes the times that were given to it. Returns why it has others.
+    fn take_times(&self) -> Option<Fallback> {
+        let refused = self.file.set_times(self.times?).err()?;
+        Some(Fallback::TimesNotKept { why: refused.to_string() })
+    }
+
+    /// Takes the attributes of its model, of the file that is replaced, or of a new file without
+    /// either. Returns `false` if the file that is replaced is no longer there.
     fn take_attributes(&self, claim: &Claim, replaced: Option<&Facts>) -> Result<bool> {
-        let taken = match (replaced, self.mode) {
-            (Some(seen), _) => self.file.copy_attributes(&*self.folder, &claim.name, seen),
-            (None, Some(mode)) => self.file.set_mode(mode).map(|()| true),
-            (None, None) => Ok(true),
+        let taken = match (&self.model, replaced, self.mode) {
+            (Some(model), ..) => self.file.copy_attributes_of(&**model).map(|()| true),
+            (None, Some(seen), _) => {
+                self.file.copy_attributes(&*self.folder, &claim.name, seen)
+            }
+            (None, None, Some(mode)) => self.file.set_mode(mode).map(|()| true),
+            (None, None, None) => Ok(true),
         };
         taken.map_err(|error| claim.error(Operation::Commit, error))
     }
@@ -291,7 +321,7 @@ impl Candidate {
 }
 
 /// Cuts the candidate to `len` bytes and gives it the name of the claim's target. `before` is
-/// what was there when it was claimed.
+/// what was there when it was claimed. Returns why its times were not kept, if they were not.
 ///
 /// # Errors
 ///
@@ -303,8 +333,10 @@ pub(crate) fn publish(
     options: &DraftOptions,
     before: Option<&Facts>,
     len: u64,
-) -> Result<()> {
+) -> Result<Option<Fallback>> {
     let own = candidate.cut(len).map_err(|error| claim.error(Operation::Write, error))?;
+    // After the last change of its bytes, and before it may have another owner.
+    let times = candidate.take_times();
     for _ in 0..ATTEMPTS {
         let there = inspect(claim, options)?;
         if there.as_ref().is_some_and(|there| is_of_a_stranger(there, before, own.owner)) {
@@ -326,8 +358,8 @@ pub(crate) fn publish(
         };
         if is_named {
             return match options.durability {
-                Durability::Full => candidate.settle(claim),
-                Durability::None => Ok(()),
+                Durability::Full => candidate.settle(claim).map(|()| times),
+                Durability::None => Ok(times),
             };
         }
     }

@@ -20,6 +20,7 @@ use crate::sink::existing::Durability;
 use crate::sink::fs::FsFile;
 use crate::sink::place::write_all_at;
 use crate::sink::writeback;
+use crate::sink::zeros::{Sparse, write_data};
 
 /// See the [module](self).
 pub(crate) enum Target {
@@ -27,6 +28,7 @@ pub(crate) enum Target {
         file: Arc<dyn FsFile>,
         direct: Option<DirectFile>,
         durability: Durability,
+        sparse: Sparse,
     },
     /// Written to by one worker at a time: the caller ensures it, so the lock is never waited
     /// for.
@@ -50,6 +52,8 @@ pub(crate) struct ChunkWrite {
     extent: Extent,
     carried: Vec<u8>,
     past_cache: bool,
+    /// Space was reserved for it.
+    is_reserved: bool,
 }
 
 /// That `O_DIRECT` was refused, for a report.
@@ -59,13 +63,14 @@ pub(crate) fn refused(why: impl fmt::Display) -> Fallback {
 
 impl Target {
     /// The target is `file`, with direct writes if `direct` is given. `durability` is that of
-    /// its commit.
+    /// its commit. Direct writes leave out no zeros.
     pub(crate) fn file(
         file: Arc<dyn FsFile>,
         direct: Option<DirectFile>,
         durability: Durability,
+        sparse: Sparse,
     ) -> Self {
-        Self::File { file, direct, durability }
+        Self::File { file, direct, durability, sparse }
     }
 
     pub(crate) fn stream(writer: Box<dyn Write + Send>) -> Self {
@@ -97,18 +102,17 @@ impl Target {
         extent: Extent,
         bytes: &[u8],
     ) -> ChunkWrite {
-        let Self::File { file, direct, .. } = self else {
-            return ChunkWrite { extent, carried: Vec::new(), past_cache: false };
-        };
+        let place =
+            ChunkWrite { extent, carried: Vec::new(), past_cache: false, is_reserved: false };
+        let Self::File { file, direct, .. } = self else { return place };
         layout.reserve(&**file, extent, direct.is_some());
-        let Some(direct) = direct else {
-            return ChunkWrite { extent, carried: Vec::new(), past_cache: false };
-        };
+        let is_reserved = extent.offset() < layout.reserved;
+        let Some(direct) = direct else { return ChunkWrite { is_reserved, ..place } };
         let carried = layout.carry_on(Cut::of(extent, direct.unit()), bytes);
         // The file size limit kills a process that exceeds it. Direct writes bypass the trait
         // that checks it, so they stay inside the length that the trait has given the file.
         let past_cache = extent.end() <= layout.reserved && !direct.is_refused();
-        ChunkWrite { extent, carried, past_cache }
+        ChunkWrite { extent, carried, past_cache, is_reserved }
     }
 
     /// Writes one chunk; returns how many bytes bypassed the page cache.
@@ -119,8 +123,12 @@ impl Target {
                 writer.write_all(bytes)?;
                 Ok(0)
             }
-            Self::File { file, direct: None, durability } => {
-                write_all_at(&**file, bytes, place.extent.offset())?;
+            Self::File { file, direct: None, durability, sparse } => {
+                let offset = place.extent.offset();
+                match sparse {
+                    Sparse::Never => write_all_at(&**file, bytes, offset)?,
+                    Sparse::Auto => write_data(&**file, bytes, offset, place.is_reserved)?,
+                }
                 writeback::written(&**file, place.extent, *durability);
                 Ok(0)
             }

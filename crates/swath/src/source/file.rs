@@ -6,6 +6,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
@@ -25,6 +26,15 @@ pub(crate) enum Kind {
     Made,
     /// Read in order, until it ends.
     Stream,
+}
+
+/// When a file was last read, and when its bytes were last changed, to the nanosecond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// The time of the last read.
+    pub accessed: SystemTime,
+    /// The time of the last write.
+    pub modified: SystemTime,
 }
 
 /// The fields of `fstat(2)` that change when the content does.

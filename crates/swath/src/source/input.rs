@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use swath_plan::extent::Extent;
 
-use super::{Growth, Kind, Opened, Source};
+use super::{Growth, Kind, Opened, Source, Times};
 use crate::error::Result;
 
 /// A source that is open: its length and its identity are known. Cheap to clone; every verb
@@ -70,6 +70,16 @@ impl Input {
     /// Whether it is a device that is read in order, such as `/dev/zero`, which may never end.
     pub fn is_device(&self) -> bool {
         self.len().is_none() && self.0.is_character_device()
+    }
+
+    /// When it was last read and written to, as its file system has it now; `None` unless it is a
+    /// regular file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be inspected.
+    pub fn times(&self) -> Result<Option<Times>> {
+        self.0.times()
     }
 
     /// Checks that it is what it was when it was opened. Every verb does so itself after its

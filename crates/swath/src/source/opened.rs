@@ -14,7 +14,7 @@ use swath_plan::policy::Hints;
 use swath_plan::words;
 
 use super::copies::Copies;
-use super::file::{self, Direct, Identity, Kind, Place};
+use super::file::{self, Direct, Identity, Kind, Place, Times};
 use super::{Inner, ReadAt, Source, SourceFacts, SourceTrouble};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::report::Report;
@@ -128,6 +128,16 @@ impl Opened {
             Input::File { file, .. } => Some(file),
             Input::Custom { .. } | Input::Mirrored(_) => None,
         }
+    }
+
+    /// When it was last read and written to, if it is a regular file.
+    pub(crate) fn times(&self) -> Result<Option<Times>> {
+        let Some(file) = self.file() else { return Ok(None) };
+        let times = file.metadata().and_then(|facts| {
+            let (accessed, modified) = (facts.accessed()?, facts.modified()?);
+            Ok(facts.is_file().then_some(Times { accessed, modified }))
+        });
+        times.map_err(|error| Error::io(Operation::Inspect, self.name(), error))
     }
 
     /// The folder that contains the files its bytes are in, if the caller's own source has one.

@@ -1,18 +1,23 @@
 //! Copies: the bytes of the source, its holes and permissions, or what was there before.
 
+use std::fs::{FileTimes, Permissions};
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, UNIX_EPOCH};
 
-use swath::copy::{CopyOptions, How, Reflink};
+use swath::append::OrderedOptions;
+use swath::copy::{CopyOptions, How, Preserve, Reflink};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{
-    CancelToken, Error, Operation, OutputOptions, ReadAt, ReadOptions, Reason, Source,
-    SourceFacts, copy,
+    CancelToken, Error, Fallback, Input, Operation, OutputOptions, ReadAt, ReadOptions, Reason,
+    Source, SourceFacts, copy,
 };
 use swath_reference::{bytes, skip};
+
+use crate::hooked::{Call, Hook, Hooked};
 
 const MIB: u64 = 1 << 20;
 
@@ -44,6 +49,10 @@ fn read(path: &Path) -> Vec<u8> {
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).expect("there").permissions().mode() & 0o7777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("mine");
 }
 
 /// A source that fails in another way has a mistake in it.
@@ -161,6 +170,95 @@ fn a_new_file_gets_the_permissions_of_its_source_and_a_replaced_one_keeps_its_ow
     std::fs::set_permissions(&old, PermissionsExt::from_mode(0o640)).expect("ours");
     copy(&from, &old).expect("copied");
     assert_eq!((mode(&old), read(&old)), (0o640, b"#!/bin/sh\n".to_vec()));
+}
+
+/// The times of a file, in seconds and nanoseconds: of its last read, and of its last write.
+fn times(path: &Path) -> [(i64, i64); 2] {
+    let facts = std::fs::metadata(path).expect("there");
+    [(facts.atime(), facts.atime_nsec()), (facts.mtime(), facts.mtime_nsec())]
+}
+
+fn set_times(path: &Path, accessed: Duration, modified: Duration) {
+    let times = FileTimes::new()
+        .set_accessed(UNIX_EPOCH + accessed)
+        .set_modified(UNIX_EPOCH + modified);
+    let file = std::fs::File::options().write(true).open(path).expect("mine");
+    file.set_times(times).expect("mine");
+}
+
+#[test]
+fn a_copy_that_preserves_all_has_times_mode_and_owner_of_its_source() {
+    let place = Place::new();
+    let preserving = |reflink, durability| {
+        CopyOptions::new()
+            .with_reflink(reflink)
+            .with_preserve(Preserve::All)
+            .with_output(OutputOptions::new().with_durability(durability))
+    };
+    let (accessed, modified) = (Duration::new(900_000_000, 1), Duration::new(7, 123_456_789));
+    for len in [0, 10, 3_000_001] {
+        for is_replaced in [false, true] {
+            for reflink in [Reflink::Auto, Reflink::Never] {
+                let from = place.put("from", &bytes(1, len));
+                set_mode(&from, 0o642);
+                let is_given = std::os::unix::fs::chown(&from, Some(12), Some(34)).is_ok();
+                set_times(&from, accessed, modified);
+                let to = place.path("to");
+                let _ = std::fs::remove_file(&to);
+                if is_replaced {
+                    place.put("to", b"old");
+                    set_mode(&to, 0o600);
+                }
+                let copied = preserving(reflink, Durability::Full).copy(&from, &to);
+                assert_eq!(copied.expect("copied").fallbacks, [], "{len} {is_replaced}");
+                let [read_at, written_at] = times(&to);
+                assert_eq!(written_at, (7, 123_456_789));
+                // An empty file is read when it is opened: it might be one that the kernel makes.
+                assert!(len == 0 || read_at == (900_000_000, 1), "{len}: {read_at:?}");
+                assert_eq!(mode(&to), 0o642, "whatever the umask is, and what was there");
+                let facts = std::fs::metadata(&to).expect("there");
+                assert!(!is_given || (facts.uid(), facts.gid()) == (12, 34));
+                assert_eq!(read(&to), read(&from));
+            }
+        }
+    }
+    let (from, to) = (place.path("from"), place.path("to"));
+    preserving(Reflink::Auto, Durability::None).copy(&from, &to).expect("copied");
+    assert_eq!(times(&to)[1], (7, 123_456_789));
+    copy(&from, &to).expect("copied");
+    assert!(times(&to)[1] > (1_000_000_000, 0), "a plain copy is new");
+    let made =
+        preserving(Reflink::Auto, Durability::None).copy("/dev/null", place.path("null"));
+    assert_eq!((made.expect("copied").bytes, mode(&place.path("null")) & 0o111), (0, 0));
+}
+
+#[test]
+fn times_that_a_file_system_does_not_keep_are_a_fallback_and_the_copy_is_whole() {
+    /// Refuses to set times.
+    #[derive(Debug)]
+    struct Timeless;
+
+    impl Hook for Timeless {
+        fn before(&self, call: Call) -> io::Result<()> {
+            let refused = || io::Error::from_raw_os_error(38);
+            if call == Call::Times { Err(refused()) } else { Ok(()) }
+        }
+    }
+
+    let place = Place::new();
+    let (from, to) = (place.put("from", b"bytes"), place.path("to"));
+    let times = Input::open(&from).and_then(|input| input.times()).expect("inspected");
+    let output = OutputOptions::new().with_fs(Arc::new(Hooked(Arc::new(Timeless))));
+    let mut out = OrderedOptions::from(output.clone()).ordered(&to).expect("begun");
+    out.set_times(times);
+    let written = out.commit().expect("committed");
+    let copied = CopyOptions::new().with_preserve(Preserve::All).with_output(output);
+    let copied = copied.copy(&from, &to).expect("copied");
+    assert_eq!(read(&to), b"bytes");
+    for fallbacks in [written.fallbacks, copied.fallbacks] {
+        let [Fallback::TimesNotKept { why }] = &fallbacks[..] else { panic!("{fallbacks:?}") };
+        assert!(why.starts_with("Function not implemented"), "{why}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use swath::sink::{Facts, Fs, FsFile, FsFolder, LocalFs, Located, Lock};
+use swath::sink::{Facts, Fs, FsFile, FsFolder, LocalFs, Located, Lock, Times};
 
 /// One call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) enum Call {
     Copy,
     Attributes,
     FileMode,
+    Times,
+    Hole,
     Sync,
 }
 
@@ -214,6 +216,10 @@ impl FsFile for HookedFile {
         self.1.call(Call::Allocate, || self.0.allocate(offset, len))
     }
 
+    fn make_hole(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.1.call(Call::Hole, || self.0.make_hole(offset, len))
+    }
+
     fn clone_range(&self, from: &dyn FsFile, at: u64, to: u64, len: u64) -> io::Result<()> {
         self.1.call(Call::Clone, || self.0.clone_range(inner(from), at, to, len))
     }
@@ -233,6 +239,14 @@ impl FsFile for HookedFile {
 
     fn set_mode(&self, mode: u32) -> io::Result<()> {
         self.1.call(Call::FileMode, || self.0.set_mode(mode))
+    }
+
+    fn copy_attributes_of(&self, from: &dyn FsFile) -> io::Result<()> {
+        self.1.call(Call::Attributes, || self.0.copy_attributes_of(inner(from)))
+    }
+
+    fn set_times(&self, times: Times) -> io::Result<()> {
+        self.1.call(Call::Times, || self.0.set_times(times))
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -1,10 +1,14 @@
 //! Ordered mode: whichever ticket is finished first, the bytes are those of the serial loop.
 
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use swath::OutputOptions;
+
+use swath::sink::{Durability, Sparse};
+use swath::{Fallback, OutputOptions};
 
 use swath::append::{Direct, Ordered, OrderedOptions, OrderedReport, ordered_to};
 use swath_reference::{bytes, splitmix};
@@ -308,4 +312,93 @@ fn a_new_file_gets_permissions_and_one_that_is_replaced_keeps_its_own() {
         options.ordered(&path).and_then(Ordered::commit).expect("an empty file");
         assert_eq!(mode(), kept, "{asked:o}");
     }
+}
+
+#[test]
+fn long_runs_of_zeros_become_holes_and_read_as_zeros() {
+    const KIB: usize = 1 << 10;
+    let zeros = |len: usize| vec![0; len];
+    let data = |len: usize| vec![1; len];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("out");
+    let quick = OutputOptions::new().with_durability(Durability::None);
+    let options = OrderedOptions::new().with_output(quick);
+    let cases: [Vec<Vec<u8>>; 8] = [
+        vec![zeros(8 << 20), zeros(8 << 20)],
+        vec![zeros(1)],
+        vec![data(1), zeros(4 << 20), data(1)],
+        vec![data(5_000), zeros(100_001), zeros(7), zeros(300_000), data(3)],
+        vec![data(4 << 20), zeros(4 << 20)],
+        vec![zeros(4 << 20), data(4 << 20)],
+        vec![[data(KIB), zeros(31 * KIB), data(KIB), zeros(40 * KIB), data(KIB)].concat()],
+        (0..300)
+            .map(|index| if index % 3 == 0 { data(20_000) } else { zeros(65_280) })
+            .collect(),
+    ];
+    for (index, chunks) in cases.iter().enumerate() {
+        let expected = chunks.concat();
+        for workers in [1, 3] {
+            for is_there in [false, true] {
+                let _ = fs::remove_file(&path);
+                if is_there {
+                    fs::write(&path, bytes(1, expected.len())).expect("room");
+                }
+                let write = |sparse| {
+                    let out =
+                        options.clone().with_sparse(sparse).ordered(&path).expect("begun");
+                    out.map_ordered(chunks, workers, |chunk, ticket| -> io::Result<()> {
+                        ticket.write_all(chunk)
+                    })
+                    .expect("written");
+                    out.commit().expect("committed");
+                    assert!(fs::read(&path).expect("there") == expected, "{index} {sparse:?}");
+                    fs::metadata(&path).expect("there").blocks() * 512
+                };
+                let [sparse, full] = [Sparse::Auto, Sparse::Never].map(write);
+                let written = expected.iter().filter(|&&byte| byte != 0).count() as u64;
+                // Each run has blocks at its ends, and runs below 32 KiB are written.
+                let most = written + chunks.len() as u64 * 16_384 + 65_536;
+                if full >= expected.len() as u64 && sparse > most {
+                    assert!(!has_holes(folder.path()), "{index}: {sparse} bytes, {full} full");
+                }
+            }
+        }
+    }
+}
+
+/// Whether the file system has holes.
+fn has_holes(folder: &Path) -> bool {
+    let path = folder.join("hole");
+    fs::File::create(&path).expect("room").set_len(1 << 20).expect("room");
+    fs::metadata(&path).expect("there").blocks() < 100
+}
+
+#[test]
+fn direct_writes_and_streams_get_all_zeros() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("out");
+    let zeros = vec![0; 1 << 20];
+    let quick = OutputOptions::new().with_durability(Durability::None);
+    let options = OrderedOptions::new().with_output(quick).with_sparse(Sparse::Auto);
+    let out = options.clone().with_direct(Direct::Yes).ordered(&path).expect("begun");
+    let mut ticket = out.ticket().expect("a place");
+    ticket.write_all(&zeros).expect("memory");
+    ticket.done().expect("written");
+    let report = out.commit().expect("committed");
+    let is_refused = report.fallbacks.iter().any(Fallback::is_direct_refused);
+    let is_noted =
+        report.fallbacks.iter().any(|it| matches!(it, Fallback::Unused { what: "sparse", .. }));
+    assert!(is_noted || is_refused, "{report:?}");
+    assert!(fs::read(&path).expect("there") == zeros);
+    let (mut from, to) = io::pipe().expect("a pipe");
+    let out = options.ordered_to(to, "pipe");
+    let reader = std::thread::spawn(move || {
+        let mut came = Vec::new();
+        from.read_to_end(&mut came).map(|_| came)
+    });
+    let mut ticket = out.ticket().expect("a place");
+    ticket.write_all(&zeros).expect("memory");
+    ticket.done().expect("written");
+    out.commit().expect("flushed");
+    assert!(reader.join().expect("it ends").expect("read") == zeros);
 }

@@ -1,6 +1,6 @@
 //! How to write in order: every option, with its default.
 
-use crate::sink::OutputOptions;
+use crate::sink::{OutputOptions, Sparse};
 
 /// Whether writes bypass the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,6 +22,7 @@ pub struct OrderedOptions {
     pub(super) window: usize,
     pub(super) chunk_size: u64,
     pub(super) direct: Direct,
+    pub(super) sparse: Sparse,
 }
 
 impl From<OutputOptions> for OrderedOptions {
@@ -57,6 +58,14 @@ impl OrderedOptions {
     #[must_use]
     pub fn with_direct(mut self, direct: Direct) -> Self {
         self.direct = direct;
+        self
+    }
+
+    /// Whether long runs of zeros become holes. Default: [`Sparse::Never`]. A stream gets all zeros; so
+    /// do direct writes, and [`OrderedReport::fallbacks`](super::OrderedReport::fallbacks) says so.
+    #[must_use]
+    pub fn with_sparse(mut self, sparse: Sparse) -> Self {
+        self.sparse = sparse;
         self
     }
 

@@ -111,9 +111,9 @@ impl Tickets {
         }
     }
 
-    /// Gives the written file its name.
-    pub(super) fn commit(&self, draft: Draft, len: u64) -> Result<()> {
-        self.observer.hooks().commit(&self.path, len, || draft.commit(len))
+    /// Gives the written file its name. Returns why its times were not kept, if they were not.
+    pub(super) fn commit(&self, draft: Draft, len: u64) -> Result<Option<Fallback>> {
+        self.observer.hooks().commit(&self.path, len, || draft.commit_with_times(len))
     }
 
     /// Records what this thread does for the output.
