@@ -11,11 +11,14 @@ use seccompiler::{
 };
 use swath::append::{Direct, OrderedOptions};
 use swath::fallbacks::DirectUse;
-use swath::{Engine, Fallback, PageCache, ReadOptions, Report};
+use swath::{Engine, Fallback, PageCache, ReadOptions, Report, WriteOptions};
 
 const LEN: usize = (20 << 20) + 99;
 const EPERM: u32 = 1;
 const EINVAL: u32 = 22;
+const ENOLCK: u32 = 37;
+const ENOSYS: u32 = 38;
+const EOPNOTSUPP: u32 = 95;
 
 #[cfg(target_arch = "x86_64")]
 const ARCH: TargetArch = TargetArch::x86_64;
@@ -26,6 +29,10 @@ const ARCH: TargetArch = TargetArch::aarch64;
 const OPENAT: i64 = 257;
 #[cfg(target_arch = "aarch64")]
 const OPENAT: i64 = 56;
+#[cfg(target_arch = "x86_64")]
+const FLOCK: i64 = 73;
+#[cfg(target_arch = "aarch64")]
+const FLOCK: i64 = 32;
 const IO_URING_SETUP: i64 = 425;
 const IO_URING_ENTER: i64 = 426;
 
@@ -176,4 +183,29 @@ fn a_reader_without_threads_reads_every_byte_once() {
     };
     let Some(all) = refusing(435, None, 11, read) else { return };
     assert!(all.expect("read here") == swath_reference::bytes(5, LEN), "the same bytes");
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| entry.expect("listed").file_name();
+    let mut names: Vec<_> = entries.map(|it| name(it).to_string_lossy().into()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn without_flock_a_file_is_written_and_no_lock_stays() {
+    for errno in [ENOSYS, EPERM, EOPNOTSUPP, ENOLCK] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("out");
+        for bytes in ["first", "second"] {
+            let options = WriteOptions::new();
+            let write = || options.write(&path, bytes.as_bytes());
+            let Some(written) = refusing(FLOCK, None, errno, write) else { return };
+            let report = written.unwrap_or_else(|error| panic!("{errno}: {error:?}"));
+            assert!(report.fallbacks.contains(&Fallback::NoLocks), "{errno}: {report:?}");
+            assert_eq!(std::fs::read_to_string(&path).expect("there"), bytes);
+            assert_eq!(names(folder.path()), ["out"], "{errno}");
+        }
+    }
 }

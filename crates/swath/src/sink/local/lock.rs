@@ -130,28 +130,32 @@ impl LocalLock {
             // Relaxed: as in `watch`. Held from before the file is made until it is remembered, so that
             // `remove` finds every file that is there. No call here waits for another writer.
             let mut held = ARE_WATCHED.load(Ordering::Relaxed).then(held);
-            let file = match names::create_file(folder, name, CLOSED) {
+            let (file, is_new) = match names::create_file(folder, name, CLOSED) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    open(folder, name, user)?
+                    (open(folder, name, user)?, false)
                 }
-                made => Some(made?),
+                made => (Some(made?), true),
             };
             // Removed by another writer between two of our calls.
             let Some(file) = file else { continue };
-            match file.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Ok(None),
-                Err(TryLockError::Error(error)) => match Errno::from_io_error(&error) {
-                    Some(Errno::INTR) => continue,
-                    Some(Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK) => {
-                        return Err(unsupported());
-                    }
-                    _ => return Err(error),
-                },
-            }
             let facts = facts_of(&fstat(&file)?);
             let (folder, name) = (Arc::clone(folder), name.to_owned());
             let place = Arc::new(Place { folder, name, identity: facts.identity });
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => {
+                    let errno = Errno::from_io_error(&error);
+                    if errno == Some(Errno::INTR) {
+                        continue;
+                    }
+                    if is_new {
+                        place.remove();
+                    }
+                    let is_without = errno.is_some_and(is_without_locks);
+                    return Err(if is_without { unsupported() } else { error });
+                }
+            }
             if place.is_there()? {
                 if let Some(held) = &mut held {
                     held.push(Arc::clone(&place));
@@ -161,6 +165,11 @@ impl LocalLock {
         }
         Ok(None)
     }
+}
+
+/// Whether the file system has no locks, or a sandbox refuses the call.
+fn is_without_locks(errno: Errno) -> bool {
+    matches!(errno, Errno::NOSYS | Errno::OPNOTSUPP | Errno::NOLCK | Errno::PERM)
 }
 
 /// Opens an existing lock file; `None` if it is gone.
