@@ -25,6 +25,7 @@ use swath_plan::mirror::MOST;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
 use crate::sink::OutputOptions;
+use crate::sink::claim::Claim;
 use crate::source::{Mirrored, Source, Verify};
 
 use examine::{Copy, Examination};
@@ -183,6 +184,8 @@ impl HealOptions {
         let started = Instant::now();
         let read = self.joined();
         let opened = open(copies, against)?;
+        // Copies that are right are not written, which would remove what a killed run left.
+        copies.iter().for_each(|copy| Claim::sweep(copy, &*self.output.draft.fs));
         refuse_to_cut(&opened, copies, against)?;
         let (mut healed, found) = self.look(copies, &opened, against, &read)?;
         drop(opened);

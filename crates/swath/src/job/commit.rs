@@ -20,9 +20,9 @@ use super::files::{self, CHOSEN, COMMITTED};
 use super::place::{self, Placed};
 use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
-use crate::sink::Draft;
 use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, FsFolder};
+use crate::sink::Draft;
 
 /// What a job's commit wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +102,8 @@ impl Plan {
         self.check_inputs()?;
         let committed = match found {
             Some(found) => {
-                self.unlock_target();
+                // The commit that gave the target its name was killed, perhaps before it removed its lock.
+                Claim::sweep(&self.target, &*self.output.draft.fs);
                 self.settle_target().map(|()| found)?
             }
             None => {
@@ -174,14 +175,6 @@ impl Plan {
         let file = located.folder.open(&located.name).map_err(failed)?;
         let found = place::crc_of_file(&*file, committed.bytes);
         Ok((found.map_err(failed)? == committed.crc32c).then_some(committed))
-    }
-
-    /// The commit that gave the target its name was killed, perhaps before it removed its lock. A lock that
-    /// is held is another writer's.
-    fn unlock_target(&self) {
-        if let Ok(located) = self.output.draft.fs.locate(&self.target) {
-            drop(Claim::take(&self.target, located));
-        }
     }
 
     /// The commit that gave the target its name was killed, perhaps before this.

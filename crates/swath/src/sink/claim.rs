@@ -87,6 +87,17 @@ impl Claim {
         Ok(Self { path: path.to_owned(), folder, name, names, lock })
     }
 
+    /// Removes what a killed writer of `path` left, its lock last, without making a file where nothing was left.
+    /// A lock that is held is another writer's. What cannot be removed now is left to the next writer.
+    pub(crate) fn sweep(path: &Path, fs: &dyn Fs) {
+        let Ok(located) = fs.locate(path) else { return };
+        let Ok(names) = Names::of(path, &located.name) else { return };
+        let all = [names.lock(), names.hidden(), names.scratch(), names.copy()];
+        if all.iter().any(|name| matches!(located.folder.facts(name), Ok(Some(_)))) {
+            drop(Self::take(path, located));
+        }
+    }
+
     /// Whether other writers are kept out.
     pub(crate) fn is_locked(&self) -> bool {
         self.lock.is_some()

@@ -77,6 +77,28 @@ fn what_was_damaged_is_mended_and_the_rest_is_not_touched() {
 }
 
 #[test]
+fn what_a_killed_run_left_beside_a_right_copy_is_removed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = copies(folder.path(), &bytes(23, LEN));
+    let path = |name: &str| folder.path().join(name);
+    for name in [".a.swath-lock", ".a.swath-tmp", ".b.swath-lock", ".d.swath-lock"] {
+        std::fs::write(path(name), "").expect("left by a killed run");
+    }
+    // Not made as a lock: it has another name.
+    std::fs::write(path(".c.swath-lock"), "").expect("room");
+    std::fs::hard_link(path(".c.swath-lock"), path("other")).expect("linked");
+    HealOptions::new().examine(&paths, &Verify::Vote).expect("readable");
+    assert_eq!(names(folder.path()), 9, "looking changes nothing");
+    let writer = swath::append::create(path("b")).expect("begun");
+    let healed = HealOptions::new().heal(&paths, &Verify::Vote).expect("all are good");
+    assert!(healed.copies.iter().all(|copy| copy.rewritten.is_none()));
+    let left = ["a.swath-lock", "a.swath-tmp", "b.swath-lock", "c.swath-lock", "d.swath-lock"];
+    let left = left.map(|name| path(&format!(".{name}")).exists());
+    assert_eq!(left, [false, false, true, true, true], "what is held or of others is kept");
+    drop(writer);
+}
+
+#[test]
 fn a_missing_copy_is_made_and_looking_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let paths = copies(folder.path(), &bytes(22, LEN));
