@@ -22,7 +22,7 @@ const FOR_ALL: Mode = Mode::from_raw_mode(0o666);
 /// # Errors
 ///
 /// Those of open(2); `Unsupported` if the file system or the kernel has no such files (NFS, FAT,
-/// most of FUSE).
+/// most of FUSE), or if a sandbox refuses linkat(2), without which they would never get a name.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -40,7 +40,14 @@ const FOR_ALL: Mode = Mode::from_raw_mode(0o666);
 pub fn create_nameless(folder: &File) -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     match retry_on_intr(|| openat(folder, ".", flags, FOR_ALL)) {
-        Ok(file) => Ok(File::from(file)),
+        Ok(file) => {
+            let file = File::from(file);
+            // A name that is always taken: nothing is linked.
+            match link_file(&file, folder, OsStr::new(".")) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(file),
+                _ => Err(io::Error::from(io::ErrorKind::Unsupported)),
+            }
+        }
         // Kernels that do not know the flag see an attempt to write to a folder.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
             Err(io::Error::from(io::ErrorKind::Unsupported))

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use seccompiler::{
@@ -11,7 +12,8 @@ use seccompiler::{
 };
 use swath::append::{Direct, OrderedOptions};
 use swath::fallbacks::DirectUse;
-use swath::{Engine, Fallback, PageCache, ReadOptions, Report, WriteOptions};
+use swath::sink::Replace;
+use swath::{Engine, Fallback, OutputOptions, PageCache, ReadOptions, Report, WriteOptions};
 
 const LEN: usize = (20 << 20) + 99;
 const EPERM: u32 = 1;
@@ -33,6 +35,10 @@ const OPENAT: i64 = 56;
 const FLOCK: i64 = 73;
 #[cfg(target_arch = "aarch64")]
 const FLOCK: i64 = 32;
+#[cfg(target_arch = "x86_64")]
+const LINKAT: i64 = 265;
+#[cfg(target_arch = "aarch64")]
+const LINKAT: i64 = 37;
 const IO_URING_SETUP: i64 = 425;
 const IO_URING_ENTER: i64 = 426;
 
@@ -206,6 +212,33 @@ fn without_flock_a_file_is_written_and_no_lock_stays() {
             assert!(report.fallbacks.contains(&Fallback::NoLocks), "{errno}: {report:?}");
             assert_eq!(std::fs::read_to_string(&path).expect("there"), bytes);
             assert_eq!(names(folder.path()), ["out"], "{errno}");
+        }
+    }
+}
+
+#[test]
+fn without_linkat_a_hidden_file_is_renamed() {
+    for errno in [EPERM, ENOSYS, EOPNOTSUPP] {
+        for replace in [Replace::Refused, Replace::Allowed] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("out");
+            let output = OutputOptions::new().with_replace(replace);
+            let options = WriteOptions::new().with_output(output);
+            let (first, second) = (options.clone(), options);
+            let Some(first) = refusing(LINKAT, None, errno, || first.write(&path, b"first"))
+            else {
+                return;
+            };
+            first.unwrap_or_else(|error| panic!("{errno}: {error:?}"));
+            let second = refusing(LINKAT, None, errno, || second.write(&path, b"second"));
+            let is_replaced = replace == Replace::Allowed;
+            assert_eq!(second.expect("as before").is_ok(), is_replaced, "{errno}");
+            let bytes = std::fs::read_to_string(&path).expect("there");
+            assert_eq!(bytes, if is_replaced { "second" } else { "first" }, "{errno}");
+            assert_eq!(names(folder.path()), ["out"], "{errno}");
+            let mode = std::fs::metadata(&path).expect("there").permissions().mode();
+            let made = std::fs::File::create(folder.path().join("new")).expect("room");
+            assert_eq!(mode, made.metadata().expect("there").permissions().mode(), "{errno}");
         }
     }
 }
