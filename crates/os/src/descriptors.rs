@@ -7,19 +7,17 @@ use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::thread::{Builder, Scope};
 
-use rustix::process::{Resource, getrlimit};
+use crate::limits::soft_limit;
 
-/// Returns how many descriptors the process may have open (`ulimit -n`).
+/// Returns how many descriptors the process may have open (`ulimit -n`); `usize::MAX` if a sandbox refuses
+/// the question.
 ///
 /// ```
 /// assert!(swath_os::descriptors::limit() > 0);
 /// ```
 #[must_use]
 pub fn limit() -> usize {
-    getrlimit(Resource::Nofile)
-        .current
-        .and_then(|limit| usize::try_from(limit).ok())
-        .unwrap_or(usize::MAX)
+    soft_limit!(RLIMIT_NOFILE).and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX)
 }
 
 /// Starts a thread with a descriptor table of its own that contains only standard error, and

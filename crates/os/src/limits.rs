@@ -1,12 +1,22 @@
-//! The file size limit, which the kernel enforces with a fatal signal.
+//! Limits of this process, among them that of file sizes, which the kernel enforces with a fatal signal.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::process::{Resource, getrlimit};
+/// The soft limit of this process on a resource; `None` without one, or if a sandbox refuses the question, which
+/// `rustix` takes to be always answered. A macro, because the type of the constants is another in each C library.
+macro_rules! soft_limit {
+    ($resource:ident) => {{
+        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: 0 };
+        // SAFETY: `limit` is one whole structure, and outlives the call.
+        let status = unsafe { libc::getrlimit(libc::$resource, &raw mut limit) };
+        (status == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+    }};
+}
+pub(crate) use soft_limit;
 
 /// Returns the length that no file of this process may exceed (`ulimit -f`); `None` if there is
-/// no limit.
+/// no limit, or a sandbox refuses the question.
 ///
 /// A caller that checks before each write, and returns `EFBIG` in the kernel's place, never
 /// raises `SIGXFSZ`. Costs one system call.
@@ -17,7 +27,17 @@ use rustix::process::{Resource, getrlimit};
 /// }
 /// ```
 pub fn file_size_limit() -> Option<u64> {
-    getrlimit(Resource::Fsize).current
+    soft_limit!(RLIMIT_FSIZE)
+}
+
+/// Returns how many bytes of address space this process may have (`ulimit -v`); `None` if there is no
+/// limit, or a sandbox refuses the question.
+///
+/// ```
+/// assert_ne!(swath_os::limits::address_space_limit(), Some(0));
+/// ```
+pub fn address_space_limit() -> Option<u64> {
+    soft_limit!(RLIMIT_AS)
 }
 
 /// Returns how many of `len` bytes at `offset` the limit allows: a prefix.

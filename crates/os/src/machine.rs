@@ -12,8 +12,7 @@ use std::io;
 use std::sync::OnceLock;
 use std::thread;
 
-use rustix::process::{Resource, getrlimit};
-
+use crate::limits::address_space_limit;
 use crate::once::computed_once;
 use crate::{cgroup, kernel_text};
 
@@ -57,7 +56,7 @@ pub fn usable_cpus_at_start() -> usize {
 pub fn memory_at_hand() -> io::Result<u64> {
     let available = meminfo_now("MemAvailable")?;
     let groups = cgroup::groups().into_iter().map(cgroup::GroupMemory::at_hand);
-    let address_space = match getrlimit(Resource::As).current {
+    let address_space = match address_space_limit() {
         Some(limit) => Some(limit.saturating_sub(mapped_now()?)),
         None => None,
     };
@@ -74,7 +73,7 @@ pub fn memory_at_hand() -> io::Result<u64> {
 pub fn memory_total() -> io::Result<u64> {
     let total = meminfo_now("MemTotal")?;
     let limits = cgroup::limits().into_iter();
-    Ok(least(total, limits.chain(getrlimit(Resource::As).current)))
+    Ok(least(total, limits.chain(address_space_limit())))
 }
 
 /// Returns the size of a page of memory, in bytes.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
-use rustix::process::{Resource, getrlimit};
+use swath_os::limits::address_space_limit;
 use swath_os::memory::{Leases, POPULATE_SIZE, Pages, WriteLease};
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -73,7 +73,9 @@ impl Arena {
     pub(super) fn put(&self, pages: Pages) {
         let populated = pages.len().saturating_sub(pages.unpopulated());
         // Address space is not kept if there is a limit on it.
-        if populated > self.0.cap || (self.0.cap < usize::MAX && is_address_space_limited()) {
+        if populated > self.0.cap
+            || (self.0.cap < usize::MAX && address_space_limit().is_some())
+        {
             return;
         }
         let replaced = lock_cache(&self.0.pages).and_then(|mut kept| kept.replace(pages));
@@ -212,10 +214,6 @@ fn most(limit: usize) -> usize {
     let memory = system.totalram.saturating_mul(u64::from(system.mem_unit));
     let memory = usize::try_from(memory).unwrap_or(usize::MAX / 4).max(1 << 30);
     limit.min(memory).next_multiple_of(POPULATE_SIZE)
-}
-
-fn is_address_space_limited() -> bool {
-    getrlimit(Resource::As).current.is_some()
 }
 
 /// One worker's slab: small files side by side.

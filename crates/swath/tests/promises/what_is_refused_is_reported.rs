@@ -39,6 +39,10 @@ const FLOCK: i64 = 32;
 const LINKAT: i64 = 265;
 #[cfg(target_arch = "aarch64")]
 const LINKAT: i64 = 37;
+#[cfg(target_arch = "x86_64")]
+const PRLIMIT64: i64 = 302;
+#[cfg(target_arch = "aarch64")]
+const PRLIMIT64: i64 = 261;
 const IO_URING_SETUP: i64 = 425;
 const IO_URING_ENTER: i64 = 426;
 
@@ -240,5 +244,20 @@ fn without_linkat_a_hidden_file_is_renamed() {
             let made = std::fs::File::create(folder.path().join("new")).expect("room");
             assert_eq!(mode, made.metadata().expect("there").permissions().mode(), "{errno}");
         }
+    }
+}
+
+#[test]
+fn a_limit_that_cannot_be_asked_for_is_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("out");
+    for errno in [EPERM, ENOSYS] {
+        let bytes = swath_reference::bytes(5, 3 << 20);
+        let read = refusing(PRLIMIT64, None, errno, || {
+            swath::write(&path, &bytes)?;
+            swath::read(&path)
+        });
+        let Some(read) = read else { return };
+        assert!(*read.expect("no limit") == bytes, "{errno}");
     }
 }
