@@ -15,10 +15,10 @@ mod way;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fd::AsFd;
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
@@ -29,6 +29,8 @@ use crate::names;
 const MOST_LINKS: usize = 40;
 /// How often links may be swapped while they are followed.
 const ATTEMPTS: usize = 16;
+/// Bytes of a path, without the zero at its end, that the kernel takes at one time.
+const LONGEST: usize = 4095;
 const STICKY_FOR_ALL: u32 = 0o1002;
 
 /// See the [module](self).
@@ -41,6 +43,40 @@ pub struct Located {
     pub name: OsString,
     /// The path that led to the folder.
     pub path: PathBuf,
+}
+
+/// Opens what is at `path`, whose links the kernel follows. It may be longer than the 4,095 bytes that the kernel
+/// takes at one time: then the folders on the way are opened one after the other.
+///
+/// # Errors
+///
+/// Those of open(2).
+///
+/// ```
+/// use rustix::fs::OFlags;
+///
+/// let long = format!("/etc{}/passwd", "/.".repeat(3_000));
+/// assert!(std::fs::File::open(&long).is_err());
+/// swath_os::links::open_long(long.as_ref(), OFlags::RDONLY)?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn open_long(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let open = |from: BorrowedFd<'_>, path: &[u8], flags| {
+        let flags = flags | OFlags::CLOEXEC;
+        retry_on_intr(|| openat(from, OsStr::from_bytes(path), flags, Mode::empty()))
+    };
+    let mut rest = path.as_os_str().as_bytes();
+    let mut at: Option<OwnedFd> = None;
+    loop {
+        let from = at.as_ref().map_or(CWD, AsFd::as_fd);
+        // A name that is too long by itself is the kernel's to refuse.
+        let piece =
+            rest.get(..LONGEST).and_then(|most| most.iter().rposition(|&it| it == b'/'));
+        let Some(end) = piece.filter(|&end| end > 0) else { return open(from, rest, flags) };
+        at = Some(open(from, &rest[..end], OFlags::PATH | OFlags::DIRECTORY)?);
+        let names = rest[end..].iter().position(|&it| it != b'/');
+        rest = names.map_or(b".", |begin| &rest[end + begin..]);
+    }
 }
 
 /// Follows the links of an absolute path, also to a name that does not exist yet.

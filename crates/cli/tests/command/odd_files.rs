@@ -216,3 +216,23 @@ fn standard_input_goes_on_from_where_it_stands() {
     assert!(text.starts_with("456789"), "{text}");
     assert!(text.contains("0 bytes"), "the first command moved it to the end: {text}");
 }
+
+#[test]
+fn a_folder_whose_path_is_longer_than_the_kernel_takes_is_read_and_written() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let line = r#"
+        cd -P "$1" && echo 1 > before && name=$(printf %0200d 7) && way=.
+        for number in $(seq 24); do
+            mkdir $name && cd -P $name && way=$way/$name || exit 1
+        done
+        echo deep > a && for number in 1 2 3 4 5; do echo small > in-$number; done &&
+        "$0" cp a b && "$0" compress a && "$0" decompress a.zst c &&
+        mkdir d && "$0" mirror a d && "$0" manifest a && "$0" manifest --check a.manifest b &&
+        cmp a b && cmp a c && cmp a d/a && "$0" ingest --keep . &&
+        cd -P "$1" && "$0" ingest --keep . && "$0" ingest before $way/a && "$0" cp before $way/new &&
+        "$0" cp before "$1"/$way/new && "$0" ingest --keep "$1"/$way && echo whole
+    "#;
+    let output = shell(line, &[folder.path().as_os_str()]);
+    assert_eq!(code(&output), 0, "{output:?}");
+    assert!(stdout(&output).ends_with("whole\n"), "{output:?}");
+}

@@ -39,8 +39,11 @@ pub(super) fn open(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
         opened => opened,
     };
     match opened {
-        // There is a link; or this kernel lacks the call, or a filter forbids it.
-        Err(Errno::LOOP | Errno::NOSYS | Errno::PERM) => to_be_read(walk(&from, path)?),
+        // There is a link; or this kernel lacks the call, or a filter forbids it; or the path is longer than
+        // the kernel takes at one time.
+        Err(Errno::LOOP | Errno::NOSYS | Errno::PERM | Errno::NAMETOOLONG) => {
+            to_be_read(walk(&from, path)?)
+        }
         opened => Ok(opened?),
     }
 }

@@ -18,8 +18,9 @@ use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use swath_os::descriptors::close_all;
 use swath_os::file_system::{FileSystem, file_system};
+use swath_os::links::open_long;
 
-use super::listing::Listing;
+use super::listing::{Listing, as_path};
 use super::report::Tally;
 use crate::source::Identity;
 use crate::timeline::Recorder;
@@ -165,6 +166,7 @@ impl<'l> FileReader<'l> {
                     self.let_go();
                     by_path = true;
                 }
+                Err(Errno::NAMETOOLONG) => return open_long(as_path(name.to_bytes()), flags),
                 other => return other,
             }
         }
@@ -191,7 +193,7 @@ impl<'l> FileReader<'l> {
         }
         self.tally.calls.open += 1;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let Ok(opened) = openat(CWD, path, flags, Mode::empty()) else { return false };
+        let Ok(opened) = open_long(path, flags) else { return false };
         if self.folders.len() >= FOLDERS {
             let oldest = self.folders.remove(0);
             self.left(oldest);

@@ -1,8 +1,12 @@
 //! Which files: paths, folders, lists, patterns.
 
 use std::collections::TryReserveError;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use swath_os::links::open_long;
 
 use super::glob::Glob;
 use super::listing::Listing;
@@ -151,7 +155,7 @@ impl Files {
                         .for_each(|name| listing.push_path(name));
                 }
                 Given::Folder(path) => walk(&path, symlinks, Kept::All, cancel, &mut listing)?,
-                Given::Either(path) if path.is_dir() => {
+                Given::Either(path) if is_folder(&path) => {
                     walk(&path, symlinks, Kept::All, cancel, &mut listing)?;
                 }
                 Given::Either(path) => listing.push_path(path.as_os_str().as_bytes()),
@@ -213,6 +217,16 @@ impl From<Vec<PathBuf>> for Files {
 impl From<&[PathBuf]> for Files {
     fn from(paths: &[PathBuf]) -> Self {
         Self::paths(paths)
+    }
+}
+
+/// Also if the path is longer than the kernel takes at one time.
+fn is_folder(path: &Path) -> bool {
+    match path.metadata() {
+        Err(error) if error.kind() == ErrorKind::InvalidFilename => {
+            open_long(path, OFlags::PATH | OFlags::DIRECTORY).is_ok()
+        }
+        found => found.is_ok_and(|found| found.is_dir()),
     }
 }
 

@@ -9,8 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, fstat, open, statat};
+use rustix::fs::{AtFlags, FileType, OFlags, RawDir, fstat, statat};
 use rustix::io::Errno;
+use swath_os::links::open_long;
 
 use super::file_reader::is_out_of_descriptors;
 use super::glob::Glob;
@@ -252,7 +253,7 @@ impl Walk<'_> {
     fn read(&self, node: &mut Node, below: &mut Vec<Vec<u8>>) -> io::Result<()> {
         let path: &[u8] = if node.path.is_empty() { b"." } else { &node.path };
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let folder = open(as_path(path), flags, Mode::empty())?;
+        let folder = open_long(as_path(path), flags)?;
         node.calls += 2;
         if self.symlinks == Symlinks::Follow {
             let stat = fstat(&folder)?;

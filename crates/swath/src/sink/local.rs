@@ -214,7 +214,14 @@ impl LocalFs {
 
 impl Fs for LocalFs {
     fn locate(&self, path: &Path) -> io::Result<Located> {
-        let links::Located { folder, name, path } = links::locate(&std::path::absolute(path)?)?;
+        let absolute = match std::path::absolute(path) {
+            // The current folder's path is too long for a C library that asks the kernel for all of it.
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+                Path::new(".").join(path)
+            }
+            absolute => absolute?,
+        };
+        let links::Located { folder, name, path } = links::locate(&absolute)?;
         Ok(Located { folder: Arc::new(LocalFolder::new(folder, path)), name })
     }
 }

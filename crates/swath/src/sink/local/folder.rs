@@ -8,9 +8,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use rustix::fs::fstat;
+use rustix::fs::{OFlags, fstat};
 use rustix::process::geteuid;
-use swath_os::{nameless, names};
+use swath_os::{links, nameless, names};
 
 use super::lock::LocalLock;
 use super::{LocalFile, facts_of, uninterrupted, unsupported};
@@ -69,7 +69,15 @@ impl FsFolder for LocalFolder {
     fn is_in_place(&self) -> io::Result<bool> {
         use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
         let held = fstat(&*self.file)?;
-        match uninterrupted(|| fs::metadata(&self.path)) {
+        let there = match uninterrupted(|| fs::metadata(&self.path)) {
+            // The path is longer than the kernel takes at one time.
+            Err(error) if error.kind() == io::ErrorKind::InvalidFilename => {
+                let folder = links::open_long(&self.path, OFlags::PATH);
+                folder.map_err(io::Error::from).and_then(|it| File::from(it).metadata())
+            }
+            there => there,
+        };
+        match there {
             Ok(there) => Ok((there.dev(), there.ino()) == facts_of(&held).identity),
             Err(error)
                 if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) =>
