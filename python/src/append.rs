@@ -12,7 +12,7 @@ use swath::sink::Sparse;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::input::path;
-use crate::output::Leave;
+use crate::output::{Leave, Replacing};
 use crate::own::{Own, lock};
 use crate::park;
 use crate::words::word;
@@ -343,8 +343,10 @@ impl Place {
 ///     manifest, which ``swath cat`` and ``swath cp`` read. All keep the order of the serial program.
 /// durability : {"full", "none"}
 ///     Whether a commit waits until the device has it.
-/// replace : bool
-///     Whether an existing file may be replaced.
+/// replace : bool or "in place"
+///     Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
+///     file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
+///     error or a crash it holds a part of the new bytes.
 /// hard_links : {"refuse", "break"}
 ///     What to do if the file has other names, which keep the old bytes: refuse, or give only this name
 ///     the new ones.
@@ -363,15 +365,16 @@ impl Place {
 /// >>> bytes(swath.read("out.txt"))
 /// b'0\n1\n2\n'
 #[pyfunction]
-#[pyo3(signature = (path, *, mode="ordered", durability="full", replace=true, hard_links="refuse",
-    window=0, direct=false, sparse=false))]
+#[pyo3(signature = (path, *, mode="ordered", durability="full", replace=true.into(), hard_links="refuse",
+    window=0, direct=false, sparse=false), text_signature = "(path, *, mode='ordered', durability='full', \
+    replace=True, hard_links='refuse', window=0, direct=False, sparse=False)")]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn append(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: std::path::PathBuf,
     mode: &str,
     durability: &str,
-    replace: bool,
+    replace: Replacing,
     hard_links: &str,
     window: usize,
     direct: bool,

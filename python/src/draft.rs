@@ -67,7 +67,8 @@ pub(crate) fn create_shared(
     hard_links: &str,
 ) -> PyResult<Draft> {
     let target = self::path(path)?;
-    let output = Leave { durability, replace, hard_links, workers: 0 }.options()?;
+    let output =
+        Leave { durability, replace: replace.into(), hard_links, workers: 0 }.options()?;
     let options = WriteOptions::new().with_output(output);
     let draft = detached(path.py(), || options.create_shared(target, length))?;
     let token = draft.token().to_json();

@@ -145,7 +145,7 @@ fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
 }
 
 /// Options, functions and flags in hints of the library, and what they are here.
-const KEYWORDS: [(&str, &str); 20] = [
+const KEYWORDS: [(&str, &str); 21] = [
     ("allow the file to be replaced", "pass replace=True"),
     ("allow the folder to be replaced", "pass replace=True"),
     ("raise the memory limit, or stream the files", "stream the files by ingest_stream"),
@@ -153,6 +153,7 @@ const KEYWORDS: [(&str, &str); 20] = [
     ("`starting_in`", "starting_in="),
     ("(`--follow-size first`)", "by length="),
     ("(`--verify-against manifest=FILE`)", "to verify="),
+    ("`Replace::InPlace`", "replace='in place'"),
     ("`columns` or `--columns`", "columns="),
     ("`missing_words` or `--missing-words`", "null_values="),
     ("`columns`", "columns="),

@@ -201,7 +201,8 @@ impl Plan {
     ) -> PyResult<Committed> {
         let done = receipts(done)?;
         let watch = Watch::new(py, progress)?;
-        let leave = Leave { durability: "full", replace: true, hard_links: "refuse", workers };
+        let leave =
+            Leave { durability: "full", replace: true.into(), hard_links: "refuse", workers };
         let mut output = leave.options()?.with_hard_links(self.hard_links);
         output = output.with_cancel(watch.token.clone());
         if let Some(tell) = watch.teller(py) {
@@ -313,7 +314,8 @@ pub(crate) fn plan_job(
     replace: bool,
     hard_links: &str,
 ) -> PyResult<Plan> {
-    let output = Leave { durability, replace, hard_links, workers: 0 }.options()?;
+    let output =
+        Leave { durability, replace: replace.into(), hard_links, workers: 0 }.options()?;
     let mut options = JobOptions::new()
         .with_parts(parts)
         .with_part_size(part_size)

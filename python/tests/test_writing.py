@@ -49,6 +49,20 @@ def test_all_writers_are_here() -> None:
 
 
 @each
+def test_an_existing_file_is_written_in_place(tmp_path: Path, write: Any) -> None:
+    path, other = tmp_path / "out", tmp_path / "other"
+    write(path)
+    whole = path.read_bytes()
+    path.write_bytes(b"old" * 100_000)
+    other.hardlink_to(path)
+    write(path, replace="in place")
+    assert other.read_bytes() == whole
+    assert path.samefile(other)
+    with pytest.raises(TypeError, match="replace= takes True, False or 'in place'"):
+        write(path, replace="sideways")
+
+
+@each
 def test_an_existing_file_stays_if_it_may_not_be_replaced(tmp_path: Path, write: Any) -> None:
     path = tmp_path / "out"
     write(path, replace=False, durability="none")

@@ -1966,6 +1966,11 @@ enum swath_replace
      * Fail; the file is never touched.
      */
     SWATH_REPLACE_REFUSED = 1,
+    /**
+     * Truncate it and write to it where it is: for a file that cannot be replaced, such as one that is mounted
+     * by itself. Not one step: after an error or a crash it holds a part of the new bytes.
+     */
+    SWATH_REPLACE_IN_PLACE = 2,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

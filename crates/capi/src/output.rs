@@ -35,8 +35,11 @@ pub enum Replace {
     Allowed = 0,
     /// Fail; the file is never touched.
     Refused = 1,
+    /// Truncate it and write to it where it is: for a file that cannot be replaced, such as one that is mounted
+    /// by itself. Not one step: after an error or a crash it holds a part of the new bytes.
+    InPlace = 2,
 }
-numbers!(Replace, "swath_replace", [Allowed, Refused] -> sink::Replace);
+numbers!(Replace, "swath_replace", [Allowed, Refused, InPlace] -> sink::Replace);
 
 /// What to do if the target has other names (hard links), which would keep the old bytes.
 #[repr(u32)]

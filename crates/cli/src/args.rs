@@ -17,7 +17,7 @@ mod words;
 pub(crate) use copies::{Against, CopiesArgs, parse_against};
 pub(crate) use duration::parse_duration;
 pub(crate) use files::Files;
-pub(crate) use output::{ForceFlag, OutFlag, OutputArgs};
+pub(crate) use output::{ForceFlag, InPlaceFlag, OutFlag, OutputArgs};
 pub(crate) use parts::PartList;
 pub(crate) use read::{ExtentArgs, FlowArgs, ProfileArgs, ReadArgs};
 pub(crate) use size::{parse_extent, parse_memory_size, parse_size};

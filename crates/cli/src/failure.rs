@@ -57,7 +57,8 @@ pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
 }
 
 /// Options of tables in hints of the library, and what the command calls them. Some have both.
-const FLAGS: [(&str, &str); 15] = [
+const FLAGS: [(&str, &str); 16] = [
+    ("`Replace::InPlace`", "--in-place"),
     ("`columns` or `--columns`", "--columns"),
     ("`missing_words` or `--missing-words`", "--null-values"),
     ("`columns`", "--columns"),

@@ -75,6 +75,24 @@ pub(crate) fn tell(is_json: bool, json: &impl Serialize, text: impl AsRef<[u8]>)
 /// The files that the command has written.
 static WRITTEN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// The file that is being written in place.
+static TRUNCATED: Mutex<Option<String>> = Mutex::new(None);
+
+/// Records that the file at `path` was truncated, to be written where it is.
+pub(crate) fn truncated(path: &Path) {
+    *TRUNCATED.lock().unwrap_or_else(PoisonError::into_inner) = Some(path.shown());
+}
+
+/// Reports, after the error `text`, that a file which was being written in place may hold a part, unless the
+/// error says so.
+pub(crate) fn complain_of_part(text: &str) {
+    const PART: &str = "may hold a part of the new bytes";
+    let truncated = TRUNCATED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(path) = truncated.filter(|_| !text.contains(PART)) {
+        complain(format!("note: {path} was written in place, and {PART} now"));
+    }
+}
+
 /// Returns the files that were written since the last call, in a sentence; `None` without any.
 pub(crate) fn written() -> Option<String> {
     let mut written = WRITTEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,6 +121,7 @@ pub(crate) fn wrote_all<P: AsRef<Path>>(
     reported: Result<()>,
 ) -> Result<()> {
     let paths = paths.into_iter().map(|path| path.as_ref().shown());
+    *TRUNCATED.lock().unwrap_or_else(PoisonError::into_inner) = None;
     WRITTEN.lock().unwrap_or_else(PoisonError::into_inner).extend(paths);
     let Err(error) = left_out(reported) else { return Ok(()) };
     Err(match written() {

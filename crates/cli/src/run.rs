@@ -13,7 +13,7 @@ use crate::cli::Cli;
 use crate::command::timeline::Recording;
 use crate::command::{Command, Outcome};
 use crate::failure::{describe, is_closed_pipe};
-use crate::output::{complain, print_answer, written};
+use crate::output::{complain, complain_of_part, print_answer, written};
 use crate::signal::{Watch, let_it_end};
 
 /// Runs the command in `words`, the program's name first, and returns its exit code.
@@ -40,7 +40,9 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(outcome) => outcome.into(),
         Err(error) if is_closed_pipe(&error) => Outcome::Done.into(),
         Err(error) => {
-            complain(describe(&error));
+            let text = describe(&error);
+            complain(&text);
+            complain_of_part(&text);
             Outcome::NotDone.into()
         }
     }

@@ -172,7 +172,7 @@ impl PriceOptions {
 
     fn price_to(&self, source: Source, output: Output) -> Result<Priced> {
         let start = Instant::now();
-        let output = output.open(self.output.clone())?;
+        let output = output.open(self.output.clone().with_input(source.name()))?;
         let job = Job {
             workers: workers(self.read.workers()),
             block_size: match usize::try_from(self.block_size).unwrap_or(usize::MAX) {

@@ -10,8 +10,8 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 
 use rustix::fs::{
-    Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, StatxFlags, accessat,
-    mkdirat, openat, renameat, renameat_with, statat, statx, unlinkat,
+    Access, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat, StatxAttributes,
+    StatxFlags, accessat, mkdirat, openat, renameat, renameat_with, statat, statx, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
@@ -223,6 +223,14 @@ pub fn may_write(folder: &File, name: &OsStr) -> io::Result<()> {
         Err(Errno::NOSYS) => accessat(folder, name, Access::WRITE_OK, AtFlags::empty()),
         answered => answered,
     }?)
+}
+
+/// Whether something is mounted on `name`, which can then not be replaced; `false` before Linux 5.8, which
+/// does not tell.
+pub fn is_mount_point(folder: &File, name: &OsStr) -> bool {
+    let found =
+        retry_on_intr(|| statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty()));
+    found.is_ok_and(|it| it.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 #[cfg(test)]

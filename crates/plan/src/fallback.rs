@@ -152,7 +152,8 @@ pub enum Fallback {
         /// The kernel's words, or ours.
         why: String,
     },
-    /// The file system has no locks.
+    /// There is no lock: the file system has none, a sandbox refuses it, or it has no place in the folder of a
+    /// file that is written in place.
     NoLocks,
     /// Copies that vote are all read, so none is read a second time.
     NoHedging,
@@ -301,7 +302,7 @@ impl fmt::Display for Fallback {
 const SHARED: &str = "share one device: reading several at once gains nothing, so one of them is \
                       read and the others are spare";
 const CLOSED: &str = "ring closed: too few descriptors, one file after the other";
-const UNLOCKED: &str = "this file system has no locks: a second writer would not be detected";
+const UNLOCKED: &str = "there is no lock here: a second writer would not be detected";
 const VOTING: &str = "copies that vote are all read in parallel: no second reads";
 
 fn direct_refused(f: &mut fmt::Formatter<'_>, at: DirectUse, why: &str) -> fmt::Result {

@@ -78,7 +78,7 @@ use crate::append::strand::Strand;
 use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
-use crate::sink::{Draft, FileKind, Folder, move_range};
+use crate::sink::{Draft, FileKind, Folder, move_range, not_in_place};
 
 /// Begins an output that is committed to `path`, replacing what is there.
 ///
@@ -156,7 +156,10 @@ impl AppendOptions {
     }
 
     fn to_existing(&self, path: &Path) -> Result<Append> {
-        let mut target = self.begin(path)?;
+        if self.mode == Mode::Plain {
+            self.output.draft.refuse_in_place(path, "a file that is appended to")?;
+        }
+        let mut target = self.begin(path).map_err(not_in_place)?;
         let (base, entries) = match &mut target {
             Target::Folder(folder) => match folder.old_manifest()? {
                 Some(bytes) => {

@@ -42,7 +42,7 @@ use plan::Words;
 #[derive(Debug)]
 #[must_use = "nothing is read before a verb is called"]
 pub struct Records<'f> {
-    sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
     permit: Option<(Permit<'f>, PathBuf)>,
     pub(crate) options: ReadOptions,
     pub(crate) output: OutputOptions,

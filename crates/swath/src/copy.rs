@@ -130,10 +130,12 @@ impl CopyOptions {
             permissions::take_all(&source, &mut draft)?;
         }
         let joined = Self { read: self.read.joined(&self.output.hooks), ..self.clone() };
-        let mut copied = match source.kind() {
-            Kind::Sized(len) => joined.copy_sized(&source, len, &draft)?,
-            Kind::Stream | Kind::Made => joined.copy_stream(&source, &draft)?,
+        let copied = match source.kind() {
+            Kind::Sized(len) => joined.copy_sized(&source, len, &draft),
+            Kind::Stream | Kind::Made => joined.copy_stream(&source, &draft),
         };
+        let mut copied = copied.map_err(|error| draft.failed(error))?;
+        copied.fallbacks.extend(draft.fallbacks());
         let (hooks, len) = (&joined.read.hooks, copied.bytes);
         copied.fallbacks.extend(hooks.commit(to, len, || draft.commit_with_times(len))?);
         copied.elapsed = started.elapsed();

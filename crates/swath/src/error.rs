@@ -100,6 +100,8 @@ struct Inner {
     extent: Option<Extent>,
     detail: String,
     hint: &'static str,
+    /// The target, if it was written in place.
+    partial: Option<PathBuf>,
     source: Option<io::Error>,
 }
 
@@ -112,6 +114,7 @@ impl Error {
             extent: None,
             detail: String::new(),
             hint: "",
+            partial: None,
             source: None,
         }))
     }
@@ -137,7 +140,7 @@ impl Error {
 
     /// The same error again, for several callers.
     pub(crate) fn again(&self) -> Self {
-        let Inner { operation, reason, extent, hint, .. } = *self.0;
+        let Inner { operation, reason, extent, hint, ref partial, .. } = *self.0;
         let source = self.0.source.as_ref().map(|source| {
             match (source.raw_os_error(), common(source)) {
                 (Some(number), _) => io::Error::from_raw_os_error(number),
@@ -146,7 +149,9 @@ impl Error {
             }
         });
         let (path, detail) = (self.0.path.clone(), self.0.detail.clone());
-        Self(Box::new(Inner { operation, reason, path, extent, detail, hint, source }))
+        let partial = partial.clone();
+        let again = Inner { operation, reason, path, extent, detail, hint, partial, source };
+        Self(Box::new(again))
     }
 
     /// Adds the kernel's error as the cause of a reason of our own.
@@ -167,6 +172,12 @@ impl Error {
 
     pub(crate) fn hint(mut self, hint: &'static str) -> Self {
         self.0.hint = hint;
+        self
+    }
+
+    /// The file `target` was being written in place.
+    pub(crate) fn partial(mut self, target: &Path) -> Self {
+        self.0.partial = Some(target.to_owned());
         self
     }
 
@@ -347,6 +358,9 @@ impl fmt::Display for Error {
         write!(f, "cannot {} {}", inner.operation, inner.path.display())?;
         if let Some(extent) = inner.extent {
             write!(f, " at bytes {extent}")?;
+        }
+        if let Some(target) = &inner.partial {
+            write!(f, " ({} may hold a part of the new bytes now)", target.display())?;
         }
         // The kernel's own words are the next link of the chain and say more, unless the reason
         // is our own.

@@ -44,7 +44,7 @@ mod zeros;
 pub use crate::source::Times;
 pub(crate) use draft::Draft;
 pub use existing::{Durability, HardLinks, Replace};
-pub(crate) use existing::{look_at, taken};
+pub(crate) use existing::{look_at, not_in_place, taken};
 pub(crate) use folder::{Folder, mode_of_folder, read_manifest};
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 pub use local::{LocalFs, Locks, NoLocks};

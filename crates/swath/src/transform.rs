@@ -31,6 +31,7 @@ use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;
 use crate::report::Report;
+use crate::sink::OutputOptions;
 use crate::source::Source;
 
 pub use output::Output;
@@ -73,8 +74,8 @@ pub struct Transformed {
 /// and options see [`Records::transform`].
 ///
 /// The result is the same for every number of workers and every block size. Memory is that of a
-/// few blocks and their output. The output may be the same file as the input: it is replaced
-/// when all of it has been read and written.
+/// few blocks and their output. The output may be the same file as the input, unless it is written in
+/// place: it is replaced when all of it has been read and written.
 ///
 /// # Errors
 ///
@@ -159,7 +160,9 @@ impl Records<'_> {
         f: impl Fn(Block<'_>, &mut Vec<u8>) -> Result<(), E> + Sync,
     ) -> Result<Transformed, E> {
         let started = Instant::now();
-        let output = output.into().open(self.output.clone())?;
+        let options = self.sources.iter().map(Source::name);
+        let options = options.fold(self.output.clone(), OutputOptions::with_input);
+        let output = output.into().open(options)?;
         let workers = usize::try_from(self.options.wishes.workers).unwrap_or(usize::MAX);
         output.widen(workers.clamp(machine::usable_cpus(), MOST_WORKERS));
         let failures = Failures::default();

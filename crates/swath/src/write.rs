@@ -169,12 +169,13 @@ impl WriteOptions {
         let workers = self.workers_for(&draft, &chunks, &mut fallbacks);
         // A single write allocates as well as a reservation would.
         if chunks.count() > 1 {
-            reserve(&draft, len, &mut fallbacks)?;
+            reserve(&draft, len, &mut fallbacks).map_err(|error| draft.failed(error))?;
         }
         let observer = Observer::new(self.output.hooks.clone(), Some(len));
         let is_eager = self.output.draft.durability == Durability::Full && chunks.count() > 1;
         let job = Job::new(&draft, parts, chunks, observer, is_eager);
-        let workers = job.run(workers, &mut fallbacks)?;
+        let ran = job.run(workers, &mut fallbacks);
+        let workers = ran.map_err(|error| draft.failed(error))?;
         self.output.hooks.commit(path, len, || draft.commit(len))?;
         Ok(Written { bytes: len, elapsed: started.elapsed(), workers, fallbacks })
     }
@@ -193,7 +194,7 @@ impl WriteOptions {
     fn create_at(&self, path: &Path, len: u64) -> Result<Positional> {
         let draft = self.output.begin(path)?;
         let mut fallbacks = draft.fallbacks();
-        reserve(&draft, len, &mut fallbacks)?;
+        reserve(&draft, len, &mut fallbacks).map_err(|error| draft.failed(error))?;
         let placing = Placing {
             path: draft.path().to_owned(),
             len,

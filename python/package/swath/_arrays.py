@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         _HardLinks,
         _PageCache,
         _Progress,
+        _Replace,
         _Verify,
     )
 
@@ -365,7 +366,7 @@ def write_npy(
     array: Any,
     *,
     durability: _Durability = "full",
-    replace: bool = True,
+    replace: _Replace = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
     progress: _Progress = None,
@@ -380,8 +381,10 @@ def write_npy(
         cannot express, such as masks or the columns of a table.
     durability : {"full", "none"}
         Whether to wait until the device has it.
-    replace : bool
-        Whether an existing file may be replaced.
+    replace : bool or "in place"
+        Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
+        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
+        error or a crash it holds a part of the new bytes.
     hard_links : {"refuse", "break"}
         What to do if the file has other names, which keep the old bytes: refuse, or give only this
         name the new ones.

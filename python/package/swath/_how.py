@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from swath._swath import _Durability, _Engine, _HardLinks, _PageCache, _Progress, _Verify
+    from swath._swath import (
+        _Durability,
+        _Engine,
+        _HardLinks,
+        _PageCache,
+        _Progress,
+        _Replace,
+        _Verify,
+    )
 
 
 class How(NamedTuple):
@@ -24,7 +32,7 @@ class Leave(NamedTuple):
     """How to write a file: the keywords that all writers have."""
 
     durability: _Durability = "full"
-    replace: bool = True
+    replace: _Replace = True
     hard_links: _HardLinks = "refuse"
     workers: int = 0
     progress: _Progress = None

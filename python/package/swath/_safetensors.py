@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         _HardLinks,
         _PageCache,
         _Progress,
+        _Replace,
         _Verify,
     )
 
@@ -304,7 +305,7 @@ def save_safetensors(
     *,
     metadata: Mapping[str, str] | None = None,
     durability: _Durability = "full",
-    replace: bool = True,
+    replace: _Replace = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
     progress: _Progress = None,
@@ -319,8 +320,10 @@ def save_safetensors(
     metadata : mapping of str to str, optional
     durability : {"full", "none"}
         Whether to wait until the device has it.
-    replace : bool
-        Whether an existing file may be replaced.
+    replace : bool or "in place"
+        Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
+        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
+        error or a crash it holds a part of the new bytes.
     hard_links : {"refuse", "break"}
         What to do if the file has other names, which keep the old bytes: refuse, or give only this
         name the new ones.

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         _HardLinks,
         _PageCache,
         _Progress,
+        _Replace,
         _Verify,
     )
 
@@ -266,7 +267,7 @@ def write_mtx(
     symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
     comment: str | None = None,
     durability: _Durability = "full",
-    replace: bool = True,
+    replace: _Replace = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
     progress: _Progress = None,
@@ -287,8 +288,10 @@ def write_mtx(
         For the head of the file.
     durability : {"full", "none"}
         Whether to wait until the device has it.
-    replace : bool
-        Whether an existing file may be replaced.
+    replace : bool or "in place"
+        Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
+        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
+        error or a crash it holds a part of the new bytes.
     hard_links : {"refuse", "break"}
         What to do if the file has other names, which keep the old bytes: refuse, or give only this
         name the new ones.

@@ -34,6 +34,7 @@ _Verify = Literal["vote"] | _Path | None
 _Division = Literal["records", "lines", "bytes", "inputs", "groups"] | int
 _Durability = Literal["full", "none"]
 _HardLinks = Literal["refuse", "break"]
+_Replace = bool | Literal["in place"]
 _Extent = tuple[int, int | None] | Sequence[int]
 _Symlinks = Literal["files", "skip", "follow"]
 
@@ -554,7 +555,7 @@ def append(
     *,
     mode: Literal["ordered", "plain", "segments"] = "ordered",
     durability: _Durability = "full",
-    replace: bool = True,
+    replace: _Replace = True,
     hard_links: _HardLinks = "refuse",
     window: int = 0,
     direct: bool = False,

@@ -13,7 +13,7 @@ from swath._made import check_numbers
 from swath._swath import are_numeric, is_packed, write_columns, write_table, write_tables
 
 if TYPE_CHECKING:
-    from swath._swath import _Durability, _HardLinks, _Progress
+    from swath._swath import _Durability, _HardLinks, _Progress, _Replace
 
 
 def write_csv(
@@ -27,7 +27,7 @@ def write_csv(
     null: str = "",
     line_end: Literal["lf", "crlf"] = "lf",
     durability: _Durability = "full",
-    replace: bool = True,
+    replace: _Replace = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
     progress: _Progress = None,
@@ -61,8 +61,10 @@ def write_csv(
         What ends a line; ``"\\n"`` and ``"\\r\\n"`` mean the same.
     durability : {"full", "none"}
         Whether to wait until the device has it.
-    replace : bool
-        Whether an existing file may be replaced.
+    replace : bool or "in place"
+        Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
+        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
+        error or a crash it holds a part of the new bytes.
     hard_links : {"refuse", "break"}
         What to do if the file has other names, which keep the old bytes: refuse, or give only this
         name the new ones.
@@ -126,7 +128,7 @@ def write_jsonl(
     names: Sequence[str] | None = None,
     digits: int | None = None,
     durability: _Durability = "full",
-    replace: bool = True,
+    replace: _Replace = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
     progress: _Progress = None,
@@ -160,7 +162,7 @@ def write_arrow(
     *,
     names: Sequence[str] | None = None,
     durability: _Durability = "full",
-    replace: bool = True,
+    replace: _Replace = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
     progress: _Progress = None,

@@ -353,7 +353,7 @@ static void outputs(void) {
     FAILS(swath_output_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_output_options_set_durability(output, (swath_durability)2),
           SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_output_options_set_replace(output, (swath_replace)2),
+    FAILS(swath_output_options_set_replace(output, (swath_replace)3),
           SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_output_options_set_hard_links(output, (swath_hard_links)2),
           SWATH_STATUS_INVALID_ARGUMENT);

@@ -47,6 +47,25 @@ impl ForceFlag {
     }
 }
 
+/// Whether an existing file is written where it is.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct InPlaceFlag {
+    /// Write to an existing OUT where it is, not in one step: for a file that cannot be replaced
+    ///
+    /// It is for a file that is mounted by itself, as in a container, and for one in a folder that cannot be
+    /// written to. It is truncated first, and readers see it grow; after an error, a crash or a power cut it
+    /// holds a part of the new bytes. It keeps its owner, mode, attributes and other hard links.
+    #[arg(long)]
+    pub in_place: bool,
+}
+
+impl InPlaceFlag {
+    /// Returns what happens to an existing file, which is `otherwise` without the flag.
+    pub fn or(self, otherwise: Replace) -> Replace {
+        if self.in_place { Replace::InPlace } else { otherwise }
+    }
+}
+
 /// Where the output goes, and how it is written.
 #[derive(Clone, Debug, Default, Args)]
 pub struct OutputArgs {
@@ -57,6 +76,10 @@ pub struct OutputArgs {
     /// Whether it may exist.
     #[command(flatten)]
     pub existing: ForceFlag,
+
+    /// Whether it is written where it is.
+    #[command(flatten)]
+    pub place: InPlaceFlag,
 
     /// Wait until the device has the file, so that it survives a power cut
     #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
@@ -76,6 +99,11 @@ pub struct OutputArgs {
 }
 
 impl OutputArgs {
+    /// Whether an existing file is an error.
+    pub fn refuses(&self) -> bool {
+        self.place.or(self.existing.replace()) == Replace::Refused
+    }
+
     /// Returns the library's options for reading the input.
     pub fn read_options(&self) -> ReadOptions {
         ReadOptions::new().with_timeline(self.timeline.handle())
@@ -89,7 +117,7 @@ impl OutputArgs {
     /// Returns the library's options for a file that is written.
     pub fn output_options(&self) -> OutputOptions {
         OutputOptions::new()
-            .with_replace(self.existing.replace())
+            .with_replace(self.place.or(self.existing.replace()))
             .with_durability(self.durability)
             .with_hard_links(self.hard_links)
             .with_timeline(self.timeline.handle())
@@ -128,5 +156,7 @@ mod tests {
     fn a_file_is_replaced_only_by_force() {
         assert_eq!(ForceFlag { force: true }.replace(), Replace::Allowed);
         assert_eq!(ForceFlag::default().replace(), Replace::Refused);
+        assert_eq!(InPlaceFlag { in_place: true }.or(Replace::Refused), Replace::InPlace);
+        assert_eq!(InPlaceFlag::default().or(Replace::Refused), Replace::Refused);
     }
 }

@@ -292,7 +292,7 @@ fn check_target(args: &Convert, files: &[PathBuf], target: &Target) -> Result<()
         target.refuse_input(&Input::Path(path.clone()))?;
     }
     let Target::Path(path) = target else { return Ok(()) };
-    ensure!(!path.exists() || target.is_stream() || args.output.existing.force, exists(path));
+    ensure!(!path.exists() || target.is_stream() || !args.output.refuses(), exists(path));
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use swath::{OutputOptions, ReadOptions};
 
 use super::target::kept;
 use super::{Command, Outcome};
-use crate::args::{Files, OutFlag, TimelineArgs, count, input, parse_size, words};
+use crate::args::{Files, InPlaceFlag, OutFlag, TimelineArgs, count, input, parse_size, words};
 use crate::door::{is_folder, refuse_descriptor};
 use crate::failure::Refused;
 use crate::input::Input;
@@ -40,8 +40,8 @@ pub struct Cp {
     /// The copy, or a folder that gets it under the same name
     ///
     /// It appears in one step, once it is complete. Until then, and if anything fails, an existing
-    /// file stays as it is. A file that is replaced keeps its mode, owner and attributes, unless
-    /// --preserve is given.
+    /// file stays as it is, unless --in-place is given. A file that is replaced keeps its mode, owner and
+    /// attributes, unless --preserve is given.
     #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath, required_unless_present = "output")]
     pub to: Option<Input>,
 
@@ -66,8 +66,12 @@ pub struct Cp {
     pub durability: Durability,
 
     /// Do not replace an existing file; without this flag it is replaced, as cp(1) does
-    #[arg(long)]
+    #[arg(long, conflicts_with = "in_place")]
     pub no_clobber: bool,
+
+    /// Whether it is written where it is.
+    #[command(flatten)]
+    pub place: InPlaceFlag,
 
     /// If OUT exists and has other hard links: refuse, or replace this name only
     #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
@@ -143,7 +147,7 @@ impl Cp {
             .with_output(
                 OutputOptions::new()
                     .with_durability(self.durability)
-                    .with_replace(replace)
+                    .with_replace(self.place.or(replace))
                     .with_hard_links(self.hard_links),
             )
             .with_read(read)

@@ -19,7 +19,9 @@ use swath_study::workload::{
 use self::tree::Tree;
 use super::target::{Target, refused};
 use super::{Command, Outcome};
-use crate::args::{Files, ForceFlag, OutFlag, TimelineArgs, count, input, parse_size, whole};
+use crate::args::{
+    Files, ForceFlag, InPlaceFlag, OutFlag, TimelineArgs, count, input, parse_size, whole,
+};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::report::{PathJson, ReportName, bytes_per_s, object, size_text, time_and_speed};
@@ -157,6 +159,10 @@ pub struct MadeArgs {
     #[command(flatten)]
     pub existing: ForceFlag,
 
+    /// Whether it is written where it is.
+    #[command(flatten)]
+    pub place: InPlaceFlag,
+
     /// Another seed makes another input
     #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX), default_value_t = 0)]
     pub seed: u64,
@@ -181,7 +187,7 @@ impl MadeArgs {
     fn file_options(&self, path: &Path) -> OutputOptions {
         OutputOptions::new()
             .with_durability(durability(path))
-            .with_replace(self.existing.replace())
+            .with_replace(self.place.or(self.existing.replace()))
     }
 
     /// Begins to write it, in order.

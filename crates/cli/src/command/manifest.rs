@@ -16,7 +16,7 @@ use twox_hash::XxHash3_64;
 use super::target::{Target, exists, refused};
 use super::{Command, Outcome};
 use crate::args::{
-    Files, ForceFlag, OutFlag, ProfileArgs, TimelineArgs, input, parse_size, path,
+    Files, ForceFlag, InPlaceFlag, OutFlag, ProfileArgs, TimelineArgs, input, parse_size, path,
 };
 use crate::door::stands;
 use crate::failure::Refused;
@@ -51,8 +51,12 @@ pub struct Manifest {
     #[command(flatten)]
     pub existing: ForceFlag,
 
+    /// Whether it is written where it is.
+    #[command(flatten)]
+    pub place: InPlaceFlag,
+
     /// Compare the file with these checksums instead; exit status 1 if it differs
-    #[arg(long, value_name = "MANIFEST", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with_all = ["to", "output", "force", "chunk_size"])]
+    #[arg(long, value_name = "MANIFEST", value_parser = path(), value_hint = ValueHint::FilePath, conflicts_with_all = ["to", "output", "force", "in_place", "chunk_size"])]
     pub check: Option<PathBuf>,
 
     /// Bytes in each chunk
@@ -90,6 +94,13 @@ impl Command for Manifest {
     }
 }
 
+impl Manifest {
+    /// Returns what happens to a manifest that exists.
+    fn replace(&self) -> Replace {
+        self.place.or(self.existing.replace())
+    }
+}
+
 /// Returns extents of a file, for programs.
 pub(super) fn extents_json(extents: &[Extent]) -> Vec<impl Serialize> {
     let json = |it: &Extent| object! { offset_bytes: it.offset(), length_bytes: it.len() };
@@ -105,7 +116,7 @@ fn make(args: &Manifest) -> Result<Outcome> {
     let (options, bar) = Bar::attach(options, !args.json);
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
-    save(&target, &scanned.value, args.existing.replace())?;
+    save(&target, &scanned.value, args.replace())?;
     let label = target.label();
     let json = object! {
         #[serde(flatten)]
@@ -152,7 +163,7 @@ fn options(args: &Manifest) -> ReadOptions {
 /// Refuses what would fail in the end, and what would wait for ever.
 fn refuse(args: &Manifest, target: &Target) -> Result<()> {
     if let Target::Path(target) = target
-        && !args.existing.force
+        && args.replace() == Replace::Refused
         && matches!(stands(target), Ok(Some(FileKind::File)))
     {
         return Err(exists(target).into());

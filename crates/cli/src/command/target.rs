@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use serde::Serialize;
 use swath::append::{Ordered, OrderedOptions};
+use swath::sink::Replace;
 use swath::{OutputOptions, ReadOptions, Source};
 
 use crate::args::{ForceFlag, OutputArgs, ProfileArgs};
 use crate::door::{is_folder, is_special, refuse_descriptor};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{complain, tell, unbuffered, wrote};
+use crate::output::{complain, tell, truncated, unbuffered, wrote};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::ReportName;
@@ -74,6 +75,12 @@ impl Target {
     ) -> Result<Ordered> {
         let mut options = args.output_options();
         self.refuse_input(from)?;
+        if args.place.in_place
+            && from.path().is_some_and(|path| !path.exists() || path.is_file())
+        {
+            // While the old bytes are still there.
+            swath::Input::open(from.source()?)?;
+        }
         if let Some(permissions) = from.permissions().filter(|_| *self != Self::Stdout) {
             options = options.with_permissions(permissions);
         }
@@ -126,10 +133,15 @@ impl Target {
         stream: OutputOptions,
     ) -> Result<Ordered> {
         match self {
-            Self::Path(path) if !is_special(path) => ordered
-                .with_output(file)
-                .ordered(path)
-                .map_err(|error| refused(error.into(), path)),
+            Self::Path(path) if !is_special(path) => {
+                let is_in_place = file.replace() == Replace::InPlace && path.is_file();
+                let begun = ordered.with_output(file).ordered(path);
+                let begun = begun.map_err(|error| refused(error.into(), path))?;
+                if is_in_place {
+                    truncated(path);
+                }
+                Ok(begun)
+            }
             _ => {
                 let (out, name) = self.stream()?;
                 Ok(ordered.with_output(stream).ordered_to(out, name))

@@ -18,6 +18,7 @@ mod generated;
 mod grammar;
 mod help;
 mod hints;
+mod in_place;
 mod ingest;
 mod jobs;
 mod jobs_closed;

@@ -10,7 +10,7 @@
 //! From a gzip member whose length is wrong, the rest of the stream is decoded in order.
 
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -222,7 +222,7 @@ impl DecompressOptions {
                 }
             }
         };
-        let output = output.open(self.ordered())?;
+        let output = output.open(self.ordered(&path))?;
         let decoders = Spare::new();
         let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
         let mut items = Items { split, next: 0, job: &job, ended: false };
@@ -251,9 +251,9 @@ impl DecompressOptions {
         })
     }
 
-    fn ordered(&self) -> OrderedOptions {
+    fn ordered(&self, input: &Path) -> OrderedOptions {
         let sparse = self.sparse.unwrap_or(Sparse::Auto);
-        OrderedOptions::from(self.output.clone()).with_sparse(sparse)
+        OrderedOptions::from(self.output.clone().with_input(input)).with_sparse(sparse)
     }
 
     /// Decides which frames to decode and which of their bytes to keep.

@@ -140,7 +140,7 @@ impl CompressOptions {
         let Begun { framing, workers, mut fallbacks } =
             chosen.begin(workers(self.read.workers()))?;
         let shape = framing.shape();
-        let output = output.open(self.output.clone())?;
+        let output = output.open(self.output.clone().with_input(&path))?;
         let job = Job { framing, spare: Spare::new() };
         let blocks = Blocks { reader, path: &path, job: &job, next: 0, ended: false };
         output.map_ordered(blocks, workers, |block, ticket| job.encode(block?, ticket))?;

@@ -105,7 +105,7 @@ impl OrderedOptions {
     fn ordered_in(&self, path: &Path) -> Result<Ordered> {
         let draft = self.output.begin(path.as_ref())?;
         let file = Arc::clone(draft.file());
-        let mut fallbacks = Vec::new();
+        let mut fallbacks = draft.fallbacks();
         let direct = match (self.direct, file.descriptor()) {
             (Direct::No, _) => None,
             (Direct::Yes, None) => {
@@ -123,7 +123,9 @@ impl OrderedOptions {
             fallbacks.push(Fallback::Unused { what: "sparse", why });
         }
         let target = Target::file(file, direct, self.output.draft.durability, self.sparse);
-        let tickets = Arc::new(Tickets::new(path, target, self, fallbacks));
+        let mut tickets = Tickets::new(path, target, self, fallbacks);
+        tickets.are_in_place(draft.is_in_place());
+        let tickets = Arc::new(tickets);
         let writers = if is_direct { writers::start(&tickets, IN_FLIGHT) } else { Vec::new() };
         Ok(Ordered { tickets, writers, draft: Some(draft) })
     }

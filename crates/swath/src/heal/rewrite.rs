@@ -23,7 +23,7 @@ use crate::options::ReadOptions;
 use crate::sink::draft::Draft;
 use crate::sink::permissions::give;
 use crate::sink::{
-    Durability, FsFile, OutputOptions, read_exact_at, share_range, write_all_at,
+    Durability, FsFile, OutputOptions, not_in_place, read_exact_at, share_range, write_all_at,
 };
 use crate::source::mirrored::{room_for, sum_in_steps};
 use crate::source::{Opened, Source};
@@ -58,7 +58,8 @@ impl Rewrite<'_> {
     /// What kept it from being read, written or read back; `path` is then unchanged.
     pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
         let len = self.sums.len();
-        let mut draft = self.output.begin(path)?;
+        self.output.draft.refuse_in_place(path, "a copy of a file")?;
+        let mut draft = self.output.begin(path).map_err(not_in_place)?;
         let source = Opened::open(from)?;
         if let (Some(file), None) = (source.files().first(), &self.output.permissions) {
             take_mode(file, &mut draft)?;
@@ -98,7 +99,7 @@ impl Rewrite<'_> {
         self.write(&draft, &source, missing)?;
         self.read_back(&draft, &source)?;
         let hooks = &self.read.hooks;
-        hooks.commit(path, len, || draft.commit(len))?;
+        hooks.commit(path, len, || draft.commit(len)).map_err(not_in_place)?;
         Ok(rewritten)
     }
 

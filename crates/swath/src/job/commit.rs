@@ -22,7 +22,7 @@ use super::plan::Plan;
 use crate::error::{Error, Operation, Reason, Result, counted};
 use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, FsFolder};
-use crate::sink::Draft;
+use crate::sink::{Draft, not_in_place};
 
 /// What a job's commit wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,7 +126,7 @@ impl Plan {
         chosen: &[Done],
     ) -> Result<Committed> {
         let output = self.output();
-        let draft = output.begin(&self.target)?;
+        let draft = output.begin(&self.target).map_err(not_in_place)?;
         place::reserve(&draft, bytes_of(chosen))?;
         self.record_choice(folder, earlier, chosen)?;
         self.place_all(folder, chosen, draft).inspect_err(|error| {

@@ -298,6 +298,7 @@ impl JobOptions {
             (Some(_), Form::File) if self.output.draft.replace == Replace::Refused => {
                 Err(taken(target))
             }
+            (_, Form::File) => self.output.draft.refuse_in_place(target, "the output of a job"),
             _ => Ok(()),
         }
     }

@@ -87,6 +87,13 @@ impl Claim {
         Ok(Self { path: path.to_owned(), folder, name, names, lock })
     }
 
+    /// The target without a lock, for a file that is written in place in a folder that cannot be written to.
+    pub(crate) fn without_lock(path: &Path, located: Located) -> Result<Self> {
+        let Located { folder, name } = located;
+        let names = Names::of(path, &name)?.apart();
+        Ok(Self { path: path.to_owned(), folder, name, names, lock: None })
+    }
+
     /// Removes what a killed writer of `path` left, its lock last, without making a file where nothing was left.
     /// A lock that is held is another writer's. What cannot be removed now is left to the next writer.
     pub(crate) fn sweep(path: &Path, fs: &dyn Fs) {

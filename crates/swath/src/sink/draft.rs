@@ -27,8 +27,10 @@ use swath_plan::fallback::Fallback;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
 use crate::sink::claim::{Claim, locate};
-use crate::sink::existing::{DraftOptions, Replace, inspect, look_at, taken};
-use crate::sink::fs::{Facts, FileKind, Fs, FsFile};
+use crate::sink::existing::{
+    DraftOptions, Replace, inspect, irreplaceable, look_at, mounted, not_in_place, taken,
+};
+use crate::sink::fs::{Facts, FileKind, Fs, FsFile, Located};
 use crate::sink::place::move_range;
 use crate::sink::publish::{Candidate, create_closed, publish};
 use crate::source::Times;
@@ -66,7 +68,8 @@ impl Draft {
     ///
     /// As [`begin`](Self::begin).
     pub(crate) fn begin_named(path: &Path, options: &DraftOptions) -> Result<Self> {
-        Self::begin_as(path, options, Candidate::make_named)
+        options.refuse_in_place(path, "a draft that several processes write")?;
+        Self::begin_as(path, options, Candidate::make_named).map_err(not_in_place)
     }
 
     fn begin_as(
@@ -82,13 +85,27 @@ impl Draft {
         // First without a lock, so that no lock file is made for a device or folder; other names
         // and refusals later, when what a killed run left has been removed.
         let before = look_at(path, &*located.folder, &located.name)?;
-        let claim = Claim::take(path, located).map_err(|error| {
-            let is_taken = before.is_some() && options.replace == Replace::Refused;
-            if is_taken && error.reason() != Reason::Busy { taken(path) } else { error }
-        })?;
+        let claim = match Claim::take(path, located.clone()) {
+            Err(error) if before.is_some() && error.reason() != Reason::Busy => {
+                claim_of_existing(error, located, path, options.replace)?
+            }
+            claim => claim?,
+        };
         let existing = inspect(&claim, options)?;
-        let candidate = make(&claim, claim.hidden())?;
-        let (options, naming) = (options.clone(), Mutex::new(()));
+        let (mut options, naming) = (options.clone(), Mutex::new(()));
+        let candidate = match &existing {
+            Some(facts) if options.replace == Replace::InPlace => {
+                options.refuse_input(path, facts)?;
+                Candidate::in_place(&claim)?
+            }
+            Some(_) if claim.folder.is_mount_point(&claim.name) => {
+                return Err(mounted(path, &Errno::BUSY.into()));
+            }
+            _ => make(&claim, claim.hidden())?,
+        };
+        if !candidate.is_in_place() && options.replace == Replace::InPlace {
+            options.replace = Replace::Allowed;
+        }
         Ok(Self { options, before, existing, candidate, is_poisoned: false, naming, claim })
     }
 
@@ -208,6 +225,7 @@ impl Draft {
     /// Those of [`commit`](Self::commit), and of copying. After one, no commit is possible.
     pub(crate) fn checkpoint(&mut self, len: u64) -> Result<()> {
         self.check()?;
+        self.options.refuse_in_place(self.path(), "a checkpoint")?;
         self.is_poisoned = true;
         let claim = &self.claim;
         let mut copy = Candidate::make(claim, claim.copy())?;
@@ -229,6 +247,16 @@ impl Draft {
         Ok(())
     }
 
+    /// Whether the target itself is written, and not a file that takes its place.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.candidate.is_in_place()
+    }
+
+    /// The error of writing it, which says so if the target may hold a part of the new bytes.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        if self.candidate.is_in_place() { error.partial(self.path()) } else { error }
+    }
+
     fn check(&self) -> Result<()> {
         if !self.is_poisoned {
             return Ok(());
@@ -236,6 +264,27 @@ impl Draft {
         Err(Error::new(Operation::Commit, Reason::Poisoned, self.path())
             .detail("an earlier checkpoint of this output failed")
             .hint("write the output again from the start"))
+    }
+}
+
+/// Goes on without a lock where `error` says that the folder cannot be written to, if the file that is there is
+/// written in place.
+fn claim_of_existing(
+    error: Error,
+    located: Located,
+    path: &Path,
+    replace: Replace,
+) -> Result<Claim> {
+    let kinds = [io::ErrorKind::PermissionDenied, io::ErrorKind::ReadOnlyFilesystem];
+    let is_closed = kinds.contains(&error.io_kind());
+    match (replace, error.raw_os_error()) {
+        (Replace::Refused, _) => Err(taken(path)),
+        (Replace::InPlace, _) if is_closed => Claim::without_lock(path, located),
+        (Replace::Allowed, Some(number)) if is_closed => {
+            let error = io::Error::from_raw_os_error(number);
+            Err(irreplaceable(path, &error, "no file can be made in its folder to replace it"))
+        }
+        _ => Err(error),
     }
 }
 

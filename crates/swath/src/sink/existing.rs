@@ -2,14 +2,15 @@
 //! before and at the commit.
 
 use std::ffi::OsStr;
-use std::io;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use rustix::io::Errno;
 use swath_plan::words;
 
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Common, Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, FileKind, Fs, FsFolder};
 use crate::sink::local::LocalFs;
@@ -36,7 +37,22 @@ pub enum Replace {
     Allowed,
     /// It is an error, and the file is never touched.
     Refused,
+    /// It is truncated, and written where it is: for a file that no other can take the place of, such as one
+    /// that is mounted by itself in a container, or one in a folder that this process cannot write to.
+    ///
+    /// This is not one step: readers see the file grow, and after an error, a crash or a power cut it holds a
+    /// part of the new bytes. It keeps its owner, mode, attributes and other names. What the bytes are made
+    /// from must be another file. If nothing is there, a new file is made, in one step. Where the folder
+    /// cannot be written to, there is no lock: a second writer is then not detected
+    /// ([`Fallback::NoLocks`](crate::Fallback::NoLocks)). A copy of [`heal`](crate::heal()) or
+    /// [`mirror`](crate::mirror()), a job's output, a shared draft and an existing file that is appended to are
+    /// never written in this way.
+    InPlace,
 }
+
+/// What to try if no file can take the place of the target.
+const IN_PLACE: &str =
+    "write to it in place (`Replace::InPlace`), which is not one step, or to another name";
 
 /// What to do if the target has other names (hard links), which would keep the old bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,6 +75,8 @@ pub(crate) struct DraftOptions {
     pub(crate) durability: Durability,
     /// The file that the new bytes build on, if they do.
     pub(crate) base: Option<Facts>,
+    /// The files that the new bytes are made from, as far as they are known.
+    pub(crate) inputs: Vec<PathBuf>,
 }
 
 impl Default for DraftOptions {
@@ -69,7 +87,52 @@ impl Default for DraftOptions {
             hard_links: HardLinks::default(),
             durability: Durability::default(),
             base: None,
+            inputs: Vec::new(),
         }
+    }
+}
+
+impl DraftOptions {
+    /// Fails if the target is to be written in place, where `what` is not.
+    pub(crate) fn refuse_in_place(&self, path: &Path, what: &str) -> Result<()> {
+        if self.replace != Replace::InPlace {
+            return Ok(());
+        }
+        Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail(format!("{what} is never written in place"))
+            .hint("let the file be replaced, or write to another name"))
+    }
+
+    /// Fails if the target, a file of `facts`, is what its bytes are made from.
+    pub(crate) fn refuse_input(&self, path: &Path, facts: &Facts) -> Result<()> {
+        let mut inputs = self.inputs.iter().filter_map(|input| fs::metadata(input).ok());
+        if !inputs.any(|input| (input.dev(), input.ino()) == facts.identity) {
+            return Ok(());
+        }
+        Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail("it is the input, and would be written in place")
+            .hint("write to another name"))
+    }
+}
+
+/// The error of a target that no new file can replace, for the reason `text`.
+pub(crate) fn irreplaceable(path: &Path, error: &io::Error, text: &str) -> Error {
+    let number = error.raw_os_error().unwrap_or_default();
+    let text = format!("{text}: {error}");
+    Error::io(Operation::Create, path, Common { number, text }.into()).hint(IN_PLACE)
+}
+
+/// The error of a target that is a mount point.
+pub(crate) fn mounted(path: &Path, error: &io::Error) -> Error {
+    irreplaceable(path, error, "it is a mount point, which no other file can take the place of")
+}
+
+/// The error of an output that is never written in place.
+pub(crate) fn not_in_place(error: Error) -> Error {
+    match error.io_kind() {
+        _ if error.what_to_try() != IN_PLACE => error,
+        io::ErrorKind::PermissionDenied => error.hint("check the permissions of its folder"),
+        _ => error.hint("write to another name"),
     }
 }
 
@@ -101,8 +164,10 @@ pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
 pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Facts>> {
     let path = &claim.path;
     let Some(facts) = look_at(path, &*claim.folder, &claim.name)? else { return Ok(None) };
-    if options.replace == Replace::Refused {
-        return Err(taken(path));
+    match options.replace {
+        Replace::Refused => return Err(taken(path)),
+        Replace::InPlace => return Ok(Some(facts)),
+        Replace::Allowed => {}
     }
     if facts.links > 1 && options.hard_links == HardLinks::Refused {
         let detail =

@@ -270,6 +270,12 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     /// Those of faccessat(2): why not.
     fn may_write(&self, name: &OsStr) -> io::Result<()>;
 
+    /// Whether something is mounted on `name`, so that no other file can take its place.
+    fn is_mount_point(&self, name: &OsStr) -> bool {
+        let _ = name;
+        false
+    }
+
     /// Locks the file `name`, which is made for this and inaccessible to other users, until the
     /// lock is dropped, also by a kill. `None` if another process, or another writer of this
     /// one, holds it.
@@ -316,7 +322,8 @@ pub trait FsFolder: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of open(2); `Unsupported` if the file system shares no drafts between processes.
+    /// Those of open(2); `Unsupported` if the file system neither shares drafts between processes nor
+    /// writes files in place.
     fn open_to_write(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
         let _ = name;
         Err(io::ErrorKind::Unsupported.into())

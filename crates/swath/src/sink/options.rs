@@ -1,7 +1,7 @@
 //! How to write: the options shared by all verbs that write a file.
 
 use std::fs::Permissions;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::error::Result;
@@ -61,7 +61,8 @@ impl OutputOptions {
         self
     }
 
-    /// What to do with a target that has other names. Default: [`HardLinks::Refused`].
+    /// What to do with a target that has other names, unless it is written in place: then all of them get the
+    /// new bytes. Default: [`HardLinks::Refused`].
     #[must_use]
     pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
         self.draft.hard_links = hard_links;
@@ -119,6 +120,14 @@ impl OutputOptions {
         self
     }
 
+    /// A file that the bytes are made from, which is then not written in place; it may be called several times.
+    /// The verbs that read files and write another one call it.
+    #[must_use]
+    pub fn with_input(mut self, input: impl Into<PathBuf>) -> Self {
+        self.draft.inputs.push(input.into());
+        self
+    }
+
     /// Makes an unnamed file in the folder of `path`, with the requested permissions.
     pub(crate) fn begin(&self, path: &Path) -> Result<Draft> {
         self.permitted(Draft::begin(path, &self.draft)?)
@@ -134,6 +143,11 @@ impl OutputOptions {
             give(&mut draft, permissions)?;
         }
         Ok(draft)
+    }
+
+    /// What happens to a target that exists.
+    pub fn replace(&self) -> Replace {
+        self.draft.replace
     }
 
     /// The requested threads; 0 means "choose for me".

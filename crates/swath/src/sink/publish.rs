@@ -13,6 +13,8 @@
 //! Where files must have a name (no `O_TMPFILE`), the hidden name exists from the beginning, and
 //! until the commit only its owner can open it.
 //!
+//! A target that is written in place has its name already, and is only cut and synced.
+//!
 //! Another process that may write to the folder can swap files between two calls. So attributes
 //! are taken from the very file that was inspected, which must still be there when only the
 //! rename is left to do; and after a rename the name must lead to the new file.
@@ -25,7 +27,9 @@ use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::existing::{DraftOptions, Durability, Replace, inspect, still_there, taken};
+use crate::sink::existing::{
+    DraftOptions, Durability, Replace, inspect, mounted, still_there, taken,
+};
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 use crate::source::Times;
 
@@ -39,6 +43,8 @@ pub(crate) struct Candidate {
     hidden: OsString,
     /// Whether the hidden name refers to the file, or may.
     is_hidden: bool,
+    /// Whether it is the target itself.
+    is_in_place: bool,
     /// The mode of a new target; `None`: the file has it already.
     mode: Option<u32>,
     /// The file whose attributes it gets, whatever it replaces.
@@ -111,6 +117,21 @@ impl Candidate {
         Ok(Self::of(made, hidden, folder))
     }
 
+    /// Opens the target, and truncates it.
+    ///
+    /// # Errors
+    ///
+    /// Those of open(2) and ftruncate(2).
+    pub(crate) fn in_place(claim: &Claim) -> Result<Self> {
+        let folder = Arc::clone(&claim.folder);
+        let opened = folder.open_to_write(&claim.name);
+        let file = opened.and_then(|file| file.set_len(0).map(|()| file));
+        let file = file.map_err(|error| claim.error(Operation::Create, error))?;
+        let mut target = Self::of(file, claim.hidden(), folder);
+        target.is_in_place = true;
+        Ok(target)
+    }
+
     /// Makes an empty file under `hidden` in the target's folder, which only its owner can open.
     ///
     /// # Errors
@@ -128,7 +149,40 @@ impl Candidate {
     }
 
     fn of(file: Arc<dyn FsFile>, hidden: OsString, folder: Arc<dyn FsFolder>) -> Self {
-        Self { file, hidden, is_hidden: false, mode: None, model: None, times: None, folder }
+        Self {
+            file,
+            hidden,
+            is_hidden: false,
+            is_in_place: false,
+            mode: None,
+            model: None,
+            times: None,
+            folder,
+        }
+    }
+
+    /// Whether it is the target itself, and not a file that takes its place.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.is_in_place
+    }
+
+    /// Ends a target that was written where it is.
+    fn end_in_place(
+        &mut self,
+        claim: &Claim,
+        durability: Durability,
+        len: u64,
+    ) -> Result<Option<Fallback>> {
+        self.cut(len).map_err(|error| claim.error(Operation::Write, error))?;
+        if self.model.is_some() {
+            self.take_attributes(claim, None)?;
+        }
+        let times = self.take_times();
+        if durability == Durability::Full {
+            self.file.sync().map_err(|error| claim.error(Operation::Sync, error))?;
+        }
+        claim.check_in_place()?;
+        self.confirm(claim).map(|()| times)
     }
 
     /// The name that it has, or will have for a moment.
@@ -282,6 +336,9 @@ impl Candidate {
             Ok(false) if self.is_hidden && !self.stands_under(&self.hidden).unwrap_or(true) => {
                 claim.changed("another program has moved the temporary file")
             }
+            Ok(false) if error.kind() == ErrorKind::ResourceBusy => {
+                mounted(&claim.path, &error)
+            }
             Ok(false) if self.is_kept_by_its_owner(claim, &error) => {
                 claim.error(Operation::Commit, error).hint(
                     "write to another name: in this folder only its owner may replace a file",
@@ -334,6 +391,10 @@ pub(crate) fn publish(
     before: Option<&Facts>,
     len: u64,
 ) -> Result<Option<Fallback>> {
+    if candidate.is_in_place {
+        let ended = candidate.end_in_place(claim, options.durability, len);
+        return ended.map_err(|error| error.partial(&claim.path));
+    }
     let own = candidate.cut(len).map_err(|error| claim.error(Operation::Write, error))?;
     // After the last change of its bytes, and before it may have another owner.
     let times = candidate.take_times();

@@ -70,7 +70,8 @@ impl Positional {
     /// [`Cancelled`](crate::Reason::Cancelled). After an error, or a panic of the progress
     /// callback, the file cannot be committed.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
-        self.placing.write_at(&**self.draft.file(), bytes, offset)
+        let written = self.placing.write_at(&**self.draft.file(), bytes, offset);
+        written.map_err(|error| self.draft.failed(error))
     }
 
     /// Gives the file its name, durably unless the options say otherwise.

@@ -5,6 +5,7 @@
 //! ```text
 //! ways        every way of writing, and what must hold after a refusal
 //! child       this program again, with mounts of its own
+//! in_place    files that no other can take the place of
 //! limits      the file size limit
 //! full        full disks and exhausted quotas
 //! closed      folders and files that are not writable; owners that cannot be kept
@@ -14,6 +15,7 @@
 mod child;
 mod closed;
 mod full;
+mod in_place;
 mod limits;
 mod systems;
 mod ways;

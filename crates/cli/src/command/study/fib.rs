@@ -137,7 +137,7 @@ impl Fib {
         };
         let found = stands(path).ok().flatten();
         ensure!(
-            self.output.existing.force || matches!(found, None | Some(FileKind::Special)),
+            !self.output.refuses() || matches!(found, None | Some(FileKind::Special)),
             exists(path)
         );
         Ok(path)

@@ -28,6 +28,7 @@ const NAP: Duration = Duration::from_millis(50);
 pub(super) struct Tickets {
     path: PathBuf,
     target: Target,
+    are_in_place: bool,
     observer: Observer,
     /// The options set no window, so workers may widen it.
     window_is_free: bool,
@@ -90,6 +91,7 @@ impl Tickets {
         Self {
             path,
             target,
+            are_in_place: false,
             observer: Observer::new(options.output.hooks.clone(), None),
             window_is_free: options.window == 0,
             window: Mutex::new(Window {
@@ -109,6 +111,15 @@ impl Tickets {
             placed: Condvar::new(),
             panics: Failures::default(),
         }
+    }
+
+    /// Whether failures are to say that the target may hold a part of the new bytes.
+    pub(super) fn are_in_place(&mut self, are: bool) {
+        self.are_in_place = are;
+    }
+
+    fn failed(&self, error: Error) -> Error {
+        if self.are_in_place { error.partial(&self.path) } else { error }
     }
 
     /// Gives the written file its name. Returns why its times were not kept, if they were not.
@@ -278,7 +289,7 @@ impl Tickets {
     fn panicked(&self) {
         self.window().has_panicked = true;
         let panicked = std::io::Error::other("a writing thread panicked");
-        self.close(Error::io(Operation::Write, &self.path, panicked));
+        self.close(self.failed(Error::io(Operation::Write, &self.path, panicked)));
     }
 
     /// How the workers that wrote here ended, according to their `failures`.
@@ -347,7 +358,8 @@ impl Tickets {
 
     fn look_for_failure(&self, window: &mut Window) -> Result<()> {
         if window.failure.is_none() && self.observer.is_cancelled() {
-            window.failure = Some(Error::cancelled(Operation::Write, &self.path));
+            let cancelled = Error::cancelled(Operation::Write, &self.path);
+            window.failure = Some(self.failed(cancelled));
             window.sequence.cut_at(0);
             self.changed.notify_all();
             self.placed.notify_all();
@@ -362,10 +374,11 @@ impl Tickets {
         }
         let index = window.sequence.cut().unwrap_or(0);
         let offset = window.sequence.offset();
-        Error::new(Operation::Write, Reason::Poisoned, &self.path)
+        let poisoned = Error::new(Operation::Write, Reason::Poisoned, &self.path)
             .at(Extent::between(offset, offset))
             .detail(format!("ticket {index} was dropped before it was done"))
-            .hint("finish every ticket, or give up the output if you cannot")
+            .hint("finish every ticket, or give up the output if you cannot");
+        self.failed(poisoned)
     }
 
     fn wait<'s>(
@@ -408,7 +421,8 @@ impl Drop for Ended<'_> {
             }
             Err(error) => {
                 let error = Error::io(Operation::Write, &self.tickets.path, error);
-                window.failure.get_or_insert(error.at(self.extent));
+                let error = self.tickets.failed(error.at(self.extent));
+                window.failure.get_or_insert(error);
                 window.sequence.cut_at(0);
             }
         }

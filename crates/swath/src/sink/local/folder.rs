@@ -96,6 +96,10 @@ impl FsFolder for LocalFolder {
         names::may_write(&self.file, name)
     }
 
+    fn is_mount_point(&self, name: &OsStr) -> bool {
+        names::is_mount_point(&self.file, name)
+    }
+
     fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>> {
         let lock = LocalLock::take(&self.file, name, user)?;
         Ok(lock.map(|lock| Box::new(lock) as Box<dyn Lock>))

@@ -12,10 +12,10 @@ use swath::{OutputOptions, WriteOptions};
 use crate::refused::child::{mount, with_own_mounts};
 use crate::refused::ways::{Way, names, read};
 
-const NOBODY: u32 = 65534;
+pub(crate) const NOBODY: u32 = 65534;
 
 /// Runs `body` on a thread, and those it starts, as the user nobody. The caller is root.
-fn as_nobody(body: impl FnOnce() + Send) {
+pub(crate) fn as_nobody(body: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
             let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
@@ -29,7 +29,7 @@ fn as_nobody(body: impl FnOnce() + Send) {
 }
 
 /// A folder that no other user can reach, or `None` with a message.
-fn folder(mode: u32) -> Option<tempfile::TempDir> {
+pub(crate) fn folder(mode: u32) -> Option<tempfile::TempDir> {
     if !rustix::process::geteuid().is_root() {
         swath_reference::skip("root", "only root becomes another user");
         return None;
@@ -39,7 +39,7 @@ fn folder(mode: u32) -> Option<tempfile::TempDir> {
     Some(folder)
 }
 
-fn file(path: &Path, mode: u32, owner: u32) -> PathBuf {
+pub(crate) fn file(path: &Path, mode: u32, owner: u32) -> PathBuf {
     fs::write(path, b"old").expect("written");
     chown(path, Some(Uid::from_raw(owner)), Some(Gid::from_raw(owner))).expect("root may");
     fs::set_permissions(path, Permissions::from_mode(mode)).expect("root may");

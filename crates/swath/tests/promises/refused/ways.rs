@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use swath::append::{self, AppendOptions, Direct, Mode, OrderedOptions};
+use swath::copy::CopyOptions;
 use swath::{Error, OutputOptions, Reason, WriteOptions};
 
 /// A way of writing bytes to a path.
@@ -47,28 +48,45 @@ impl Way {
     ///
     /// The library's own, extracted from any `std::io` wrapper.
     pub(crate) fn leave(self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        self.leave_as(&OutputOptions::new(), path, bytes)
+    }
+
+    /// As [`leave`](Self::leave), with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`leave`](Self::leave).
+    pub(crate) fn leave_as(
+        self,
+        output: &OutputOptions,
+        path: &Path,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        let write = WriteOptions::new().with_output(output.clone());
+        let append = AppendOptions::new().with_output(output.clone());
         match self {
-            Way::Write => WriteOptions::new()
-                .with_output(OutputOptions::new().with_workers(3))
+            Way::Write => write
+                .with_output(output.clone().with_workers(3))
                 .with_chunk_size(50_000)
                 .write(path, bytes)
                 .map(|_| ()),
             Way::Positional => {
-                let out = WriteOptions::new().create(path, bytes.len() as u64)?;
+                let out = write.create(path, bytes.len() as u64)?;
                 for (index, chunk) in bytes.chunks(50_000).enumerate().rev() {
                     out.write_at(chunk, 50_000 * index as u64)?;
                 }
                 out.commit()
             }
-            Way::Shared => shared(path, bytes),
-            Way::Strands => strands(path, bytes, AppendOptions::new()),
-            Way::Spilling => strands(path, bytes, AppendOptions::new().with_memory(1)),
-            Way::Segments => {
-                strands(path, bytes, AppendOptions::new().with_mode(Mode::Segments))
+            Way::Shared => shared(&write, path, bytes),
+            Way::Strands => strands(path, bytes, append),
+            Way::Spilling => strands(path, bytes, append.with_memory(1)),
+            Way::Segments => strands(path, bytes, append.with_mode(Mode::Segments)),
+            Way::Tickets => tickets(output, path, bytes, Direct::No),
+            Way::DirectTickets => tickets(output, path, bytes, Direct::Yes),
+            Way::Copy => {
+                let copy = CopyOptions::new().with_output(output.clone());
+                copy.copy(source(bytes).path(), path).map(|_| ())
             }
-            Way::Tickets => tickets(path, bytes, Direct::No),
-            Way::DirectTickets => tickets(path, bytes, Direct::Yes),
-            Way::Copy => swath::copy(source(bytes).path(), path).map(|_| ()),
         }
     }
 }
@@ -110,8 +128,8 @@ fn strands(path: &Path, bytes: &[u8], options: AppendOptions) -> Result<(), Erro
     out.commit().map(|_| ())
 }
 
-fn shared(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let draft = WriteOptions::new().create_shared(path, bytes.len() as u64)?;
+fn shared(options: &WriteOptions, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let draft = options.create_shared(path, bytes.len() as u64)?;
     let middle = bytes.len() / 2;
     let mut receipts = Vec::new();
     for (offset, part) in [(middle, &bytes[middle..]), (0, &bytes[..middle])] {
@@ -122,8 +140,14 @@ fn shared(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     draft.commit(&receipts)
 }
 
-fn tickets(path: &Path, bytes: &[u8], direct: Direct) -> Result<(), Error> {
-    let options = OrderedOptions::new().with_direct(direct).with_chunk_size(50_000);
+fn tickets(
+    output: &OutputOptions,
+    path: &Path,
+    bytes: &[u8],
+    direct: Direct,
+) -> Result<(), Error> {
+    let options = OrderedOptions::new().with_output(output.clone());
+    let options = options.with_direct(direct).with_chunk_size(50_000);
     let out = options.ordered(path)?;
     out.map_ordered(bytes.chunks(50_000), 2, |chunk, ticket| -> Result<(), Error> {
         ticket.write_all(chunk).map_err(ours)
