@@ -34,7 +34,7 @@ pub(super) struct Table {
     pub(super) wanted: Vec<Extent>,
     /// Whether the keys of all objects are columns; otherwise those of the first ones.
     pub(super) has_all_keys: bool,
-    /// Bytes of values of the objects whose keys were collected.
+    /// Bytes of values of the objects whose keys were collected, if they lack most keys; otherwise 0.
     values: u64,
     names: FileNames,
 }
@@ -148,8 +148,10 @@ impl Table {
 
     /// Takes shorter blocks where objects have few of very many keys: each has a place for all of them.
     fn fit_blocks(&mut self, records: u64, len: u64) {
-        self.values = self.plan.values_of(records);
-        let short = fit::short_block(len, self.values);
+        let values = self.plan.values_of(records);
+        let short = fit::short_block(len, values);
+        // Of objects that have most keys, values of a narrow type may take far less.
+        self.values = if short > 0 { values } else { 0 };
         if short > 0 && (self.options.block_size == 0 || self.options.block_size > short) {
             self.options.block_size = short;
         }
