@@ -29,6 +29,7 @@ import dask.bag  # noqa: E402
 # Workers need not be able to import this file.
 cloudpickle.register_pickle_by_value(sys.modules[__name__])
 PARTS = 12
+IN_A_PUSH = 4
 TEXT = "".join(f"line {n} {'x' * (n % 40)}\n" for n in range(12_000))
 RIGHT = TEXT.upper().encode()
 

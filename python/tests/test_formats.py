@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import battery
 import swath
 
 np = pytest.importorskip("numpy")
@@ -17,7 +18,7 @@ sparse = pytest.importorskip("scipy.sparse")
 scipy_io = pytest.importorskip("scipy.io")
 
 quick = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=battery.count(part=10, full=400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

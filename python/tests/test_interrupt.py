@@ -8,6 +8,7 @@ import textwrap
 
 import pytest
 
+import battery
 import swath
 
 # Each in a process of its own, which sends itself the signal as soon as the work is on its way.
@@ -46,7 +47,7 @@ def interrupted(body: str, *words: str) -> str:
     return run.stdout.strip()
 
 
-@pytest.mark.parametrize("verb", ["read", "sum", "hash"])
+@pytest.mark.parametrize("verb", battery.some(["read", "sum", "hash"], part=1))
 def test_a_long_one_is_ended(make, verb):
     path = make("file", 200 << 20)
     body = f"""
@@ -159,8 +160,11 @@ STREAMS = {
 }
 
 
-@pytest.mark.parametrize("action", ["next(iter(stream))", "stream.report", "stream.close()", "stream.cancel()"])
-@pytest.mark.parametrize("kind", STREAMS)
+ACTIONS = ["next(iter(stream))", "stream.report", "stream.close()", "stream.cancel()"]
+CALLBACKS = [(kind, action) for kind in STREAMS for action in ACTIONS]
+
+
+@pytest.mark.parametrize(("kind", "action"), battery.some(CALLBACKS, part=5))
 def test_a_callback_that_uses_its_own_stream_does_not_wait_for_itself(tmp_path, kind, action):
     path = tmp_path / "file"
     if kind == "tensors":

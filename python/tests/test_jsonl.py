@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import battery
 import swath
 
 pa = pytest.importorskip("pyarrow")
@@ -45,7 +46,7 @@ def test_objects_are_read_as_python_reads_them(rows, ascii, workers):
 
 
 @given(objects(), st.booleans())
-@hypothesis.settings(max_examples=40, deadline=None)
+@hypothesis.settings(max_examples=battery.count(part=10, full=400), deadline=None)
 def test_other_libraries_read_the_same(rows, ascii):
     data = lines(rows, ascii)
     found = pa.table(swath.read_jsonl(memoryview(data)))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import battery
 import swath
 
 Extent = tuple[int, int | None]
@@ -32,8 +33,8 @@ MATRICES = [
 
 
 def cuts(size: int) -> Iterator[list[Extent]]:
-    """Every two parts, and three with an empty one or one of a byte."""
-    for at in range(size + 2):
+    """Two parts, and three with an empty one or one of a byte: cut at every byte, in a push at some."""
+    for at in battery.some(range(size + 2), part=16):
         yield [(0, at), (at, None)]
         yield [(0, at), (at, 0), (at, 1), (at + 1, size + 9)]
 

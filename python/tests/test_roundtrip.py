@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+import battery
 import swath
 
 np = pytest.importorskip("numpy")
@@ -23,10 +24,9 @@ sparse = pytest.importorskip("scipy.sparse")
 scipy_io = pytest.importorskip("scipy.io")
 reference = pytest.importorskip("safetensors.numpy")
 
-battery = settings(
-    max_examples=40,
+rounds = settings(
+    max_examples=battery.count(part=10, full=400),
     deadline=None,
-    derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -144,7 +144,7 @@ def expected(columns, form):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@battery
+@rounds
 @given(columns=tables())
 def test_tables_of_all_kinds_come_back_from_csv(tmp_path, form, columns):
     path = tmp_path / "table.csv"
@@ -171,7 +171,7 @@ def test_tables_of_all_kinds_come_back_from_csv(tmp_path, form, columns):
         assert comparable(kind, theirs[name].to_pylist()) == (kind, values)
 
 
-@battery
+@rounds
 @given(columns=tables())
 def test_what_is_read_is_handed_on_as_it_is(tmp_path, columns):
     path = tmp_path / "table.csv"
@@ -197,7 +197,7 @@ def test_what_is_read_is_handed_on_as_it_is(tmp_path, columns):
             assert comparable(*once_more[name]) == (kind, values)
 
 
-@battery
+@rounds
 @given(columns=tables(gaps=False))
 def test_arrow_files_come_back(tmp_path, columns):
     path = tmp_path / "table.arrow"
@@ -226,7 +226,7 @@ def arrays(draw, kinds):
     return draw(st.sampled_from([array, np.asfortranarray(array), array[..., ::-1] if shape else array]))
 
 
-@battery
+@rounds
 @given(array=arrays(ARRAYS))
 def test_arrays_of_all_kinds_come_back_from_npy(tmp_path, array):
     path = tmp_path / "a.npy"
@@ -239,7 +239,7 @@ def test_arrays_of_all_kinds_come_back_from_npy(tmp_path, array):
     assert (again.dtype, again.shape, again.tobytes()) == (array.dtype, array.shape, array.tobytes())
 
 
-@battery
+@rounds
 @given(array=arrays("f8 f4 f2 i1 u1 i2 u2 i4 u4 i8 u8 ? >f8 >i4".split()))
 def test_arrays_come_back_from_safetensors(tmp_path, array):
     path = tmp_path / "a.safetensors"
@@ -249,7 +249,7 @@ def test_arrays_come_back_from_safetensors(tmp_path, array):
         assert again.tobytes() == array.astype(again.dtype).tobytes()
 
 
-@battery
+@rounds
 @given(data=st.data())
 def test_arrays_come_back_from_csv(tmp_path, data):
     path = tmp_path / "table.csv"
@@ -281,7 +281,7 @@ def test_arrays_come_back_from_csv(tmp_path, data):
         np.testing.assert_array_equal(np.asarray(table[index])[there], wanted[there, index])
 
 
-@battery
+@rounds
 @given(data=st.data())
 def test_matrices_of_all_kinds_come_back(tmp_path, data):
     path = tmp_path / "a.mtx"

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import battery
 import swath
 
 np = pytest.importorskip("numpy")
@@ -62,7 +63,7 @@ def test_what_is_written_is_what_the_reference_writes(tmp_path, seed):
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=battery.count(part=10, full=400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     tensors=st.dictionaries(

@@ -601,7 +601,7 @@ def by_pandas(data: bytes, kinds: list[str]) -> list[list[Any]]:
 
 @pytest.mark.parametrize("reader", [by_polars, by_pyarrow, by_duckdb, by_pandas])
 @hypothesis.given(table=tables())
-@hypothesis.settings(max_examples=30, deadline=None)
+@hypothesis.settings(max_examples=battery.count(part=10, full=300), deadline=None)
 def test_peers_read_what_the_standard_library_writes(reader, table):
     kinds, columns = table
     assert reader(written(kinds, columns), kinds) == columns
