@@ -56,7 +56,7 @@ struct Bench<'w> {
     folder: PathBuf,
 }
 
-/// How much is run under valgrind, which takes twenty times as long.
+/// How much is run in a way that takes long: with sanitizers, or under valgrind, which is twenty times as slow.
 #[derive(Clone, Copy)]
 struct Slice {
     /// One of this many.
@@ -66,9 +66,9 @@ struct Slice {
 }
 
 impl Slice {
-    /// A push runs a fifth, another one for each commit.
-    fn of(seed: u64) -> Slice {
-        Slice { of: 5, index: seed % 5 }
+    /// A push runs one of this many, another one for each commit.
+    fn one_of(of: usize, seed: u64) -> Slice {
+        Slice { of, index: seed % of as u64 }
     }
 
     fn some(self, tests: &[PathBuf]) -> impl Iterator<Item = &PathBuf> {
@@ -77,7 +77,7 @@ impl Slice {
     }
 }
 
-/// Runs every program of the tests under valgrind; returns how many there are, or `None` without it.
+/// Runs every program of the tests with sanitizers and under valgrind; returns how many there are, or `None` without it.
 pub(crate) fn all_under_valgrind(workspace: &Workspace) -> Result<Option<u64>> {
     let folder = workspace.target().join("c");
     let prefix = folder.join("prefix");
@@ -87,7 +87,9 @@ pub(crate) fn all_under_valgrind(workspace: &Workspace) -> Result<Option<u64>> {
     for test in &tests {
         bench.compile(test, "plain", &[])?;
     }
-    bench.under_valgrind(&tests, Slice { of: 1, index: 0 })?;
+    let all = Slice::one_of(1, 0);
+    bench.sanitized(&tests, all)?;
+    bench.under_valgrind(&tests, all)?;
     Ok(workspace.has("valgrind").then_some(tests.len() as u64))
 }
 
@@ -105,8 +107,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     bench.compile_header()?;
     let tests = bench.tests()?;
     bench.plain(&tests)?;
-    bench.sanitized(&tests)?;
-    bench.under_valgrind(&tests, Slice::of(workspace.seed()))?;
+    bench.sanitized(&tests, Slice::one_of(3, workspace.seed()))?;
+    bench.under_valgrind(&tests, Slice::one_of(8, workspace.seed()))?;
     bench.by_cmake()?;
     bench.wholly_static()?;
     bench.ignored()?;
@@ -240,8 +242,8 @@ impl Bench<'_> {
         Ok(())
     }
 
-    fn sanitized(&self, tests: &[PathBuf]) -> Result<()> {
-        for test in tests {
+    fn sanitized(&self, tests: &[PathBuf], slice: Slice) -> Result<()> {
+        for test in slice.some(tests) {
             let program =
                 self.compile(test, "sanitized", &[SANITIZERS, "-fno-sanitize-recover=all"])?;
             self.run(&program, |command| command)?;
