@@ -199,6 +199,8 @@ fn next(all: bool) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use swath_reference::battery::Battery;
+
     use super::*;
     use crate::demo::row::timed;
 
@@ -220,7 +222,8 @@ mod tests {
 
     #[test]
     fn no_line_is_wider_than_the_terminal() {
-        for (all, rounds) in [(false, 5), (true, 5), (false, 3), (true, 3), (true, 1)] {
+        let kinds = [(false, 5), (true, 5), (false, 3), (true, 3), (true, 1)];
+        for (all, rounds) in Battery::of_list("combinations", 2, kinds) {
             let findings = findings(all, rounds);
             for width in [120, 80, 50, 20] {
                 let text = text_within(&findings, width);

@@ -112,7 +112,7 @@ fn a_codec_without_memory_is_an_error_and_no_panic() {
     // Below, there is no memory for the program itself.
     let more = [14, 16, 20, 26, 32, 48, 64, 96, 128, 192, 256, 384];
     let (mut errors, mut done) = (0, 0);
-    for mib in std::iter::once(12).chain(Battery::of_list("limits", 4, more)) {
+    for mib in std::iter::once(12).chain(Battery::of_list("limits", 2, more)) {
         for words in [
             "compress --format gzip --level 12 -f",
             "compress --format bzip2 --workers 16 -f",

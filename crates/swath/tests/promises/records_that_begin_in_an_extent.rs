@@ -161,8 +161,9 @@ fn parts_of_a_stream_are_those_of_a_file() {
         let whole = records(swath::records(file.path()), cut);
         // Those that begin in the middle of the source begin with a record there.
         let second = whole[0].len() as u64;
-        let mut next = splitmix(3);
-        for round in 0..2000 {
+        const SIZE: BatterySize = BatterySize { slice: 100, full: 2000 };
+        for round in Battery::new("combinations", SIZE) {
+            let mut next = splitmix(round);
             let (one, other) = (next() % 420, next() % 420);
             let extent = Extent::between(one.min(other), one.max(other));
             let options = ReadOptions::new()

@@ -204,7 +204,7 @@ mod tests {
         let plain = folder.path().join("table");
         std::fs::write(&plain, text(150_000, line)).expect("written");
         let options = BatchOptions::new().with_block_size(50_000);
-        for (end, format) in Battery::of_list("combinations", 2, ENDS) {
+        for (end, format) in Battery::of_list("combinations", 1, ENDS) {
             let packed = plain.with_extension(end);
             let compress = CompressOptions::new().with_format(format);
             compress

@@ -3,6 +3,7 @@
 use swath::ReadOptions;
 use swath_formats::FormatReason;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
+use swath_reference::battery::Battery;
 
 use crate::compressed::around::{
     packed, packed_by, packed_small, source, text, unpacked, unpacked_by,
@@ -108,12 +109,13 @@ fn mark(mark: u64) -> [u8; 6] {
 
 #[test]
 fn a_mark_within_a_block_is_none() {
-    for inside in [
+    let insides = [
         [b"some data", &mark(BLOCK)[..], b"more data"].concat(),
         [b"some data", &mark(END)[..], b"and sixteen more bytes of it"].concat(),
         [&mark(BLOCK)[..], &mark(END), &mark(BLOCK), b"x", &mark(BLOCK)].concat(),
         mark(BLOCK).repeat(30),
-    ] {
+    ];
+    for inside in Battery::of_list("combinations", 1, insides) {
         let (plain, bytes) = spelled_well(&inside);
         // Alone, and before and after other streams.
         let other = text(3, 300_000);

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use swath::ReadOptions;
 
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
+use swath_reference::battery::Battery;
 
 use crate::compressed::around::{
     FORMATS, packed, packed_by, packed_small, source, text, unpacked, unpacked_by,
@@ -51,7 +52,7 @@ while data:
     data = one.unused_data
 sys.stdout.buffer.write(out)";
 
-fn decoders(format: Format) -> &'static [&'static [&'static str]] {
+fn decoders(format: Format) -> Tools {
     match format {
         Format::Zstd => &[&["zstd", "-dcq"], &["pzstd", "-dcq"]],
         Format::Gzip | Format::Bgzf => &[
@@ -69,7 +70,7 @@ fn decoders(format: Format) -> &'static [&'static [&'static str]] {
     }
 }
 
-fn encoders(format: Format) -> &'static [&'static [&'static str]] {
+fn encoders(format: Format) -> Tools {
     match format {
         Format::Zstd => &[
             &["zstd", "-cq"],
@@ -88,39 +89,46 @@ fn encoders(format: Format) -> &'static [&'static [&'static str]] {
     }
 }
 
+type Tools = &'static [&'static [&'static str]];
+
+/// Each tool of each format with each length; in a push about `slice` of them.
+fn every(
+    tools: fn(Format) -> Tools,
+    lengths: &[usize],
+    slice: usize,
+) -> Battery<(Format, &'static [&'static str], usize)> {
+    let tools =
+        FORMATS.into_iter().flat_map(|it| tools(it).iter().map(move |tool| (it, *tool)));
+    let all = tools.flat_map(|(it, tool)| lengths.iter().map(move |len| (it, tool, *len)));
+    Battery::of_list("combinations", slice, all)
+}
+
 #[test]
 fn every_tool_reads_every_output() {
-    for format in FORMATS {
-        for len in [0, 1, 4096, 20_000, 2_500_000] {
-            let plain = text(len as u64, len);
-            let mut outputs = vec![packed(format, &plain)];
-            if len < 100_000 {
-                outputs.push(packed_small(format, &plain));
-            }
-            for bytes in outputs {
-                for decoder in decoders(format) {
-                    let Some(there) = through(decoder, &bytes) else { continue };
-                    assert!(there == plain, "{decoder:?} {format} {len}");
-                }
-            }
+    let lengths = [0, 1, 4096, 20_000, 2_500_000];
+    for (format, decoder, len) in every(decoders, &lengths, 16) {
+        let plain = text(len as u64, len);
+        let mut outputs = vec![packed(format, &plain)];
+        if len < 100_000 {
+            outputs.push(packed_small(format, &plain));
+        }
+        for bytes in outputs {
+            let Some(there) = through(decoder, &bytes) else { continue };
+            assert!(there == plain, "{decoder:?} {format} {len}");
         }
     }
 }
 
 #[test]
 fn the_output_of_every_tool_is_read() {
-    for format in FORMATS {
-        for len in [0, 1, 100_000, 3_000_000] {
-            let plain = text(len as u64, len);
-            for encoder in encoders(format) {
-                let Some(bytes) = through(encoder, &plain) else { continue };
-                assert!(unpacked(&bytes).expect("valid") == plain, "{encoder:?} {len}");
-                // And two of them, one after another.
-                let twice = [bytes.clone(), bytes].concat();
-                let both = [plain.clone(), plain.clone()].concat();
-                assert!(unpacked(&twice).expect("valid") == both, "{encoder:?} {len}");
-            }
-        }
+    for (_, encoder, len) in every(encoders, &[0, 1, 100_000, 3_000_000], 12) {
+        let plain = text(len as u64, len);
+        let Some(bytes) = through(encoder, &plain) else { continue };
+        assert!(unpacked(&bytes).expect("valid") == plain, "{encoder:?} {len}");
+        // And two of them, one after another.
+        let twice = [bytes.clone(), bytes].concat();
+        let both = [plain.clone(), plain.clone()].concat();
+        assert!(unpacked(&twice).expect("valid") == both, "{encoder:?} {len}");
     }
 }
 
@@ -128,7 +136,8 @@ fn the_output_of_every_tool_is_read() {
 fn frames_longer_than_any_worker_takes_are_read() {
     // 40 MB in one frame, more than is handed out.
     let plain = text(1, 40_000_000);
-    for encoder in [&["zstd", "-1cq"][..], &["gzip", "-1c"]] {
+    let tools = [&["zstd", "-1cq"][..], &["gzip", "-1c"]];
+    for encoder in Battery::of_list("combinations", 1, tools) {
         let Some(bytes) = through(encoder, &plain) else { continue };
         let options = DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
         let (report, there) = unpacked_by(&options, source(&bytes));
@@ -142,12 +151,13 @@ fn frames_longer_than_any_worker_takes_are_read() {
 #[test]
 fn a_frame_is_no_larger_than_the_tools_make_it() {
     let plain = text(9, 12 << 20);
-    for (format, encoder, most) in [
+    let tools = [
         (Format::Zstd, &["zstd", "-3cq"][..], 1.01),
         (Format::Gzip, &["pigz", "-6c"], 1.0),
         // Each block has its own header and end.
         (Format::Bzip2, &["bzip2", "-9c"], 1.001),
-    ] {
+    ];
+    for (format, encoder, most) in Battery::of_list("combinations", 1, tools) {
         let Some(theirs) = through(encoder, &plain) else { continue };
         let ours = packed(format, &plain);
         assert!(ours.len() as f64 <= theirs.len() as f64 * most, "{format} {}", ours.len());

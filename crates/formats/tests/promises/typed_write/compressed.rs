@@ -8,6 +8,7 @@ use swath::OutputOptions;
 use swath_formats::FormatReason;
 use swath_formats::compressed::{CompressOptions, Format, decompress};
 use swath_formats::table::{self, BatchWriteOptions, HeaderLine, Packing};
+use swath_reference::battery::Battery;
 
 use super::drawn::{Draw, Table};
 
@@ -25,7 +26,7 @@ fn every_form_in_every_format_decompresses_to_the_plain_output() {
     for form in ["csv", "jsonl", "arrow", "arrows"] {
         let options = BatchWriteOptions::new();
         let wanted = plain(&table, &folder.path().join(format!("t.{form}")), &options);
-        for &(word, format) in Format::WORDS {
+        for &(word, format) in Battery::of_list("combinations", 1, Format::WORDS) {
             let end = if format == Format::Bgzf { "bgz" } else { format.extension() };
             let path = folder.path().join(format!("t.{form}.{end}"));
             let mut packed: Vec<Vec<u8>> = Vec::new();

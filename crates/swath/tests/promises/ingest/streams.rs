@@ -200,7 +200,7 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
         (16, 1, 0, worker),
         (64, 1_000_000, 1024, OpenedBy::Auto),
     ];
-    let some = Battery::of_list("combinations", 2, settings);
+    let some = Battery::of_list("combinations", 1, settings);
     for (round, (workers, memory, depth, opened_by)) in some.enumerate() {
         for path in &paths {
             let file = std::fs::File::open(path).expect("there");

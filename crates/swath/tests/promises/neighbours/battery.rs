@@ -291,7 +291,7 @@ fn withstands(way: Way, nameless: bool) {
     let befores = befores.filter(|before| !is_folder || *before == Before::Nothing);
     let streets = [Whose::Everybodys, Whose::Neighbours].into_iter();
     let all = streets.flat_map(|whose| befores.clone().map(move |before| (whose, before)));
-    for (whose, before) in Battery::of_list("neighbours", 2, all) {
+    for (whose, before) in Battery::of_list("neighbours", 1, all) {
         let writer = |path: &Path, source: &Path, fs: Arc<dyn Fs>| {
             way.leave(path, source, fs).map_err(Failure::from)
         };
