@@ -48,6 +48,12 @@ pub(super) struct Worker<'s, 'e, P> {
     counted: u64,
 }
 
+/// Whether the ring reads a file; if not, it is handed back as it was.
+enum Offer {
+    Taken,
+    Declined(Option<OwnedFd>),
+}
+
 impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
     pub(super) fn new(start: Starter<'s, 'e, P>, to: P, here: bool) -> Self {
         let claims = start.team.claims;
@@ -167,52 +173,45 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         if let Some(error) = self.claims.listing.broken(index) {
             return Err(error.again());
         }
-        let wait = match self.probe.way() {
-            Way::Cached => Wait::Never,
-            Way::Device => Wait::ForDevice,
-        };
         if self.has_files_left() && !self.to.is_ready(index) {
             // The file that the other workers wait for may be in flight here.
             self.drain();
         }
-        if wait == Wait::ForDevice && self.begin(index)? {
-            return Ok(());
-        }
-        let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
-        let reader = &mut self.reader;
-        if !P::SHARED {
-            // For room, in a stream.
-            reader.recorder.waited();
-        }
-        let mut outcome = reader.read_small(index, room, wait);
-        let missed = matches!(outcome, Outcome::Miss(_));
-        if wait == Wait::Never {
-            self.probe.saw(!missed);
-        }
-        if let Outcome::Miss(opened) = outcome {
-            // It returns to the ring from its beginning, if there is one.
-            if let Some(file) = opened {
-                self.reader.done_with(file);
+        let (mut opened, mut cached) = (None, None);
+        let is_tried = self.probe.way() == Way::Cached;
+        if is_tried {
+            let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
+            if !P::SHARED {
+                // For room, in a stream.
+                self.reader.recorder.waited();
             }
-            if self.begin(index)? {
-                return Ok(());
+            match self.reader.read_small(index, room, Wait::Never) {
+                Outcome::Miss(file) => opened = file,
+                outcome => cached = Some(outcome),
             }
-            outcome = Outcome::Miss(None);
+            self.probe.saw(cached.is_some());
         }
-        let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
-        let reader = &mut self.reader;
-        if missed || wait == Wait::ForDevice {
-            reader.tally.misses += 1;
+        if cached.is_none() {
+            // From its beginning, if there is a ring.
+            match self.begin(index, opened)? {
+                Offer::Taken => return Ok(()),
+                Offer::Declined(file) => opened = file,
+            }
+            self.reader.tally.misses += 1;
             if self.claims.missed() {
                 self.start.more();
             }
         }
-        if let Outcome::Miss(opened) = outcome {
-            outcome = match opened.map_or_else(|| reader.open(index, Wait::ForDevice), Ok) {
-                Ok(file) => reader.read_opened(file, room, Wait::ForDevice),
-                Err(error) => Outcome::Failed(Call::Open, error),
-            };
+        let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
+        let reader = &mut self.reader;
+        if !P::SHARED && !is_tried {
+            reader.recorder.waited();
         }
+        let outcome = match (cached, opened) {
+            (Some(outcome), _) => outcome,
+            (None, Some(file)) => reader.read_opened(file, room, Wait::ForDevice),
+            (None, None) => reader.read_small(index, room, Wait::ForDevice),
+        };
         match outcome {
             Outcome::Whole(len) => {
                 // The end of one file is the beginning of the next.
@@ -231,40 +230,44 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         }
     }
 
-    /// Begins to read a file by the ring; `false` if that is not possible.
+    /// Begins to read a file by the ring, if that is possible; it may be open already.
     ///
     /// # Errors
     ///
     /// If it cannot be opened.
-    fn begin(&mut self, index: usize) -> Result<bool> {
+    fn begin(&mut self, index: usize, opened: Option<OwnedFd>) -> Result<Offer> {
         if !self.in_flight.is_allowed() {
-            return Ok(false);
+            return Ok(Offer::Declined(opened));
         }
-        let Some((folder, device)) = self.reader.ring_folder(index) else { return Ok(false) };
+        let Some((folder, device)) = self.reader.ring_folder(index) else {
+            return Ok(Offer::Declined(opened));
+        };
         let has_room = self.reader.has_room_for(self.in_flight.depth());
         let by = if has_room { self.opener.by() } else { By::Ring };
         if self.in_flight.is_full() {
             self.reap(self.in_flight.batch(by));
         }
-        let opened = if by == By::Worker { self.open_for_ring(index)? } else { None };
-        let begun = match opened {
-            Some(file) => match self.in_flight.begin_open(file, device, index) {
-                Ok(()) => true,
-                Err(file) => {
-                    self.reader.done_with(file);
-                    false
-                }
-            },
-            None => {
-                self.in_flight.begin(&folder, device, self.claims.listing.c_name(index), index)
+        let file = match opened {
+            Some(file) if has_room => Some(file),
+            Some(file) => {
+                self.reader.done_with(file);
+                None
             }
+            None if by == By::Worker => self.open_for_ring(index)?,
+            None => None,
         };
-        if begun {
-            self.reader.tally.misses += 1;
-            self.reader.recorder.lap(Activity::Open, 0, 0);
-            self.in_flight.recorded(self.reader.recorder.leave(&mut self.flights));
+        let name = self.claims.listing.c_name(index);
+        let declined = match file {
+            Some(file) => self.in_flight.begin_open(file, device, index).err().map(Some),
+            None => (!self.in_flight.begin(&folder, device, name, index)).then_some(None),
+        };
+        if let Some(file) = declined {
+            return Ok(Offer::Declined(file));
         }
-        Ok(begun)
+        self.reader.tally.misses += 1;
+        self.reader.recorder.lap(Activity::Open, 0, 0);
+        self.in_flight.recorded(self.reader.recorder.leave(&mut self.flights));
+        Ok(Offer::Taken)
     }
 
     /// Opens a file that the ring is to read; `None` if there are no descriptors left.

@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use swath::ReadOptions;
-use swath::ingest::IngestOptions;
+use swath::ingest::{IngestOptions, OpenedBy};
 
 use crate::ingest::trees::folder;
 
@@ -56,6 +56,29 @@ fn a_file_in_the_page_cache_takes_three_calls_and_few_more() {
     }
     assert!(calls.close <= 400, "{calls:?}");
     assert!(report.calls_per_file() < 3.2, "{calls:?}");
+}
+
+#[test]
+fn a_file_that_is_not_in_the_page_cache_is_opened_once() {
+    const COUNT: u64 = 12;
+    let folder = folder();
+    plant_old(folder.path(), usize::try_from(COUNT).expect("small"));
+    for depth in [1, 64] {
+        for entry in fs::read_dir(folder.path()).expect("listed") {
+            let file = fs::File::open(entry.expect("listed").path()).expect("there");
+            file.sync_all().expect("durable, thus clean");
+            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+        }
+        let read = ReadOptions::new().with_workers(1).with_queue_depth(depth);
+        let options = IngestOptions::new().with_read(read).with_opened_by(OpenedBy::Worker);
+        let ingested = options.ingest(folder.path()).expect("read");
+        let report = ingested.report();
+        if report.misses < COUNT {
+            return swath_reference::skip("page-cache", "files were not dropped");
+        }
+        // And the folder.
+        assert!(report.calls.open <= COUNT + 2, "depth {depth}: {:?}", report.calls);
+    }
 }
 
 #[test]
