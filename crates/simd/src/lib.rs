@@ -31,6 +31,7 @@ pub mod digits;
 pub mod fields;
 mod find;
 mod gaps;
+mod inflate;
 mod integers;
 mod level;
 mod masks;
@@ -58,6 +59,7 @@ pub use decimals::{
 };
 pub use find::{Positions, find};
 pub use gaps::{not_empty, not_empty_at};
+pub use inflate::{InflateTrouble, Inflater};
 pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level, limit_level};
 pub use rows::{RowFrame, Span, Values, push_rows, push_rows_at};

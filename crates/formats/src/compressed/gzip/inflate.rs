@@ -1,23 +1,19 @@
-//! Decodes members, and checks their trailers.
-//!
-//! libdeflate is faster, but does not report where a stream ended, so it would accept bytes that
-//! `gzip` decodes differently or refuses.
+//! Decodes members that are in memory as a whole, and checks their trailers.
 
-use flate2::{Decompress, FlushDecompress, Status};
 use libdeflater::crc32;
-use swath::machine::caught;
+use swath_simd::{InflateTrouble, Inflater};
 
 use super::TRAILER;
 use super::header::{Parsed, parse};
 use crate::compressed::work::{Decode, Encoded, Wrong};
 
 /// Decodes consecutive whole members.
-pub(crate) struct Decoder(Decompress);
+pub(crate) struct Decoder(Inflater);
 
 impl Decoder {
     /// `None` without memory.
     pub(crate) fn new() -> Option<Self> {
-        caught(|| Decompress::new(false)).map(Self)
+        Inflater::new().map(Self)
     }
 
     /// Decodes the member at the start of `bytes` and returns its length.
@@ -29,22 +25,15 @@ impl Decoder {
             Parsed::Foreign(what) => return wrong(what),
         };
         let begin = out.len();
-        self.0.reset(false);
-        loop {
-            let before = (self.0.total_in(), out.len());
-            let status = self.0.decompress_vec(&bytes[at..], out, FlushDecompress::Finish);
-            let used = self.0.total_in() - before.0;
-            at += usize::try_from(used).unwrap_or(usize::MAX);
-            match status {
-                Ok(Status::StreamEnd) => break,
-                Ok(_) if used > 0 || out.len() > before.1 => {}
-                Ok(_) if out.len() == out.capacity() => {
-                    return wrong("the member is longer than its header says");
-                }
-                Ok(_) => return wrong("the member is not as long as its header says"),
-                Err(_) => return wrong("the deflate stream is damaged"),
+        at += match self.0.append_stream(&bytes[at..], out) {
+            Ok(len) => len,
+            Err(InflateTrouble::NoRoom) => {
+                return wrong("the member is longer than its header says");
             }
-        }
+            Err(InflateTrouble::Damaged) => {
+                return wrong("the deflate stream is damaged or ends too early");
+            }
+        };
         let Some(trailer) = bytes[at..].first_chunk::<TRAILER>() else {
             return wrong("the member is not as long as its header says");
         };
