@@ -199,6 +199,10 @@ fn feed(
 ) -> Result<(u64, Duration)> {
     let start = Instant::now();
     let mut reader = options.reader(source)?;
+    if options.workers() != 1 {
+        // This thread has enough to do with what it takes.
+        reader.keep_ahead();
+    }
     let path = reader.path().to_owned();
     let mut recorder = options.timeline().map(|timeline| timeline.recorder(&path));
     let mut bytes = 0;

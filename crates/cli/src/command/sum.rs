@@ -29,7 +29,8 @@ use crate::report::{PathJson, bytes_per_s, details, headline, object, report_jso
 Examples:
   swath sum data.bin
   swath sum --hash blake3 *.bin           as b3sum
-  swath sum --hash xxh3 data.bin          as xxhsum -H3
+  swath sum --hash xxh3 data.bin          the hash of xxhsum -H3
+  swath sum --hash xxh3 --tag *.bin       lines that any xxhsum -c reads
   swath sum --hash xxh3 *.bin > sums && swath sum --check sums
   swath sum --hash blake3 --check sums    a list of b3sum
   zcat data.gz | swath sum --hash crc32c")]
