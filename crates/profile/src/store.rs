@@ -14,6 +14,8 @@ use crate::text::Kept;
 
 /// The extension of a profile's file.
 const ENDING: &str = "toml";
+/// The extension of a file that says that nothing was faster than usual: no command has to read it.
+const AS_USUAL: &str = "usual";
 /// No profile is longer: a longer file is something else.
 const MOST: u64 = 64 << 10;
 
@@ -65,17 +67,21 @@ impl Store {
     #[must_use]
     pub fn has_any(&self) -> bool {
         match fs::read_dir(&self.folder) {
-            Ok(mut entries) => entries.next().is_some(),
+            Ok(mut entries) => {
+                entries.any(|it| it.is_ok_and(|it| ends_with(&it.path(), ENDING)))
+            }
             Err(error) => {
                 !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
             }
         }
     }
 
-    /// The file of the profile for `key`.
+    /// The file of the profile for `key`; of one that changes nothing, another one.
     #[must_use]
     pub fn path(&self, key: &Key) -> PathBuf {
-        self.folder.join(key.file_name())
+        let path = self.folder.join(key.file_name());
+        let as_usual = path.with_extension(AS_USUAL);
+        if !path.exists() && as_usual.exists() { as_usual } else { path }
     }
 
     /// Reads the profile for `key`; `None` if it was never measured.
@@ -118,19 +124,24 @@ impl Store {
         made.map_err(|error| Error::new(what(), &self.folder, hint).caused_by(error))
     }
 
-    /// Saves a profile, in place of an earlier one, whole or not at all; returns its file.
+    /// Saves a profile, in place of an earlier one, whole or not at all; returns its file. [`Store::has_any`] does
+    /// not count one that changes nothing.
     ///
     /// # Errors
     ///
     /// If it cannot be written.
     pub fn save(&self, kept: &Kept) -> Result<PathBuf> {
         self.prepare()?;
-        let path = self.path(&kept.key);
+        let changes = self.folder.join(kept.key.file_name());
+        let as_usual = changes.with_extension(AS_USUAL);
+        let is_as_usual = kept.profile() == Profile::new(kept.key.name());
+        let (path, other) = if is_as_usual { (as_usual, changes) } else { (changes, as_usual) };
         let written = swath::write(&path, kept.text()?);
         written.map_err(|error| {
             let text = format!("cannot save the profile {}", path.display());
             Error::new(text, &path, error.what_to_try()).by_library(error)
         })?;
+        remove(&other)?;
         Ok(path)
     }
 
@@ -158,8 +169,8 @@ impl Store {
             })?,
         };
         let paths = entries.flatten().map(|entry| entry.path());
-        let mut paths: Vec<PathBuf> =
-            paths.filter(|path| path.extension() == Some(OsStr::new(ENDING))).collect();
+        let is_ours = |path: &PathBuf| ends_with(path, ENDING) || ends_with(path, AS_USUAL);
+        let mut paths: Vec<PathBuf> = paths.filter(is_ours).collect();
         paths.sort();
         Ok(paths)
     }
@@ -181,6 +192,10 @@ impl Store {
 const HINT: &str = "run swath tune to measure again, or swath tune --clear to remove it";
 /// Of a file that cannot be read: it can be neither replaced nor removed.
 const UNREAD: &str = "allow it to be read, or set XDG_CONFIG_HOME to a folder of yours";
+
+fn ends_with(path: &Path, extension: &str) -> bool {
+    path.extension() == Some(OsStr::new(extension))
+}
 
 /// Removes a profile; returns whether it existed.
 fn remove(path: &Path) -> Result<bool> {
@@ -221,6 +236,24 @@ mod tests {
         store.save(&kept).expect("kept");
         assert_eq!(store.clear_all().expect("removed").len(), 1);
         assert!(!store.has_any());
+    }
+
+    #[test]
+    fn one_that_changes_nothing_is_shown_and_costs_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::at(folder.path());
+        let changes = kept();
+        let nothing = Kept::new(changes.key.clone(), &Profile::default(), Vec::new());
+        let first = store.save(&changes).expect("kept");
+        let second = store.save(&nothing).expect("kept");
+        assert!(first != second && !store.has_any() && store.all().expect("one") == [second]);
+        let found = store.load(&nothing.key).expect("whole").expect("there");
+        assert_eq!(found.kept, nothing);
+        store.save(&changes).expect("kept");
+        assert!(store.has_any() && store.all().expect("one") == [first]);
+        store.save(&nothing).expect("kept");
+        assert!(store.clear(&nothing.key).expect("removed").is_some());
+        assert!(store.all().expect("none").is_empty());
     }
 
     #[test]

@@ -207,13 +207,13 @@ fn json<'k>(
 
 fn tuned_text(kept: &Kept, tuned: &Tuned, path: &Path) -> String {
     let count = tuned.found.iter().filter(|found| found.taken.is_some()).count();
-    let settings = if count == 1 { "setting is" } else { "settings are" };
+    let found = match count {
+        0 => String::from("nothing was clearly faster, and the defaults stay,"),
+        1 => String::from("1 setting is other than usual,"),
+        _ => format!("{count} settings are other than usual,"),
+    };
     let (file, time) = (size_text(tuned.file_bytes), time_text(tuned.elapsed));
-    format!(
-        "{}\n{count} {settings} other than usual, after {time} with a file of {file}\n{}\n",
-        shown(kept),
-        path.shown()
-    )
+    format!("{}\n{found} after {time} with a file of {file}\n{}\n", shown(kept), path.shown())
 }
 
 fn kept_text(kept: &Kept, path: &Path) -> String {
