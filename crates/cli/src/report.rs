@@ -4,6 +4,7 @@
 
 use std::ffi::OsStr;
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
@@ -146,12 +147,34 @@ pub fn texts(fallbacks: &[Fallback]) -> Vec<String> {
 }
 
 /// Returns a table without rows, for people.
-pub(crate) fn table<const N: usize>(head: [&str; N]) -> Table {
+pub(crate) fn table<'h>(head: impl IntoIterator<Item = &'h str>) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(head);
     table
+}
+
+/// Returns rows as a table for a terminal; else a line for each, whose short cells are below each other.
+pub(crate) fn lines(heads: &[&str], rows: &[&[String]]) -> String {
+    const SHORT: usize = 32;
+    if std::io::stdout().is_terminal() {
+        let mut table = table(heads.iter().copied());
+        table.add_rows(rows.iter().map(|row| row.iter()));
+        return format!("{table}\n");
+    }
+    let len = |row: &&[String], at: usize| row[at].chars().count();
+    let widest = |at| rows.iter().map(|row| len(row, at)).max().unwrap_or(0);
+    let widths =
+        (0..heads.len()).map(widest).map(|width| if width > SHORT { 0 } else { width });
+    let widths: Vec<usize> = widths.collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
+        text += cells.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text + "\n"
 }
 
 /// Returns the first line of a report: size, time and speed.

@@ -55,20 +55,20 @@ use crate::results::{Results, State};
 /// If a chart cannot be laid out.
 pub fn render(results: &Results) -> Result<String> {
     let sections = [
-        ("machine", "Machine"),
-        ("findings", "Findings"),
-        ("limits", "Limits"),
-        ("timelines", "Timelines"),
         ("experiments", "Experiments"),
+        ("timelines", "Timelines"),
+        ("limits", "Limits"),
+        ("findings", "Findings"),
+        ("machine", "Machine"),
     ];
     let switches = frame::switches(&states(results), &results.folders, &sections);
     let body = html! {
         (summary::heading(results))
-        (summary::machine(results))
-        (summary::findings(results))
-        (experiment::limits(results))
-        (lanes::timelines(results)?)
         div id="experiments" { (experiment::experiments(results)?) }
+        (lanes::timelines(results)?)
+        (experiment::limits(results))
+        (summary::findings(results))
+        (summary::machine(results))
         footer { p class="note" { "Made by swath study " (results.version) "." } }
     };
     Ok(frame::page("Swath study", &switches, &body))

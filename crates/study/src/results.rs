@@ -103,6 +103,25 @@ pub struct Method {
     pub cold_by: String,
 }
 
+/// What a quick run says of itself wherever its verdicts are shown.
+pub const QUICK: &str = "A quick run: its files are smaller than the studies', and a full run \
+    (`swath study --full`) may give other verdicts.";
+
+impl Method {
+    /// Whether files were smaller than in a full run.
+    #[must_use]
+    pub fn is_quick(&self) -> bool {
+        self.extent == "quick"
+    }
+
+    /// The extent and the rounds, as in `full, 9 rounds`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let Self { extent, rounds, .. } = self;
+        format!("{extent}, {rounds} {}", if *rounds == 1 { "round" } else { "rounds" })
+    }
+}
+
 /// A folder whose file system and device were measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Folder {

@@ -13,9 +13,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::page::{grid, place_name, size};
+use crate::page::{date, grid, place_name, size};
 use crate::results::{
-    Claimed, Counts, Finding, Key, Limit, Measured, Results, Selected, State, heading_of,
+    Claimed, Counts, Finding, Key, Limit, Measured, QUICK, Results, Selected, State, heading_of,
 };
 use crate::stats::{Interval, median};
 
@@ -23,11 +23,13 @@ use crate::stats::{Interval, median};
 #[must_use]
 pub fn render(results: &Results) -> String {
     let mut text = String::from("# Findings\n\n");
+    text += &made_by(results);
     text += &part("counts", &format!("{}\n", Counts::of(results)));
     let letters: BTreeSet<&str> =
         results.experiments.iter().map(|one| one.study.as_str()).collect();
     for letter in letters {
-        text += &format!("\n## {}\n\n", heading_of(letter));
+        let quick = if results.method.is_quick() { " (quick run)" } else { "" };
+        text += &format!("\n## {}{quick}\n\n", heading_of(letter));
         text += &part(&format!("study {letter}"), &findings(results, letter));
         if letter == SCALE {
             let of_scale = results.experiments.iter().filter(|one| one.study == SCALE);
@@ -51,6 +53,23 @@ pub fn render(results: &Results) -> String {
         medians(&mut text, one);
     }
     text
+}
+
+/// What was run, where and when.
+fn made_by(results: &Results) -> String {
+    let mut text = format!(
+        "Swath {}, {}, {}.\n\n",
+        results.version,
+        date(results.started),
+        results.method.words()
+    );
+    if results.method.is_quick() {
+        text += &format!("**{QUICK}**\n\n");
+    }
+    for (what, value) in results.machine.iter().filter(|(_, value)| !value.is_empty()) {
+        text += &format!("- {what}: {value}\n");
+    }
+    text + "\n"
 }
 
 /// Where papers quote the numbers of charts, and not only findings.

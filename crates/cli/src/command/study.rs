@@ -10,13 +10,14 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand, ValueHint};
-use comfy_table::Table;
 use indicatif::ProgressBar;
 use rayon::ThreadPool;
 use swath::CancelToken;
 use swath_study::experiment::{Experiment, Extent};
 use swath_study::experiments::{ALL, chosen};
-use swath_study::results::{Claimed, Counts, Finding, Measured, Progress, Results, State};
+use swath_study::results::{
+    Claimed, Counts, Finding, Measured, Progress, QUICK, Results, State,
+};
 use swath_study::session::{FILE, PAGE, Settings, Step, run as measure};
 
 use self::compare::Compare;
@@ -29,7 +30,7 @@ use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, tell, wrote};
 use crate::progress::steps;
-use crate::report::{ReportName, table};
+use crate::report::{ReportName, lines};
 use crate::signal::stop_on_signal;
 
 /// `swath study`
@@ -99,6 +100,10 @@ pub struct Study {
     #[arg(long)]
     pub list: bool,
 
+    /// Print why each verdict is what it is
+    #[arg(long, short)]
+    pub verbose: bool,
+
     /// Print JSON, with units in its keys: the contents of study.json, or the list
     #[arg(long)]
     pub json: bool,
@@ -167,7 +172,7 @@ impl Command for Study {
             return Err(nothing(&results, cancel.is_cancelled()).into());
         }
         let page = self.output.join(PAGE);
-        let text = text(&results, &page.shown());
+        let text = text(&results, &page.shown(), self.verbose);
         wrote(&page, tell(self.json, &results, text))?;
         let is_done = |id: &str| {
             results.experiments.iter().any(|one| one.id == id && one.state == Progress::Done)
@@ -270,40 +275,51 @@ fn pool(workers: usize) -> Result<(ThreadPool, Vec<String>)> {
     Ok((pool, instead.into_iter().collect()))
 }
 
-fn text(results: &Results, left: &str) -> String {
-    let mut found = table(["claim", "files", "here", "control", "because"]);
+/// The limits and a line for each verdict, with the reason if that is wanted.
+fn text(results: &Results, left: &str, is_verbose: bool) -> String {
+    let mut rows: Vec<[String; 5]> = Vec::new();
     for one in &results.experiments {
-        for claim in &one.claims {
-            add_rows(&mut found, one, claim);
-        }
+        one.claims.iter().for_each(|claim| rows.extend(verdicts(one, claim)));
     }
-    let mut limits = table(["limit", "value"]);
-    for limit in &results.limits {
-        limits.add_row([
-            limit.name.clone(),
-            format!("{:.1} {}", limit.value.estimate, limit.unit),
-        ]);
+    let limits = results.limits.iter();
+    let limits: Vec<_> = limits
+        .map(|limit| {
+            [limit.name.clone(), format!("{:.1} {}", limit.value.estimate, limit.unit)]
+        })
+        .collect();
+    let shown = if is_verbose { 5 } else { 4 };
+    let rows: Vec<&[String]> = rows.iter().map(|row| &row[..shown]).collect();
+    let limits: Vec<&[String]> = limits.iter().map(|row| &row[..]).collect();
+    let mut text = lines(&["limit", "value"], &limits);
+    text += &lines(&["claim", "files", "here", "control", "because"][..shown], &rows);
+    text += &format!("{} ({})\n", Counts::of(results), results.method.words());
+    if results.method.is_quick() {
+        text += &format!("{QUICK}\n");
     }
-    format!("{limits}\n{found}\n{}\n{left}\n", Counts::of(results))
+    text + left + "\n"
 }
 
-fn add_rows(table: &mut Table, one: &Measured, claim: &Claimed) {
-    let words = format!("{}: {}", claim.id, claim.source);
-    let noise = one.noise_words();
-    for Finding { state, verdict, because, .. } in &claim.verdicts {
-        let here = if one.state == Progress::Stopped { "stopped" } else { verdict.words() };
-        table.add_row([words.as_str(), state.files(), here, &noise, because]);
-    }
+/// The claim, the files, the verdict, the control and the reason of each verdict.
+fn verdicts(one: &Measured, claim: &Claimed) -> Vec<[String; 5]> {
+    let row = |files: &str, here: &str, noise: String, because: String| {
+        let because = format!("{}: {because}", claim.source);
+        [claim.id.clone(), files.to_owned(), here.to_owned(), noise, because]
+    };
     if claim.verdicts.is_empty() {
-        let why = one.not_judged();
         let here = match one.state {
             Progress::Failed(_) => "failed",
             Progress::Skipped(_) => "skipped",
             Progress::Stopped => "stopped",
             Progress::Done => "not judged",
         };
-        table.add_row([words.as_str(), State::None.files(), here, "–", &why]);
+        let files = State::None.files();
+        return vec![row(files, here, String::from("–"), one.not_judged())];
     }
+    let of_finding = |Finding { state, verdict, because, .. }: &Finding| {
+        let here = if one.state == Progress::Stopped { "stopped" } else { verdict.words() };
+        row(state.files(), here, one.noise_words(), because.clone())
+    };
+    claim.verdicts.iter().map(of_finding).collect()
 }
 
 #[cfg(test)]

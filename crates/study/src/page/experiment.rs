@@ -82,7 +82,7 @@ pub(super) fn badge(measured: &Measured, finding: Option<&Finding>) -> Markup {
         (_, Some(Holds::Yes)) => ("yes", Holds::Yes.words()),
         (_, Some(Holds::No)) => ("no", Holds::No.words()),
         (_, Some(Holds::Undecided)) => ("open", Holds::Undecided.words()),
-        (_, Some(Holds::Told)) => ("open", Holds::Told.words()),
+        (_, Some(Holds::Told)) => ("measured", Holds::Told.words()),
     };
     html! { span class={ "badge " (class) } { (words) } }
 }

@@ -1,11 +1,11 @@
-//! The top of the page: machine, method, and all findings in one table.
+//! The top of the page, with the counts; below the charts, all findings in one table, machine and method.
 
 use maud::{Markup, html};
 
 use super::experiment::{BEYOND, anchor, badge};
 use super::frame;
 use super::number::{NONE, date, percent};
-use crate::results::{Claimed, Counts, Finding, Measured, Results};
+use crate::results::{Claimed, Counts, Finding, Measured, QUICK, Results};
 
 /// Title and one line of description.
 pub(super) fn heading(results: &Results) -> Markup {
@@ -13,8 +13,10 @@ pub(super) fn heading(results: &Results) -> Markup {
         h1 { "What holds here" }
         p class="lead" {
             "The experiments of five studies of parallel file I/O, run again on this machine by Swath "
-            (results.version) ", " (date(results.started)) "."
+            (results.version) ", " (date(results.started)) ", " (results.method.words()) "."
         }
+        p class="counts" { (Counts::of(results)) }
+        @if results.method.is_quick() { p class="warning" { (QUICK) } }
     }
 }
 
@@ -39,8 +41,8 @@ pub(super) fn machine(results: &Results) -> Markup {
                         "In each round every contestant runs once, in shuffled order; a control runs all "
                         "along. Each run is verified by its checksum. Points are medians, whiskers reach "
                         "from quartile to quartile, and a claim is decided only if a whole 95 % interval "
-                        "says so. Beside a control that was spread by more than 15 % of its median, an "
-                        "interval is taken to be wider by as much."
+                        "says so. If the control varied by more than 15 % of its median, every interval is "
+                        "widened by that much."
                     }
                 }
                 @for folder in &results.folders {
@@ -76,10 +78,9 @@ pub(super) fn findings(results: &Results) -> Markup {
     html! {
         section id="findings" {
             h2 { "Findings" }
-            p class="counts" { (Counts::of(results)) }
             p class="note" {
-                "What stands in quotation marks are a study's own words; all else says what it says as "
-                "we read it, or what we ask beside it. The rule below it is ours."
+                "Quotation marks enclose a study's own words. Everything else is our reading of it, or our own "
+                "question. The rule below it is ours."
             }
             (frame::table(&heads, Some("findings"), &rows))
         }

@@ -30,7 +30,7 @@ pub struct Compare {
     #[arg(value_name = "A", value_parser = path(), value_hint = ValueHint::AnyPath)]
     pub left: PathBuf,
 
-    /// B: the report says how many times as fast it is as A
+    /// The study to compare; ratios say how many times as fast as A it is
     #[arg(value_name = "B", value_parser = path(), value_hint = ValueHint::AnyPath)]
     pub right: PathBuf,
 

@@ -6,7 +6,7 @@ use swath_study::experiment::Experiment;
 
 use crate::command::Outcome;
 use crate::output::tell;
-use crate::report::{object, table};
+use crate::report::{lines, object};
 
 /// Returns an experiment, for programs.
 fn listed(one: &Experiment) -> impl Serialize {
@@ -24,16 +24,16 @@ fn listed(one: &Experiment) -> impl Serialize {
 }
 
 pub(super) fn run(chosen: &[&'static Experiment], is_json: bool) -> Result<Outcome> {
-    let mut table = table(["experiment", "what is measured", "what the study says", "rule"]);
-    for one in chosen {
-        let mut names = (one.id, one.figure);
-        for claim in one.claims {
-            let words = claim.source.to_string();
-            table.add_row([names.0, names.1, words.as_str(), claim.rule]);
-            names = ("", "");
-        }
-    }
+    let rows = chosen.iter().flat_map(|one| {
+        let row = |source: String, rule: &str| {
+            [one.id.to_owned(), one.figure.to_owned(), source, rule.to_owned()]
+        };
+        one.claims.iter().map(move |claim| row(claim.source.to_string(), claim.rule))
+    });
+    let heads = ["experiment", "what is measured", "what the study says", "rule"];
+    let rows: Vec<_> = rows.collect();
+    let rows: Vec<&[String]> = rows.iter().map(|row| &row[..]).collect();
     let json: Vec<_> = chosen.iter().map(|&one| listed(one)).collect();
-    tell(is_json, &json, format!("{table}\n"))?;
+    tell(is_json, &json, lines(&heads, &rows))?;
     Ok(Outcome::Done)
 }
