@@ -60,16 +60,30 @@ impl Named {
         self.paths
     }
 
+    /// Each may be a folder, as on the command line, or a pattern.
     fn files(self) -> swath::ingest::Files {
-        // Each may be a folder, as on the command line.
-        match self.is_one {
-            true => swath::ingest::Files::each(self.paths),
-            false if self.paths.iter().any(|path| path.is_dir()) => {
-                swath::ingest::Files::each(self.paths)
-            }
-            false => swath::ingest::Files::paths(self.paths),
+        let is_plain = |path: &PathBuf| !path.is_dir() && pattern(path).is_none();
+        if !self.is_one && self.paths.iter().all(is_plain) {
+            return swath::ingest::Files::paths(self.paths);
         }
+        let mut files = swath::ingest::Files::paths(Vec::<PathBuf>::new());
+        for path in self.paths {
+            let found =
+                pattern(&path).and_then(|it| swath::ingest::Files::glob(it).found().ok());
+            files = match found.filter(|found| !found.is_empty()) {
+                Some(found) => files.and(swath::ingest::Files::paths(found)),
+                // What does not match is missing, by its name.
+                None => files.and(swath::ingest::Files::each([path])),
+            };
+        }
+        files
     }
+}
+
+/// The pattern that a path is, since there is no such file.
+fn pattern(path: &std::path::Path) -> Option<&str> {
+    let text = path.to_str().filter(|text| text.contains('*'))?;
+    path.symlink_metadata().is_err().then_some(text)
 }
 
 /// Reads many files at once, small ones above all, into one block of memory.
@@ -77,7 +91,8 @@ impl Named {
 /// Parameters
 /// ----------
 /// paths_or_folder : path, or iterable of paths
-///     A folder is walked, with all folders below it; so is each folder among several paths.
+///     A folder is walked, with all folders below it; so is each folder among several paths. A pattern such as
+///     ``"logs/**/*.txt"`` means the files that match.
 /// workers : int
 ///     Threads; 0 chooses.
 /// queue_depth : int

@@ -38,6 +38,20 @@ def test_a_folder_is_walked(tree, workers):
     assert "301 files" in repr(files)
 
 
+def test_a_pattern_means_what_matches(tmp_path):
+    for name in ("a.txt", "b.bin", "c.txt"):
+        (tmp_path / name).write_bytes(name.encode())
+    pattern = str(tmp_path / "*.txt")
+    assert [bytes(file) for file in swath.ingest(pattern)] == [b"a.txt", b"c.txt"]
+    files = swath.ingest([tmp_path / "b.bin", pattern])
+    assert [bytes(file) for file in files] == [b"b.bin", b"a.txt", b"c.txt"]
+    # A file of that name is that file.
+    (tmp_path / "*.txt").write_bytes(b"star")
+    assert [bytes(file) for file in swath.ingest(pattern)] == [b"star"]
+    with pytest.raises(FileNotFoundError, match=r"\*\.none"):
+        swath.ingest(str(tmp_path / "*.none"))
+
+
 def test_it_is_a_sequence(tree):
     paths = sorted(found(tree))
     files = swath.ingest(paths)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import warnings
 import struct
 import subprocess
@@ -48,6 +49,26 @@ def test_what_the_reference_writes_is_read_as_it_reads_it(tmp_path, seed):
     for tensor in tensors.values():
         assert tensor.flags.writeable and tensor.flags.aligned
     same(dict(swath.stream_safetensors(path)), reference.load_file(path))
+
+
+def test_a_folder_or_a_pattern_means_the_shards_in_it(tmp_path):
+    one, two = {"a": np.arange(3)}, {"b": np.arange(4.0)}
+    reference.save_file(one, tmp_path / "model-1.safetensors")
+    reference.save_file(two, tmp_path / "model-2.safetensors")
+    (tmp_path / "config.json").write_text("{}")
+    for given in (tmp_path, str(tmp_path / "*.safetensors"), os.fsencode(tmp_path)):
+        same(swath.load_safetensors(given), {**one, **two})
+        same(dict(swath.stream_safetensors(given)), {**one, **two})
+    # The index knows which of the shards are the model.
+    reference.save_file(two, tmp_path / "consolidated.safetensors")
+    index = tmp_path / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}}))
+    same(swath.load_safetensors(tmp_path), {**one, **two})
+    (tmp_path / "fp16.safetensors.index.json").write_bytes(index.read_bytes())
+    with pytest.raises(ValueError, match="2 indices; try: pass the path of one"):
+        swath.load_safetensors(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no file matches"):
+        swath.load_safetensors(str(tmp_path / "*.bin"))
 
 
 @pytest.mark.parametrize("seed", range(5))

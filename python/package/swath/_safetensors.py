@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from swath._errors import a_thing, named, unreadable
 from swath._given import plain
 from swath._how import How, Leave
+from swath._sources import files_of
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def load_safetensors(
     Parameters
     ----------
     sources : path, descriptor, open file or bytes in memory, or iterable of them
-        Shards of one model, or the path of the index that lists them (a ``.json``). A list inside the
+        Shards of one model, or the path of the index that lists them (a ``.json``), of their folder, or a
+        pattern such as ``"model/*.safetensors"``. A list inside the
         list names copies of one shard, as for `read`.
     order : iterable of str, optional
         Names that come first in the dictionary, in this order; the others follow in file order.
@@ -148,7 +150,9 @@ def load_safetensors(
 
 def _shards(given: Any) -> Any:
     """As a list, if they come from an iterator, so that messages can name them."""
-    if isinstance(given, (str, bytes, int, os.PathLike)) or hasattr(given, "fileno"):
+    if isinstance(given, (str, bytes, os.PathLike)):
+        return _of_path(given)
+    if isinstance(given, int) or hasattr(given, "fileno"):
         return given
     # An array of text lists paths; other memory is a shard.
     if getattr(getattr(given, "dtype", None), "kind", "") not in ("U", "S", "O"):
@@ -157,6 +161,19 @@ def _shards(given: Any) -> Any:
         except TypeError:
             pass
     return list(given)
+
+
+def _of_path(path: Any) -> Any:
+    """A shard or an index; of a folder its index, or else its shards; of a pattern what matches."""
+    found = files_of(path)
+    if not os.path.isdir(path):
+        return path if found == [path] else found
+    indices = [one for one in found if one.endswith(".safetensors.index.json")]
+    if len(indices) > 1:
+        raise ValueError(f"{os.fsdecode(path)} has {len(indices)} indices; try: pass the path of one")
+    shards = [one for one in found if one.endswith(".safetensors")]
+    # Without either, the error names the folder.
+    return indices[0] if indices else shards or path
 
 
 def _made(
@@ -316,7 +333,8 @@ def save_safetensors(
     ----------
     path : path
     tensors : mapping of str to numpy.ndarray or torch.Tensor
-        In any memory layout. The same tensors give the same bytes, in whatever order they come.
+        In any memory layout. The same tensors give the same bytes, in whatever order they come. Do not change them
+        until the function returns, or the file holds a mix: for a checkpoint beside training, pass copies.
     metadata : mapping of str to str, optional
     durability : {"full", "none"}
         Whether to wait until the device has it.
