@@ -28,7 +28,7 @@ fn every_case_runs_and_leaves_a_record() {
     let (out, data) = (folder.path().join("record"), folder.path().join("data"));
     let cases = cases();
     assert!(cases.len() > 80, "{cases:?}");
-    let mut battery = Battery::of_list("benches", 9, cases);
+    let mut battery = Battery::of_list("benches", 5, cases);
     let chosen: Vec<String> = battery.by_ref().collect();
     let output = quick(&chosen.join(","), &out, &data);
     let told = String::from_utf8_lossy(&output.stderr);

@@ -37,6 +37,9 @@ pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<()> {
     std::fs::write(&metadata, process::output(&mut cargo)?)?;
     let mut tests = command(workspace, &nextest, "run");
     tests.arg("--binaries-metadata").arg(&binaries).arg("--cargo-metadata").arg(&metadata);
+    // One more than cores, since some of them wait.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from) + 1;
+    tests.args(["--test-threads", &threads.to_string()]);
     if !run.filter.is_empty() {
         tests.args(["--filterset", run.filter]);
     }

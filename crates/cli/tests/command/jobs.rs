@@ -405,7 +405,7 @@ fn a_job_ends_with_one_output_and_no_folder() {
     assert!(bench.refused("job abort j").contains("run `swath job commit` again"));
     bench.done("job commit j");
     assert_eq!(bench.names(), ["in", "out"]);
-    assert!(bench.refused("job commit j").contains("a job that is over has been removed"));
+    assert!(bench.refused("job commit j").contains("a finished job is removed"));
     // Planned again, and given up.
     let said = bench.refused("job plan out in --folder j");
     assert!(said.contains("cannot write out: it exists; try: pass --force"), "{said}");

@@ -1,11 +1,13 @@
 //! `--verify` and the engines: every way to read gives the bytes of a serial read.
+use swath_reference::battery::Battery;
 
 use crate::child::{code, file_of, run, stdout, word};
 
 #[test]
 fn every_engine_chunk_size_and_schedule_is_verified() {
     let (_folder, path) = file_of(&swath_reference::bytes(5, 3_000_001));
-    for engine in ["auto", "serial", "pool", "ring", "map"] {
+    let engines = ["auto", "serial", "pool", "ring", "map"];
+    for engine in Battery::of_list("combinations", 2, engines) {
         for chunk_size in ["4095", "1MiB", "8MiB"] {
             for schedule in ["static", "dynamic"] {
                 let words =

@@ -7,6 +7,7 @@ use swath::OutputOptions;
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
 use swath_formats::contracts::PriceOptions;
+use swath_reference::battery::Battery;
 use swath_reference::vectors::{Verdict, vectors};
 
 fn price(path: &Path) -> swath_formats::Result<String> {
@@ -72,8 +73,8 @@ fn a_line_is_as_long_as_a_line_may_be_however_it_is_read() {
     const MOST: usize = 1 << 20;
     let line = "42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759422392871532";
     let blanks = |len: usize| " ".repeat(len);
-    for (len, is_fine) in [(MOST - 1, true), (MOST, true), (MOST + 1, false), (3 * MOST, false)]
-    {
+    let lengths = [(MOST - 1, true), (MOST, true), (MOST + 1, false), (3 * MOST, false)];
+    for (len, is_fine) in Battery::of_list("combinations", 2, lengths) {
         let long = format!("{line}{}", blanks(len - line.len()));
         let digits = format!("{line}{}", "1".repeat(len - line.len()));
         let count = format!("2{}", blanks(len - 1));

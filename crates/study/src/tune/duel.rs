@@ -219,6 +219,8 @@ fn duel(
 
 #[cfg(test)]
 mod tests {
+    use swath_reference::battery::{Battery, BatterySize};
+
     use super::*;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_default_stays_where_only_luck_speaks_against_it() {
-        for seed in 0..200_u64 {
+        for seed in Battery::new("combinations", BatterySize { slice: 20, full: 200 }) {
             let mut runs = 0_u64;
             let mut run = |_: Case, _| {
                 runs += 1;

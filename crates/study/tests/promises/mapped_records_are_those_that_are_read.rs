@@ -4,6 +4,7 @@ use std::fs::File;
 
 use swath::maps::Frozen;
 use swath::{Block, Cut, Engine, ReadOptions, Reason};
+use swath_reference::battery::Battery;
 use swath_reference::{bytes, records as plain};
 
 fn owned(block: Block<'_>) -> swath::Result<plain::Block> {
@@ -26,7 +27,7 @@ fn every_block_size_worker_count_and_extent_gives_the_records_of_the_reference()
         ),
     ];
     for (cut, plain_cut) in cuts {
-        for size in (1..=64).chain([1000, 1 << 20]) {
+        for size in Battery::of_list("combinations", 16, (1..=64).chain([1000, 1 << 20])) {
             for (workers, offset) in [(1, 0), (2, 4097), (8, 0), (64, 29_000)] {
                 let part = &all[usize::try_from(offset).expect("small")..];
                 let wanted =

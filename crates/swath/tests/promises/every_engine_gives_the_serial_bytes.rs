@@ -177,7 +177,8 @@ fn bracketed(bytes: &[u8]) -> f64 {
 #[test]
 fn a_scan_brackets_floating_point_sums_alike_at_every_worker_count() {
     let (file, bytes) = file_of(5 * MIB + 4321);
-    for chunk_size in [511, 4096, 100_000, MIB, 8 * MIB] {
+    let sizes = [511, 4096, 100_000, MIB, 8 * MIB];
+    for chunk_size in Battery::of_list("combinations", 2, sizes) {
         let chunk = NonZeroUsize::new(chunk_size).expect("positive").get();
         let serial = bytes
             .chunks(chunk)

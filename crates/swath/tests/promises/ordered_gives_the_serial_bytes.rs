@@ -11,6 +11,7 @@ use swath::sink::{Durability, Sparse};
 use swath::{Fallback, OutputOptions};
 
 use swath::append::{Direct, Ordered, OrderedOptions, OrderedReport, ordered_to};
+use swath_reference::battery::Battery;
 use swath_reference::{bytes, splitmix};
 
 const MIB: usize = 1 << 20;
@@ -335,7 +336,7 @@ fn long_runs_of_zeros_become_holes_and_read_as_zeros() {
             .map(|index| if index % 3 == 0 { data(20_000) } else { zeros(65_280) })
             .collect(),
     ];
-    for (index, chunks) in cases.iter().enumerate() {
+    for (index, chunks) in Battery::of_list("combinations", 3, cases.iter().enumerate()) {
         let expected = chunks.concat();
         for workers in [1, 3] {
             for is_there in [false, true] {

@@ -18,6 +18,7 @@ use swath::{
     CancelToken, Error, OutputOptions, Progress, ReadOptions, Reason, Result, Timeline,
     WriteOptions, manifest,
 };
+use swath_reference::battery::Battery;
 
 const LEN: usize = 4 << 20;
 
@@ -227,7 +228,7 @@ const VERBS: &[Verb] = &[
 #[test]
 fn every_verb_tells_of_progress_and_records_a_timeline() {
     let mut silent = Vec::new();
-    for (name, verb) in VERBS {
+    for (name, verb) in Battery::of_list("combinations", 12, VERBS) {
         let (place, hooks) = (Place::new(), Hooks::default());
         verb(&place, &hooks).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         if hooks.told.load(Ordering::SeqCst) == 0 {
@@ -242,7 +243,7 @@ fn every_verb_tells_of_progress_and_records_a_timeline() {
 
 #[test]
 fn every_verb_is_cancelled_and_leaves_no_target() {
-    for (name, verb) in VERBS {
+    for (name, verb) in Battery::of_list("combinations", 12, VERBS) {
         let (place, hooks) = (Place::new(), Hooks::default());
         let before = fs::read(place.at("one")).expect("there");
         hooks.cancel.cancel();
@@ -256,7 +257,7 @@ fn every_verb_is_cancelled_and_leaves_no_target() {
 
 #[test]
 fn who_cancels_when_the_last_bytes_are_told_of_gets_no_target() {
-    for (name, verb) in VERBS {
+    for (name, verb) in Battery::of_list("combinations", 12, VERBS) {
         let (place, hooks) = (Place::new(), Hooks::default());
         verb(&place, &hooks).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         if !place.out().exists() {

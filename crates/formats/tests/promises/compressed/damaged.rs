@@ -178,7 +178,7 @@ fn a_damaged_stream_leaves_no_file() {
 
 #[test]
 fn whoever_waits_for_a_damaged_item_is_let_go() {
-    for format in [Format::Bgzf, Format::Bzip2] {
+    for format in Battery::of_list("mutations", 1, [Format::Bgzf, Format::Bzip2]) {
         let whole = packed_small(format, &text(8, 2_000_000));
         for at in [30, whole.len() / 2, whole.len() - 200] {
             let mut bytes = whole.clone();

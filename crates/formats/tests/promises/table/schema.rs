@@ -3,6 +3,7 @@
 use swath::{Extent, ReadOptions};
 use swath_formats::FormatReason;
 use swath_formats::table::{self, ColumnKind, Columns, TableOptions, Values};
+use swath_reference::battery::Battery;
 use swath_reference::splitmix;
 
 use super::arrays::file;
@@ -46,7 +47,7 @@ fn parts_with_the_types_of_the_whole_are_the_whole_wherever_it_is_cut() {
         assert_eq!((&schema.names, &schema.kinds), (&whole.names, &kinds), "{text:?}");
         let typed = TableOptions::new().with_kinds(kinds.into_iter().enumerate());
         let len = text.len() as u64;
-        for first in 0..=len + 1 {
+        for first in Battery::of_list("combinations", 6, 0..=len + 1) {
             for second in first..=len + 1 {
                 let bounds = [0, first, second, len + 5];
                 let parts: Vec<_> = bounds

@@ -1,5 +1,6 @@
 //! The tables of `vectors/typed.json` have their answers.
 
+use swath_reference::battery::Battery;
 use swath_reference::json::Json;
 use swath_reference::typed::{Wrong, answer, options_of, show_fault};
 use swath_reference::vectors::{Verdict, vectors};
@@ -14,7 +15,8 @@ fn tables_of_the_vectors_have_their_answers() {
         let path = vector.put(folder.path());
         let json = vector.options.unwrap_or(Json::Object(Vec::new()));
         let options = oracle::options(&options_of(&json).expect("options"));
-        for (workers, block_size) in [(1, 0), (1, 1), (2, 2), (3, 5), (4, 16), (2, 64)] {
+        let hows = [(1, 0), (1, 1), (2, 2), (3, 5), (4, 16), (2, 64)];
+        for (workers, block_size) in Battery::of_list("combinations", 3, hows) {
             for is_stream in [false, true] {
                 let how = How { workers, block_size, is_stream };
                 let found = match oracle::read(&path, &options, how) {

@@ -130,7 +130,10 @@ fn a_removal_gives_the_name_up_first_and_what_it_cannot_remove_is_swept() {
     for gone in [plan.commit(&[]).map(drop), plan.abort(), plan.status().map(drop)] {
         let error = gone.expect_err("its name is gone");
         assert_eq!(error.io_kind(), ErrorKind::NotFound);
-        assert!(error.what_to_try().contains("that is over has been removed"), "{error}");
+        assert!(
+            error.what_to_try().contains("the folder of a finished job is removed"),
+            "{error}"
+        );
     }
     let swept = job::sweep(bench.folder.path(), Duration::ZERO).expect("swept");
     assert!(swept.removed.iter().all(|it| it.was_committed) && swept.removed.len() == 1);

@@ -9,6 +9,7 @@ use swath::heal::HealOptions;
 use swath::manifest::Checksums;
 use swath::mirror::{Hedging, Mirrored, Verify};
 use swath::{Extent, ReadOptions, Reason, Source, manifest};
+use swath_reference::battery::Battery;
 use swath_reference::bytes;
 
 use crate::mirrors::copies::{Faults, Faulty};
@@ -65,7 +66,8 @@ fn parts_of_long_chunks_are_the_bytes_of_a_copy_that_is_right() {
         hedging.map_or(mirrored.clone(), |hedging| mirrored.with_hedging(hedging)).into()
     };
     for hedging in [None, Some(Hedging::permille(100))] {
-        for (offset, len) in [(0, 1), (4 * MIB - 3, 6), (LONG - 1, 2), (2 * LONG - 5, 1005)] {
+        let parts = [(0, 1), (4 * MIB - 3, 6), (LONG - 1, 2), (2 * LONG - 5, 1005)];
+        for (offset, len) in Battery::of_list("combinations", 1, parts) {
             let options = ReadOptions::new().with_offset(offset as u64).with_len(len as u64);
             let loaded = options.read(source(hedging)).expect("one is right everywhere");
             assert!(loaded.buffer[..] == right[offset..offset + len], "{offset} {len}");

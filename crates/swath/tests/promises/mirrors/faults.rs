@@ -94,7 +94,7 @@ fn whatever_is_good_somewhere_comes_out_and_nothing_else() {
     let sums = sums(&right, CHUNK);
     let chunks = LEN / CHUNK + 1;
     let (mut came, mut failed) = (0, 0);
-    let mut battery = Battery::new("combinations", BatterySize { slice: 50, full: 300 });
+    let mut battery = Battery::new("combinations", BatterySize { slice: 25, full: 300 });
     for seed in battery.by_ref() {
         let mut next = splitmix(seed);
         let mut below = |bound: usize| usize::try_from(next() % bound as u64).expect("small");
@@ -143,7 +143,7 @@ fn a_vote_gives_what_more_than_half_agree_on() {
     let right = right();
     let chunks = LEN / CHUNK + 1;
     let (mut came, mut failed) = (0, 0);
-    let mut battery = Battery::new("combinations", BatterySize { slice: 40, full: 200 });
+    let mut battery = Battery::new("combinations", BatterySize { slice: 20, full: 200 });
     for seed in battery.by_ref() {
         let mut next = splitmix(1000 + seed);
         let mut below = |bound: usize| usize::try_from(next() % bound as u64).expect("small");

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use swath::heal::HealOptions;
 use swath::mirror::Verify;
 use swath::{Extent, OutputOptions, ReadOptions, Reason, manifest};
+use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::{bytes, mirror, splitmix};
 
 const MIB: usize = 1 << 20;
@@ -33,7 +34,7 @@ fn names(folder: &Path) -> usize {
 fn what_was_damaged_is_mended_and_the_rest_is_not_touched() {
     let right = bytes(21, LEN);
     for by_vote in [false, true] {
-        for seed in 0..12 {
+        for seed in Battery::new("combinations", BatterySize { slice: 4, full: 40 }) {
             let folder = tempfile::tempdir().expect("a folder");
             let paths = copies(folder.path(), &right);
             let against = match by_vote {

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use swath::{CancelToken, Reason};
+use swath_reference::battery::Battery;
 use swath_reference::records as plain;
 
 use crate::records::inputs::{LINES, file, in_order, owned, plain_cut, random, workers};
@@ -13,7 +14,7 @@ fn values_are_combined_from_left_to_right() {
     let bytes = random(21, 50_000, (b'\n', 0));
     let file = file(&bytes);
     let wanted = plain::split(&bytes, plain_cut(LINES)).expect("whole").concat();
-    for count in (1..=8).chain([64]) {
+    for count in Battery::of_list("combinations", 3, (1..=8).chain([64])) {
         for size in [1, 63, 1000, 1 << 20] {
             for source in [file.path().into(), in_order(&bytes, 333)] {
                 let records = workers(count).records(source).with_block_size(size);
