@@ -19,8 +19,8 @@ Examples:
   swath demo --size 2GiB --dir /mnt/disk
   swath demo --json > machine.json
 
-It ends within half a minute, with fewer rounds where they take long, and then says so. A large
---size takes as long as one round needs.")]
+It takes at most half a minute: slow rounds are cut short, and the report says so. With a \
+large --size, one round is always completed.")]
 pub struct Demo {
     /// Print the table of every engine and capability after the five lines
     #[arg(long)]

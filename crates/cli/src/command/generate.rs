@@ -104,7 +104,7 @@ pub struct Contracts {
 /// An input of a given size.
 #[derive(Debug, Args)]
 pub struct Bytes {
-    /// Its size; an input of lines ends with the last complete line
+    /// Size; text ends after the last complete line
     #[arg(value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
     pub size: u64,
 

@@ -70,7 +70,7 @@ pub(super) fn open_folder(fs: &dyn Fs, path: &Path) -> Result<Arc<dyn FsFolder>>
     let opened = fs.locate(path).and_then(|at| at.folder.open_folder(&at.name));
     let folder = opened.map_err(|error| match error.kind() {
         ErrorKind::NotFound => Error::io(Operation::Open, path, error)
-            .hint("check the path: the folder of a job that is over has been removed"),
+            .hint("check the path; the folder of a finished job is removed"),
         ErrorKind::NotADirectory => Error::io(Operation::Open, path, error)
             .hint("pass the folder of a job, which contains a file `JOB`"),
         _ => Error::io(Operation::Open, path, error),

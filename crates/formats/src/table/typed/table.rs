@@ -379,5 +379,5 @@ fn alike(file: &File, head: &Head, first: &File, names: &Head) -> Result<()> {
         ),
     };
     let error = Error::reading(file.path(), FormatReason::Malformed, detail);
-    Err(error.hint("read files with other columns by another call"))
+    Err(error.hint("read files with different columns in separate calls"))
 }

@@ -17,7 +17,7 @@ const EIGHT_RULE: &str = "Eight threads are at least 1.1 × as fast as sequentia
 const BEST: &str = "Eight threads are the best number.";
 const BEST_RULE: &str = "No other number of threads is more than 1 / 0.95 × as fast as eight.";
 const SWITCHES: &str = "How many context switches does a number of threads cost? Study A concludes \
-    with them; in which words is not noted.";
+    with them; the wording was not recorded.";
 
 pub(super) const THREADS: &[Claim] = &[
     read("a-threads", EIGHT, CHARTS, EIGHT_RULE, judge_threads),
