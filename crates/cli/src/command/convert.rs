@@ -6,7 +6,7 @@ mod entries;
 pub(crate) mod format;
 mod matrix;
 mod numbers;
-mod several;
+pub(super) mod several;
 pub(super) mod size;
 mod table;
 mod typed;

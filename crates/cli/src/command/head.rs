@@ -3,8 +3,10 @@
 use anyhow::Result;
 use arrow_array::RecordBatch;
 use clap::{Args, ValueHint};
-use swath_formats::table::{BatchForm, TableReport, arrow};
+use swath::Source;
+use swath_formats::table::{BatchForm, ColumnType, TableReport, arrow};
 
+use super::convert::several;
 use super::tabular::{
     HEAD, Rows, columns, facts_json, has_number_comments, refuse_binary, set_aside_text,
     usual_form,
@@ -34,7 +36,8 @@ Examples:
 
 The types are those of these rows; `swath info` reads the whole table. A missing value is shown as –.")]
 pub struct Head {
-    /// The table: text or JSON Lines, which may be compressed, or Arrow; `-` is standard input
+    /// The table: text or JSON Lines, which may be compressed, or Arrow; a folder or a pattern for several files that are
+    /// one table; `-` is standard input
     #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub path: Input,
 
@@ -49,12 +52,16 @@ pub struct Head {
 
 impl Command for Head {
     fn run(&self) -> Result<Outcome> {
-        let peeked = self.path.peeked(HEAD)?;
+        let files = several::of(&self.path)?.unwrap_or_default();
+        let mut files = files.into_iter().map(Input::Path);
+        let first = files.next().unwrap_or_else(|| self.path.clone());
+        let peeked = first.peeked(HEAD)?;
         let rows = self.table.rows.unwrap_or(ROWS);
         if peeked.head.starts_with(b"ARROW1") || peeked.head.starts_with(&[0xff; 4]) {
-            self.arrow(peeked, rows)?;
+            self.arrow(&first, peeked, rows)?;
         } else {
-            self.text(peeked, rows)?;
+            let more = files.map(|file| file.source()).collect::<std::io::Result<_>>()?;
+            self.text(&first, peeked, more, rows)?;
         }
         Ok(Outcome::Done)
     }
@@ -65,9 +72,9 @@ impl Command for Head {
 }
 
 impl Head {
-    fn text(&self, peeked: Peeked, rows: u64) -> Result<()> {
+    fn text(&self, first: &Input, peeked: Peeked, more: Vec<Source>, rows: u64) -> Result<()> {
         let Peeked { head, is_all, source } = peeked;
-        let name = self.path.name();
+        let name = first.name();
         refuse_binary(&head, name, &self.table)?;
         let mut args = self.table.clone();
         let form = usual_form(name, &head, &args);
@@ -78,7 +85,7 @@ impl Head {
         }
         let read = swath::ReadOptions::new();
         let options = args.batch_options(form, read).with_rows(rows);
-        let table = options.read_batches(source)?;
+        let table = options.read_batches_of(std::iter::once(source).chain(more))?;
         let report = table.report();
         if let Some(text) = set_aside_text(report) {
             complain(format!("note: {}: {text}", self.path));
@@ -87,17 +94,18 @@ impl Head {
         self.show(&shown, Some(report))
     }
 
-    fn arrow(&self, peeked: Peeked, rows: u64) -> Result<()> {
+    /// Of several files, the first rows of the first one.
+    fn arrow(&self, first: &Input, peeked: Peeked, rows: u64) -> Result<()> {
         let given = TableArgs { rows: None, ..self.table.clone() };
         if let Some(flag) = given.flag() {
-            let what = format!("cannot read {} with {flag}: it is an Arrow file", self.path);
+            let what = format!("cannot read {first} with {flag}: it is an Arrow file");
             return Err(
                 Refused::new(what, "leave it out: it is for tables that are text").into()
             );
         }
         let batches = arrow::batches(peeked.source)?;
         let schema = batches.schema().clone();
-        let (mut first, mut left) = (Vec::new(), usize::try_from(rows).unwrap_or(usize::MAX));
+        let (mut begin, mut left) = (Vec::new(), usize::try_from(rows).unwrap_or(usize::MAX));
         for batch in batches {
             if left == 0 {
                 break;
@@ -105,11 +113,12 @@ impl Head {
             let batch: RecordBatch = batch?;
             let batch = batch.slice(0, batch.num_rows().min(left));
             left -= batch.num_rows();
-            first.push(batch);
+            begin.push(batch);
         }
         let fields = schema.fields().iter();
-        let columns = fields.map(|it| (it.name().as_str(), it.data_type().to_string()));
-        self.show(&Rows { columns: columns.collect(), batches: &first }, None)
+        let columns =
+            fields.map(|it| (it.name().as_str(), ColumnType::word_of(it.data_type())));
+        self.show(&Rows { columns: columns.collect(), batches: &begin }, None)
     }
 
     fn show(&self, rows: &Rows<'_>, report: Option<&TableReport>) -> Result<()> {

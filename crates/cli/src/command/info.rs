@@ -10,10 +10,11 @@ use swath::machine::escaped;
 use swath::{ReadOptions, append};
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
-use swath_formats::table::{arrow, npy};
+use swath_formats::table::{ColumnType, arrow, npy};
 use swath_formats::{FileFormat, FormatReason};
 
 use super::convert::format::{FORMATS, Format};
+use super::convert::several;
 use super::convert::size::size_in;
 use super::several::each;
 use super::{Command, Outcome};
@@ -41,7 +42,7 @@ Of a table, each column is listed with its type, the number of missing values, t
 value, and the first line whose value made the type what it is. Compressed tables are read if a flag for \
 tables or --format is given.")]
 pub struct Info {
-    /// Files, or folders of segments; `-` is standard input
+    /// Files, folders of files or of segments, or patterns; `-` is standard input
     #[arg(value_name = "PATH", default_value = "-", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub paths: Vec<Input>,
 
@@ -60,7 +61,13 @@ pub struct Info {
 
 impl Command for Info {
     fn run(&self) -> Result<Outcome> {
-        each(&self.paths, self.json, |input| {
+        // A folder of files, or a pattern, means each of them; anything else is opened as it is.
+        let files = |input: &Input| match several::of(input) {
+            Ok(Some(files)) => files.into_iter().map(Input::Path).collect(),
+            Ok(None) | Err(_) => vec![input.clone()],
+        };
+        let paths: Vec<Input> = self.paths.iter().flat_map(files).collect();
+        each(&paths, self.json, |input| {
             let (known, bytes) = of(input, self.format, &self.table)?;
             if let Some(flag) = self.table.flag().filter(|_| known.table.is_none()) {
                 return Err(no_table(input, known.kind, flag).into());
@@ -236,7 +243,8 @@ fn arrow_stream(file: &swath::Input) -> Result<Known> {
     let batches = arrow::batches(file)?;
     let fields = batches.schema().fields().clone();
     let names: Vec<String> = fields.iter().map(|it| it.name().clone()).collect();
-    let types: Vec<String> = fields.iter().map(|it| it.data_type().to_string()).collect();
+    let types = fields.iter().map(|it| ColumnType::word_of(it.data_type()));
+    let types: Vec<String> = types.collect();
     let mut rows = 0;
     for batch in batches {
         rows += batch?.num_rows() as u64;

@@ -256,7 +256,7 @@ pub struct ArrowInfo {
     pub rows: u64,
     /// The names of its columns.
     pub names: Vec<String>,
-    /// The types of its columns, by Arrow's names.
+    /// The types of its columns, as [`ColumnType::word_of`](super::ColumnType::word_of) names them.
     pub types: Vec<String>,
     /// The metadata of the whole table, by key.
     pub metadata: BTreeMap<String, String>,

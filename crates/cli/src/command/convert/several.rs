@@ -12,7 +12,7 @@ use crate::input::Input;
 use crate::report::ReportName;
 
 /// Returns the files that an input stands for, in the order of their names; `None` if it is one file.
-pub(super) fn of(input: &Input) -> Result<Option<Vec<PathBuf>>> {
+pub(in crate::command) fn of(input: &Input) -> Result<Option<Vec<PathBuf>>> {
     let Some(path) = input.path() else { return Ok(None) };
     let files = if path.is_dir() {
         if input.segments()?.is_some() {

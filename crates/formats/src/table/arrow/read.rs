@@ -22,6 +22,7 @@ use bytes::Bytes;
 use swath::Array;
 
 use super::super::columns::{Column, ColumnKind, Columns, Shared, clear};
+use super::super::typed::ColumnType;
 use crate::error::{Error, FormatReason};
 use crate::memory::room_for;
 
@@ -102,7 +103,8 @@ pub(super) fn end(tail: &[u8]) -> Checked<End> {
     };
     let heads: Option<Vec<_>> = blocks.map(head).collect();
     let heads = heads.ok_or_else(|| damaged(NOT_IN_IT))?;
-    let types = schema.fields().iter().map(|field| field.data_type().to_string()).collect();
+    let types = schema.fields().iter();
+    let types = types.map(|field| ColumnType::word_of(field.data_type())).collect();
     Ok(End { names: names_of(&schema), types, metadata: metadata_of(&schema), heads })
 }
 

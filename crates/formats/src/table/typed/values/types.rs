@@ -117,6 +117,25 @@ impl ColumnType {
         }
     }
 
+    /// Returns the word for a type of Arrow: that of the column type, or Arrow's own name where there is none.
+    ///
+    /// ```
+    /// use arrow_schema::DataType;
+    /// use swath_formats::table::ColumnType;
+    ///
+    /// assert_eq!(ColumnType::word_of(&DataType::Utf8), "text");
+    /// assert_eq!(ColumnType::word_of(&DataType::Float16), "Float16");
+    /// ```
+    #[must_use]
+    pub fn word_of(kind: &DataType) -> String {
+        let kind = match kind {
+            DataType::Utf8 | DataType::Utf8View => &DataType::LargeUtf8,
+            other => other,
+        };
+        let same = Self::all().find(|it| it.data_type() == *kind);
+        same.map_or_else(|| kind.to_string(), |it| it.to_string())
+    }
+
     /// Whether fields keep their blanks, and a quoted word for a missing value is itself.
     pub(in crate::table) fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Dictionary)
