@@ -41,7 +41,7 @@ pub(crate) mod target;
 pub(crate) mod writeback;
 mod zeros;
 
-pub use crate::source::Times;
+pub use crate::source::FileTimes;
 pub(crate) use draft::Draft;
 pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use existing::{look_at, not_in_place, taken};

@@ -23,9 +23,9 @@ use std::sync::Arc;
 use swath_plan::policy::{Hints, ParallelRequests, SourceKind};
 
 use copies::Closed;
+pub use file::FileTimes;
 pub(crate) use file::Identity;
 pub(crate) use file::Kind;
-pub use file::Times;
 pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;

@@ -39,7 +39,7 @@ use crate::sink::Sparse;
 use crate::sink::direct::DirectFile;
 use crate::sink::draft::Draft;
 use crate::sink::target::{Target, refused};
-use crate::source::Times;
+use crate::source::FileTimes;
 
 pub use options::{Direct, OrderedOptions};
 pub use ticket::Ticket;
@@ -124,7 +124,7 @@ impl OrderedOptions {
         }
         let target = Target::file(file, direct, self.output.draft.durability, self.sparse);
         let mut tickets = Tickets::new(path, target, self, fallbacks);
-        tickets.are_in_place(draft.is_in_place());
+        tickets.set_in_place(draft.is_in_place());
         let tickets = Arc::new(tickets);
         let writers = if is_direct { writers::start(&tickets, IN_FLIGHT) } else { Vec::new() };
         Ok(Ordered { tickets, writers, draft: Some(draft) })
@@ -278,7 +278,7 @@ impl Ordered {
     /// assert_eq!(modified(&path), modified("/etc/passwd".as_ref()));
     /// # Ok::<(), swath::Error>(())
     /// ```
-    pub fn set_times(&mut self, times: Option<Times>) {
+    pub fn set_times(&mut self, times: Option<FileTimes>) {
         if let Some((draft, times)) = self.draft.as_mut().zip(times) {
             draft.give_times(times);
         }

@@ -33,7 +33,7 @@ use crate::sink::existing::{
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, Located};
 use crate::sink::place::move_range;
 use crate::sink::publish::{Candidate, create_closed, publish};
-use crate::source::Times;
+use crate::source::FileTimes;
 
 /// A file to be. If it is dropped without a commit, no file remains.
 #[derive(Debug)]
@@ -161,7 +161,7 @@ impl Draft {
     }
 
     /// The file gets these times at its commit.
-    pub(crate) fn give_times(&mut self, times: Times) {
+    pub(crate) fn give_times(&mut self, times: FileTimes) {
         self.candidate.give_times(times);
     }
 

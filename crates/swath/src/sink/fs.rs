@@ -18,7 +18,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::source::Times;
+use crate::source::FileTimes;
 
 /// What a name refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +194,7 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     ///
     /// Those of futimens(2); if the file system stores another time of the last write, such as
     /// one in whole seconds; by default `Unsupported`.
-    fn set_times(&self, times: Times) -> io::Result<()> {
+    fn set_times(&self, times: FileTimes) -> io::Result<()> {
         let _ = times;
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -11,7 +11,7 @@ mod lock;
 
 use std::any::Any;
 use std::ffi::OsStr;
-use std::fs::{File, FileTimes, Permissions};
+use std::fs::{File, Permissions};
 use std::io;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
@@ -25,7 +25,7 @@ use swath_os::file_system::{FileSystem, file_system};
 use swath_os::{allocate, attributes, holes, limits, links, names};
 
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located};
-use crate::source::Times;
+use crate::source::FileTimes;
 use folder::LocalFolder;
 pub use lock::{Locks, NoLocks};
 
@@ -175,9 +175,9 @@ impl FsFile for LocalFile {
         attributes::copy_attributes(from, &self.file)
     }
 
-    fn set_times(&self, times: Times) -> io::Result<()> {
-        let Times { accessed, modified } = times;
-        let times = FileTimes::new().set_accessed(accessed).set_modified(modified);
+    fn set_times(&self, times: FileTimes) -> io::Result<()> {
+        let FileTimes { accessed, modified } = times;
+        let times = std::fs::FileTimes::new().set_accessed(accessed).set_modified(modified);
         uninterrupted(|| self.file.set_times(times))?;
         if self.file.metadata()?.modified()? == modified {
             return Ok(());

@@ -31,7 +31,7 @@ use crate::sink::existing::{
     DraftOptions, Durability, Replace, inspect, mounted, still_there, taken,
 };
 use crate::sink::fs::{Facts, FsFile, FsFolder};
-use crate::source::Times;
+use crate::source::FileTimes;
 
 /// How often the target may appear or vanish between two calls of one commit.
 const ATTEMPTS: usize = 16;
@@ -50,7 +50,7 @@ pub(crate) struct Candidate {
     /// The file whose attributes it gets, whatever it replaces.
     model: Option<Arc<dyn FsFile>>,
     /// Its times, if it gets others than those of its last read and write.
-    times: Option<Times>,
+    times: Option<FileTimes>,
     folder: Arc<dyn FsFolder>,
 }
 
@@ -207,7 +207,7 @@ impl Candidate {
         self.model = Some(model);
     }
 
-    pub(crate) fn give_times(&mut self, times: Times) {
+    pub(crate) fn give_times(&mut self, times: FileTimes) {
         self.times = Some(times);
     }
 

@@ -30,7 +30,7 @@ pub(crate) enum Kind {
 
 /// When a file was last read, and when its bytes were last changed, to the nanosecond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
+pub struct FileTimes {
     /// The time of the last read.
     pub accessed: SystemTime,
     /// The time of the last write.

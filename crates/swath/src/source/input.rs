@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use swath_plan::extent::Extent;
 
-use super::{Growth, Kind, Opened, Source, Times};
+use super::{FileTimes, Growth, Kind, Opened, Source};
 use crate::error::Result;
 
 /// A source that is open: its length and its identity are known. Cheap to clone; every verb
@@ -78,7 +78,7 @@ impl Input {
     /// # Errors
     ///
     /// If it cannot be inspected.
-    pub fn times(&self) -> Result<Option<Times>> {
+    pub fn times(&self) -> Result<Option<FileTimes>> {
         self.0.times()
     }
 

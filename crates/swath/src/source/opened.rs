@@ -14,7 +14,7 @@ use swath_plan::policy::Hints;
 use swath_plan::words;
 
 use super::copies::Copies;
-use super::file::{self, Direct, Identity, Kind, Place, Times};
+use super::file::{self, Direct, FileTimes, Identity, Kind, Place};
 use super::{Inner, ReadAt, Source, SourceFacts, SourceTrouble};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::report::Report;
@@ -131,11 +131,11 @@ impl Opened {
     }
 
     /// When it was last read and written to, if it is a regular file.
-    pub(crate) fn times(&self) -> Result<Option<Times>> {
+    pub(crate) fn times(&self) -> Result<Option<FileTimes>> {
         let Some(file) = self.file() else { return Ok(None) };
         let times = file.metadata().and_then(|facts| {
             let (accessed, modified) = (facts.accessed()?, facts.modified()?);
-            Ok(facts.is_file().then_some(Times { accessed, modified }))
+            Ok(facts.is_file().then_some(FileTimes { accessed, modified }))
         });
         times.map_err(|error| Error::io(Operation::Inspect, self.name(), error))
     }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use swath::sink::{Facts, Fs, FsFile, FsFolder, LocalFs, Located, Lock, Times};
+use swath::sink::{Facts, FileTimes, Fs, FsFile, FsFolder, LocalFs, Located, Lock};
 
 /// One call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,7 +245,7 @@ impl FsFile for HookedFile {
         self.1.call(Call::Attributes, || self.0.copy_attributes_of(inner(from)))
     }
 
-    fn set_times(&self, times: Times) -> io::Result<()> {
+    fn set_times(&self, times: FileTimes) -> io::Result<()> {
         self.1.call(Call::Times, || self.0.set_times(times))
     }
 

@@ -114,8 +114,8 @@ impl Tickets {
     }
 
     /// Whether failures are to say that the target may hold a part of the new bytes.
-    pub(super) fn are_in_place(&mut self, are: bool) {
-        self.are_in_place = are;
+    pub(super) fn set_in_place(&mut self, are_in_place: bool) {
+        self.are_in_place = are_in_place;
     }
 
     fn failed(&self, error: Error) -> Error {
