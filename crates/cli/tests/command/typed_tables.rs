@@ -212,10 +212,11 @@ fn what_is_no_table_is_refused_with_what_to_try() {
         ("sheet.xlsx", b"PK\x03\x04rest of an archive"),
         ("mac.csv", b"a,b\r1,2\r"),
     ]);
+    fs::create_dir(setting.path("none")).expect("made");
     for (line, wanted) in [
         ("head empty", "it has no records"),
         ("head blank", "it has no records"),
-        ("head .", "Is a directory"),
+        ("head none", "there is no file in this folder"),
         ("head missing", "try: check the path"),
         ("head binary", "it is not text; try: run `swath info`"),
         ("head ragged.csv", "on line 3 at byte 8: 1 field where 2 are expected"),
