@@ -20,16 +20,14 @@ const IN_FOLDER: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
 const AT_ONCE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
 
 /// Returns what is under `name`, a link itself; `None` if nothing is. FUSE and file servers may remember how many
-/// names a file had: where there are several, they are asked.
+/// names a file had, and are asked how many it has now.
 ///
 /// # Errors
 ///
 /// Those of fstatat(2), except that nothing is there.
 pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
     match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
-        Ok(mut found)
-            if found.st_nlink > 1 && FileType::from_raw_mode(found.st_mode).is_file() =>
-        {
+        Ok(mut found) if FileType::from_raw_mode(found.st_mode).is_file() => {
             let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_FORCE_SYNC;
             if let Ok(now) = statx(folder, name, flags, StatxFlags::NLINK) {
                 found.st_nlink = now.stx_nlink.into();

@@ -171,7 +171,9 @@ impl Output {
         let target = self.target().take();
         let logs = mem::take(&mut *lock(&self.logs));
         let pages = mem::take(&mut *lock(&self.spare_pages));
-        drop((target, logs, pages));
+        // Segments before the folder that they are removed from.
+        drop((logs, pages));
+        drop(target);
     }
 
     /// Returns why this cannot be committed, if it cannot.

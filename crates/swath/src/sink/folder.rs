@@ -384,6 +384,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
+        // FUSE and NFS keep what is open under another name in the folder: closed first.
+        let made: Vec<String> = self.made().drain(..).map(|made| made.name).collect();
         // What cannot be removed now is removed by the next writer of this target.
         if let Some(hidden) = &self.hidden {
             let _ = remove_contents(&*self.inside);
@@ -398,8 +400,8 @@ impl Drop for Folder {
             return;
         }
         // The old manifest may name segments unknown to us: only our own are removed.
-        for made in self.made().iter().filter(|made| !self.named.contains(&made.name)) {
-            let _ = self.inside.remove(made.name.as_ref());
+        for name in made.iter().filter(|name| !self.named.contains(*name)) {
+            let _ = self.inside.remove(name.as_ref());
         }
     }
 }

@@ -35,7 +35,14 @@ pub(crate) fn is_segment(name: &OsStr) -> bool {
 
 /// Whether a file of this name in a folder of segments was made by us.
 pub(crate) fn is_of_a_folder(name: &OsStr) -> bool {
-    is_segment(name) || name == MANIFEST || name == NEW_MANIFEST
+    is_segment(name) || name == MANIFEST || name == NEW_MANIFEST || is_kept_open(name)
+}
+
+/// Whether FUSE or NFS keeps a removed file under this name, until the last program has closed it.
+fn is_kept_open(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    let number = name.strip_prefix(b".fuse_hidden").or_else(|| name.strip_prefix(b".nfs"));
+    number.is_some_and(|it| it.len() >= 8 && it.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// A number that no other writer has: the standard library's hash keys are random.
@@ -200,6 +207,16 @@ mod tests {
         for other in [own.lock(), own.scratch(), apart.copy(), names("a").hidden(), "b".into()]
         {
             assert!(!own.is_hidden(&other), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn what_fuse_and_nfs_keep_is_of_a_folder_of_segments() {
+        for name in [".fuse_hidden0000e6f7000024d1", ".nfs00000000012c5b0100000003"] {
+            assert!(is_of_a_folder(name.as_ref()), "{name}");
+        }
+        for name in [".fuse_hidden", ".nfsomething", ".nfs0123", ".fuse_hidden0000e6f7.csv"] {
+            assert!(!is_of_a_folder(name.as_ref()), "{name}");
         }
     }
 
