@@ -37,6 +37,7 @@ mod readme;
 mod record;
 mod reports;
 mod skips;
+mod slow;
 mod test;
 mod tidy;
 mod torture;
@@ -53,8 +54,9 @@ usage: cargo xtask COMMAND
 
   test [--fast | --only STEP] [--no-install]
                   everything that CI checks, three steps at a time. It lists what it installs to compare
-                  with, and --no-install does without. --fast leaves out C, Python, the site and the
-                  browser. STEP is one of: {STEPS}
+                  with, and --no-install does without. --fast leaves out C, Python, the site, the
+                  browser and the tests of xtask/slow-tests.txt. STEP is one of: {STEPS}
+  slow-tests      write that list anew, from the last run of all tests
   torture [--minutes N] [--only NAME]... [--seed S]
                   every battery of tests at full size, Miri, valgrind, the release build with what
                   README.md says of it, each crate's features alone; after that, other seeds until N
@@ -118,6 +120,8 @@ enum Task {
     /// Started by Cargo in place of rustdoc; the folder for the site's reference.
     Rustdoc(OsString),
     Torture(torture::Wish),
+    /// Writes the list of slow tests.
+    SlowTests,
     Tidy,
     /// For the tree in this folder, or for this repository.
     Lines(Option<String>),
@@ -150,6 +154,7 @@ fn main() -> ExitCode {
         Task::Test(wish) => Workspace::find().and_then(|it| test::run(&it, &wish)),
         Task::Step(name) => linted().and_then(|it| test::run_step(&it, &name)),
         Task::Torture(wish) => linted().and_then(|it| torture::run(&it, &wish)),
+        Task::SlowTests => Workspace::find().and_then(|it| slow::write(&it)),
         Task::Tidy => Workspace::find().and_then(|it| tidy::run(&it)),
         Task::Lines(root) => Workspace::find().and_then(|it| tidy::lines(&it, root.as_deref())),
         Task::Blocks => Workspace::find().and_then(|it| test::blocks(&it)),
@@ -195,6 +200,7 @@ fn parse(words: &[String]) -> Task {
         ["step", name] => Task::Step((*name).to_owned()),
         ["torture", rest @ ..] => torture::Wish::parse(rest)
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::Torture),
+        ["slow-tests"] => Task::SlowTests,
         ["tidy"] => Task::Tidy,
         ["tidy", "--lines"] => Task::Lines(None),
         ["tidy", "--lines", "--root", root] => Task::Lines(Some((*root).to_owned())),

@@ -17,13 +17,13 @@ pub(crate) struct TestRun<'t> {
 }
 
 /// Runs tests that are built, each in a process of its own, all cores at work; their times are noted for
-/// the summary. Where nextest could not be installed, `cargo test` runs all of them.
-pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<()> {
+/// the summary. Returns how many ran. Where nextest could not be installed, `cargo test` runs all of them.
+pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<u64> {
     let Some(nextest) = programs::path(workspace, "cargo-nextest") else {
         skips::note(workspace, "nextest", "not installed; `cargo test` ran instead")?;
         let mut cargo = workspace.cargo(&["test", "--workspace", "--tests"]);
         cargo.args(build::NOT_BUILT);
-        return process::run(cargo.envs(run.variables.iter().cloned()));
+        return process::run(cargo.envs(run.variables.iter().cloned())).map(|()| 0);
     };
     // What Cargo has built is described once, so that its lock is free while the tests run.
     let binaries = workspace.steps().join("binaries.json");
@@ -45,8 +45,8 @@ pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<()> {
     }
     let outcome = process::run(tests.envs(run.variables.iter().cloned()));
     let report = workspace.target().join("nextest/default/junit.xml");
-    reports::keep(workspace, "tests", &report)?;
-    outcome
+    let count = reports::keep(workspace, "tests", &report)?;
+    outcome.map(|()| count)
 }
 
 fn command(workspace: &Workspace, program: &Path, verb: &str) -> Command {

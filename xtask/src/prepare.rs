@@ -22,6 +22,11 @@ pub(crate) const NO_INSTALL: &str = "SWATH_NO_INSTALL";
 /// Set by `cargo xtask test --fast`.
 pub(crate) const FAST: &str = "SWATH_FAST";
 
+/// Whether this is a step of `cargo xtask test --fast`.
+pub(crate) fn is_fast() -> bool {
+    std::env::var_os(FAST).is_some()
+}
+
 /// Whether anything may be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Install {
@@ -79,8 +84,7 @@ impl SystemPackage {
 
 /// Installs what can be installed; notes the rest as skipped.
 pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
-    let is_fast = std::env::var_os(FAST).is_some();
-    prepare(workspace, if is_fast { Checks::Fast } else { Checks::Push })
+    prepare(workspace, if is_fast() { Checks::Fast } else { Checks::Push })
 }
 
 /// As [`run_all`], with what only `cargo xtask torture` installs.

@@ -89,6 +89,12 @@ pub(crate) fn print(workspace: &Workspace, mut steps: Vec<StepTime>) -> Result<S
     Ok(format!("{} passed, 0 failed, {skipped} skipped", tests.len() - skipped))
 }
 
+/// Returns the names of the tests of a report that took longer than this many seconds.
+pub(crate) fn longer_than(seconds: f64, xml: &str) -> Vec<String> {
+    let tests = parse(xml).into_iter().filter(|it| it.seconds > seconds);
+    tests.map(|it| it.name).collect()
+}
+
 /// The elements `testcase` of a report.
 fn parse(xml: &str) -> Vec<TestTime> {
     let cases = xml.split("<testcase ").skip(1);

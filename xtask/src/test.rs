@@ -24,7 +24,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::prepare::Install;
 use crate::reports::StepTime;
 use crate::workspace::Workspace;
-use crate::{prepare, process, reports, skips, torture};
+use crate::{prepare, process, reports, skips, slow, torture};
 
 pub(crate) use actions::blocks;
 
@@ -32,7 +32,7 @@ pub(crate) use actions::blocks;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Coverage {
     Whole,
-    /// Without the steps of the wheel, of C, of the site, and without a browser.
+    /// Without the steps of the wheel, of C, of the site and of this program, and without a browser and slow tests.
     Fast,
     /// One step, its output passed on.
     Only(String),
@@ -120,6 +120,10 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
             let gone =
                 actions::STEPS.iter().filter(|it| chosen.iter().all(|c| c.name != it.name));
             left_out.extend(gone.map(|it| format!("step {}: left out by --fast", it.name)));
+            if *coverage == Coverage::Fast {
+                let count = slow::names(workspace)?.len();
+                left_out.push(format!("{count} tests: left out by --fast"));
+            }
             run_all(workspace, wish, chosen)?
         }
     };

@@ -10,6 +10,7 @@
 //! and `dist` makes no release without one of its own commit.
 
 mod attacks;
+mod fuse;
 mod record;
 
 use std::fs;
@@ -127,7 +128,7 @@ fn one(
         AttackKind::Tests(_) | AttackKind::Lists(_) | AttackKind::Rest => {
             let filter = &attack.filter().expect("tests of Rust");
             let variables = variables(seed, left)?;
-            nextest::run(workspace, &TestRun { filter, variables }).map(|()| Some(0))
+            nextest::run(workspace, &TestRun { filter, variables }).map(|_| Some(0))
         }
         AttackKind::Python(marker) => {
             python::run_tests(workspace, &["-m", marker], variables(seed, left)?)

@@ -6,7 +6,9 @@ use super::Step;
 use super::StepLane::{Beside, Cargo};
 use crate::nextest::{self, TestRun};
 use crate::workspace::Workspace;
-use crate::{blocks, book, build, c, deny, manifest, prepare, process, python, readme, tidy};
+use crate::{
+    blocks, book, build, c, deny, manifest, prepare, process, python, readme, slow, tidy,
+};
 
 /// In the order in which they begin, if nothing holds them up.
 #[rustfmt::skip]
@@ -18,8 +20,8 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "deny", lane: Beside, needs: &["prepare"], in_fast: true, action: deny::run },
     Step { name: "tests", lane: Beside, needs: &["build", "prepare"], in_fast: true, action: tests },
     Step { name: "wheel", lane: Cargo, needs: &["build", "prepare"], in_fast: false, action: python::install },
-    Step { name: "docs", lane: Cargo, needs: &["build"], in_fast: true, action: book::document },
-    Step { name: "xtask", lane: Cargo, needs: &["build"], in_fast: true, action: tests_of_xtask },
+    Step { name: "docs", lane: Cargo, needs: &["build"], in_fast: false, action: book::document },
+    Step { name: "xtask", lane: Cargo, needs: &["build"], in_fast: false, action: tests_of_xtask },
     Step { name: "python", lane: Beside, needs: &["wheel"], in_fast: false, action: python::run },
     Step { name: "c", lane: Beside, needs: &["build", "prepare"], in_fast: false, action: c::check },
     Step { name: "blocks", lane: Beside, needs: &["c", "wheel"], in_fast: false, action: blocks },
@@ -34,7 +36,11 @@ fn format(workspace: &Workspace) -> Result<()> {
 }
 
 fn tests(workspace: &Workspace) -> Result<()> {
-    nextest::run(workspace, &TestRun { filter: "", variables: Vec::new() })
+    let filter = match prepare::is_fast() {
+        true => slow::others(&slow::names(workspace)?),
+        false => String::new(),
+    };
+    nextest::run(workspace, &TestRun { filter: &filter, variables: Vec::new() }).map(drop)
 }
 
 /// The blocks of the pages.

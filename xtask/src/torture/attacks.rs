@@ -64,6 +64,7 @@ pub(super) const ATTACKS: &[Attack] = &[
     Attack { name: "killed-workers", kind: AttackKind::Python("killed_workers") },
     Attack { name: "killed-ranks", kind: AttackKind::Python("killed_ranks") },
     Attack { name: "python", kind: AttackKind::PythonRest },
+    Attack { name: "fuse", kind: AttackKind::Once(super::fuse::run) },
     Attack { name: "valgrind", kind: AttackKind::Once(c::all_under_valgrind) },
     Attack { name: "miri", kind: AttackKind::Once(miri::run) },
     Attack { name: "reference", kind: AttackKind::Once(book::document_others) },
