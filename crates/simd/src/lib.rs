@@ -1,6 +1,6 @@
 //! Byte kernels: what is the sum of these bytes, and how often does one of them occur?
 //!
-//! Each kernel exists three times: portable (words of eight bytes, on any machine), AVX2 and
+//! Each kernel but [`Inflater`], which is libdeflate's (feature `inflate`), exists three times: portable (words of eight bytes, on any machine), AVX2 and
 //! AVX-512. The widest that this processor has is chosen at run time; [`level`] returns which.
 //! The portable ones are public in [`portable`] and are what the tests compare the others with.
 //! Processors other than `x86_64` use them too: there is no NEON version.
@@ -31,6 +31,7 @@ pub mod digits;
 pub mod fields;
 mod find;
 mod gaps;
+#[cfg(feature = "inflate")]
 mod inflate;
 mod integers;
 mod level;
@@ -59,6 +60,7 @@ pub use decimals::{
 };
 pub use find::{Positions, find};
 pub use gaps::{not_empty, not_empty_at};
+#[cfg(feature = "inflate")]
 pub use inflate::{InflateTrouble, Inflater};
 pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level, limit_level};

@@ -1,4 +1,7 @@
 //! Decodes members that are in memory as a whole, and checks their trailers.
+//!
+//! libdeflate accepts a few streams that zlib refuses, such as one without a code for its end. Their bytes are those that
+//! the checksum and the length of the trailer promise.
 
 use libdeflater::crc32;
 use swath_simd::{InflateTrouble, Inflater};
