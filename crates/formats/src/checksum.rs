@@ -122,6 +122,7 @@ pub fn checksum(source: impl Into<Source>, algorithm: Algorithm) -> Result<Check
 #[derive(Clone, Debug, Default)]
 pub struct ChecksumOptions {
     read: ReadOptions,
+    is_one_of_many: bool,
 }
 
 impl ChecksumOptions {
@@ -133,6 +134,9 @@ impl ChecksumOptions {
     setters! {
         /// How to read the source, and which bytes of it.
         with_read(read: ReadOptions);
+        /// Whether other checksums are computed at the same time, so that no core is idle: then XXH3 does not have
+        /// cached bytes read ahead.
+        with_one_of_many(is_one_of_many: bool);
     }
 
     /// Like [`checksum`], with these options.
@@ -154,7 +158,9 @@ impl ChecksumOptions {
             Algorithm::Crc32c => crc32c(source, options),
             Algorithm::Xxh3 => {
                 let mut hasher = XxHash3_64::new();
-                let (bytes, elapsed) = feed(source, options, |block| hasher.write(block))?;
+                let is_ahead = !self.is_one_of_many && options.workers() != 1;
+                let (bytes, elapsed) =
+                    feed(source, options, is_ahead, |block| hasher.write(block))?;
                 let digest = hasher.finish().to_be_bytes().to_vec();
                 Ok(Checksum { digest, bytes, elapsed, report: None })
             }
@@ -169,7 +175,7 @@ fn blake3(source: Source, options: &ReadOptions) -> Result<Checksum> {
         return Ok(scanned(hash.as_bytes().to_vec(), report));
     }
     let mut hasher = blake3::Hasher::new();
-    let (bytes, elapsed) = feed(source, options, |block| {
+    let (bytes, elapsed) = feed(source, options, false, |block| {
         hasher.update(block);
     })?;
     let digest = hasher.finalize().as_bytes().to_vec();
@@ -191,15 +197,16 @@ fn scanned(digest: Vec<u8>, report: Report) -> Checksum {
     Checksum { digest, bytes: report.bytes, elapsed: report.elapsed, report: Some(report) }
 }
 
-/// Passes every block to `update`, in order, while the next ones are read.
+/// Passes every block to `update`, in order, while the next ones are read; if `is_ahead`, also those in the page cache.
 fn feed(
     source: Source,
     options: &ReadOptions,
+    is_ahead: bool,
     mut update: impl FnMut(&[u8]),
 ) -> Result<(u64, Duration)> {
     let start = Instant::now();
     let mut reader = options.reader(source)?;
-    if options.workers() != 1 {
+    if is_ahead {
         // This thread has enough to do with what it takes.
         reader.keep_ahead();
     }

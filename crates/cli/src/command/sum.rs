@@ -156,6 +156,7 @@ impl Sum {
             None => sum(input, &options, self.how.engine.engine),
             Some(algorithm) => {
                 let options = ChecksumOptions::new().with_read(options);
+                let options = options.with_one_of_many(at_once > 1);
                 Ok(checked(options.checksum(source()?, algorithm)?, algorithm))
             }
         }
