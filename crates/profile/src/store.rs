@@ -76,21 +76,34 @@ impl Store {
         }
     }
 
-    /// The file of the profile for `key`; of one that changes nothing, another one.
+    /// The file of the profile for `key`.
     #[must_use]
     pub fn path(&self, key: &Key) -> PathBuf {
-        let path = self.folder.join(key.file_name());
-        let as_usual = path.with_extension(AS_USUAL);
-        if !path.exists() && as_usual.exists() { as_usual } else { path }
+        self.folder.join(key.file_name())
     }
 
-    /// Reads the profile for `key`; `None` if it was never measured.
+    /// Reads the profile for `key`; `None` if it was never measured, or changes nothing.
     ///
     /// # Errors
     ///
     /// If it cannot be read, is damaged, or is of a newer version.
     pub fn load(&self, key: &Key) -> Result<Option<Found>> {
-        let path = self.path(key);
+        Self::read(self.path(key), key)
+    }
+
+    /// The same, also if it changes nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load).
+    pub fn load_measured(&self, key: &Key) -> Result<Option<Found>> {
+        match self.load(key)? {
+            None => Self::read(self.path(key).with_extension(AS_USUAL), key),
+            found => Ok(found),
+        }
+    }
+
+    fn read(path: PathBuf, key: &Key) -> Result<Option<Found>> {
         let facts = match fs::metadata(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             facts => facts,
@@ -132,7 +145,7 @@ impl Store {
     /// If it cannot be written.
     pub fn save(&self, kept: &Kept) -> Result<PathBuf> {
         self.prepare()?;
-        let changes = self.folder.join(kept.key.file_name());
+        let changes = self.path(&kept.key);
         let as_usual = changes.with_extension(AS_USUAL);
         let is_as_usual = kept.profile() == Profile::new(kept.key.name());
         let (path, other) = if is_as_usual { (as_usual, changes) } else { (changes, as_usual) };
@@ -151,8 +164,9 @@ impl Store {
     ///
     /// If it cannot be removed.
     pub fn clear(&self, key: &Key) -> Result<Option<PathBuf>> {
-        let path = self.path(key);
-        Ok(remove(&path)?.then_some(path))
+        let (changes, as_usual) = (self.path(key), self.path(key).with_extension(AS_USUAL));
+        let (was_changed, was_usual) = (remove(&changes)?, remove(&as_usual)?);
+        Ok(if was_changed { Some(changes) } else { was_usual.then_some(as_usual) })
     }
 
     /// Returns the files of all profiles, by name.
@@ -247,7 +261,8 @@ mod tests {
         let first = store.save(&changes).expect("kept");
         let second = store.save(&nothing).expect("kept");
         assert!(first != second && !store.has_any() && store.all().expect("one") == [second]);
-        let found = store.load(&nothing.key).expect("whole").expect("there");
+        assert!(store.load(&nothing.key).expect("whole").is_none(), "no verb reads it");
+        let found = store.load_measured(&nothing.key).expect("whole").expect("there");
         assert_eq!(found.kept, nothing);
         store.save(&changes).expect("kept");
         assert!(store.has_any() && store.all().expect("one") == [first]);

@@ -88,7 +88,7 @@ impl Command for Tune {
             complain("stopped: nothing is saved, and an earlier profile is unchanged");
             return Ok(Outcome::NotDone);
         }
-        if tuned.had_no_time() && store.path(&key).exists() {
+        if tuned.had_no_time() && store.load_measured(&key)?.is_some() {
             let what = format!(
                 "cannot compare anything within {} s: the earlier profile is unchanged",
                 self.budget
@@ -153,7 +153,7 @@ fn measured(found: &tune::Found) -> Measured {
 }
 
 fn show(args: &Tune, store: &Store, key: &Key) -> Result<Outcome> {
-    let Some(Found { kept, path, unfit }) = store.load(key)? else {
+    let Some(Found { kept, path, unfit }) = store.load_measured(key)? else {
         if args.json {
             tell(true, &serde_json::Value::Null, "")?;
         }
