@@ -58,7 +58,7 @@ impl Command for Head {
         let peeked = first.peeked(HEAD)?;
         let rows = self.table.rows.unwrap_or(ROWS);
         if peeked.head.starts_with(b"ARROW1") || peeked.head.starts_with(&[0xff; 4]) {
-            self.arrow(&first, peeked, rows)?;
+            self.arrow(&first, peeked, files, rows)?;
         } else {
             let more = files.map(|file| file.source()).collect::<std::io::Result<_>>()?;
             self.text(&first, peeked, more, rows)?;
@@ -69,6 +69,21 @@ impl Command for Head {
     fn writes(&self) -> bool {
         false
     }
+}
+
+/// Takes at most `left` rows of an Arrow file, and counts them.
+fn first_rows(batches: arrow::ArrowBatches, left: &mut usize) -> Result<Vec<RecordBatch>> {
+    let mut begin = Vec::new();
+    for batch in batches {
+        if *left == 0 {
+            break;
+        }
+        let batch: RecordBatch = batch?;
+        let batch = batch.slice(0, batch.num_rows().min(*left));
+        *left -= batch.num_rows();
+        begin.push(batch);
+    }
+    Ok(begin)
 }
 
 impl Head {
@@ -94,8 +109,13 @@ impl Head {
         self.show(&shown, Some(report))
     }
 
-    /// Of several files, the first rows of the first one.
-    fn arrow(&self, first: &Input, peeked: Peeked, rows: u64) -> Result<()> {
+    fn arrow(
+        &self,
+        first: &Input,
+        peeked: Peeked,
+        more: impl Iterator<Item = Input>,
+        rows: u64,
+    ) -> Result<()> {
         let given = TableArgs { rows: None, ..self.table.clone() };
         if let Some(flag) = given.flag() {
             let what = format!("cannot read {first} with {flag}: it is an Arrow file");
@@ -105,15 +125,19 @@ impl Head {
         }
         let batches = arrow::batches(peeked.source)?;
         let schema = batches.schema().clone();
-        let (mut begin, mut left) = (Vec::new(), usize::try_from(rows).unwrap_or(usize::MAX));
-        for batch in batches {
+        let mut left = usize::try_from(rows).unwrap_or(usize::MAX);
+        let mut begin = first_rows(batches, &mut left)?;
+        for file in more {
             if left == 0 {
                 break;
             }
-            let batch: RecordBatch = batch?;
-            let batch = batch.slice(0, batch.num_rows().min(left));
-            left -= batch.num_rows();
-            begin.push(batch);
+            let batches = arrow::batches(file.source()?)?;
+            if *batches.schema() != schema {
+                let what = format!("cannot read {file} with {first}: its columns are others");
+                let hint = "show files with different columns one by one";
+                return Err(Refused::new(what, hint).into());
+            }
+            begin.extend(first_rows(batches, &mut left)?);
         }
         let fields = schema.fields().iter();
         let columns =

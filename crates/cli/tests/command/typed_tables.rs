@@ -143,6 +143,15 @@ fn files_of_a_folder_or_a_pattern_are_shown_and_described() {
         setting.printed(&format!("convert days {name}"));
         assert_eq!(setting.json(&format!("info --json {name}"))["types"][0], kind);
     }
+    fs::create_dir(setting.path("arrow")).expect("made");
+    for name in ["day-9", "day-10"] {
+        setting.printed(&format!("convert days/{name}.csv arrow/{name}.arrow"));
+    }
+    let rows = serde_json::json!([[1, "a"], [2, "b"]]);
+    assert_eq!(setting.json("head --json -n 2 arrow")["first_rows"], rows);
+    fs::write(setting.path("other.csv"), "other\n1\n").expect("room");
+    setting.printed("convert other.csv arrow/day-11.arrow --dtypes other=i8");
+    assert!(setting.refused("head arrow").contains("day-11.arrow with arrow/day-9.arrow"));
     fs::write(setting.path("days/day-11.csv"), "other\n1\n").expect("room");
     assert!(setting.refused("head days").contains("day-11.csv"));
     assert!(setting.refused("head none-*.csv").contains("no file matches"));
