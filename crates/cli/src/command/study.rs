@@ -172,6 +172,11 @@ impl Command for Study {
             return Err(nothing(&results, cancel.is_cancelled()).into());
         }
         let page = self.output.join(PAGE);
+        for one in &results.experiments {
+            if let Progress::Failed(why) | Progress::Skipped(why) = &one.state {
+                complain(format!("note: {} was not measured: {why}", one.id));
+            }
+        }
         let text = text(&results, &page.shown(), self.verbose);
         wrote(&page, tell(self.json, &results, text))?;
         let is_done = |id: &str| {
