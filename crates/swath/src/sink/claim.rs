@@ -277,11 +277,10 @@ fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Re
     folder.remove_folder(name).map(|()| true)
 }
 
-/// Removes the files of a folder of segments.
+/// Removes the files of a folder of segments, all that can be: NFS refuses to remove what it keeps for a reader.
 pub(crate) fn remove_contents(folder: &dyn FsFolder) -> io::Result<()> {
-    folder
-        .list()?
-        .iter()
-        .filter(|name| is_of_a_folder(name))
-        .try_for_each(|name| folder.remove(name))
+    let names = folder.list()?;
+    let removed =
+        names.iter().filter(|name| is_of_a_folder(name)).map(|name| folder.remove(name));
+    removed.fold(Ok(()), io::Result::and)
 }
