@@ -68,10 +68,12 @@ impl Named {
         }
         let mut files = swath::ingest::Files::paths(Vec::<PathBuf>::new());
         for path in self.paths {
-            let found =
-                pattern(&path).and_then(|it| swath::ingest::Files::glob(it).found().ok());
-            files = match found.filter(|found| !found.is_empty()) {
-                Some(found) => files.and(swath::ingest::Files::paths(found)),
+            let glob = pattern(&path).map(swath::ingest::Files::glob);
+            let is_empty = |it: &swath::ingest::Files| {
+                it.clone().found().is_ok_and(|found| found.is_empty())
+            };
+            files = match glob.filter(|it| !is_empty(it)) {
+                Some(glob) => files.and(glob),
                 // What does not match is missing, by its name.
                 None => files.and(swath::ingest::Files::each([path])),
             };

@@ -37,7 +37,7 @@ def lack(capability: str, reason: str) -> NoReturn:
 def some(items: Iterable[T], *, part: int) -> list[T]:
     """About ``part`` of the items, others for each seed and spread over all of them; in `torture` all of them."""
     every = list(items)
-    stride = 1 if IS_FULL else -(-len(every) // part)
+    stride = 1 if IS_FULL else max(1, -(-len(every) // part))
     return every[FIRST % stride :: stride]
 
 
