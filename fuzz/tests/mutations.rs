@@ -299,6 +299,9 @@ fn decode_in_proportion((name, decode): (&str, Decode), seed: usize, inputs: &[V
         let peak = Peak::start();
         for bytes in inputs {
             let _shown = ShownAfterPanic { name, seed, bytes };
+            // A decoder that aborts or hangs leaves its input here.
+            let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mutated-{name}"));
+            fs::write(kept, bytes).expect("room");
             decode(bytes);
         }
         let longest = inputs.iter().map(Vec::len).max().unwrap_or(0);

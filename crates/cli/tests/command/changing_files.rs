@@ -62,20 +62,35 @@ fn a_file_that_grows_is_an_error_unless_its_first_length_is_wanted() {
     let slow = ["sum", "--engine", "serial", "--rate", "4MiB/s", "--chunk-size", "64KiB"];
     for (follow, wanted) in [("strict", 2), ("first", 0)] {
         let sum = swath_reference::sum(&std::fs::read(&path).expect("there"));
-        let output = std::thread::scope(|scope| {
-            let words = slow.into_iter().chain(["--follow-size", follow, word(&path)]);
-            let sum = scope.spawn(move || run(words));
-            std::thread::sleep(std::time::Duration::from_millis(200));
-            let mut file = File::options().append(true).open(&path).expect("there");
-            std::io::Write::write_all(&mut file, b"more").expect("appended");
-            sum.join().expect("no panic")
-        });
+        let mut command = swath();
+        command.args(slow).args(["--follow-size", follow, word(&path)]);
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        let child = command.spawn().expect("the command starts");
+        wait_until_open(child.id(), &path);
+        let mut file = File::options().append(true).open(&path).expect("there");
+        std::io::Write::write_all(&mut file, b"more").expect("appended");
+        let output = child.wait_with_output().expect("it ends");
         assert_eq!(code(&output), wanted, "{follow} {output:?}");
         if wanted == 0 {
             // What the run before appended is there; what this one appends is not.
             assert!(stdout(&output).starts_with(&format!("{sum}  ")), "{output:?}");
         }
     }
+}
+
+/// Waits until a process has opened a file, and looked at it.
+fn wait_until_open(process: u32, path: &Path) {
+    let start = std::time::Instant::now();
+    let has_it = || {
+        let open = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten();
+        open.flatten().any(|it| std::fs::read_link(it.path()).is_ok_and(|it| it == path))
+    };
+    while !has_it() {
+        assert!(start.elapsed().as_secs() < 60, "{} is not opened", path.display());
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    // Its length is asked for at once.
+    std::thread::sleep(std::time::Duration::from_millis(100));
 }
 
 /// What comes out of a pipe whose first bytes are overwritten in the file while they are in the pipe.
