@@ -55,7 +55,7 @@ usage: cargo xtask COMMAND
   test [--fast | --only STEP] [--no-install]
                   everything that CI checks, three steps at a time. It lists what it installs to compare
                   with, and --no-install does without. --fast leaves out C, Python, the site, the
-                  browser and the tests of xtask/slow-tests.txt. STEP is one of: {STEPS}
+                  browser, the tests of this program and those of xtask/slow-tests.txt. STEP is one of: {STEPS}
   slow-tests      write that list anew, from the last run of all tests
   torture [--minutes N] [--only NAME]... [--seed S]
                   every battery of tests at full size, Miri, valgrind, the release build with what

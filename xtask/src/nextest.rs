@@ -45,7 +45,8 @@ pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<u64> {
     }
     let outcome = process::run(tests.envs(run.variables.iter().cloned()));
     let report = workspace.target().join("nextest/default/junit.xml");
-    let count = reports::keep(workspace, "tests", &report)?;
+    let name = if run.filter.is_empty() { "tests" } else { "some-tests" };
+    let count = reports::keep(workspace, name, &report)?;
     outcome.map(|()| count)
 }
 

@@ -8,12 +8,11 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 
 use crate::nextest::{self, TestRun};
-use crate::process;
-use crate::skips;
 use crate::workspace::Workspace;
+use crate::{process, programs, skips};
 
 /// Tests that bindfs cannot pass, and why. Where a name ends with `::`, all tests of that module.
-const NOT_HERE: [(&str, &str); 22] = [
+const NOT_HERE: [(&str, &str); 21] = [
     ("fuse::", "they mount file systems of their own"),
     ("study::", "bindfs forgets what is cached when a file is opened"),
     ("demo::", "as the study"),
@@ -52,7 +51,6 @@ const NOT_HERE: [(&str, &str); 22] = [
     ),
     ("every_engine_gives_the_serial_bytes::", "they set what is cached"),
     ("ingest::calls::", "as the engines"),
-    ("limits::", "they mount file systems of their own"),
     ("killed::", "as the crashes"),
 ];
 
@@ -84,8 +82,16 @@ impl Drop for BindMount {
 
 /// Runs the tests; returns how many, or `None` without bindfs.
 pub(super) fn run(workspace: &Workspace) -> Result<Option<u64>> {
-    if !workspace.has("bindfs") {
-        skips::note(workspace, "fuse", "bindfs: not installed")?;
+    let lacks = [
+        (!workspace.has("bindfs"), "bindfs: not installed"),
+        (fs::File::open("/dev/fuse").is_err(), "/dev/fuse cannot be opened"),
+        (
+            programs::path(workspace, "cargo-nextest").is_none(),
+            "no nextest to choose tests with",
+        ),
+    ];
+    if let Some((_, why)) = lacks.into_iter().find(|(is_lacking, _)| *is_lacking) {
+        skips::note(workspace, "fuse", why)?;
         return Ok(None);
     }
     let mounted = BindMount::new(workspace)?;
