@@ -19,8 +19,8 @@ Examples:
   swath demo --size 2GiB --dir /mnt/disk
   swath demo --json > machine.json
 
-It takes at most half a minute: slow rounds are cut short, and the report says so. With a \
-large --size, one round is always completed.")]
+It stops after about half a minute, with fewer rounds if they are slow, which the report says. One \
+round is always completed, however large --size is.")]
 pub struct Demo {
     /// Print the table of every engine and capability after the five lines
     #[arg(long)]
