@@ -23,6 +23,7 @@ mod select;
 mod words;
 mod written;
 
+use claimed::counted;
 pub use claimed::{Claimed, Counts, Finding, Holds, Kind, Source};
 pub use select::{Key, LEAST_ROUNDS, Selected, SpeedUp};
 pub use words::heading_of;
@@ -118,7 +119,7 @@ impl Method {
     #[must_use]
     pub fn words(&self) -> String {
         let Self { extent, rounds, .. } = self;
-        format!("{extent}, {rounds} {}", if *rounds == 1 { "round" } else { "rounds" })
+        format!("{extent}, {}", counted(*rounds, ["round", "rounds"]))
     }
 }
 

@@ -185,7 +185,7 @@ impl fmt::Display for Counts {
 }
 
 /// Returns a count, followed by the word for one or for any other number.
-fn counted(count: usize, [one, more]: [&str; 2]) -> String {
+pub(super) fn counted(count: usize, [one, more]: [&str; 2]) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Worker<'s, 'e, P> {
     counted: u64,
 }
 
-/// Whether the ring reads a file; if not, it is handed back as it was.
+/// Whether the ring reads a file; if not, it is handed back, unless it had to be closed.
 enum Offer {
     Taken,
     Declined(Option<OwnedFd>),
