@@ -12,6 +12,8 @@ use crate::{build, process, programs, reports, skips};
 pub(crate) struct TestRun<'t> {
     /// An expression of nextest; all of them if it is empty.
     pub(crate) filter: &'t str,
+    /// The profile of `.config/nextest.toml`.
+    pub(crate) profile: &'t str,
     /// Variables of the tests.
     pub(crate) variables: Vec<(&'static str, String)>,
 }
@@ -40,11 +42,12 @@ pub(crate) fn run(workspace: &Workspace, run: &TestRun<'_>) -> Result<u64> {
     // One more than cores, since some of them wait.
     let threads = std::thread::available_parallelism().map_or(1, usize::from) + 1;
     tests.args(["--test-threads", &threads.to_string()]);
+    tests.args(["--profile", run.profile]);
     if !run.filter.is_empty() {
         tests.args(["--filterset", run.filter]);
     }
     let outcome = process::run(tests.envs(run.variables.iter().cloned()));
-    let report = workspace.target().join("nextest/default/junit.xml");
+    let report = workspace.target().join("nextest").join(run.profile).join("junit.xml");
     let name = if run.filter.is_empty() { "tests" } else { "some-tests" };
     let count = reports::keep(workspace, name, &report)?;
     outcome.map(|()| count)

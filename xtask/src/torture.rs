@@ -128,7 +128,8 @@ fn one(
         AttackKind::Tests(_) | AttackKind::Lists(_) | AttackKind::Rest => {
             let filter = &attack.filter().expect("tests of Rust");
             let variables = variables(seed, left)?;
-            nextest::run(workspace, &TestRun { filter, variables }).map(|_| Some(0))
+            nextest::run(workspace, &TestRun { filter, profile: "torture", variables })
+                .map(|_| Some(0))
         }
         AttackKind::Python(marker) => {
             python::run_tests(workspace, &["-m", marker], variables(seed, left)?)

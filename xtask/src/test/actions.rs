@@ -40,7 +40,11 @@ fn tests(workspace: &Workspace) -> Result<()> {
         true => slow::others(&slow::names(workspace)?),
         false => String::new(),
     };
-    nextest::run(workspace, &TestRun { filter: &filter, variables: Vec::new() }).map(drop)
+    nextest::run(
+        workspace,
+        &TestRun { filter: &filter, profile: "default", variables: Vec::new() },
+    )
+    .map(drop)
 }
 
 /// The blocks of the pages.

@@ -103,7 +103,8 @@ pub(super) fn run(workspace: &Workspace) -> Result<Option<u64>> {
     let filter = filter();
     // As a push has built them.
     let workspace = &Workspace::find()?.linted()?;
-    nextest::run(workspace, &TestRun { filter: &filter, variables }).map(Some)
+    nextest::run(workspace, &TestRun { filter: &filter, profile: "torture", variables })
+        .map(Some)
 }
 
 fn filter() -> String {

@@ -112,7 +112,9 @@ fn a_codec_without_memory_is_an_error_and_no_panic() {
     // Below, there is no memory for the program itself.
     let more = [14, 16, 20, 26, 32, 48, 64, 96, 128, 192, 256, 384];
     let (mut errors, mut done) = (0, 0);
-    for mib in std::iter::once(12).chain(Battery::of_list("limits", 2, more)) {
+    let chosen: Vec<usize> = Battery::of_list("limits", 2, more).collect();
+    let is_whole = chosen.len() == more.len();
+    for mib in std::iter::once(12).chain(chosen) {
         for words in [
             "compress --format gzip --level 12 -f",
             "compress --format bzip2 --workers 16 -f",
@@ -133,7 +135,8 @@ fn a_codec_without_memory_is_an_error_and_no_panic() {
             }
         }
     }
-    assert!(errors > 0 && done > 0, "{errors} errors, {done} done");
+    // Of few limits, all may be enough.
+    assert!(done > 0 && (errors > 0 || !is_whole), "{errors} errors, {done} done");
 }
 
 #[test]
