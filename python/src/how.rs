@@ -116,6 +116,10 @@ impl<'py> FromPyObject<'_, 'py> for StartingIn {
             PyValueError::new_err(format!("starting_in={}: {text}", *object))
         };
         let number = |number: &Bound<'py, PyAny>| {
+            // Python takes True for 1.
+            if number.is_instance_of::<PyBool>() {
+                return Err(wrong(PyTypeError::new_err(())));
+            }
             number.extract::<u64>().map_err(|error| {
                 match error.is_instance_of::<PyOverflowError>(number.py()) {
                     true => beyond(),

@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use swath::Array;
 use swath_formats::matrix::{
-    AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, EntryOrder, Id, MatrixFormat,
-    MatrixOptions, MatrixWriteOptions, Strictness, SymmetricHalf, Symmetry, ValueKind, Values,
+    AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Dense, Duplicates, EntryOrder, Id,
+    MatrixFormat, MatrixOptions, MatrixWriteOptions, Strictness, SymmetricHalf, Symmetry,
+    ValueKind, Values,
 };
 
 use crate::bytes::Borrowed;
@@ -161,18 +162,17 @@ impl Stable<f64> for Pairs {
     }
 }
 
-/// Writes coordinates: `swath.write_mtx` makes them of matrices.
+/// Writes coordinates, or all values by columns: `swath.write_mtx` makes them of matrices.
 #[pyfunction]
-#[pyo3(signature = (path, row_count, column_count, rows, columns, values, leave, *, symmetry="general",
-    format="auto", comment=None))]
+#[pyo3(signature = (path, row_count, column_count, places, values, leave, *, symmetry="general", format="auto",
+    comment=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_matrix(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
     row_count: u64,
     column_count: u64,
-    rows: Borrowed,
-    columns: Borrowed,
+    places: Option<(Borrowed, Borrowed)>,
     values: Option<(String, Borrowed)>,
     leave: &Bound<'_, PyTuple>,
     symmetry: &str,
@@ -188,7 +188,6 @@ pub(crate) fn write_matrix(
         options = options.with_comment(comment);
     }
     watch.run(py, Takes::Time, || -> Result<u64, Failure> {
-        let (rows, columns) = (rows.copied::<u64>()?, columns.copied::<u64>()?);
         let values = match &values {
             None => Values::None,
             Some((kind, values)) => match kind.as_str() {
@@ -200,16 +199,13 @@ pub(crate) fn write_matrix(
                 _ => return Err(wrong(format!("values of {kind} cannot be written"))),
             },
         };
+        let Some((rows, columns)) = places else {
+            return Ok(options.write(path, &Dense { row_count, column_count, values })?.bytes);
+        };
+        let (rows, columns) = (rows.copied::<u64>()?, columns.copied::<u64>()?);
         is_inside(&rows, row_count)?;
         is_inside(&columns, column_count)?;
-        let count = match &values {
-            Values::I64(values) => values.len(),
-            Values::U64(values) => values.len(),
-            Values::F32(values) => values.len(),
-            Values::F64(values) => values.len(),
-            Values::Complex(values) => values.len(),
-            _ => rows.len(),
-        };
+        let count = if let Values::None = values { rows.len() } else { values.count() };
         if (columns.len(), count) != (rows.len(), rows.len()) {
             let lens =
                 format!("{} rows, {} columns, {count} values", rows.len(), columns.len());

@@ -117,20 +117,17 @@ CASES = [
         why="blanks before a comment mean nothing; the others take them for a field",
     ),
     Case(
-        "a comment after numbers", b"1,2 # c\n3,4\n", "error",
-        pandas="1 2; 3 4", pyarrow="text", numpy="1 2; 3 4",
-        why="a comment begins its line: `#` inside one may be data",
+        "a comment after numbers", b"1,2 # c\n3,4\n", "3 4", header=True,
     ),
     Case(
         "a byte-order mark", b"\xef\xbb\xbf1,2\n3,4\n", "1 2; 3 4",
         numpy="error", why="loadtxt reads the mark as part of the number",
     ),
     Case("a byte-order mark before names", b"\xef\xbb\xbfa,b\n1,2\n", "1 2", header=True),
-    Case("quoted numbers", b'"1","2"\n"3","4"\n', "1 2; 3 4"),
+    Case("quoted numbers", b'"1","2"\n"3","4"\n', "3 4", header=True),
     Case("names that look like numbers", b'"1","2"\n3,4\n', "3 4", header=True),
     Case(
-        "a quoted delimiter", b'"1,2",3\n4,5\n', "error",
-        pandas="text", pyarrow="text", why=TEXT,
+        "a quoted delimiter", b'"1,2",3\n4,5\n', "4 5", header=True,
     ),
     Case(
         "a quoted newline in a name", b'"a\nb",c\n1,2\n', "1 2",
@@ -212,7 +209,9 @@ CASES = [
     ),
     Case("the number 1\x00", b"1,2\n1\x00,4\n", "error", pandas="text", pyarrow="text", why=TEXT),
     Case("the number --1", b"1,2\n--1,4\n", "error", pandas="text", pyarrow="text", why=TEXT),
-    Case("the number 9007199254740993", b"1,2\n9007199254740993,4\n", "1 2; 9.0072e+15 4"),
+    Case("the number 9007199254740993", b"1,2\n9007199254740993,4\n", "error",
+        pandas="1 2; 9.0072e+15 4", pyarrow="1 2; 9.0072e+15 4", numpy="1 2; 9.0072e+15 4",
+        why="as a double it would be another number"),
     Case("a lone column", b"1\n2\n", "1; 2"),
     Case("a lone column with a gap", b'1\n""\n3\n', "1; -; 3", numpy="error", why=GAPS),
     Case(
@@ -224,9 +223,7 @@ CASES = [
         header=True, pandas="text", why="pandas makes text of columns without values",
     ),
     Case(
-        "numbers as names", b"a,2020\n1,2\n", "error",
-        header=True, pandas="1 2", pyarrow="1 2", numpy="1 2",
-        why="names and a number may be damaged data: header= says which",
+        "numbers as names", b"a,2020\n1,2\n", "1 2", header=True,
     ),
     Case("two names alike", b"a,a\n1,2\n", "1 2", header=True),
 ]

@@ -335,3 +335,57 @@ def test_a_table_is_used_as_a_data_frame_is(tmp_path):
     assert swath.read_csv(path).names == ["x", "n"]
     swath.write_csv(path, np.arange(6).reshape(3, 2))
     assert np.asarray(swath.read_csv(path)).dtype == np.int64
+
+
+@pytest.mark.parametrize("kind", ["i1", "u2", "i8", "u8", "f2", "f4", "f8", "c8", "c16", "bool"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_dense_matrix_is_written_as_an_array_and_read_back(tmp_path, kind, order):
+    path = tmp_path / "dense.mtx"
+    matrix = np.array([[0, 1, 2], [3, 0, 5]]).astype(kind, order=order)
+    if np.dtype(kind).kind == "c":
+        matrix[0, 1] = 0.1 - 2j
+    elif np.dtype(kind).kind == "f":
+        matrix[0, 1] = 0.1
+    elif kind == "u8":
+        matrix[0, 1] = 2**64 - 1
+    elif kind == "i8":
+        matrix[0, 1] = -(2**63)
+    size = swath.write_mtx(path, matrix, comment="two lines\nof text")
+    lines = path.read_text().splitlines()
+    field = {"c": "complex", "f": "real"}.get(np.dtype(kind).kind, "unsigned-integer" if kind == "u8" else "integer")
+    assert lines[0] == f"%%MatrixMarket matrix array {field} general" and size == path.stat().st_size
+    assert lines[1:4] == ["% two lines", "% of text", "2 3"] and len(lines) == 4 + 6
+    values = "float32" if kind in ("f2", "f4") else "auto"
+    for form in ("coo", "csr", "csc"):
+        again = swath.read_mtx(path, form, values=values)
+        assert again.nnz == 6, "zeros are entries too"
+        np.testing.assert_array_equal(again.toarray(), matrix.astype(again.dtype))
+    np.testing.assert_array_equal(swath.read_mtx(path, values=values).data[:2], matrix[:, 0], "column by column")
+    np.testing.assert_array_equal(scipy_io.mmread(path).astype(again.dtype), again.toarray())
+
+
+def test_dense_matrices_of_other_shapes(tmp_path):
+    path = tmp_path / "dense.mtx"
+    rng = np.random.default_rng(3)
+    for shape in [(0, 3), (3, 0), (1, 1), (1, 100_000), (70_001, 3)]:
+        for matrix in [rng.standard_normal(shape), rng.standard_normal(shape[::-1]).T]:
+            swath.write_mtx(path, matrix, workers=3)
+            np.testing.assert_array_equal(swath.read_mtx(path).toarray(), matrix)
+    swath.write_mtx(path, np.ones((4, 4))[::2, ::-2])
+    assert path.read_text() == "%%MatrixMarket matrix array real general\n2 2\n1.0\n1.0\n1.0\n1.0\n"
+    path.unlink()
+    for wrong, error, says in [
+        (np.ones(3), ValueError, "a matrix has two dimensions, not 1"),
+        (np.ones((2, 2, 2)), ValueError, "a matrix has two dimensions, not 3"),
+        (np.ones((2, 2), "g"), TypeError, "float128"),
+        (np.array([["a"]]), TypeError, "dtype <U1"),
+        (np.array([[None]]), TypeError, "dtype object"),
+        (np.ma.masked_array([[1, 2]], [[0, 1]]), TypeError, "the matrix is masked"),
+        ([[1.0]], TypeError, "a list is not a .*matrix; try: "),
+    ]:
+        with pytest.raises(error, match=says):
+            swath.write_mtx(path, wrong)
+    for symmetry in ("symmetric", "skew-symmetric", "hermitian"):
+        with pytest.raises(ValueError, match="symmetry=.*dense.*; try: "):
+            swath.write_mtx(path, np.eye(2), symmetry=symmetry)
+    assert not path.exists()

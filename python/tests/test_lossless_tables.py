@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import decimal
+import json
 from pathlib import Path
 from typing import Any
 
@@ -200,3 +202,242 @@ def test_arrays_that_contradict_themselves_are_refused(tmp_path: Path, what: str
                 write(path, data)
             assert not path.exists()
     assert capfd.readouterr() == ("", "")
+
+
+def column_of(table: Any, name: str) -> list[Any]:
+    return pa.table(table)[name].to_pylist()
+
+
+def each_reader(rows: list[list[str]], **words: Any) -> list[Any]:
+    """The rows with a header, as CSV, JSON Lines and text of fixed width, read and streamed."""
+    names, *values = rows
+    comma = "".join(",".join(row) + "\n" for row in rows).encode()
+    fixed = "".join("".join(field.ljust(6) for field in row).rstrip() + "\n" for row in rows).encode()
+    objects = "".join(json.dumps(dict(zip(names, row))) + "\n" for row in values).encode()
+    widths = [6] * len(names)
+    found = [
+        swath.read_csv(memoryview(comma), **words),
+        swath.read_fixed(memoryview(fixed), widths=widths, **words),
+        swath.read_jsonl(memoryview(objects), **words),
+    ]
+    for stream in (
+        swath.stream_csv(memoryview(comma), **words),
+        swath.stream_fixed(memoryview(fixed), widths=widths, **words),
+        swath.stream_jsonl(memoryview(objects), **words),
+    ):
+        found.append(pa.RecordBatchReader.from_stream(stream).read_all())
+    assert swath.csv_dtypes(memoryview(comma), **words) == found[0].types
+    return found
+
+
+def test_columns_have_words_of_their_own() -> None:
+    rows = [["name", "b", "c"], ["x", "NA", "NA"], ["-", "-", "yes"], ["z", "", "no"]]
+    for key in ("b", 1):
+        words = {"null_values": {key: "-", "c": ["NA", "?"]}, "true_values": {"c": ["yes"]}, "false_values": {2: "no"}}
+        for table in each_reader(rows, **words):
+            assert column_of(table, "name") == ["x", "-", "z"]
+            assert column_of(table, "b") == ["NA", None, None]
+            assert column_of(table, "c") == [None, True, False]
+    # The other columns keep the default words, of which JSON has none.
+    rows = [["n", "m"], ["-", "1"], ["2", "NA"]]
+    for at, table in enumerate(each_reader(rows, null_values={"n": "-"})):
+        assert column_of(table, "n") == ([None, "2"] if at % 3 == 2 else [None, 2])
+        assert column_of(table, "m") == (["1", "NA"] if at % 3 == 2 else [1, None])
+    # A column that is not read has them too, and a type that is given.
+    data = memoryview(b"n,m\n-,1\n2,?\n")
+    assert column_of(swath.read_csv(data, columns=["m"], null_values={"n": "-", "m": "?"}), "m") == [1, None]
+    table = swath.read_csv(data, dtypes={"n": "float32"}, null_values={"n": ["-"]})
+    assert column_of(table, "n") == [None, 2.0] and column_of(table, "m") == ["1", "?"]
+    assert column_of(swath.read_csv(data, null_values={"m": []}), "m") == ["1", "?"]
+    date = memoryview(b"d,e\n-,-\n2.1.2024,3.1.2024\n")
+    table = swath.read_csv(date, formats={"d": "%d.%m.%Y", "e": "%d.%m.%Y"}, null_values={"d": "-", "e": "-"})
+    assert column_of(table, "d") == [None, datetime.date(2024, 1, 2)]
+
+
+def test_words_of_a_column_that_there_is_not_are_an_error() -> None:
+    data = memoryview(b"a,b\n1,2\n")
+    for word in ("null_values", "true_values", "false_values"):
+        with pytest.raises(ValueError, match="no column.*`z`") as raised:
+            swath.read_csv(data, **{word: {"z": "-"}})
+        with pytest.raises(ValueError) as of_types:
+            swath.read_csv(data, dtypes={"z": "text"})
+        assert str(raised.value) == str(of_types.value)
+        with pytest.raises(ValueError, match=f"column index 0 is given `{word}` twice|{word}"):
+            swath.read_csv(data, **{word: {"a": "-", 0: "+"}})
+        with pytest.raises(TypeError, match=f"{word}=.*; try: leave out dtype="):
+            swath.read_csv(data, "f8", **{word: {"a": "-"}})
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ({"columns": {"b": "z"}}, r"columns=\{'b': 'z'\}.*a mapping.*; try: .*rename="),
+        ({"columns": {"b"}}, r"columns=\{'b'\}.*a set.*no order.*; try: pass a list"),
+        ({"columns": frozenset(["b"])}, r"columns=.*no order.*; try: pass a list"),
+        ({"columns": {"b": 1}.keys()}, None),
+        ({"null_values": {"b": 1}}, r"null_values=\{…\}: 1 is not a text"),
+        ({"null_values": {"b": None}}, r"null_values=\{…\}: None"),
+        ({"null_values": {"b": {"x": "y"}}}, r"null_values=\{…\}"),
+        ({"null_values": {True: "x"}}, r"null_values=\{…\}: True is neither a name nor an index"),
+        ({"null_values": {"-"}}, None),
+        ({"null_values": {"b": {"-", "?"}}}, None),
+        ({"null_values": "NA"}, r"null_values='NA': not a list of texts; try: pass null_values=\['NA'\]"),
+        ({"true_values": b"yes"}, "true_values=b'yes': not a list"),
+        ({"false_values": [b"no"]}, r"false_values=\[…\]: b'no' is not a text"),
+        ({"rename": ["x", "y"]}, r"rename=\['x', 'y'\]: not a mapping"),
+        ({"formats": "%d"}, "formats='%d': not a mapping"),
+        ({"dtypes": {"a", "b"}}, "dtypes=.*neither a mapping nor a sequence"),
+        ({"dictionary": "b"}, r"dictionary='b': neither True nor False; try: .*dtypes=\{'b': 'dictionary'\}"),
+        ({"dictionary": ["b"]}, r"dictionary=\['b'\]: neither True nor False; try: "),
+        ({"skip_rows": True}, "skip_rows=True: not a number of lines"),
+        ({"rows": True}, "rows=True: not a number of lines"),
+        ({"rows": "1"}, "rows='1': not a number of lines"),
+        ({"offset": True}, "offset=True: not a number of bytes"),
+        ({"length": True}, "length=True: not a number of bytes"),
+        ({"starting_in": (True, None)}, r"starting_in= takes \(offset, length\), two integers.*True"),
+        ({"starting_in": "01"}, "starting_in= takes .*: not 01"),
+        ({"header": b"auto"}, "header=b'auto'"),
+        ({"delimiter": True}, "delimiter=True: not a str or bytes"),
+        ({"encoding": True}, "encoding=True"),
+        ({"ragged": True}, "ragged"),
+        ({"file_column": ["f"]}, r"file_column=\['f'\]: not the name of a column"),
+        ({"missing_words": "NA"}, "'NA': not a list of texts"),
+    ],
+)
+def test_arguments_of_another_kind_are_refused(words: dict[str, Any], says: str | None) -> None:
+    for verb in (swath.read_csv, swath.stream_csv, swath.read_fixed):
+        data = memoryview(b"a b\n1 2\n" if verb is swath.read_fixed else b"a,b\n1,2\n")
+        if says is None:
+            verb(data, **words)
+        elif "missing_words" not in words or verb is swath.read_csv:
+            error = ValueError if "encoding" in words else TypeError
+            if verb is not swath.read_fixed or not words.keys() & {"delimiter"}:
+                with pytest.raises(error, match=says):
+                    verb(data, **words)
+
+
+def test_arguments_of_another_kind_are_refused_elsewhere(tmp_path: Path) -> None:
+    data = memoryview(b"a,b\n1,2\n")
+    with pytest.raises(TypeError, match="block_size=True: not a number of bytes"):
+        swath.stream_csv(data, block_size=True)
+    with pytest.raises(TypeError, match="missing=True: not a number"):
+        swath.read_csv(data, "f8", missing=True)
+    with pytest.raises(TypeError, match=r"columns=\{'b'\}.*no order"):
+        swath.read_csv(data, "f8", columns={"b"})
+    for words in ({"widths": {3: 4}}, {"widths": {3, 4}}, {"positions": {0: 3}}, {"widths": "34"}):
+        with pytest.raises(TypeError, match=r"(widths|positions)=.*: not a list"):
+            swath.read_fixed(data, **words)
+    with pytest.raises(TypeError, match="no order.*; try: pass a list"):
+        swath.read_csv({str(tmp_path / "a.csv"), str(tmp_path / "b.csv")})
+    table = {"a": [1], "b": ["x"]}
+    for write in [*WRITERS, swath.write_arrow]:
+        for names in ("ab", b"ab", {"a": "b"}, {"a", "b"}, [1, 2], 7):
+            with pytest.raises(TypeError, match="names=.*; try: pass "):
+                write(tmp_path / "x", table, names=names)
+    for write in WRITERS:
+        with pytest.raises(TypeError, match="digits=True: not a number of digits"):
+            write(tmp_path / "x", table, digits=True)
+    assert not (tmp_path / "x").exists()
+
+
+NAN = float("nan")
+
+
+def test_nan_in_a_list_stays_nan_beside_none(tmp_path: Path) -> None:
+    odd = np.array([1.0, NAN, None], object)
+    for values in ([1.0, NAN, None], (1.0, NAN, None), odd, [np.float64(1), NAN, None], np.ma.array(odd, mask=[0, 0, 1])):
+        assert text(tmp_path, values) == ["1.0", "nan", ""]
+        column = read_back(tmp_path, values)
+        assert str(column.to_pylist()) == "[1.0, nan, None]" and column.type == pa.float64()
+        swath.write_jsonl(tmp_path / "t.jsonl", {"a": values})
+        assert (tmp_path / "t.jsonl").read_text() == '{"a":1.0}\n{"a":null}\n{"a":null}\n'
+    assert text(tmp_path, [NAN, None]) == ["nan", ""]
+    swath.write_csv(tmp_path / "t.csv", [[1.0, NAN], [None, 2]])
+    assert (tmp_path / "t.csv").read_text() == "1.0,nan\n,2.0\n"
+    # What pandas takes for missing is.
+    for values in (pd.Series([1.0, NAN, None]), pd.Series([1.0, NAN, None], dtype=object), [1.0, pd.NA, pd.NaT]):
+        assert text(tmp_path, values) == ["1.0", "", ""]
+    assert text(tmp_path, pd.Series(["x", NAN, None], dtype=object)) == ["x", "", ""]
+    assert text(tmp_path, [DAY, np.datetime64("NaT"), None])[1:] == ["", ""]
+    polars = pytest.importorskip("polars")
+    assert text(tmp_path, polars.Series([1.0, NAN, None])) == ["1.0", "nan", ""]
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (["x", NAN, None], "a text at index 0, a number at index 1; try: "),
+        ([None, DAY, NAN], "a moment at index 1, a number at index 2"),
+        ([1, 2.5, "a"], "a number at index 0, a text at index 2"),
+        ([1, "a"], "a number at index 0, a text at index 1"),
+        (np.array([1, "a"], object), "a number at index 0, a text at index 1"),
+        ([True, 1], "a boolean at index 0, a number at index 1"),
+        ([None, 1.5, True], "a number at index 1, a boolean at index 2"),
+        ([True, NAN], "a boolean at index 0, a number at index 1"),
+        ([datetime.date(2024, 1, 1), DAY], "a date at index 0, a moment at index 1"),
+        ([None, decimal.Decimal("1.5"), 1], "a Decimal at index 1"),
+        ([decimal.Decimal("NaN"), None], "a Decimal at index 0"),
+        ([b"x", None], "a bytes at index 0"),
+    ],
+)
+def test_values_of_two_kinds_are_named_with_their_rows(tmp_path: Path, values: Any, says: str) -> None:
+    for write in [*WRITERS, swath.write_arrow]:
+        with pytest.raises(TypeError, match=f"column 'a' has dtype object, which cannot be written exactly: {says}"):
+            write(tmp_path / "x", {"a": values})
+    assert not (tmp_path / "x").exists()
+
+
+def test_whole_numbers_beside_doubles_are_doubles(tmp_path: Path) -> None:
+    for values in ([1, 2.5, None], [None, 2.5, 1][::-1], np.array([1, 2.5, None], object), [np.int8(1), np.float64(2.5), pd.NA]):
+        assert text(tmp_path, values) == ["1.0", "2.5", ""]
+        assert read_back(tmp_path, values).to_pylist() == [1.0, 2.5, None]
+    assert text(tmp_path, [2**53, 2.5, None]) == ["9007199254740992.0", "2.5", ""]
+    assert text(tmp_path, [1, NAN, None]) == ["1.0", "nan", ""]
+    assert text(tmp_path, [2**64, 0.5, None])[0] == "1.8446744073709552e+19"
+    for values, wrong in [
+        ([2**53 + 1, 2.5, None], "9007199254740993 at index 0"),
+        ([None, 0.5, -(2**53) - 1], "-9007199254740993 at index 2"),
+        ([2**63 - 1, NAN, None], f"{2**63 - 1} at index 0"),
+        ([10**400, 2.5], f"{10**400} at index 0"),
+    ]:
+        for write in [*WRITERS, swath.write_arrow]:
+            with pytest.raises(OverflowError, match=f"column 'a' has {wrong}, which is not a double; try: "):
+                write(tmp_path / "x", {"a": values})
+    with pytest.raises(TypeError, match="longdouble|float128"):
+        text(tmp_path, [np.longdouble(1) / 3, None])
+
+
+def test_singles_are_the_shortest_text_that_reads_back(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    rng = np.random.default_rng(7)
+    singles = rng.integers(0, 2**32, 2000, "u4").view("f4")
+    singles = np.concatenate([np.float32([0.1, 1 / 3, 1e10, 16777216, 3e-45, -0.0]), singles[np.isfinite(singles)]])
+    halves = np.float16([0.1, 1 / 3, 1000, 6e-8, 65504])
+    path = tmp_path / "t.csv"
+    for values in (singles, halves):
+        wide = values.astype("f4")
+        arrow = pa.array(values)
+        for data in [
+            values, values.reshape(-1, 1), {"a": values}, {"a": [*values, None][:-1]}, np.ma.array(values),
+            pd.DataFrame({"a": wide}), polars.DataFrame({"a": wide}), pa.table({"a": arrow}), {"a": arrow}, arrow,
+        ]:  # fmt: skip
+            swath.write_csv(path, data)
+            lines = [line for line in path.read_text().splitlines() if line != "a"]
+            assert [np.float32(line) for line in lines] == wide.tolist()
+            # numpy finds the shortest too.
+            digits = [len(np.format_float_scientific(one, unique=True, trim="-").partition("e")[0]) for one in wide]
+            found = [len(np.format_float_scientific(np.float64(line), trim="-").partition("e")[0]) for line in lines]
+            assert found == digits
+            if not isinstance(data, np.ndarray):
+                swath.write_jsonl(tmp_path / "t.jsonl", data, names=["a"])
+                texts = [line[5:-1] for line in (tmp_path / "t.jsonl").read_text().splitlines()]
+                assert texts == lines
+    assert text(tmp_path, [np.float32(0.1), None]) == ["0.1", ""]
+    swath.write_csv(path, {"a": [np.float32(0.1), None]})
+    assert path.read_text() == 'a\n0.1\n""\n'
+    assert read_back(tmp_path, [np.float32(0.1), np.float16(2), None]).type == pa.float32()
+    at = np.zeros(1, int)
+    for kind in ("f4", "f2"):
+        one = np.array([0.1], kind)
+        swath.write_mtx(tmp_path / "t.mtx", swath.Coo((1, 1), at, at, one))
+        assert (tmp_path / "t.mtx").read_text().split()[-1] == str(one[0].astype("f4"))

@@ -28,6 +28,7 @@ mod json;
 mod kind;
 mod members;
 mod names;
+mod notation;
 mod number;
 mod options;
 mod records;
@@ -44,7 +45,9 @@ mod words;
 pub use column::Column;
 pub use fault::{Fault, Wrong};
 pub use names::Renamed;
-pub use options::{Between, Encoding, Fixed, Form, Header, Key, Options, Ragged};
+pub use options::{
+    Between, Comment, Encoding, Fixed, Form, Header, Key, Meaning, Options, Ragged,
+};
 pub use rows::SetAside;
 pub use show::{answer, show_fault};
 pub use types::{Type, Unit, Value};
@@ -95,6 +98,22 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
     Ok(table)
 }
 
+/// Whether a text without quotes is a value of another type than text, or a number of any form.
+#[must_use]
+pub fn is_value(text: &str) -> bool {
+    let (options, text) = (Options::default(), text.as_bytes().to_vec());
+    let field = records::Field { at: 0, raw: text.clone(), text, is_quoted: false };
+    let mut seen = join::Seen::default();
+    seen.add(&kind::kind(&field, &options));
+    seen.join().to_type() != Type::Text || kind::is_number(&field, &options)
+}
+
+/// Whether a text is a number in a notation that tables do not have.
+#[must_use]
+pub fn is_odd_number(text: &str) -> bool {
+    notation::Odd::of(text.as_bytes()).is_some()
+}
+
 fn shifted(options: &Options, first: usize) -> Options {
     let mut options = options.clone();
     options.starting_in = options
@@ -123,11 +142,11 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let set_aside = rows::each(place, &dialect, columns, options, |record| {
         rows += 1;
         // The leftmost fault of a record is the first one.
-        in_file.iter().try_for_each(|&index| readings[index].add(record, options))
+        in_file.iter().try_for_each(|&index| readings[index].add(record))
     })?;
     let finish = |reading: Reading| {
         let name = shown[reading.at].clone();
-        reading.finish(name, options)
+        reading.finish(name)
     };
     Ok(Table {
         delimiter: dialect.between,
@@ -147,25 +166,44 @@ fn open<'t>(text: &'t [u8], options: &Options) -> Result<(Place<'t>, Dialect), F
     for _ in 0..options.skip_rows {
         place.take_line();
     }
+    let excels = if options.form == Form::Fixed { None } else { take_sep(&mut place) };
+    let delimiter = options.delimiter.or(excels);
+    if options.comment == Comment::Auto {
+        let noted = Options { comment: Comment::Byte(b'#'), ..options.clone() };
+        let marks = [options.quote, options.escape, options.thousands, Some(options.decimal)];
+        let is_free = !marks.contains(&Some(b'#')) && delimiter != Some(Between::Byte(b'#'));
+        let dialect = dialect_of(&place, delimiter, &noted)?;
+        if is_free && sniff::are_numbers(&place, &dialect, options) {
+            return Ok((place, dialect));
+        }
+    }
+    let dialect = dialect_of(&place, delimiter, options)?;
+    Ok((place, dialect))
+}
+
+fn dialect_of(
+    place: &Place<'_>,
+    delimiter: Option<Between>,
+    options: &Options,
+) -> Result<Dialect, Fault> {
     if options.form == Form::Fixed {
         let mut dialect = Dialect::new(options, Between::Nothing);
         // The lines that are skipped do not depend on which columns there are.
         dialect.fixed = Some(Columns { spans: vec![(0, None)], passes_others: false });
-        dialect.fixed = Some(fixed::columns(&place, &dialect, options)?);
-        return Ok((place, dialect));
+        dialect.fixed = Some(fixed::columns(place, &dialect, options)?);
+        return Ok(dialect);
     }
-    let between = match options.delimiter {
-        Some(told) => told,
-        None => take_sep(&mut place).unwrap_or_else(|| sniff::between(&place, options)),
-    };
-    Ok((place, Dialect::new(options, between)))
+    let between = delimiter.unwrap_or_else(|| sniff::between(place, options));
+    Ok(Dialect::new(options, between))
 }
 
 /// Takes the line `sep=;` and returns what it says.
 fn take_sep(place: &mut Place<'_>) -> Option<Between> {
     let mut after = place.clone();
     match after.take_line()? {
-        [b's', b'e', b'p', b'=', byte] if byte.is_ascii() && *byte != b'"' => {
+        [word @ .., byte]
+            if word.eq_ignore_ascii_case(b"sep=") && byte.is_ascii() && *byte != b'"' =>
+        {
             *place = after;
             Some(Between::Byte(*byte))
         }
@@ -181,7 +219,12 @@ fn take_header(
 ) -> Result<Vec<Record>, Fault> {
     let lines = match options.header {
         Header::Lines(lines) => lines,
-        Header::Auto => usize::from(sniff::has_names(place, dialect, options)),
+        Header::Auto => {
+            if let Some((line, at)) = notation::odd(place, dialect, options) {
+                return Err(Fault::new(Wrong::Notation, line, at));
+            }
+            usize::from(sniff::has_names(place, dialect, options))
+        }
     };
     let mut header: Vec<Record> = Vec::new();
     for _ in 0..lines {
@@ -233,7 +276,18 @@ fn readings(options: &Options, names: &[String]) -> Result<Vec<Reading>, Fault> 
     for (key, format) in &options.formats {
         formats[names::find(key, names)?] = Some(format.clone());
     }
-    let reading = |at: usize| Reading::new(at, &names[at], told[at], formats[at].clone());
+    let mut words: Vec<(usize, Meaning)> = Vec::new();
+    for (key, meaning, _) in &options.words_of {
+        let one = (names::find(key, names)?, *meaning);
+        if words.contains(&one) {
+            return Err(Fault::of_options());
+        }
+        words.push(one);
+    }
+    let reading = |at: usize| {
+        let options = options.of_column(|key| names::find(key, names) == Ok(at));
+        Reading::new(at, &names[at], told[at], formats[at].clone(), options)
+    };
     Ok(wanted.into_iter().map(reading).collect())
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::typed::is_value;
+
 /// One value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
@@ -87,8 +89,9 @@ pub fn separated(names: &[String], rows: &[Vec<Cell>], form: &Form) -> String {
 }
 
 fn header(name: &str, columns: usize, form: &Form) -> String {
-    let is_odd = name.starts_with(' ') || name.ends_with(' ') || name.starts_with('#');
-    let needed = is_odd || needs_quotes(name, columns, form);
+    let is_odd = crate::typed::is_odd_number(name);
+    let has_rival = name.contains(['\t', ',', ';', '|']);
+    let needed = is_odd || has_rival || is_value(name) || needs_quotes(name, columns, form);
     if needed || form.quoted == Quoted::All { quoted(name) } else { name.to_owned() }
 }
 
@@ -116,11 +119,14 @@ fn needs_quotes(text: &str, columns: usize, form: &Form) -> bool {
             || sign == '"'
             || sign < ' '
             || guessed[..rank].contains(&sign)
+            || (!form.has_header && guessed.contains(&sign))
             || (columns == 1 && (guessed.contains(&sign) || sign == ' '))
     };
     let inner = text.trim_matches([' ', '\t']);
     let words = ["", "NA", "N/A", "null", "NULL", form.missing.as_str()];
     text.chars().any(is_special)
+        || inner != text
+        || text.starts_with('#')
         || words.contains(&inner)
         || text.starts_with('\u{feff}')
         || ([4, 5].contains(&text.len()) && text.to_ascii_lowercase().starts_with("sep="))

@@ -2420,6 +2420,38 @@ swath_status swath_table_options_set_name_at(swath_table_options *options,
                                              const char *name);
 
 /**
+ * Sets the `count` fields of one column that mean a missing value, in place of those of
+ * `swath_table_options_set_null_values`, which the other columns keep; the last call for a column
+ * counts. In text of fixed width, the empty field is one too. `column` is its name in the header. All
+ * texts are copied.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_null_values_of(swath_table_options *options,
+                                                    const char *column,
+                                                    const char *const *words,
+                                                    size_t count);
+
+/**
+ * Sets the `count` fields of one column that mean true, as
+ * `swath_table_options_set_null_values_of` sets those for missing values.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_true_values_of(swath_table_options *options,
+                                                    const char *column,
+                                                    const char *const *words,
+                                                    size_t count);
+
+/**
+ * Sets the `count` fields of one column that mean false, as
+ * `swath_table_options_set_null_values_of` sets those for missing values.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_false_values_of(swath_table_options *options,
+                                                     const char *column,
+                                                     const char *const *words,
+                                                     size_t count);
+
+/**
  * Adds a column of SWATH_TABLE_FORM_FIXED, `characters` wide, after those that were added before, without a
  * gap. Text after the last one is an error of the call that reads. Widths and positions exclude each
  * other. Default: columns are found.
@@ -2511,10 +2543,12 @@ SWATH_MUST_CHECK
 swath_status swath_table_options_set_escape(swath_table_options *options, uint8_t escape);
 
 /**
- * Sets the byte that begins a line to skip. Default 0: none.
+ * Sets the byte that begins a line to skip; 0 for none. Default: `#`, if all fields of the first lines but
+ * the names are numbers, and none otherwise.
  */
 SWATH_MUST_CHECK
-swath_status swath_table_options_set_comment(swath_table_options *options, uint8_t comment);
+swath_status swath_table_options_set_comment(swath_table_options *options,
+                                             uint8_t comment);
 
 /**
  * Sets the decimal point. Default `.`.
@@ -2733,6 +2767,17 @@ const char *swath_table_report_encoding(const swath_table_report *report);
  * Returns how many lines name the columns.
  */
 size_t swath_table_report_header_lines(const swath_table_report *report);
+
+/**
+ * Returns why these lines name the columns, or no line does, as a sentence. NULL for NULL only.
+ */
+const char *swath_table_report_header_reason(const swath_table_report *report);
+
+/**
+ * Returns how many lines were skipped as comments; of a stream, those before the end of the batches that
+ * were read so far.
+ */
+uint64_t swath_table_report_comments(const swath_table_report *report);
 
 /**
  * Returns how many columns are read, without that of the files' names.

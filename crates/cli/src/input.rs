@@ -175,23 +175,18 @@ impl Input {
             let wanted = whole.min(len as u64);
             let head = ReadOptions::new().with_workers(1).with_len(wanted).read(&input)?;
             let head = head.buffer.to_vec();
-            return Ok(Peeked { head, is_all: whole <= wanted, source: Source::from(&input) });
+            return Ok(Peeked { head, source: Source::from(&input) });
         }
         if input.is_device() {
             // It may never end, and reading it is refused.
-            return Ok(Peeked {
-                head: Vec::new(),
-                is_all: false,
-                source: Source::from(&input),
-            });
+            return Ok(Peeked { head: Vec::new(), source: Source::from(&input) });
         }
         let mut rest = ReadOptions::new().reader(&input)?;
         let mut head = Vec::new();
         Read::by_ref(&mut rest).take(len as u64).read_to_end(&mut head)?;
-        let is_all = head.len() < len;
         let (name, rest) = (input.name().to_owned(), Mutex::new(rest));
         let begun = Begun { head: head.clone(), rest, name };
-        Ok(Peeked { head, is_all, source: Source::custom(Arc::new(begun)) })
+        Ok(Peeked { head, source: Source::custom(Arc::new(begun)) })
     }
 
     /// Opens it if it is a folder of segments that `append` has committed.
@@ -212,8 +207,6 @@ impl Input {
 /// The first bytes of an input.
 pub(crate) struct Peeked {
     pub(crate) head: Vec<u8>,
-    /// Whether these are all.
-    pub(crate) is_all: bool,
     /// All of it.
     pub(crate) source: Source,
 }
@@ -240,20 +233,6 @@ impl ReadAt for Begun {
 
     fn name(&self) -> PathBuf {
         self.name.clone()
-    }
-}
-
-/// A text in memory.
-pub(crate) struct Text(pub(crate) Vec<u8>);
-
-impl ReadAt for Text {
-    fn facts(&self) -> io::Result<SourceFacts> {
-        Ok(SourceFacts::new(Some(self.0.len() as u64)))
-    }
-
-    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
-        let at = usize::try_from(offset).unwrap_or(usize::MAX).min(self.0.len());
-        (&self.0[at..]).read(target)
     }
 }
 

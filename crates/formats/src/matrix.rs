@@ -65,7 +65,7 @@ pub use options::{
 };
 pub use sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 pub use value::{Complex, Value, Values};
-pub use write::{Matrix, MatrixWriteOptions};
+pub use write::{Dense, Matrix, MatrixWriteOptions};
 
 /// Returns what the header of a file says, without reading the entries.
 ///

@@ -24,7 +24,7 @@
 //!
 //! | In the text | What happens |
 //! | --- | --- |
-//! | the first line has a field that is not a number | it is the header, unless the options say otherwise |
+//! | the first line has a text over numbers | it is the header, unless the options say otherwise |
 //! | empty lines, lines that begin with `#`, a byte order mark | skipped |
 //! | only blanks between the fields of the first line | a run of blanks separates two fields; blanks around a line are ignored |
 //! | `\r\n`, no newline at the end, spaces around fields, quotes around numbers | accepted |
@@ -62,8 +62,9 @@ pub use select::ColumnKey;
 #[cfg(feature = "arrow")]
 pub use typed::{
     BatchOptions, BatchStream, Batches, Bound, ColumnRange, ColumnReport, ColumnType,
-    Dictionary, Encoding, FixedColumn, Ragged, RecordLine, Renamed, SetAside, TableReport,
-    TableSummary, read_batches, read_batches_of, stream_batches, stream_batches_of, summary,
+    Dictionary, Encoding, FixedColumn, HeaderReason, Ragged, RecordLine, Renamed, SetAside,
+    TableReport, TableSummary, read_batches, read_batches_of, stream_batches,
+    stream_batches_of, summary,
 };
 #[cfg(feature = "arrow")]
 pub use typed_write::{

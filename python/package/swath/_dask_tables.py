@@ -61,7 +61,12 @@ def columns_of(
         what = f"its encoding is {report['encoding']}, and it has no parts"
         hint = "convert it with `iconv -t UTF-8`"
         raise unreadable("Unsupported", inputs[0], what, hint)
-    how = {**how, "header": report["header"] or False, "delimiter": report["delimiter"]}
+    how = {
+        **how,
+        "header": report["header"] or False,
+        "delimiter": report["delimiter"],
+        "comment": report["comment"],
+    }
     types = table.types
     if sample is None:
         # To its end, for the number of missing values.

@@ -64,11 +64,11 @@ def said(
         "rename": names or [],
         "delimiter": delimiter if delimiter == "blanks" else byte("delimiter", delimiter),
         "header": header_lines(header),
-        "comment": None if comment == "auto" else byte("comment", comment),
+        "comment": comment if comment == "auto" else byte("comment", comment),
         "quote": byte("quote", quote),
         "escape": byte("escape", escape),
-        "skip_rows": _count("skip_rows", skip_rows),
-        "rows": None if rows is None else _count("rows", rows),
+        "skip_rows": count_of("skip_rows", skip_rows, "lines"),
+        "rows": None if rows is None else count_of("rows", rows, "lines"),
         "null_values": null_words(null_values),
         "true_values": _words("true_values", true_values),
         "false_values": _words("false_values", false_values),
@@ -76,12 +76,10 @@ def said(
         "thousands": byte("thousands", thousands),
         "encoding": _encoding(encoding),
         "ragged": ragged,
-        "dictionary": bool(dictionary),
+        "dictionary": _flag("dictionary", dictionary),
         "file_column": file_column,
-        "offset": offset,
-        "length": length,
+        **no_flags(offset=offset, length=length, block_size=block_size),
         "starting_in": starting_in,
-        "block_size": block_size,
         "form": form,
         # For text of fixed width.
         "widths": None,
@@ -115,12 +113,24 @@ def header_lines(header: Any) -> int | str:
 
 def keys_of(columns: Any) -> list[str | int]:
     """Columns by name or index."""
+    if isinstance(columns, Mapping):
+        raise TypeError(
+            f"columns={columns!r}: a mapping, not a sequence of names and indices; try: pass new names as "
+            "rename={'old': 'new'}, and columns=['old']"
+        )
+    check_order("columns", columns)
     if isinstance(columns, (str, bytes, int)) or not hasattr(columns, "__iter__"):
         raise TypeError(
             f"columns={columns!r}: not a sequence of names and indices; try: pass "
             f"columns=[{columns!r}]"
         )
     return [key_of(one) for one in columns]
+
+
+def check_order(what: str, given: Any) -> None:
+    """Fails for a set, whose order is not the caller's."""
+    if isinstance(given, (set, frozenset)):
+        raise TypeError(f"{what}={given!r}: a set, which has no order; try: pass a list")
 
 
 def key_of(one: Any, where: str = "columns=[…]") -> str | int:
@@ -192,24 +202,39 @@ def _texts(what: str, texts: Any, hint: str) -> list[tuple[str | int, str]]:
     return [(key_of(one, f"{what}={{…}}"), text) for one, text in texts.items()]
 
 
-def _words(what: str, words: Any) -> list[str] | None:
-    """A list of fields; one text alone is not taken for its letters."""
-    if words is None:
+def _words(what: str, words: Any) -> Any:
+    """Fields, or those of each column; of one column, a text alone is one field."""
+    if words is None or words == {}:
         return None
-    if isinstance(words, (str, bytes)) or not isinstance(words, Iterable):
-        raise TypeError(f"{what}={words!r}: not a list of texts; try: pass {what}=[{words!r}]")
-    found = [*words]
-    for word in found:
-        if not isinstance(word, str):
-            raise TypeError(
-                f"{what}=[…]: {word!r} is not a text; try: pass fields as they are in the file"
-            )
-    return found
+    if not isinstance(words, Mapping):
+        return texts_of(what, words)
+    return [(key_of(key, f"{what}={{…}}"), _of_column(what, its)) for key, its in words.items()]
 
 
-def null_words(words: Any) -> list[str] | None:
+def _of_column(what: str, words: Any) -> list[str]:
+    is_list = isinstance(words, Iterable) and not isinstance(words, (str, bytes, Mapping))
+    return _texts_only(f"{what}={{…}}", [*words] if is_list else [words])
+
+
+def texts_of(what: str, given: Any) -> list[str]:
+    """A list of texts; one text alone is not taken for its letters."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise TypeError(f"{what}={given!r}: not a list of texts; try: pass {what}=[{given!r}]")
+    return _texts_only(f"{what}=[…]", [*given])
+
+
+def _texts_only(where: str, texts: list[Any]) -> list[str]:
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{where}: {text!r} is not a text; try: pass it as a str, as it is in the file")
+    return texts
+
+
+def null_words(words: Any) -> Any:
     """Fields that mean a missing value: with any word, an empty field does too."""
     found = _words("null_values", words)
+    if isinstance(words, Mapping):
+        return found and [(key, [*its, ""] if its else its) for key, its in found]
     return [*found, ""] if found else found
 
 
@@ -250,16 +275,34 @@ def with_hints(verb: _Verb) -> _Verb:
     return cast(_Verb, hinting)
 
 
-def _count(what: str, count: Any) -> int:
+def count_of(what: str, count: Any, unit: str) -> int:
+    """A number from 0; no flag is one."""
     try:
-        found = -1 if isinstance(count, bool) else operator.index(count)
+        found = None if isinstance(count, bool) else operator.index(count)
     except TypeError:
-        found = -1
-    if not 0 <= found < 2**63:
-        raise (TypeError if found == -1 and not isinstance(count, int) else ValueError)(
-            f"{what}={count!r}: not a number of lines; try: pass an int from 0"
+        found = None
+    if found is None or not 0 <= found < 2**63:
+        raise (TypeError if found is None else ValueError)(
+            f"{what}={count!r}: not a number of {unit}; try: pass an int from 0"
         )
     return found
+
+
+def no_flags(**numbers: Any) -> dict[str, Any]:
+    """The same numbers of bytes; Python takes True for 1."""
+    for name, number in numbers.items():
+        if isinstance(number, bool):
+            raise TypeError(f"{name}={number!r}: not a number of bytes; try: pass an int from 0")
+    return numbers
+
+
+def _flag(what: str, flag: Any) -> bool:
+    if not isinstance(flag, bool) and type(flag).__name__ not in ("bool", "bool_"):
+        raise TypeError(
+            f"{what}={flag!r}: neither True nor False; try: pass True, or for some columns "
+            "dtypes={'b': 'dictionary'}"
+        )
+    return bool(flag)
 
 
 def _encoding(encoding: Any) -> str:

@@ -13,7 +13,7 @@ from swath._tables import files
 
 if TYPE_CHECKING:
     from swath._swath import Table, TableStream, _Engine, _PageCache, _Progress, _Verify
-    from swath._tables import _Byte, _Dtypes, _Encoding, _Header, _Ragged
+    from swath._tables import _Byte, _Dtypes, _Encoding, _Header, _Ragged, _Words
 
     _Positions = Sequence[tuple[int, int | None]] | None
 
@@ -27,14 +27,14 @@ def read_fixed(
     columns: Sequence[str | int] | None = None,
     dtypes: _Dtypes = None,
     header: _Header = "auto",
-    comment: _Byte = None,
+    comment: _Byte = "auto",
     skip_rows: int = 0,
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
-    null_values: Iterable[str] | None = None,
-    true_values: Iterable[str] | None = None,
-    false_values: Iterable[str] | None = None,
+    null_values: _Words = None,
+    true_values: _Words = None,
+    false_values: _Words = None,
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
@@ -141,14 +141,14 @@ def stream_fixed(
     columns: Sequence[str | int] | None = None,
     dtypes: _Dtypes = None,
     header: _Header = "auto",
-    comment: _Byte = None,
+    comment: _Byte = "auto",
     skip_rows: int = 0,
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
-    null_values: Iterable[str] | None = None,
-    true_values: Iterable[str] | None = None,
-    false_values: Iterable[str] | None = None,
+    null_values: _Words = None,
+    true_values: _Words = None,
+    false_values: _Words = None,
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
@@ -238,7 +238,7 @@ def _said(*, widths: Any, positions: Any, **given: Any) -> dict[str, Any]:
 
 
 def _listed(what: str, given: Any) -> list[Any]:
-    if isinstance(given, (str, bytes, int)) or not isinstance(given, Iterable):
+    if isinstance(given, (str, bytes, int, Mapping, set, frozenset)) or not isinstance(given, Iterable):
         usual = "widths=[10, 5, 8]" if what == "widths" else "positions=[(0, 10), (12, None)]"
         raise TypeError(f"{what}={given!r}: not a list; try: pass {usual}, or nothing to find the columns")
     return [*given]

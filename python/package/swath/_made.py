@@ -118,22 +118,24 @@ def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Tab
         return make_texts(name, items)
     if is_all((bool, np.bool_)):
         return _of_values(name, "bool", filled(there, bool), gone)
-    if any(isinstance(one, (bool, np.bool_)) for one in there):
-        raise _refused(what, array)
     if any(isinstance(one, (datetime.timedelta, np.timedelta64)) for one in there):
         # numpy counts its own among the integers.
         raise TypeError(
             f"{what} has durations, which cannot be written exactly; try: convert them to numbers, and put "
             "the unit into the name"
         )
-    if is_all((int, np.integer)):
+    sorts = {_sort(kind) for kind in set(map(type, there))}
+    if sorts == {"a number"} and is_all((int, np.integer)):
         word = "int64" if max(there) < 2**63 else "uint64"
         if min(there) < (-(2**63) if word == "int64" else 0) or max(there) >= 2**64:
             raise OverflowError(
                 f"{what} has {min(there)} and {max(there)}: they do not fit into 64 bits; try: pass texts"
             )
         return _of_values(name, word, filled(there, word), gone)
-    if is_all((float, np.floating)):
+    if is_all((np.float32, np.float16)):
+        return _of_values(name, "float32", filled(there, np.float32), gone)
+    if sorts == {"a number"}:
+        _check_doubles(what, items)
         return _of_values(name, "float64", filled(there, float), gone)
     if is_all((datetime.datetime, np.datetime64)):
         zones = {getattr(one, "tzinfo", None) is not None for one in there}
@@ -142,12 +144,63 @@ def _of_objects(what: str, name: str, array: _Array, mask: _Array | None) -> Tab
             return _of_moments(what, name, filled(_moments(what, there), None), gone, zone)
     elif is_all(datetime.date) and not any(isinstance(one, datetime.datetime) for one in there):
         return _of_moments(what, name, filled(there, "M8[D]"), gone)
-    raise _refused(what, array)
+    raise _mixed(what, items)
 
 
 def _is_missing(one: Any) -> bool:
-    """``None``, NaN, and what pandas has for them."""
-    return one is None or type(one).__name__ in ("NAType", "NaTType") or one != one
+    """``None``, what pandas has for it, and moments that are not a time. NaN is a number."""
+    from swath._numpy import np
+
+    if isinstance(one, (np.datetime64, np.timedelta64)):
+        return bool(np.isnat(one))
+    return one is None or type(one).__name__ in ("NAType", "NaTType")
+
+
+def _sort(kind: type) -> str:
+    """What values of a type are; a column has values of one sort."""
+    from swath._numpy import np
+
+    sorts: list[tuple[str, Any]] = [
+        ("a boolean", (bool, np.bool_)),
+        ("a number", (int, float, np.integer, np.floating)),
+        ("a text", str),
+        ("a moment", (datetime.datetime, np.datetime64)),
+        ("a date", datetime.date),
+    ]
+    found = [sort for sort, kinds in sorts if issubclass(kind, kinds)]
+    return found[0] if found else f"a {kind.__name__}"
+
+
+def _mixed(what: str, items: list[Any]) -> TypeError:
+    """Names the first value, and the first one of another sort."""
+    places: dict[str, int] = {}
+    for at, one in enumerate(items):
+        if one is not None:
+            places.setdefault(_sort(type(one)), at)
+    named = ", ".join([f"{sort} at index {at}" for sort, at in places.items()][:2])
+    return TypeError(
+        f"{what} has dtype object, which cannot be written exactly: {named}; try: {HINTS['O']}"
+    )
+
+
+def _check_doubles(what: str, items: list[Any]) -> None:
+    """Fails at the first number that no double holds."""
+    from swath._numpy import np
+
+    for at, one in enumerate(items):
+        if isinstance(one, np.longdouble):
+            raise _refused(what, np.asarray(one))
+        if isinstance(one, (int, np.integer)) and not _is_double(int(one)):
+            raise OverflowError(
+                f"{what} has {one} at index {at}, which is not a double; try: pass all of them as texts"
+            )
+
+
+def _is_double(whole: int) -> bool:
+    try:
+        return int(float(whole)) == whole
+    except OverflowError:
+        return False
 
 
 def _moments(what: str, items: list[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from swath._dialect import check_types, said
@@ -12,7 +12,7 @@ from swath._tables import files
 
 if TYPE_CHECKING:
     from swath._swath import Table, TableStream, _Engine, _PageCache, _Progress, _Verify
-    from swath._tables import _Dtypes, _Encoding
+    from swath._tables import _Dtypes, _Encoding, _Words
 
 
 def read_jsonl(
@@ -24,9 +24,9 @@ def read_jsonl(
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
-    null_values: Iterable[str] | None = None,
-    true_values: Iterable[str] | None = None,
-    false_values: Iterable[str] | None = None,
+    null_values: _Words = None,
+    true_values: _Words = None,
+    false_values: _Words = None,
     encoding: _Encoding = "auto",
     dictionary: bool = False,
     file_column: str | None = None,
@@ -60,8 +60,8 @@ def read_jsonl(
         The most objects to read; what follows them is not checked.
     rename, formats
         As for `read_csv`.
-    null_values, true_values, false_values : list of str, optional
-        Strings and numbers that mean a missing value, true and false. Default: none.
+    null_values, true_values, false_values : list of str, or mapping, optional
+        Strings and numbers that mean a missing value, true and false; by columns as for `read_csv`. Default: none.
     encoding : {"auto", "utf-8", "latin-1", "utf-16le", "utf-16be"}
         As for `read_csv`.
     dictionary : bool
@@ -123,9 +123,9 @@ def stream_jsonl(
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
-    null_values: Iterable[str] | None = None,
-    true_values: Iterable[str] | None = None,
-    false_values: Iterable[str] | None = None,
+    null_values: _Words = None,
+    true_values: _Words = None,
+    false_values: _Words = None,
     encoding: _Encoding = "auto",
     dictionary: bool = False,
     file_column: str | None = None,
@@ -199,7 +199,7 @@ def _said(**given: Any) -> dict[str, Any]:
         form="jsonl",
         delimiter=None,
         header="auto",
-        comment=None,
+        comment="auto",
         quote='"',
         escape=None,
         decimal=".",

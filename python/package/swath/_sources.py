@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from swath._dialect import check_order
 from swath._errors import build
 
 
@@ -20,6 +21,7 @@ def files_of(source: Any, verify: Any = None) -> list[Any]:
         return _of_path(source)
     if not _lists_sources(source):
         return [source]
+    check_order("source", source)
     found = [file for one in source for file in _of_item(one)]
     if not found:
         raise ValueError("no files given; try: pass at least one path")

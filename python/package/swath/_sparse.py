@@ -277,10 +277,11 @@ def write_mtx(
     Parameters
     ----------
     path : path
-    matrix : scipy sparse array or matrix, or Coo
+    matrix : scipy sparse array or matrix, Coo, or numpy array of two dimensions
         Values are written so that reading them back with the same type gives the same bits; for
         float32 read with ``values="float32"``. Integers above 2^63 - 1 make it ``unsigned-integer``,
-        which scipy reads too. Masked values, and floats wider than a double, are refused.
+        which scipy reads too. Masked values, and floats wider than a double, are refused. An array is
+        written in the array format: all values column by column, zeros too, without ``symmetry``.
     symmetry : str
         The symmetry of the matrix, if not "general": only its lower half is written, and the other
         half is not compared with it.
@@ -310,23 +311,34 @@ def write_mtx(
     """
     from swath._numpy import np
 
-    if isinstance(matrix, Coo):
-        shape, rows, columns, values = matrix
+    places: Any = None
+    values: Any
+    shape: tuple[Any, ...] = getattr(matrix, "shape", ())
+    if isinstance(matrix, np.ndarray):
+        if symmetry != "general":
+            raise ValueError(
+                f"symmetry={symmetry!r}: a dense matrix is written whole; try: pass a sparse one, or leave out symmetry="
+            )
+        values = plain("the matrix", matrix).ravel(order="F")
+    elif isinstance(matrix, Coo):
+        shape, places, values = matrix.shape, (matrix.rows, matrix.columns), matrix.values
     elif not hasattr(matrix, "tocoo"):
         raise TypeError(
-            f"{a_thing(matrix)} is not a sparse matrix; try: convert it with scipy.sparse.coo_array(matrix), "
-            "which leaves out zeros, or call swath.write_csv"
+            f"{a_thing(matrix)} is not a matrix; try: convert it with numpy.asarray(matrix), or with "
+            "scipy.sparse.coo_array(matrix), which leaves out zeros, or call swath.write_csv"
         )
     else:
         coo = matrix.tocoo()
-        shape, rows, columns, values = coo.shape, coo.row, coo.col, coo.data
+        shape, places, values = coo.shape, (coo.row, coo.col), coo.data
     if len(shape) != 2:
         raise ValueError(f"a matrix has two dimensions, not {len(shape)}")
-    rows, columns = _indices("rows", rows), _indices("columns", columns)
+    if places is not None:
+        rows, columns = _indices("rows", places[0]), _indices("columns", places[1])
+        places = rows, columns
     values = None if values is None else _numbers(values)
     if symmetry != "general":
         half = rows > columns if symmetry == "skew-symmetric" else rows >= columns
-        rows, columns = rows[half], columns[half]
+        places = np.ascontiguousarray(rows[half]), np.ascontiguousarray(columns[half])
         values = None if values is None else values[half]
     given = None
     if values is not None:
@@ -337,8 +349,7 @@ def write_mtx(
         path,
         operator.index(shape[0]),
         operator.index(shape[1]),
-        np.ascontiguousarray(rows),
-        np.ascontiguousarray(columns),
+        places,
         given,
         leave,
         symmetry=symmetry,
@@ -371,5 +382,5 @@ def _numbers(given: Any) -> np.ndarray[Any, Any]:
         return array.astype(np.uint64, copy=False)
     if array.dtype.kind != "f":
         return array.astype(np.int64, copy=False)
-    kind = np.float32 if array.dtype == np.float32 else np.float64
+    kind = np.float32 if array.dtype.itemsize <= 4 else np.float64
     return array.astype(kind, copy=False)

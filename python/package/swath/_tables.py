@@ -10,6 +10,7 @@ from swath._dialect import (
     check_types,
     header_lines,
     keys_of,
+    no_flags,
     null_words,
     said,
     with_hints,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     _Encoding = Literal["auto", "utf-8", "latin-1", "utf-16le", "utf-16be"] | str
     _Ragged = Literal["error", "pad", "set_aside"]
     _Byte = str | bytes | None
+    _Words = Iterable[str] | Mapping[Any, str | Iterable[str]] | None
     _Dtypes = Mapping[Any, Any] | Sequence[Any] | None
 
 
@@ -46,9 +48,9 @@ def read_csv(
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
-    null_values: Iterable[str] | None = None,
-    true_values: Iterable[str] | None = None,
-    false_values: Iterable[str] | None = None,
+    null_values: _Words = None,
+    true_values: _Words = None,
+    false_values: _Words = None,
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
@@ -97,8 +99,8 @@ def read_csv(
     header : {"auto", "present", "absent"}, bool or int
         Whether the first line names the columns, or how many lines do.
     comment : str, bytes or None
-        The byte that begins a line to be skipped. Default: ``#`` for an array, since no number begins with it;
-        none for a ``Table``, since a text may.
+        The byte that begins a line to be skipped. Default: ``#`` for an array, and for a ``Table`` if all
+        fields of the first lines but the names are numbers; ``report["comments"]`` counts such lines.
     quote, escape : str, bytes or None
         The byte that may enclose fields, and the byte after which any byte is text.
     skip_rows : int
@@ -109,11 +111,12 @@ def read_csv(
         New names of columns, by name or index.
     formats : mapping, optional
         How dates and timestamps of a column are written, as ``strftime`` has it: ``{"day": "%d.%m.%Y"}``.
-    null_values, true_values, false_values : list of str, optional
+    null_values, true_values, false_values : list of str, or mapping, optional
         Fields that mean a missing value, true and false. Default: an empty field, ``NA``, ``N/A``, ``null`` and
         ``NULL`` (not ``NULL`` for an array); ``true``, ``True``, ``TRUE``; ``false``, ``False``, ``FALSE``. With
         ``null_values=["-"]``, an empty field is missing too; with ``[]``, no field is. In a column of text, a
-        quoted field is never missing.
+        quoted field is never missing. A mapping such as ``{"score": ["-"], 2: "?"}`` has words of columns, by
+        name or index; the other columns have the default.
     decimal, thousands : str or bytes
         The decimal point, and the byte between groups of three digits (default: none).
     encoding : {"auto", "utf-8", "latin-1", "utf-16le", "utf-16be"}
@@ -240,9 +243,9 @@ def stream_csv(
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
-    null_values: Iterable[str] | None = None,
-    true_values: Iterable[str] | None = None,
-    false_values: Iterable[str] | None = None,
+    null_values: _Words = None,
+    true_values: _Words = None,
+    false_values: _Words = None,
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
@@ -345,9 +348,9 @@ def csv_dtypes(
     skip_rows: int = 0,
     rows: int | None = None,
     formats: Mapping[Any, str] | None = None,
-    null_values: Iterable[str] | None = None,
-    true_values: Iterable[str] | None = None,
-    false_values: Iterable[str] | None = None,
+    null_values: _Words = None,
+    true_values: _Words = None,
+    false_values: _Words = None,
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
@@ -471,6 +474,14 @@ def numbers(
     **more: Any,
 ) -> dict[str, Any]:
     """How the text of numbers is written, in the words of their reader."""
+    if isinstance(missing_words, Mapping):
+        raise TypeError(
+            "null_values={…} are words of columns, for a Table, and dtype= makes an array of numbers; try: leave out "
+            "dtype=, or pass a list of words"
+        )
+    if isinstance(more.get("missing"), bool):
+        raise TypeError(f"missing={more['missing']!r}: not a number; try: pass a float")
+    no_flags(offset=more.get("offset"), length=more.get("length"))
     lines = header_lines(header)
     if lines not in ("auto", 0, 1):
         raise ValueError(

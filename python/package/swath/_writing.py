@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._dialect import byte
+from swath._dialect import byte, check_order, count_of, texts_of
 from swath._errors import Error
 from swath._given import Tables, as_columns, plain_or_texts, tables
 from swath._how import Leave
@@ -92,8 +92,8 @@ def write_csv(
     leave = Leave(durability, replace, hard_links, workers, progress)
     said: dict[str, Any] = {
         "delimiter": byte("delimiter", "," if delimiter is None else delimiter),
-        "digits": digits,
-        "names": None if names is None else list(names),
+        "digits": _digits(digits),
+        "names": _names(names),
     }
     style: dict[str, Any] = {
         "quoting": quoting,
@@ -152,7 +152,7 @@ def write_jsonl(
     {"id":2,"name":null}
     """
     leave = Leave(durability, replace, hard_links, workers, progress)
-    said = {"names": None if names is None else list(names), "digits": digits}
+    said = {"names": _names(names), "digits": _digits(digits)}
     return _write(path, "jsonl", _columns(data), leave, said)
 
 
@@ -183,8 +183,19 @@ def write_arrow(
     ['x', 'y']
     """
     leave = Leave(durability, replace, hard_links, workers, progress)
-    said = {"names": None if names is None else list(names)}
+    said = {"names": _names(names)}
     return _write(path, "arrow", _columns(data), leave, said)
+
+
+def _names(names: Any) -> list[str] | None:
+    if names is None:
+        return None
+    check_order("names", names)
+    return texts_of("names", names)
+
+
+def _digits(digits: Any) -> int | None:
+    return None if digits is None else count_of("digits", digits, "digits")
 
 
 def _columns(data: Any) -> Tables:
@@ -230,7 +241,7 @@ def _write_array(path: Any, array: Any, leave: Leave, said: dict[str, Any]) -> i
     if array.dtype.kind == "b":
         array = array.astype(np.uint8)
     if array.dtype.name not in _WRITTEN:
-        array = array.astype(np.float64)
+        array = array.astype(np.float32)
     # In this machine's byte order, and contiguous.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return write_table(path, array.dtype.name, array, array.shape[1], leave, **said)

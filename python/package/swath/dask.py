@@ -47,6 +47,7 @@ from swath._tables import _nulls
 
 if TYPE_CHECKING:
     from swath._swath import _Durability, _HardLinks, _Path
+    from swath._tables import _Words
 
     _Paths = _Path | Iterable[_Path]
 
@@ -157,9 +158,9 @@ def read_csv(
     skip_rows: int = 0,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
-    null_values: Iterable[str] | None = None,
-    true_values: Iterable[str] | None = None,
-    false_values: Iterable[str] | None = None,
+    null_values: _Words = None,
+    true_values: _Words = None,
+    false_values: _Words = None,
     decimal: str | bytes | None = None,
     thousands: str | bytes | None = None,
     encoding: str | None = None,

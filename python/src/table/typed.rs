@@ -25,6 +25,28 @@ enum Header {
     Word(String),
 }
 
+/// Fields with a meaning: in all columns, or in each of these.
+#[derive(FromPyObject)]
+enum Words {
+    All(Vec<String>),
+    Of(Vec<(Key, Vec<String>)>),
+}
+
+impl Words {
+    fn give(
+        self,
+        options: BatchOptions,
+        all: fn(BatchOptions, Vec<String>) -> BatchOptions,
+        of: fn(BatchOptions, ColumnKey, Vec<String>) -> BatchOptions,
+    ) -> BatchOptions {
+        let each = |options, (key, words): (Key, _)| of(options, key.into_inner(), words);
+        match self {
+            Self::All(words) => all(options, words),
+            Self::Of(columns) => columns.into_iter().fold(options, each),
+        }
+    }
+}
+
 const AUTO: &[(&str, HeaderLine)] = &[("auto", HeaderLine::Auto)];
 const RAGGED: &[(&str, Ragged)] =
     &[("error", Ragged::Refuse), ("pad", Ragged::Pad), ("set_aside", Ragged::SetAside)];
@@ -64,11 +86,16 @@ impl<'py> Said<'_, 'py> {
     /// Delimiters and lines.
     fn dialect(&self, options: BatchOptions) -> PyResult<BatchOptions> {
         let options = options
-            .with_comment(self.get("comment")?)
             .with_quote(self.get("quote")?)
             .with_escape(self.get("escape")?)
             .with_encoding(word("encoding", &self.get::<String>("encoding")?, Encoding::WORDS)?)
             .with_ragged(word("ragged", &self.get::<String>("ragged")?, RAGGED)?);
+        // "auto" is the default.
+        let options = match self.get("comment")? {
+            None => options.with_comment(None),
+            Some(Separator::Byte(byte)) => options.with_comment(Some(byte)),
+            Some(Separator::Word(_)) => options,
+        };
         let options = match self.get("header")? {
             Header::Lines(lines) => options.with_header_lines(lines),
             Header::Word(text) => options.with_header(word("header", &text, AUTO)?),
@@ -96,10 +123,17 @@ impl<'py> Said<'_, 'py> {
 
     /// Fields with a meaning.
     fn words(&self, options: BatchOptions) -> PyResult<BatchOptions> {
-        let words = |name: &str| self.get::<Option<Vec<String>>>(name).map(Option::into_iter);
-        let options = words("null_values")?.fold(options, BatchOptions::with_null_values);
-        let options = words("true_values")?.fold(options, BatchOptions::with_true_values);
-        Ok(words("false_values")?.fold(options, BatchOptions::with_false_values))
+        use BatchOptions as Of;
+        let words = |name: &str| self.get::<Option<Words>>(name).map(Option::into_iter);
+        let options = words("null_values")?.fold(options, |options, words| {
+            words.give(options, Of::with_null_values, Of::with_null_values_of)
+        });
+        let options = words("true_values")?.fold(options, |options, words| {
+            words.give(options, Of::with_true_values, Of::with_true_values_of)
+        });
+        Ok(words("false_values")?.fold(options, |options, words| {
+            words.give(options, Of::with_false_values, Of::with_false_values_of)
+        }))
     }
 
     /// Columns and rows.

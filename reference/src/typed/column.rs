@@ -39,6 +39,8 @@ pub(super) struct Reading {
     /// The fields whose type is found at the end, with their lines; `None` where padded.
     fields: Vec<(usize, Option<Field>)>,
     values: Vec<Value>,
+    /// With the words of the column.
+    options: Options,
 }
 
 impl Reading {
@@ -49,9 +51,10 @@ impl Reading {
         name: &str,
         told: Option<Type>,
         format: Option<String>,
+        options: Options,
     ) -> Self {
         let name = name.to_owned();
-        Self { at, name, told, format, fields: Vec::new(), values: Vec::new() }
+        Self { at, name, told, format, fields: Vec::new(), values: Vec::new(), options }
     }
 
     /// Adds its field of a record.
@@ -59,7 +62,7 @@ impl Reading {
     /// # Errors
     ///
     /// It is not UTF-8, or the told type does not have it.
-    pub(super) fn add(&mut self, record: &Record, options: &Options) -> Result<(), Fault> {
+    pub(super) fn add(&mut self, record: &Record) -> Result<(), Fault> {
         let Some(field) = record.fields.get(self.at) else {
             self.fields.push((record.line, None));
             self.values.push(Value::Missing);
@@ -73,7 +76,7 @@ impl Reading {
             return Err(fault(Wrong::Encoding));
         }
         if let Some(type_is) = self.told {
-            let value = told(field, type_is, self.format.as_deref(), options);
+            let value = told(field, type_is, self.format.as_deref(), &self.options);
             self.values.push(value.ok_or_else(|| fault(Wrong::Misfit))?);
         } else {
             self.fields.push((record.line, Some(field.clone())));
@@ -83,11 +86,11 @@ impl Reading {
 
     /// The column, when all is read.
     #[must_use]
-    pub(super) fn finish(self, name: String, options: &Options) -> Column {
+    pub(super) fn finish(self, name: String) -> Column {
         let is_told = self.told.is_some();
         let (type_is, deciding_line, values) = match self.told {
             Some(type_is) => (type_is, None, self.values),
-            None => found(&self.fields, options),
+            None => found(&self.fields, &self.options),
         };
         let nulls = values.iter().filter(|value| **value == Value::Missing).count();
         Column { name, type_is, is_told, nulls, deciding_line, values }
@@ -129,9 +132,10 @@ fn value(kind: &Kind, type_is: Type, field: &Field) -> Value {
         }
         (_, Kind::QuotedMissing) => Value::Missing,
         (_, Kind::Bool(value)) => Value::Bool(*value),
-        (Type::F64, Kind::Whole(_, value) | Kind::Long(value) | Kind::Float(value)) => {
-            Value::float(*value)
-        }
+        (
+            Type::F64,
+            Kind::Whole(_, Some(value)) | Kind::Long(Some(value)) | Kind::Float(value),
+        ) => Value::float(*value),
         (_, Kind::Whole(value, _)) => Value::Whole(*value),
         (Type::Timestamp { zoned, .. }, Kind::Date(day)) => {
             Value::Timestamp { nanoseconds: i128::from(*day) * DAY, zoned }

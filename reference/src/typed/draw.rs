@@ -184,8 +184,8 @@ fn record(
     text: &mut Vec<u8>,
 ) {
     let mut fields: Vec<Vec<u8>> = Vec::new();
-    for recipe in recipes {
-        let field = recipe.field(dice, options);
+    for (index, recipe) in recipes.iter().enumerate() {
+        let field = recipe.field(dice, &options.of_index(index));
         fields.push(written(dice, style, &field));
     }
     if style.ragged > 0 && dice.one_in(style.ragged) {

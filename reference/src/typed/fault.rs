@@ -22,6 +22,8 @@ pub enum Wrong {
     },
     /// Text outside of columns of fixed width.
     Outside,
+    /// A first line of numbers, one of them in a notation that tables do not have.
+    Notation,
     /// A value that the told type does not have.
     Misfit,
     /// Not JSON, or not an object.
@@ -48,6 +50,7 @@ impl Wrong {
             Self::OpenEscape => "open escape".to_owned(),
             Self::Ragged { found, expected } => format!("ragged {found} not {expected}"),
             Self::Outside => "outside".to_owned(),
+            Self::Notation => "notation".to_owned(),
             Self::Misfit => "misfit".to_owned(),
             Self::Json => "json".to_owned(),
             Self::Twice => "twice".to_owned(),

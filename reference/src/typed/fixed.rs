@@ -1,7 +1,7 @@
 //! Where columns of fixed width are: as the options say, or found in a sample.
 
 use super::fault::Fault;
-use super::options::{Fixed, Form, Options};
+use super::options::{Fixed, Form, Meaning, Options};
 use super::records::{Dialect, Place};
 use super::widths::{Columns, Span, characters, is_blank};
 
@@ -13,6 +13,11 @@ pub(super) fn meant(options: &Options) -> Options {
     if options.form == Form::Fixed {
         options.quote = None;
         options.nulls.push(String::new());
+        for (_, meaning, words) in &mut options.words_of {
+            if *meaning == Meaning::Missing {
+                words.push(String::new());
+            }
+        }
     }
     options
 }

@@ -39,6 +39,8 @@ pub(super) struct Seen {
     /// A whole number above `i64`.
     above: bool,
     long: bool,
+    /// A whole number that no double is.
+    between: bool,
     float: bool,
     date: bool,
     moment: bool,
@@ -57,12 +59,16 @@ impl Seen {
             Kind::Missing => {}
             Kind::QuotedMissing => self.quoted_null = true,
             Kind::Bool(_) => self.bool = true,
-            Kind::Whole(value, _) => {
+            Kind::Whole(value, exact) => {
                 self.whole = true;
+                self.between |= exact.is_none();
                 self.negative |= *value < 0;
                 self.above |= *value > i128::from(i64::MAX);
             }
-            Kind::Long(_) => self.long = true,
+            Kind::Long(exact) => {
+                self.long = true;
+                self.between |= exact.is_none();
+            }
             Kind::Float(_) => self.float = true,
             Kind::Date(day) => {
                 self.date = true;
@@ -103,7 +109,9 @@ impl Seen {
     }
 
     fn number(&self) -> Join {
-        if self.float {
+        if self.float && self.between {
+            Join::Is(Type::Text)
+        } else if self.float {
             Join::Is(Type::F64)
         } else if self.long || (self.negative && self.above) {
             Join::Long
@@ -166,7 +174,12 @@ mod tests {
             ("18446744073709551616", "long"),
             ("-9223372036854775809|1", "long"),
             ("18446744073709551616|1.5", "f64"),
+            ("18446744073709551617|1.5", "text"),
             ("9223372036854775808|-1|.5", "f64"),
+            ("9007199254740993|1.5", "text"),
+            ("9007199254740993|nan", "text"),
+            ("-9007199254740993|-0", "text"),
+            ("9007199254740992|1e5", "f64"),
             ("-0", "f64"),
             ("-0|1", "f64"),
             ("007|1", "text"),

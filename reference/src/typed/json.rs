@@ -59,12 +59,12 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
             return Err(fault);
         }
         let record = record(line, object, &found.names);
-        in_file.iter().try_for_each(|&index| readings[index].add(&record, options))?;
+        in_file.iter().try_for_each(|&index| readings[index].add(&record))?;
         rows += 1;
     }
     let finish = |reading: Reading| -> Column {
         let name = shown[reading.at].clone();
-        reading.finish(name, options)
+        reading.finish(name)
     };
     Ok(Table {
         delimiter: Between::Nothing,

@@ -14,10 +14,10 @@ pub(super) enum Kind {
     QuotedMissing,
     /// True or false.
     Bool(bool),
-    /// A whole number of 64 bits, signed or not, and its double.
-    Whole(i128, f64),
-    /// A whole number that no 64-bit type holds, and its double.
-    Long(f64),
+    /// A whole number of 64 bits, signed or not, and the double that it is, if one is.
+    Whole(i128, Option<f64>),
+    /// A whole number that no 64-bit type holds, and the double that it is, if one is.
+    Long(Option<f64>),
     /// A number with a point or an exponent, `-0`, or a word such as `nan`.
     Float(f64),
     /// A day.
@@ -121,9 +121,10 @@ fn of_number(number: &Number) -> Kind {
     if !number.is_whole() || (double == 0.0 && number.has_minus()) {
         return Kind::Float(double);
     }
+    let exact = (!number.is_between(double)).then_some(double);
     match number.to_whole() {
-        Some(value) if in_64_bits(value) => Kind::Whole(value, double),
-        _ => Kind::Long(double),
+        Some(value) if in_64_bits(value) => Kind::Whole(value, exact),
+        _ => Kind::Long(exact),
     }
 }
 

@@ -82,6 +82,36 @@ impl Number {
         Some(if self.has_minus() { -value } else { value })
     }
 
+    /// The whole number that it is, in whatever form; `None` if it has a fraction, or more than 128 bits.
+    #[must_use]
+    pub(super) fn to_integral(&self) -> Option<i128> {
+        let fraction = self.fraction.as_deref().unwrap_or_default();
+        let exponent = self.exponent.as_deref().unwrap_or("0");
+        let digits = format!("{}{fraction}", self.whole);
+        if digits.bytes().all(|digit| digit == b'0') {
+            return Some(0);
+        }
+        // No other number of so large an exponent has 128 bits and no fraction.
+        let exponent = exponent.parse::<i64>().ok().filter(|it| it.abs() < 100_000)?;
+        let point = usize::try_from(i64::try_from(self.whole.len()).ok()? + exponent).ok()?;
+        let digits = format!("{digits}{}", "0".repeat(point.saturating_sub(digits.len())));
+        let (whole, fraction) = digits.split_at(point);
+        if fraction.bytes().any(|digit| digit != b'0') {
+            return None;
+        }
+        let whole =
+            Self { whole: whole.to_owned(), fraction: None, exponent: None, ..self.clone() };
+        whole.to_whole()
+    }
+
+    /// Whether it is a whole number, and that double is another one.
+    #[must_use]
+    pub(super) fn is_between(&self, double: f64) -> bool {
+        let digits = self.whole.trim_start_matches('0');
+        let digits = if digits.is_empty() { "0" } else { digits };
+        self.is_whole() && format!("{:.0}", double.abs()) != digits
+    }
+
     /// The nearest double; `None` if that is infinite.
     #[must_use]
     pub(super) fn to_double(&self) -> Option<f64> {

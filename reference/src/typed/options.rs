@@ -1,5 +1,7 @@
 //! How a table is written, and what is wanted of it.
 
+use std::borrow::Cow;
+
 use super::types::Type;
 use super::widths::Span;
 
@@ -71,6 +73,17 @@ pub enum Ragged {
     SetAside,
 }
 
+/// Which lines are comments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comment {
+    /// Those that begin with `#`, if the others are numbers.
+    Auto,
+    /// None.
+    None,
+    /// Those that begin with this byte.
+    Byte(u8),
+}
+
 /// A column of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
@@ -78,6 +91,17 @@ pub enum Key {
     Name(String),
     /// By its index, from 0.
     Index(usize),
+}
+
+/// What a word means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A missing value.
+    Missing,
+    /// True.
+    True,
+    /// False.
+    False,
 }
 
 /// How a table is written, and what is wanted of it.
@@ -91,8 +115,8 @@ pub struct Options {
     pub delimiter: Option<Between>,
     /// Which records are names.
     pub header: Header,
-    /// The first byte of lines that are skipped.
-    pub comment: Option<u8>,
+    /// Which lines are skipped.
+    pub comment: Comment,
     /// The byte around fields.
     pub quote: Option<u8>,
     /// The byte before one that is taken literally.
@@ -115,6 +139,8 @@ pub struct Options {
     pub trues: Vec<String>,
     /// Words for false.
     pub falses: Vec<String>,
+    /// Words of one column, instead of those.
+    pub words_of: Vec<(Key, Meaning, Vec<String>)>,
     /// The decimal point.
     pub decimal: u8,
     /// The byte between groups of three digits.
@@ -134,6 +160,33 @@ impl Options {
         let (nulls, trues, falses) = (Vec::new(), Vec::new(), Vec::new());
         Self { form: Form::JsonLines, nulls, trues, falses, ..Self::default() }
     }
+
+    /// The options with the words that are given by the index of a column.
+    #[must_use]
+    pub(super) fn of_index(&self, index: usize) -> Cow<'_, Self> {
+        match self.words_of.is_empty() {
+            true => Cow::Borrowed(self),
+            false => Cow::Owned(self.of_column(|key| *key == Key::Index(index))),
+        }
+    }
+
+    /// The options with the words of the column with these keys.
+    #[must_use]
+    pub(super) fn of_column(&self, is_its: impl Fn(&Key) -> bool) -> Self {
+        let mut options = self.clone();
+        for (_, meaning, words) in self.words_of.iter().filter(|(key, ..)| is_its(key)) {
+            options.words_mut(*meaning).clone_from(words);
+        }
+        options
+    }
+
+    pub(super) fn words_mut(&mut self, meaning: Meaning) -> &mut Vec<String> {
+        match meaning {
+            Meaning::Missing => &mut self.nulls,
+            Meaning::True => &mut self.trues,
+            Meaning::False => &mut self.falses,
+        }
+    }
 }
 
 impl Default for Options {
@@ -144,7 +197,7 @@ impl Default for Options {
             fixed: Fixed::Found,
             delimiter: None,
             header: Header::Auto,
-            comment: None,
+            comment: Comment::Auto,
             quote: Some(b'"'),
             escape: None,
             columns: None,
@@ -156,6 +209,7 @@ impl Default for Options {
             nulls: words(&["", "NA", "N/A", "null", "NULL"]),
             trues: words(&["true", "True", "TRUE"]),
             falses: words(&["false", "False", "FALSE"]),
+            words_of: Vec::new(),
             decimal: b'.',
             thousands: None,
             encoding: Encoding::Auto,

@@ -1,7 +1,7 @@
 //! Text → lines → fields, byte by byte.
 
 use super::fault::{Fault, Wrong};
-use super::options::{Between, Options};
+use super::options::{Between, Comment, Options};
 use super::widths::{self, Columns};
 
 /// The bytes that mean something.
@@ -23,10 +23,20 @@ impl Dialect {
     /// That of the options, with this between fields.
     #[must_use]
     pub(super) fn new(options: &Options, between: Between) -> Self {
-        let Options { quote, escape, comment, .. } = *options;
+        let Options { quote, escape, .. } = *options;
+        let comment = match options.comment {
+            Comment::Byte(byte) => Some(byte),
+            Comment::Auto | Comment::None => None,
+        };
         // A quote that is also the escape is only doubled.
         let escape = escape.filter(|_| escape != quote);
         Self { between, quote, escape, comment, fixed: None }
+    }
+
+    /// Whether a byte does not mean anything yet.
+    #[must_use]
+    pub(super) fn is_free(&self, byte: u8) -> bool {
+        ![self.quote, self.escape, self.comment].contains(&Some(byte))
     }
 }
 
@@ -69,6 +79,12 @@ impl<'t> Place<'t> {
     #[must_use]
     pub(super) fn byte_before(&self, at: usize) -> Option<u8> {
         self.text.get(at.checked_sub(1)?).copied()
+    }
+
+    /// The text between two of its bytes.
+    #[must_use]
+    pub(super) fn between(&self, start: usize, end: usize) -> &'t [u8] {
+        &self.text[start..end]
     }
 
     /// The start of `text`.

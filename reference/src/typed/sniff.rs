@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 
 use super::fault::{Fault, Wrong};
 use super::join::Seen;
-use super::kind::{Kind, is_number, kind};
-use super::options::{Between, Options};
+use super::kind::{Kind, bare, is_number, kind, marks};
+use super::number::Number;
+use super::options::{Between, Header, Options};
 use super::records::{Dialect, Field, Place, Record, trim};
 use super::types::Type;
 
@@ -15,8 +16,6 @@ const RECORDS: usize = 1000;
 const BYTES: usize = 1 << 20;
 /// What is looked for, in this order.
 const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
-/// The most words of a name of the only column.
-const WORDS: usize = 5;
 
 /// The first records from `start` on, up to the first fault.
 struct Sample {
@@ -53,29 +52,37 @@ impl Sample {
 /// What separates the fields of the text from `start` on.
 #[must_use]
 pub(super) fn between(start: &Place<'_>, options: &Options) -> Between {
-    let mut best = None;
+    let plain = Dialect::new(options, Between::Nothing);
+    let mut best: Option<(u8, Fit)> = None;
     let mut with_fault = None;
     for byte in CANDIDATES {
-        let others = [options.quote, options.escape, options.comment, Some(options.decimal)];
-        if others.contains(&Some(byte)) {
+        if !plain.is_free(byte) || byte == options.decimal {
             continue;
         }
-        let dialect = Dialect::new(options, Between::Byte(byte));
-        let sample = Sample::take(start, &dialect);
+        let sample = Sample::take(start, &Dialect::new(options, Between::Byte(byte)));
         if with_fault.is_none() && begins_with_fault(start, &sample, byte) {
             with_fault = Some(byte);
         }
-        let Some((agree, all)) = consistency(&sample, options) else { continue };
-        // A fraction that is larger, not only as large: the first of several wins.
-        if best.is_none_or(|(_, most, of)| agree * of > most * all) {
-            best = Some((byte, agree, all));
+        let Some(fit) = fit(&sample, options) else { continue };
+        // Not only as good: the first of several wins.
+        if best.as_ref().is_none_or(|(_, best)| fit.is_better(best)) {
+            best = Some((byte, fit));
         }
     }
     match best.map(|(byte, ..)| byte).or(with_fault) {
         Some(byte) => Between::Byte(byte),
+        None if plain.is_free(b',') && are_quoted(start, options) => Between::Byte(b','),
         None if are_blanks(start, options) => Between::Blanks,
         None => Between::Nothing,
     }
+}
+
+/// Whether the comma is the decimal point and separates fields as well: those that have one are in quotes.
+fn are_quoted(start: &Place<'_>, options: &Options) -> bool {
+    let sample = Sample::take(start, &Dialect::new(options, Between::Byte(b',')));
+    let has_comma = |field: &Field| field.is_quoted && field.text.contains(&b',');
+    let are_quoted = sample.records.iter().any(|record| record.fields.iter().any(has_comma));
+    options.decimal == b',' && are_quoted && fit(&sample, options).is_some()
 }
 
 /// Whether the first record has a fault in a quoted field, just after this delimiter.
@@ -97,17 +104,38 @@ fn is_torn(record: &Record, options: &Options) -> bool {
     odd.count() >= 2
 }
 
-/// How many records have the most frequent number of fields, and how many there are. A fault counts as
-/// one that has not, and so does a torn record. `None` if that number is 1, or there is no other record.
-fn consistency(sample: &Sample, options: &Options) -> Option<(usize, usize)> {
+/// How well a delimiter fits a sample.
+struct Fit {
+    /// How many records have the most frequent number of fields.
+    agree: usize,
+    /// How many there are. A fault counts as one that has another number, and so does a torn record.
+    all: usize,
+    /// That number of fields.
+    columns: usize,
+    /// How many columns are not text.
+    narrow: usize,
+}
+
+impl Fit {
+    fn is_better(&self, other: &Self) -> bool {
+        let (one, two) = (self.agree * other.all, other.agree * self.all);
+        (one, self.columns, self.narrow) > (two, other.columns, other.narrow)
+    }
+}
+
+/// How well the delimiter of a sample fits; `None` if most records are one field, or there is no record.
+fn fit(sample: &Sample, options: &Options) -> Option<Fit> {
     let whole = sample.records.iter().filter(|record| !is_torn(record, options));
     let counts: Vec<usize> = whole.map(|record| record.fields.len()).collect();
     let frequency = |wanted: usize| counts.iter().filter(|&&count| count == wanted).count();
     // Of several as frequent, the smallest.
-    let most =
+    let columns =
         counts.iter().copied().max_by_key(|&count| (frequency(count), Reverse(count)))?;
     let all = sample.records.len() + usize::from(sample.fault.is_some());
-    (most >= 2).then(|| (frequency(most), all))
+    let below = &sample.records[1..];
+    let is_narrow = |&column: &usize| is_narrower(column, columns, below, options);
+    let narrow = (0..columns).filter(is_narrow).count();
+    (columns >= 2).then(|| Fit { agree: frequency(columns), all, columns, narrow })
 }
 
 /// Whether every line of the sample has the same number of fields between blanks, two or more, and all
@@ -130,28 +158,108 @@ fn are_blanks(start: &Place<'_>, options: &Options) -> bool {
     sample.fault.is_none() && columns >= 2 && are_right
 }
 
+/// Whether all records but the one with names are numbers, and there is one.
+#[must_use]
+pub(super) fn are_numbers(start: &Place<'_>, dialect: &Dialect, options: &Options) -> bool {
+    let sample = Sample::take(start, dialect);
+    let names = match options.header {
+        Header::Lines(lines) => lines,
+        Header::Auto => usize::from(has_names(start, dialect, options)),
+    };
+    let rows = sample.records.get(names..).unwrap_or_default();
+    let mut fields = rows.iter().flat_map(|record| &record.fields);
+    let is_right =
+        |field: &Field| matches!(group(field, options), Group::Number | Group::Missing);
+    let has_number = fields.clone().any(|field| group(field, options) == Group::Number);
+    sample.fault.is_none() && has_number && fields.all(is_right)
+}
+
+/// What a field is to people, who take `007` for a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Missing,
+    Bool,
+    Number,
+    Time,
+    Zoned,
+    Text,
+}
+
+fn group(field: &Field, options: &Options) -> Group {
+    match kind(field, options) {
+        Kind::Missing | Kind::QuotedMissing => Group::Missing,
+        Kind::Bool(_) => Group::Bool,
+        Kind::Date(_) => Group::Time,
+        Kind::Moment(moment) if moment.is_zoned => Group::Zoned,
+        Kind::Moment(_) => Group::Time,
+        _ if is_number(field, options) => Group::Number,
+        _ => Group::Text,
+    }
+}
+
 /// Whether the record at `start` has names.
 #[must_use]
 pub(super) fn has_names(start: &Place<'_>, dialect: &Dialect, options: &Options) -> bool {
     let sample = Sample::take(start, dialect);
     let Some((first, below)) = sample.records.split_first() else { return false };
-    let names: Vec<bool> = first.fields.iter().map(|field| is_name(field, options)).collect();
-    let narrower: Vec<bool> = (0..names.len())
-        .map(|column| is_narrower(column, names.len(), below, options))
-        .collect();
-    // A word for a missing value in quotes, such as `""` over row names, may stand beside names.
-    let may_be_name =
-        |field: &Field| is_name(field, options) || kind(field, options) == Kind::QuotedMissing;
-    let all_are = names.contains(&true) && first.fields.iter().all(may_be_name);
-    if !narrower.contains(&true) {
-        return all_are && are_distinct(first) && !is_sentence(first);
+    let columns = first.fields.len();
+    // Of each column, the values below the first record that are not missing.
+    let values = |column: usize| -> Vec<&Field> {
+        below
+            .iter()
+            .filter_map(|record| super::rows::field(record, column, columns, options))
+            .filter(|field| group(field, options) != Group::Missing)
+            .collect()
+    };
+    let is_word = |field: &Field| field.is_quoted && !field.text.is_empty();
+    let is_missing = |field: &Field| group(field, options) == Group::Missing && !is_word(field);
+    if first.fields.iter().all(is_missing) {
+        return false;
     }
-    all_are || names.iter().zip(&narrower).any(|(&is_name, &is_narrow)| is_name && is_narrow)
+    let is_alone = (0..columns).all(|column| values(column).is_empty());
+    let has_text = first.fields.iter().any(|field| group(field, options) == Group::Text);
+    let (mut is_value, mut is_over_values) = (false, false);
+    for (column, field) in first.fields.iter().enumerate() {
+        let is_bare = !values(column).iter().any(|other| other.is_quoted);
+        let one = match group(field, options) {
+            // What is in quotes is no value, and a text over bare ones.
+            _ if is_word(field) && is_bare => Group::Text,
+            _ if field.is_quoted => continue,
+            one => one,
+        };
+        // The group of all values below; text if they are of several.
+        let kinds = values(column).into_iter().map(|other| group(other, options));
+        let same = kinds.reduce(|one, other| if one == other { one } else { Group::Text });
+        let is_like = same.map_or(is_alone || !has_text, |same| same == one);
+        is_value |= !matches!(one, Group::Missing | Group::Text) && is_like;
+        let are_narrow = same.is_some_and(|same| same != Group::Text);
+        is_over_values |= one == Group::Text && are_narrow;
+    }
+    !is_value || is_over_values || (!is_alone && has_sequence(first, below, options))
 }
 
-/// Whether a field is a text that is not a number of another form.
-fn is_name(field: &Field, options: &Options) -> bool {
-    kind(field, options) == Kind::Text && !is_number(field, options)
+/// Whether numbers of the first record count on from left to right, as years do that are names, beside an
+/// empty field or a text that its column has not below.
+fn has_sequence(first: &Record, below: &[Record], options: &Options) -> bool {
+    let number = |field: &Field| {
+        let number = Number::parse(bare(field), marks(options))?;
+        number.to_whole().filter(|_| group(field, options) == Group::Number)
+    };
+    let follows = |pair: &[Field]| {
+        let (one, other) = (number(&pair[0]), number(&pair[1]));
+        one.is_some() && one.and_then(|one| one.checked_add(1)) == other
+    };
+    let is_own = |(column, field): (usize, &Field)| {
+        let text = trim(&field.text);
+        let same = |record: &Record| {
+            record.fields.get(column).is_some_and(|it| trim(&it.text) == text)
+        };
+        let is_text = group(field, options) == Group::Text;
+        let is_over_values = below.iter().filter_map(|record| record.fields.get(column));
+        let mut values = is_over_values.filter(|field| group(field, options) != Group::Missing);
+        (text.is_empty() && values.next().is_some()) || (is_text && !below.iter().any(same))
+    };
+    first.fields.windows(2).any(follows) && first.fields.iter().enumerate().any(is_own)
 }
 
 /// Whether the type of a column below the first record is narrower than text: neither text nor unknown.
@@ -164,16 +272,4 @@ fn is_narrower(column: usize, columns: usize, below: &[Record], options: &Option
         }
     }
     !matches!(seen.join().to_type(), Type::Null | Type::Text)
-}
-
-/// Whether the only field of a record has more words than a name.
-fn is_sentence(record: &Record) -> bool {
-    let [field] = &record.fields[..] else { return false };
-    let words = field.text.split(|&byte| byte == b' ' || byte == b'\t');
-    words.filter(|word| !word.is_empty()).count() > WORDS
-}
-
-fn are_distinct(record: &Record) -> bool {
-    let texts: Vec<&[u8]> = record.fields.iter().map(|field| trim(&field.text)).collect();
-    (1..texts.len()).all(|at| !texts[..at].contains(&texts[at]))
 }

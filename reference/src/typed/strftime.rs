@@ -2,7 +2,7 @@
 //!
 //! `%Y` has four digits, from year 1, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after any number of
 //! spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a month in English,
-//! `%z` is `+HHMM` or `+HH:MM`.
+//! `%z` is `+HHMM`, `+HH:MM`, `+HH` at the end of the text, or `Z`.
 
 use super::time::{DAY, Moment, Rest, days};
 
@@ -102,6 +102,9 @@ fn month(rest: &mut Rest<'_>) -> Option<i64> {
 }
 
 fn zone(rest: &mut Rest<'_>) -> Option<i64> {
+    if rest.take(b"Z") || rest.take(b"z") {
+        return Some(0);
+    }
     let sign = if rest.take(b"-") {
         -1
     } else if rest.take(b"+") {
@@ -111,7 +114,8 @@ fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     };
     let hours = rest.two(23)?;
     rest.take(b":");
-    Some(sign * (hours * 60 + rest.two(59)?))
+    let minutes = if rest.0.is_empty() { 0 } else { rest.two(59)? };
+    Some(sign * (hours * 60 + minutes))
 }
 
 #[cfg(test)]
@@ -132,6 +136,11 @@ mod tests {
         assert_eq!(at(b"01.01.1970 00:01", "%d.%m.%Y %H:%M"), Some(60_000_000_000));
         assert_eq!(at(b"19700101 000001.5", "%Y%m%d %H%M%S%.f"), Some(1_500_000_000));
         assert_eq!(at(b"1970-01-01 01:00 +0100", "%Y-%m-%d %H:%M %z"), Some(0));
+        for zone in ["+01", "+0100", "+01:00"] {
+            let text = format!("1970-01-01 01:00{zone}");
+            assert_eq!(at(text.as_bytes(), "%Y-%m-%d %H:%M%z"), Some(0), "{zone}");
+        }
+        assert_eq!(at(b"1970-01-01 00:00Z", "%Y-%m-%d %H:%M%z"), Some(0));
         assert_eq!(at(b"1970-01-01 25:00", "%Y-%m-%d %H:%M"), None);
     }
 }

@@ -55,7 +55,7 @@ fn whole(text: &[u8], bits: u32, signed: bool, options: &Options) -> Option<Valu
     if number.has_minus() && !signed {
         return None;
     }
-    let value = number.to_whole()?;
+    let value = number.to_integral()?;
     let (least, most) = if signed {
         (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1)
     } else {
@@ -68,16 +68,18 @@ fn single(text: &[u8], options: &Options) -> Option<Value> {
     if let Some(value) = word(text) {
         return Some(Value::float(value));
     }
-    let value = Number::parse(text, marks(options))?.to_single()?;
-    Some(Value::float(f64::from(value)))
+    let number = Number::parse(text, marks(options))?;
+    let value = f64::from(number.to_single()?);
+    (!number.is_between(value)).then(|| Value::float(value))
 }
 
 fn double(text: &[u8], options: &Options) -> Option<Value> {
-    let value = match word(text) {
-        Some(value) => value,
-        None => Number::parse(text, marks(options))?.to_double()?,
-    };
-    Some(Value::float(value))
+    if let Some(value) = word(text) {
+        return Some(Value::float(value));
+    }
+    let number = Number::parse(text, marks(options))?;
+    let value = number.to_double()?;
+    (!number.is_between(value)).then(|| Value::float(value))
 }
 
 fn day(text: &[u8], format: Option<&str>) -> Option<i64> {

@@ -1,6 +1,8 @@
 //! Options as JSON, in words that users write.
 
-use super::options::{Between, Encoding, Fixed, Form, Header, Key, Options, Ragged};
+use super::options::{
+    Between, Comment, Encoding, Fixed, Form, Header, Key, Meaning, Options, Ragged,
+};
 use super::types::Type;
 use super::widths::Span;
 use crate::json::Json;
@@ -36,7 +38,9 @@ fn set(options: &mut Options, name: &str, value: &Json) -> Option<()> {
         }
         "delimiter" => options.delimiter = Some(delimiter(text(value)?)?),
         "header" => options.header = header(value)?,
-        "comment" => options.comment = Some(byte(value)?),
+        "comment" => {
+            options.comment = byte_or_none(value)?.map_or(Comment::None, Comment::Byte);
+        }
         "quote" => options.quote = byte_or_none(value)?,
         "escape" => options.escape = Some(byte(value)?),
         "columns" => {
@@ -47,9 +51,9 @@ fn set(options: &mut Options, name: &str, value: &Json) -> Option<()> {
         "skip_rows" => options.skip_rows = number(value)?,
         "rows" => options.rows = Some(number(value)?),
         "rename" => options.rename = pairs(value, |word| Some(word.to_owned()))?,
-        "null_values" => options.nulls = texts(value)?,
-        "true_values" => options.trues = texts(value)?,
-        "false_values" => options.falses = texts(value)?,
+        "null_values" => words(options, Meaning::Missing, value)?,
+        "true_values" => words(options, Meaning::True, value)?,
+        "false_values" => words(options, Meaning::False, value)?,
         "decimal" => options.decimal = byte(value)?,
         "thousands" => options.thousands = Some(byte(value)?),
         "encoding" => options.encoding = encoding(text(value)?)?,
@@ -88,6 +92,18 @@ fn texts(json: &Json) -> Option<Vec<String>> {
     list(json)?.iter().map(|one| text(one).map(str::to_owned)).collect()
 }
 
+/// Sets the words of all columns, or, from an object, those of each.
+fn words(options: &mut Options, meaning: Meaning, json: &Json) -> Option<()> {
+    let Some(columns) = members(json) else {
+        *options.words_mut(meaning) = texts(json)?;
+        return Some(());
+    };
+    for (name, words) in columns {
+        options.words_of.push((column(name), meaning, texts(words)?));
+    }
+    Some(())
+}
+
 fn number(json: &Json) -> Option<usize> {
     match json {
         Json::Number(number) => number.parse().ok(),
@@ -115,11 +131,12 @@ fn key(json: &Json) -> Option<Key> {
 
 /// What is given of some columns, by name or, in digits, by index.
 fn pairs<T>(json: &Json, of: impl Fn(&str) -> Option<T>) -> Option<Vec<(Key, T)>> {
-    let pair = |(name, value): &(String, Json)| {
-        let key = name.parse().map_or_else(|_| Key::Name(name.clone()), Key::Index);
-        Some((key, of(text(value)?)?))
-    };
+    let pair = |(name, value): &(String, Json)| Some((column(name), of(text(value)?)?));
     members(json)?.iter().map(pair).collect()
+}
+
+fn column(name: &str) -> Key {
+    name.parse().map_or_else(|_| Key::Name(name.to_owned()), Key::Index)
 }
 
 fn form(word: &str) -> Option<Form> {

@@ -6,7 +6,7 @@ use swath_formats::table::{ColumnKey, ColumnType};
 
 use crate::failure::{Failure, Result};
 use crate::pointer;
-use crate::setter::{change, put};
+use crate::setter::{change, put, set};
 use crate::status::Status;
 use crate::table::options::TableOptions;
 
@@ -168,4 +168,54 @@ pub unsafe extern "C" fn swath_table_options_set_name_at(
         know(&mut options.names, index.into(), name.to_owned());
         Ok(())
     })
+}
+
+/// Sets the `count` fields of one column that mean a missing value, in place of those of
+/// `swath_table_options_set_null_values`, which the other columns keep; the last call for a column
+/// counts. In text of fixed width, the empty field is one too. `column` is its name in the header. All
+/// texts are copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_table_options_set_null_values_of(
+    options: Option<&mut TableOptions>,
+    column: *const c_char,
+    words: *const *const c_char,
+    count: usize,
+) -> Status {
+    // SAFETY: the contract of the header.
+    let column = unsafe { named(column) };
+    // SAFETY: as above.
+    let words = unsafe { pointer::texts(words, count, "words") };
+    set(options, |options| Ok(options.with_null_values_of(column?, words?)))
+}
+
+/// Sets the `count` fields of one column that mean true, as
+/// `swath_table_options_set_null_values_of` sets those for missing values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_table_options_set_true_values_of(
+    options: Option<&mut TableOptions>,
+    column: *const c_char,
+    words: *const *const c_char,
+    count: usize,
+) -> Status {
+    // SAFETY: the contract of the header.
+    let column = unsafe { named(column) };
+    // SAFETY: as above.
+    let words = unsafe { pointer::texts(words, count, "words") };
+    set(options, |options| Ok(options.with_true_values_of(column?, words?)))
+}
+
+/// Sets the `count` fields of one column that mean false, as
+/// `swath_table_options_set_null_values_of` sets those for missing values.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_table_options_set_false_values_of(
+    options: Option<&mut TableOptions>,
+    column: *const c_char,
+    words: *const *const c_char,
+    count: usize,
+) -> Status {
+    // SAFETY: the contract of the header.
+    let column = unsafe { named(column) };
+    // SAFETY: as above.
+    let words = unsafe { pointer::texts(words, count, "words") };
+    set(options, |options| Ok(options.with_false_values_of(column?, words?)))
 }

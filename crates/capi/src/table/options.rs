@@ -252,7 +252,8 @@ pub extern "C" fn swath_table_options_set_escape(
     set(options, |options| Ok(options.with_escape(mark(escape))))
 }
 
-/// Sets the byte that begins a line to skip. Default 0: none.
+/// Sets the byte that begins a line to skip; 0 for none. Default: `#`, if all fields of the first lines but
+/// the names are numbers, and none otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_options_set_comment(
     options: Option<&mut TableOptions>,

@@ -21,6 +21,7 @@ pub struct TableReport {
     delimiter: Option<CString>,
     encoding: CString,
     header_lines: usize,
+    header_reason: CString,
     columns: Vec<TableColumn>,
     renamed: Vec<TableRenamed>,
     counts: Arc<Counts>,
@@ -76,6 +77,7 @@ pub(super) struct Counts(Mutex<Counted>);
 #[derive(Debug, Default)]
 struct Counted {
     rows: u64,
+    comments: u64,
     /// Of each column.
     nulls: Vec<u64>,
     aside: SetAside,
@@ -90,6 +92,7 @@ impl Counts {
     pub(super) fn set(&self, report: &table::TableReport) {
         let mut counted = self.lock();
         counted.rows = report.rows;
+        counted.comments = report.comments;
         counted.nulls.clear();
         counted.nulls.extend(report.columns.iter().map(|column| column.nulls));
         if counted.aside.count != report.set_aside.count {
@@ -144,6 +147,7 @@ impl TableReport {
             delimiter: report.delimiter.map(text_of),
             encoding: c_string(encoding.map_or("", |(word, _)| word).as_bytes()),
             header_lines: report.header_lines,
+            header_reason: c_string(report.header_reason.to_string().as_bytes()),
             columns,
             renamed,
             counts: Arc::clone(&counts),
@@ -189,6 +193,21 @@ pub extern "C" fn swath_table_report_encoding(report: Option<&TableReport>) -> *
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_header_lines(report: Option<&TableReport>) -> usize {
     report.map_or(0, |it| it.header_lines)
+}
+
+/// Returns why these lines name the columns, or no line does, as a sentence. NULL for NULL only.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_header_reason(
+    report: Option<&TableReport>,
+) -> *const c_char {
+    report.map_or(ptr::null(), |it| it.header_reason.as_ptr())
+}
+
+/// Returns how many lines were skipped as comments; of a stream, those before the end of the batches that
+/// were read so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_comments(report: Option<&TableReport>) -> u64 {
+    report.map_or(0, |it| it.counts.lock().comments)
 }
 
 /// Returns how many columns are read, without that of the files' names.

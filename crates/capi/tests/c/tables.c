@@ -106,6 +106,8 @@ static void every_type(void) {
 
     CHECK(swath_table_report_rows(report) == 3 && swath_table_report_header_lines(report) == 1);
     CHECK(strcmp(swath_table_report_delimiter(report), ",") == 0);
+    CHECK(strncmp(swath_table_report_header_reason(report), "names: ", 7) == 0);
+    CHECK(swath_table_report_comments(report) == 0);
     CHECK(strcmp(swath_table_report_encoding(report), "utf-8") == 0);
     CHECK(swath_table_report_column_count(report) == 6);
     const swath_table_column *found = swath_table_report_column(report, 3);
@@ -121,6 +123,7 @@ static void every_type(void) {
     swath_table_report_free(NULL);
     CHECK(swath_table_report_rows(NULL) == 0 && swath_table_report_delimiter(NULL) == NULL);
     CHECK(swath_table_report_encoding(NULL) == NULL);
+    CHECK(swath_table_report_header_reason(NULL) == NULL);
 }
 
 static void dialect(void) {
@@ -190,6 +193,31 @@ static void dialect(void) {
     leave(&table);
     swath_table_options_free(options);
     swath_table_options_free(NULL);
+}
+
+static void words_of_columns(void) {
+    struct table table;
+    swath_table_options *options = NULL;
+    OK(swath_table_options_new(&options));
+    make_text("words.csv", "name,b,f,g\nx,NA,yes,1\n-,-,NA,0\n");
+    const char *other[] = {"x"}, *nulls[] = {"-"}, *yes[] = {"yes", "1"}, *no[] = {"no", "0"};
+    OK(swath_table_options_set_null_values_of(options, "b", other, 1));
+    OK(swath_table_options_set_null_values_of(options, "b", nulls, 1));
+    OK(swath_table_options_set_null_values_of(options, "g", other, 1));
+    OK(swath_table_options_set_true_values_of(options, "f", yes, 2));
+    OK(swath_table_options_set_false_values_of(options, "f", no, 2));
+    OK(swath_table_options_set_true_values_of(options, "g", yes, 2));
+    OK(swath_table_options_set_false_values_of(options, "g", no, 2));
+    open_table(&table, "words.csv", options, NULL);
+    CHECK(column(&table, 0, "name", "U")->null_count == 0);
+    const struct ArrowArray *b = column(&table, 1, "b", "U");
+    CHECK(b->null_count == 1 && is_text(b, 0, "NA"));
+    CHECK(column(&table, 2, "f", "b")->null_count == 1);
+    CHECK(column(&table, 3, "g", "b")->null_count == 0);
+    leave(&table);
+    CHECK(swath_table_options_set_null_values_of(options, NULL, nulls, 1) == SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(swath_table_options_set_true_values_of(options, "b", NULL, 1) == SWATH_STATUS_INVALID_ARGUMENT);
+    swath_table_options_free(options);
 }
 
 static void more_dialects(void) {
@@ -896,6 +924,7 @@ int main(void) {
     CHECK(sizeof(struct ArrowArrayStream) == 40);
     every_type();
     dialect();
+    words_of_columns();
     more_dialects();
     several_files();
     streams();

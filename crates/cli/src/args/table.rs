@@ -92,13 +92,14 @@ pub struct TableArgs {
     #[arg(long, value_name = "CHAR", value_parser = mark)]
     pub thousands: Option<u8>,
 
-    /// The character that begins a line to skip [default: none; # in a table of numbers]
-    #[arg(long, value_name = "CHAR", value_parser = mark)]
-    pub comment: Option<u8>,
+    /// The character that begins a line to skip; `none` for no such [default: # in a table of numbers,
+    /// otherwise none]
+    #[arg(long, value_name = "CHAR", value_parser = mark_or_none)]
+    pub comment: Option<MarkOrNone>,
 
     /// The character around fields that contain delimiters or newlines; `none` for no such [default: "]
-    #[arg(long, value_name = "CHAR", value_parser = quote)]
-    pub quote: Option<Quote>,
+    #[arg(long, value_name = "CHAR", value_parser = mark_or_none)]
+    pub quote: Option<MarkOrNone>,
 
     /// The character after which any character is text, as in \ [default: none]
     #[arg(long, value_name = "CHAR", value_parser = mark)]
@@ -261,14 +262,16 @@ fn mark(word: &str) -> Result<u8, String> {
     }
 }
 
-/// The quote, or that there is none.
+/// A mark, or that there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quote(Option<u8>);
+pub struct MarkOrNone(Option<u8>);
 
-fn quote(word: &str) -> Result<Quote, String> {
+fn mark_or_none(word: &str) -> Result<MarkOrNone, String> {
     match word {
-        "none" => Ok(Quote(None)),
-        _ => mark(word).map(|byte| Quote(Some(byte))).map_err(|error| error + ", or `none`"),
+        "none" => Ok(MarkOrNone(None)),
+        _ => {
+            mark(word).map(|byte| MarkOrNone(Some(byte))).map_err(|error| error + ", or `none`")
+        }
     }
 }
 
@@ -308,6 +311,11 @@ impl TableArgs {
         given.or_else(|| self.typed_flag())
     }
 
+    /// Whether a flag says what comments are.
+    pub(crate) fn says_comment(&self) -> bool {
+        self.comment.is_some()
+    }
+
     /// Whether columns are given, or to be found, by where they are in each line.
     pub(crate) fn is_fixed(&self) -> bool {
         self.widths.is_some() || self.positions.is_some()
@@ -336,7 +344,6 @@ impl TableArgs {
             .with_skip_rows(self.skip_rows)
             .with_decimal(self.decimal.unwrap_or(b'.'))
             .with_thousands(self.thousands)
-            .with_comment(self.comment)
             .with_escape(self.escape)
             .with_encoding(self.encoding)
             .with_ragged(self.ragged);
@@ -363,8 +370,11 @@ impl TableArgs {
         if let Some(name) = &self.file_column {
             options = options.with_file_column(name);
         }
+        if let Some(MarkOrNone(comment)) = self.comment {
+            options = options.with_comment(comment);
+        }
         match self.quote {
-            Some(Quote(quote)) => options.with_quote(quote),
+            Some(MarkOrNone(quote)) => options.with_quote(quote),
             None => options,
         }
     }

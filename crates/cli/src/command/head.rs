@@ -4,12 +4,11 @@ use anyhow::Result;
 use arrow_array::RecordBatch;
 use clap::{Args, ValueHint};
 use swath::Source;
-use swath_formats::table::{BatchForm, ColumnType, TableReport, arrow};
+use swath_formats::table::{ColumnType, TableReport, arrow};
 
 use super::convert::several;
 use super::tabular::{
-    HEAD, Rows, columns, facts_json, has_number_comments, refuse_binary, set_aside_text,
-    usual_form,
+    HEAD, Rows, columns, facts_json, refuse_binary, set_aside_text, usual_form,
 };
 use super::{Command, Outcome};
 use crate::args::{TableArgs, input};
@@ -88,18 +87,12 @@ fn first_rows(batches: arrow::ArrowBatches, left: &mut usize) -> Result<Vec<Reco
 
 impl Head {
     fn text(&self, first: &Input, peeked: Peeked, more: Vec<Source>, rows: u64) -> Result<()> {
-        let Peeked { head, is_all, source } = peeked;
+        let Peeked { head, source } = peeked;
         let name = first.name();
         refuse_binary(&head, name, &self.table)?;
-        let mut args = self.table.clone();
-        let form = usual_form(name, &head, &args);
-        if matches!(form, BatchForm::Csv | BatchForm::Tsv)
-            && has_number_comments(&head, is_all, &args)
-        {
-            args.comment = Some(b'#');
-        }
+        let form = usual_form(name, &head, &self.table);
         let read = swath::ReadOptions::new();
-        let options = args.batch_options(form, read).with_rows(rows);
+        let options = self.table.batch_options(form, read).with_rows(rows);
         let table = options.read_batches_of(std::iter::once(source).chain(more))?;
         let report = table.report();
         if let Some(text) = set_aside_text(report) {

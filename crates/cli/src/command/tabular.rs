@@ -5,12 +5,10 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde::{Serialize, Serializer};
-use swath::Source;
 use swath_formats::FileFormat;
 use swath_formats::compressed;
 use swath_formats::table::{
-    BatchForm, ColumnType, Delimiter, Encoding, FixedColumn, RecordLine, Scalar, TableOptions,
-    TableReport,
+    BatchForm, ColumnType, Delimiter, Encoding, FixedColumn, RecordLine, Scalar, TableReport,
 };
 
 use super::convert::format::Format;
@@ -176,6 +174,9 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
         delimiter: delimiter_word(report.delimiter),
         positions: (!report.fixed.is_empty()).then(|| positions_word(&report.fixed)),
         header_lines: report.header_lines,
+        header_reason: report.header_reason.to_string(),
+        comment: report.comment.map(|byte| char::from(byte).to_string()),
+        comments: report.comments,
         encoding: encoding_word(report.encoding),
         // Names that the header lacks or repeats.
         renamed: report.renamed.iter().map(renamed).collect::<Vec<_>>(),
@@ -215,36 +216,6 @@ pub(super) fn usual_form(path: &Path, head: &[u8], args: &TableArgs) -> BatchFor
         None if head.starts_with(b"{\"") => BatchForm::JsonLines,
         _ => BatchForm::Csv,
     }
-}
-
-/// Whether these first bytes are a table of numbers with lines that begin with `#`, which are comments
-/// there.
-pub(super) fn has_number_comments(head: &[u8], is_all: bool, args: &TableArgs) -> bool {
-    if args.comment.is_some() || compressed::Format::detect(head).is_some() {
-        return false;
-    }
-    let end = match head.iter().rposition(|&byte| byte == b'\n') {
-        Some(at) if !is_all => at + 1,
-        _ => head.len(),
-    };
-    let text = &head[..end];
-    let begins = |line: &[u8]| line.trim_ascii_start().first() == Some(&b'#');
-    if !text.split(|&byte| byte == b'\n').any(begins) {
-        return false;
-    }
-    let mut options = TableOptions::new().with_header(args.header_line());
-    if let Some(delimiter) = args.delimiter {
-        options = options.with_delimiter(delimiter);
-    }
-    if let Some(columns) = &args.columns {
-        options = options.with_columns(columns.iter().cloned());
-    }
-    if let Some(words) = &args.null_values {
-        options = options.with_missing_words(words.iter().map(String::as_str).chain([""]));
-    }
-    let text = Source::custom(std::sync::Arc::new(crate::input::Text(text.to_vec())));
-    // Names alone are not numbers.
-    options.read_columns(text).is_ok_and(|table| table.rows > 0)
 }
 
 /// Refuses bytes that are not text, unless an encoding was given. A NUL alone may be part of a text.

@@ -54,6 +54,18 @@ impl Values {
         if let Self::Complex(values) = self { Some(values) } else { None }
     }
 
+    /// Returns how many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::I64(values) => values.len(),
+            Self::U64(values) => values.len(),
+            Self::F32(values) => values.len(),
+            Self::F64(values) => values.len(),
+            Self::Complex(values) => values.len(),
+        }
+    }
+
     /// Returns the length of one value in bytes.
     pub(crate) fn size(&self) -> usize {
         match self {

@@ -1,5 +1,6 @@
 //! Writes matrices as text: all workers format lines, which are written in order.
 
+mod dense;
 mod listing;
 mod readable;
 
@@ -11,11 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use swath::append::{OrderedOptions, OrderedReport};
 use swath::{Output, OutputOptions};
 
+pub use dense::Dense;
 pub(super) use listing::Listing;
 
 use crate::error::{Error, FormatReason, Result};
 use crate::matrix::id::Id;
-use crate::matrix::kinds::{Field, Symmetry};
+use crate::matrix::kinds::{Field, Layout, Symmetry};
 use crate::matrix::options::{Base, MatrixFormat};
 use crate::matrix::shape::Shape;
 use crate::matrix::sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
@@ -315,10 +317,21 @@ fn market_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<
         Values::Complex(_) => "complex",
     };
     let symmetry = matrix.symmetry().word();
-    let mut head =
-        format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n").into_bytes();
+    let is_dense = matrix.layout() == Layout::Array;
+    let count = matrix.entry_count();
+    if is_dense && rows.checked_mul(columns) != Some(count) {
+        let detail =
+            format!("{count} values for a matrix of {rows} rows and {columns} columns");
+        let error = Error::writing(path, FormatReason::Invalid, detail);
+        return Err(error.hint("give one value for each place"));
+    }
+    let layout = if is_dense { "array" } else { "coordinate" };
+    let mut head = format!("%%MatrixMarket matrix {layout} {field} {symmetry}\n").into_bytes();
     push_comment(&mut head, comment, "%");
-    push_text(&mut head, format_args!("{rows} {columns} {}\n", matrix.entry_count()));
+    match is_dense {
+        true => push_text(&mut head, format_args!("{rows} {columns}\n")),
+        false => push_text(&mut head, format_args!("{rows} {columns} {count}\n")),
+    }
     Ok(head)
 }
 
@@ -332,6 +345,9 @@ fn edges_head(
     let refused = |detail| Err(Error::writing(path, FormatReason::Invalid, detail));
     if matrix.symmetry() != Symmetry::General {
         return refused("a list of edges cannot represent one half of a symmetric matrix");
+    }
+    if matrix.layout() == Layout::Array {
+        return refused("a list of edges cannot represent a dense matrix");
     }
     if let Values::Complex(_) = matrix.values() {
         return refused("a list of edges cannot have complex weights");
@@ -419,7 +435,9 @@ fn push_valued<V>(
     push: impl Fn(&mut Vec<u8>, &V),
 ) -> bool {
     push_each(out, matrix, range, base, |out, index| {
-        out.push(b' ');
+        if matrix.layout() != Layout::Array {
+            out.push(b' ');
+        }
         push(out, &values[index]);
     })
 }
@@ -438,10 +456,12 @@ fn push_each(
     let (mut index, mut is_inside) = (0, true);
     matrix.list(range, |row, column| {
         is_inside &= row < rows && column < columns;
-        // An id within the matrix does not wrap: there are more rows than its number.
-        push_u64(out, row.wrapping_add(base));
-        out.push(b' ');
-        push_u64(out, column.wrapping_add(base));
+        if matrix.layout() != Layout::Array {
+            // An id within the matrix does not wrap: there are more rows than its number.
+            push_u64(out, row.wrapping_add(base));
+            out.push(b' ');
+            push_u64(out, column.wrapping_add(base));
+        }
         push(out, index);
         out.push(b'\n');
         index += 1;

@@ -59,13 +59,78 @@ pub(crate) fn double(token: &[u8]) -> Option<f64> {
     }
 }
 
+/// Returns the whole number that a token in the form of a double is, such as `8.0` or `1e3`.
+#[cold]
+pub(crate) fn integral(token: &[u8]) -> Option<i128> {
+    /// Numbers with more digits, or zeros after them, have more than 128 bits.
+    const MOST: usize = 40;
+    double(token)?;
+    let digits = unsigned_part(token);
+    let end =
+        digits.iter().position(|byte| matches!(byte, b'e' | b'E')).unwrap_or(digits.len());
+    let (mantissa, exponent) = digits.split_at(end);
+    let exponent = exponent.get(1..).filter(|text| !text.is_empty()).unwrap_or(b"0");
+    let point = mantissa.iter().position(|&byte| byte == b'.').unwrap_or(mantissa.len());
+    let digits: Vec<u8> = mantissa.iter().copied().filter(u8::is_ascii_digit).collect();
+    if digits.len() + usize::from(point < mantissa.len()) != mantissa.len() {
+        // A word, such as `inf`.
+        return None;
+    }
+    let Some(first) = digits.iter().position(|&digit| digit != b'0') else { return Some(0) };
+    let last = digits.iter().rposition(|&digit| digit != b'0')?;
+    // Zeros between the last digit and the point.
+    let point = i64::try_from(point).ok()?.checked_add(signed(exponent)?)?;
+    let zeros = usize::try_from(point.checked_sub(i64::try_from(last + 1).ok()?)?).ok()?;
+    if zeros + last - first >= MOST {
+        return None;
+    }
+    let digits = digits[first..=last].iter().map(|digit| i128::from(digit - b'0'));
+    let value = digits
+        .chain((0..zeros).map(|_| 0))
+        .try_fold(0_i128, |value, digit| value.checked_mul(10)?.checked_add(digit))?;
+    Some(if token[0] == b'-' { -value } else { value })
+}
+
+/// Whether a token consists of digits, after a sign or none.
+pub(crate) fn is_whole(token: &[u8]) -> bool {
+    let digits = unsigned_part(token);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a token is a whole number, of which `value` is the nearest one that its type has, and another.
+pub(crate) fn is_rounded(token: &[u8], value: f64) -> bool {
+    /// Numbers of this many digits are below the greatest of 128 bits.
+    const SHORT: usize = 38;
+    if !is_whole(token) {
+        return false;
+    }
+    let digits = unsigned_part(token);
+    let zeros = digits.iter().take_while(|&&byte| byte == b'0').count();
+    let digits = &digits[zeros.min(digits.len() - 1)..];
+    if digits.len() > SHORT {
+        return format!("{:.0}", value.abs()).as_bytes() != digits;
+    }
+    let number =
+        digits.iter().fold(0, |number: u128, &digit| number * 10 + u128::from(digit - b'0'));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "whole, below 2^127"
+    )]
+    let value = value.abs() as u128;
+    number != value
+}
+
+fn unsigned_part(token: &[u8]) -> &[u8] {
+    token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token)
+}
+
 /// The detail of [`refusal`] for a token that is not a number of any type.
 pub(crate) const NO_NUMBER: &str = "not a number";
 
-/// Says why [`double`], or an integer parser for `type_name`, rejected `token`.
+/// Says why a parser for `type_name` rejected `token`.
 pub(crate) fn refusal(token: &[u8], type_name: &str) -> (FormatReason, String) {
-    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
-    let is_integer = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    let is_integer = is_whole(token);
     let is_double = || std::str::from_utf8(token).is_ok_and(|text| text.parse::<f64>().is_ok());
     if token.is_empty() {
         (FormatReason::Malformed, String::from("a number is missing"))
@@ -73,6 +138,8 @@ pub(crate) fn refusal(token: &[u8], type_name: &str) -> (FormatReason, String) {
         (FormatReason::Malformed, String::from("a NUL byte in the text"))
     } else if is_integer && !type_name.starts_with('f') && token[0] == b'-' {
         (FormatReason::TooLarge, format!("the number is too small for {type_name}"))
+    } else if is_between(token, type_name) {
+        (FormatReason::TooLarge, format!("no {type_name} is this whole number"))
     } else if is_integer || (type_name.starts_with('f') && is_double()) {
         (FormatReason::TooLarge, format!("the number is too large for {type_name}"))
     } else if is_double() {
@@ -80,6 +147,13 @@ pub(crate) fn refusal(token: &[u8], type_name: &str) -> (FormatReason, String) {
     } else {
         (FormatReason::Malformed, String::from(NO_NUMBER))
     }
+}
+
+/// Whether a token is a whole number in the range of a type that does not have all of them there.
+pub(crate) fn is_between(token: &[u8], type_name: &str) -> bool {
+    let most = if type_name == "f32" { f64::from(f32::MAX) } else { f64::MAX };
+    let is_in_range = || double(token).is_some_and(|value| value.abs() <= most);
+    type_name.starts_with('f') && is_whole(token) && is_in_range()
 }
 
 /// With the standard library, which accepts any length.

@@ -1,7 +1,6 @@
 //! Tables as row-major arrays.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use swath::{Array, Block, Source};
@@ -44,9 +43,6 @@ pub struct Table<T: Value> {
     pub names: Option<Vec<String>>,
     /// Row by row, `rows * columns` values.
     pub values: Array<T>,
-    /// Whether a value is so large that `T` cannot represent every integer of that size: an integer
-    /// in the text may have become a different one. Always `false` for integer types.
-    pub may_be_rounded: bool,
 }
 
 /// Reads the table in `source` with default options.
@@ -92,16 +88,15 @@ impl TableOptions {
     ///
     /// [`FormatReason::Malformed`] for text that is not a table or not a number, rows of different
     /// lengths, an unclosed quote, or a missing value where [`Missing::Refused`] forbids it;
-    /// [`FormatReason::TooLarge`] for a number that does not fit `T`. The first of these in the
-    /// file is reported. [`FormatReason::Invalid`] for options that contradict each other; whatever
+    /// [`FormatReason::TooLarge`] for a number that does not fit `T`, and for a whole number that no
+    /// value of `T` is. The first of these in the file is reported. [`FormatReason::Invalid`] for options that contradict each other; whatever
     /// reading reports.
     pub fn read<T: Value>(&self, source: impl Into<Source>) -> Result<Table<T>> {
         let plan = Plan::<T>::make(source.into(), self)?;
         let mut values = Array::zeroed(plan.values())?;
         plan.fill(&mut values)?;
-        let may_be_rounded = plan.is_rounded.load(Ordering::Relaxed);
         let TableShape { rows, columns, names } = plan.shape();
-        Ok(Table { rows, columns, names, values, may_be_rounded })
+        Ok(Table { rows, columns, names, values })
     }
 
     /// Reads the table in `source` into the caller's memory, row by row.
@@ -239,7 +234,6 @@ struct Plan<'p, T> {
     /// Number of rows in each block.
     counts: Vec<(u64, usize)>,
     missing: Option<T>,
-    is_rounded: AtomicBool,
 }
 
 impl<'p, T: Value> Plan<'p, T> {
@@ -252,8 +246,7 @@ impl<'p, T: Value> Plan<'p, T> {
         let missing = stand_in(input.path(), options.missing)?;
         let counts = count_rows(&input, options, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum();
-        let is_rounded = AtomicBool::new(false);
-        let plan = Self { input, options, head, rows, counts, missing, is_rounded };
+        let plan = Self { input, options, head, rows, counts, missing };
         if plan.is_impossible() {
             return Err(plan.find_fault()?);
         }
@@ -317,12 +310,7 @@ impl<'p, T: Value> Plan<'p, T> {
                 let (now, later) =
                     std::mem::take(&mut slots).split_at_mut_checked(count).ok_or(Wrong)?;
                 slots = later;
-                parse_all(tokens, now, dialect, self.missing)?;
-                if T::are_rounded(now) {
-                    // Relaxed: read after all workers have ended.
-                    self.is_rounded.store(true, Ordering::Relaxed);
-                }
-                Ok(())
+                parse_all(tokens, now, dialect, self.missing)
             })?;
             left = rest;
         }

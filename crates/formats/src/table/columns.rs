@@ -49,6 +49,8 @@ pub struct Column {
     /// One bit per row, if any value is missing.
     pub(super) validity: Option<Bytes>,
     pub(super) nulls: usize,
+    /// Whether the doubles are singles, widened.
+    pub(super) are_singles: bool,
 }
 
 impl Column {
@@ -70,11 +72,38 @@ impl Column {
         Self::of(ColumnKind::F64, values)
     }
 
+    /// Returns a column of doubles that were singles, with no value missing. Each is written as the
+    /// shortest text that reads back as the same single; columns are equal or not without regard to it.
+    ///
+    /// ```
+    /// use swath_formats::table::{self, Column, Columns};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("singles.csv");
+    /// let mut values = swath::Array::zeroed(1)?;
+    /// values[0] = f64::from(0.1_f32);
+    /// let column = Column::of_singles(values);
+    /// table::write_columns(&path, &Columns::new(None, vec![column]).expect("one column"))?;
+    /// assert_eq!(std::fs::read_to_string(&path)?, "0.1\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn of_singles(values: Array<f64>) -> Self {
+        Self { are_singles: true, ..Self::of_f64(values) }
+    }
+
     fn of<T: bytemuck::Pod + Send>(kind: ColumnKind, values: Array<T>) -> Self
     where
         Array<T>: Send,
     {
-        Self { kind, values: Bytes::from_owner(Shared(values)), validity: None, nulls: 0 }
+        let values = Bytes::from_owner(Shared(values));
+        Self { kind, values, validity: None, nulls: 0, are_singles: false }
+    }
+
+    /// Whether the doubles were singles.
+    #[must_use]
+    pub fn are_singles(&self) -> bool {
+        self.are_singles
     }
 
     /// Marks the values of rows for which `is_missing` is true as missing. Copies the column if
@@ -107,7 +136,7 @@ impl Column {
             nulls += 1;
         }
         let values = Bytes::from_owner(Shared(words));
-        Ok(Self { kind: self.kind, values, validity: Some(Bytes::from(bits)), nulls })
+        Ok(Self { values, validity: Some(Bytes::from(bits)), nulls, ..self })
     }
 
     /// Returns some of its rows; values are shared, bits are copied.
@@ -119,7 +148,7 @@ impl Column {
             nulls += 1;
         }
         let validity = (nulls > 0).then(|| Bytes::from(bits));
-        Self { kind: self.kind, values, validity, nulls }
+        Self { kind: self.kind, values, validity, nulls, are_singles: self.are_singles }
     }
 
     /// Returns the type of the column.

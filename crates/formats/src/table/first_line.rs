@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! PK\x03\x04…      bytes that do not occur in text
-//! sep=;            a directive of Excel, which no other program reads
+//! sep=;            a directive of Excel, which is not part of the table
 //! (1+2j) (3+4j)    numbers of other kinds, which would pass for names
 //! 1,5;2,5          decimal commas
 //! ```
@@ -19,7 +19,7 @@ const MOST_COMPLEX: usize = 128;
 
 /// A number in a notation that tables do not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OddNumber {
+pub(in crate::table) enum OddNumber {
     /// `(1+2j)`, as numpy and Python write it.
     Complex,
     /// With a typographic minus sign.
@@ -30,7 +30,7 @@ pub(super) enum OddNumber {
 
 impl OddNumber {
     /// Returns the notation of the bare text of a field, if it is one of these.
-    pub(super) fn of(field: &[u8]) -> Option<Self> {
+    pub(in crate::table) fn of(field: &[u8]) -> Option<Self> {
         if is_complex(field) {
             Some(Self::Complex)
         } else if field.strip_prefix("\u{2212}".as_bytes()).is_some_and(begins_with_digit) {
@@ -41,7 +41,7 @@ impl OddNumber {
     }
 
     /// Returns the detail for it.
-    pub(super) fn detail(self) -> &'static str {
+    pub(in crate::table) fn detail(self) -> &'static str {
         match self {
             Self::Complex => "a complex number, which a table cannot hold",
             Self::Minus => "a number with a typographic minus sign, U+2212",
@@ -50,7 +50,7 @@ impl OddNumber {
     }
 
     /// Returns the hint for it.
-    pub(super) fn hint(self) -> &'static str {
+    pub(in crate::table) fn hint(self) -> &'static str {
         match self {
             Self::Complex => "write real and imaginary parts as two columns",
             Self::Minus => "replace the minus signs: sed 's/\u{2212}/-/g' <OLD >NEW",
@@ -109,11 +109,47 @@ fn told(byte: u8) -> String {
     }
 }
 
-/// Whether a line is Excel's `sep=;`. As a name it would be quoted.
-pub(super) fn is_excels(line: &[u8]) -> bool {
-    let line = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
-    let (word, sign) = line.split_at(line.len().min(4));
-    word.eq_ignore_ascii_case(b"sep=") && matches!(sign, [b'\t' | b',' | b';' | b'|'])
+/// What the reader of any types finds in the first records.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Start {
+    /// `None` in a table of one column.
+    pub(super) delimiter: Option<Delimiter>,
+    pub(super) comment: Option<u8>,
+    pub(super) has_names: bool,
+    /// Where the first record begins.
+    pub(super) at: u64,
+}
+
+/// Returns the length of a byte order mark and of Excel's line at the start of a text, and what that line says
+/// separates fields.
+pub(super) fn marks(text: &[u8]) -> (usize, Option<u8>) {
+    let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    match excels(&text[mark..]) {
+        Some((byte, len)) => (mark + len, Some(byte)),
+        None => (mark, None),
+    }
+}
+
+/// Whether a byte may begin comments: not if lines that begin with it are data, and no numbers.
+pub(super) fn may_begin(byte: u8, text: &[u8], start: Option<Start>) -> bool {
+    let begins = |line: &[u8]| line.first() == Some(&byte);
+    start.is_none_or(|start| start.comment.is_some())
+        || !text.split(|&byte| byte == b'\n').any(begins)
+}
+
+/// Excel's `sep=;` at the start of a text: the byte, and the length of the line.
+pub(super) fn excels(text: &[u8]) -> Option<(u8, usize)> {
+    let (word, rest) = text.split_at_checked(4)?;
+    let (byte, rest) = rest.split_first()?;
+    let len = match rest {
+        [] => 5,
+        [b'\n', ..] => 6,
+        [b'\r', b'\n', ..] => 7,
+        [b'\r'] => 6,
+        _ => return None,
+    };
+    let is_delimiter = byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n');
+    (word.eq_ignore_ascii_case(b"sep=") && is_delimiter).then_some((*byte, len))
 }
 
 /// Whether a line consists of numbers with decimal commas between other delimiters.
@@ -131,4 +167,19 @@ pub(super) fn has_decimal_commas(line: &[u8], dialect: &Dialect) -> bool {
         is_odd || double(bare).is_some() || dialect.is_missing(bare)
     };
     line.split(ends).all(is_number) && has_comma && line.iter().any(ends)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_of_excel_is_exactly_that() {
+        assert_eq!(excels(b"sep=;\na"), Some((b';', 6)));
+        assert_eq!(excels(b"SEP=\t\r\na"), Some((b'\t', 7)));
+        assert_eq!(excels(b"sep=,"), Some((b',', 5)));
+        for other in [&b"sep=\n"[..], b"sep=;;\n", b"sep", b"sep=\"\n", b"a\nsep=;\n"] {
+            assert_eq!(excels(other), None);
+        }
+    }
 }

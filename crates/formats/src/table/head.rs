@@ -7,7 +7,7 @@ use swath_simd::decimal;
 
 use super::columns::ColumnKind;
 use super::dialect::{Dialect, without_returns};
-use super::first_line::{self, OddNumber, begins_with_digit};
+use super::first_line::{self, OddNumber, Start, begins_with_digit};
 use super::options::{Delimiter, HeaderLine, TableOptions};
 use super::select::{Picked, kinds_of};
 use crate::error::{Error, FormatReason, Result, shown};
@@ -108,11 +108,15 @@ pub(super) fn open(source: Source, options: &TableOptions) -> Result<(Text, Head
 
 fn read(input: &Text, options: &TableOptions) -> Result<Head> {
     let len = input.len();
+    #[cfg(feature = "arrow")]
+    let start = super::typed::start(input, options);
+    #[cfg(not(feature = "arrow"))]
+    let start = None;
     let mut wanted = FIRST.min(len);
     loop {
         let read = ReadOptions::new().with_len(wanted).read(input.source())?;
         let is_all = wanted == len;
-        match look(&read.buffer, is_all, options) {
+        match look(&read.buffer, is_all, options, start) {
             Ok(Some(mut head)) => {
                 head.len = len;
                 head.pick(input.path(), options)?;
@@ -133,13 +137,14 @@ fn look(
     text: &[u8],
     is_all: bool,
     options: &TableOptions,
+    start: Option<Start>,
 ) -> std::result::Result<Option<Head>, Hinted> {
     let mut dialect = Dialect::new(options, options.delimiter.unwrap_or(Delimiter::Byte(0)));
     if foreign::is_market(text) && options.comment != Some(b'%') {
         let fault = Fault::malformed(0, "this is a Matrix Market file, not a table");
         return Err(Hinted { fault, hint: foreign::MARKET });
     }
-    let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let (mark, sign) = first_line::marks(text);
     let Some(first) = data_line(text, mark, is_all, &dialect) else {
         let detail = match text {
             [] => "the file is empty",
@@ -147,7 +152,13 @@ fn look(
         };
         return if is_all { Err(Fault::malformed(0, detail).into()) } else { Ok(None) };
     };
-    let guessed = || sniff(&text[first..], options.quote);
+    let start = start.filter(|start| start.at == first as u64);
+    let found = start.and_then(|start| start.delimiter);
+    let guessed = || match (sign, found) {
+        (Some(byte), _) => Delimiter::Byte(byte),
+        (None, Some(delimiter)) => delimiter,
+        (None, None) => sniff(&text[first..], options.quote),
+    };
     dialect.delimiter = options.delimiter.unwrap_or_else(guessed);
     // Once the delimiter is known to be a tab, lines of tabs alone hold missing values.
     let earlier = data_line(text, mark, is_all, &dialect).unwrap_or(first);
@@ -158,15 +169,12 @@ fn look(
     });
     let Some(after) = scanned.map_err(|fault| fault.moved(first))? else { return Ok(None) };
     dialect.columns = seen.fields;
+    // Blanks may separate numbers further on.
+    let start = start.filter(|start| start.delimiter.is_some() || seen.fields == 1);
+    dialect.comment = dialect.comment.filter(|&byte| first_line::may_begin(byte, text, start));
     let line = &text[first..first + after];
-    if first_line::is_excels(line) {
-        let fault = Fault::malformed(
-            first as u64,
-            "this line is a directive for Excel, not part of the table",
-        );
-        return Err(Hinted { fault, hint: "remove the line: tail -n +2 <OLD >NEW" });
-    }
-    if options.header == HeaderLine::Auto && seen.may_be_quoted_names() {
+    let is_open = options.header == HeaderLine::Auto && start.is_none();
+    if is_open && seen.may_be_quoted_names() {
         let Some(is_all_quoted) = has_quotes(text, first + after, is_all, &dialect) else {
             return Ok(None);
         };
@@ -175,7 +183,7 @@ fn look(
     let is_header = match options.header {
         HeaderLine::Present => true,
         HeaderLine::Absent => false,
-        HeaderLine::Auto => seen.word.is_some(),
+        HeaderLine::Auto => start.map_or(seen.word.is_some(), |start| start.has_names),
     };
     let (mut names, mut data) = (None, earlier);
     if is_header {
@@ -183,19 +191,25 @@ fn look(
         if let Some((at, detail)) = first_line::control(line, &dialect) {
             return Err(Fault::malformed((first + at) as u64, detail).into());
         }
-        seen.check(options.header, line, &dialect)?;
+        if is_open {
+            seen.check(line, &dialect)?;
+        }
         if room_for(seen.fields.saturating_mul(NAME)).is_err() {
             return Err(no_room(first as u64, seen.fields).into());
         }
         names = Some(names_of(line, &dialect, seen.fields, first)?);
     }
-    // Only to learn how fields look. If it is not here, fields are trimmed one by one.
-    if let Some(sample) = data_line(text, data, true, &dialect) {
+    learn(text, data, &mut dialect);
+    let (data, kinds) = (data as u64, Vec::new());
+    Ok(Some(Head { dialect, names, picked: None, kinds, data, len: 0 }))
+}
+
+/// Only to learn how fields look. If the next line is not here, fields are trimmed one by one.
+fn learn(text: &[u8], data: usize, dialect: &mut Dialect) {
+    if let Some(sample) = data_line(text, data, true, dialect) {
         let line = text[sample..].split_inclusive(|&byte| byte == b'\n').next();
         dialect.look_at(line.unwrap_or_default());
     }
-    let (data, kinds) = (data as u64, Vec::new());
-    Ok(Some(Head { dialect, names, picked: None, kinds, data, len: 0 }))
 }
 
 /// Whether the next record has a non-empty field in quotes; `None` if more must be read to decide.
@@ -293,16 +307,9 @@ impl Seen {
     }
 
     /// Checks whether these may be names; `line` contains them all.
-    fn check(
-        &self,
-        header: HeaderLine,
-        line: &[u8],
-        dialect: &Dialect,
-    ) -> std::result::Result<(), Hinted> {
+    fn check(&self, line: &[u8], dialect: &Dialect) -> std::result::Result<(), Hinted> {
         match self.word {
-            Some(at) if self.digit && header == HeaderLine::Auto => {
-                Err(self.unclear(at, line, dialect))
-            }
+            Some(at) if self.digit => Err(self.unclear(at, line, dialect)),
             _ => Ok(()),
         }
     }

@@ -267,6 +267,7 @@ impl Inference<'_> {
         }
         match kind {
             ColumnKind::I64 if is_final && signed(bare).is_none() => Err(refusal(bare, "i64")),
+            ColumnKind::F64 if f64::parse(bare).is_none() => Err(refusal(bare, "f64")),
             _ if double(bare).is_none() => Err(refusal(bare, "f64")),
             _ => Ok(()),
         }
@@ -372,9 +373,11 @@ impl Inference<'_> {
             return if refused { Err(Wrong) } else { Ok(None) };
         }
         found.value.store(true, Ordering::Relaxed);
-        let value = double(bare).ok_or(Wrong)?;
+        double(bare).ok_or(Wrong)?;
         match (kind, signed(bare)) {
-            (ColumnKind::F64, _) => return Ok(Some(value.to_bits())),
+            (ColumnKind::F64, _) => {
+                return f64::parse(bare).map(|value| Some(value.to_bits())).ok_or(Wrong);
+            }
             (_, Some(integer)) => return Ok(Some(integer.cast_unsigned())),
             (_, None) => {}
         }
@@ -429,7 +432,7 @@ fn assemble(
     let column = |(index, &kind): (usize, &ColumnKind)| {
         let values = words.slice(index * rows * 8..(index + 1) * rows * 8);
         let (validity, nulls) = validity(rows, counts, masks.iter().map(|it| it.get(index)));
-        Column { kind, values, validity, nulls }
+        Column { kind, values, validity, nulls, are_singles: false }
     };
     kinds.iter().enumerate().map(column).collect()
 }

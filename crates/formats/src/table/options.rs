@@ -10,7 +10,7 @@ use crate::setters::setters;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum HeaderLine {
-    /// It does if one of its fields is neither a number nor missing.
+    /// As the first lines show: it does if one of its fields is a text, or none is a value as those below.
     #[default]
     Auto,
     /// It does.

@@ -55,11 +55,13 @@ use swath::Source;
 
 pub use batches::Batches;
 pub use fixed::FixedColumn;
+pub(super) use head::start;
 pub use options::{BatchOptions, Dictionary, Encoding, Ragged};
-pub use report::{ColumnReport, RecordLine, Renamed, SetAside, TableReport};
+pub use report::{ColumnReport, HeaderReason, RecordLine, Renamed, SetAside, TableReport};
 pub use stream::BatchStream;
 pub use summary::{Bound, ColumnRange, TableSummary};
 pub use values::ColumnType;
+pub(super) use values::is_value;
 
 use crate::error::Result;
 

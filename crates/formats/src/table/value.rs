@@ -7,7 +7,7 @@ use swath_simd::{
 };
 
 use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64, push_u64};
-use crate::number::parse::{double, signed, unsigned};
+use crate::number::parse::{double, integral, is_rounded, signed, unsigned};
 
 /// A number of a table: [`f64`], [`f32`], and all integers of up to 64 bits.
 pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value {}
@@ -42,11 +42,6 @@ pub(super) mod sealed {
         /// As [`parse_many`](Self::parse_many), for fields of which those that are empty are zero.
         fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize;
 
-        /// Whether a value is so large that this type cannot represent every integer of that size.
-        fn are_rounded(_: &[Self]) -> bool {
-            false
-        }
-
         /// Appends it as text.
         fn push(self, text: &mut Vec<u8>, decimals: Decimals);
 
@@ -64,22 +59,17 @@ impl sealed::Value for f64 {
     const NAME: &'static str = "f64";
 
     fn parse(token: &[u8]) -> Option<Self> {
-        double(token)
+        double(token).filter(|&value| !is_rounded(token, value))
     }
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
-        parse_doubles(tokens, out)
+        let count = parse_doubles(tokens, out);
+        before_rounded(tokens, &out[..count], ALL_DOUBLES)
     }
 
     fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
-        column_doubles(tokens, padding, out)
-    }
-
-    // Without an early exit, so that the loop is vectorised.
-    fn are_rounded(values: &[Self]) -> bool {
-        values
-            .iter()
-            .fold(false, |found, value| found | (value.abs() >= 9_007_199_254_740_992.0))
+        let count = column_doubles(tokens, padding, out);
+        before_rounded(tokens, &out[..count], ALL_DOUBLES)
     }
 
     fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
@@ -102,27 +92,26 @@ impl sealed::Value for f32 {
 
     fn parse(token: &[u8]) -> Option<Self> {
         let wide = double(token)?;
-        match single(wide) {
-            Some(value) => Some(value),
-            None if !wide.is_finite() => Some(rounded(wide)),
+        let value = match single(wide) {
+            Some(value) => value,
+            None if !wide.is_finite() => rounded(wide),
             None => {
                 let value: Self = std::str::from_utf8(token).ok()?.parse().ok()?;
-                value.is_finite().then_some(value)
+                value.is_finite().then_some(value)?
             }
-        }
+        };
+        (!is_rounded(token, value.into())).then_some(value)
     }
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
-        by_batch(tokens, out, parse_doubles, single)
+        let count = by_batch(tokens, out, parse_doubles, single);
+        before_rounded(tokens, &out[..count], ALL_SINGLES)
     }
 
     fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
         let parse = |tokens: Tokens<'_>, out: &mut [f64]| column_doubles(tokens, padding, out);
-        by_batch(tokens, out, parse, single)
-    }
-
-    fn are_rounded(values: &[Self]) -> bool {
-        values.iter().fold(false, |found, value| found | (value.abs() >= 16_777_216.0))
+        let count = by_batch(tokens, out, parse, single);
+        before_rounded(tokens, &out[..count], ALL_SINGLES)
     }
 
     fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
@@ -144,6 +133,26 @@ impl sealed::Value for f32 {
     }
 }
 
+/// Doubles have all whole numbers up to this one.
+const ALL_DOUBLES: f64 = 9_007_199_254_740_992.0;
+/// Singles have all whole numbers up to this one.
+const ALL_SINGLES: f64 = 16_777_216.0;
+
+/// Returns how many values precede the first that is not the whole number of its token. All up to `all` are.
+fn before_rounded<T: Copy + Into<f64>>(tokens: Tokens<'_>, values: &[T], all: f64) -> usize {
+    // Without an early exit, so that the loop is vectorised.
+    let is_large = |&value: &T| value.into().abs() >= all;
+    if !values.iter().fold(false, |found, value| found | is_large(value)) {
+        return values.len();
+    }
+    let is_wrong = |(value, (&start, &end)): (&T, (&u32, &u32))| {
+        let token = tokens.text.get(start as usize..end as usize);
+        is_large(value) && token.is_some_and(|token| is_rounded(token, (*value).into()))
+    };
+    let places = tokens.starts.iter().zip(tokens.ends);
+    values.iter().zip(places).position(is_wrong).unwrap_or(values.len())
+}
+
 /// Appends a double.
 pub(super) fn push_double(text: &mut Vec<u8>, value: f64, decimals: Decimals) {
     match decimals {
@@ -154,7 +163,7 @@ pub(super) fn push_double(text: &mut Vec<u8>, value: f64, decimals: Decimals) {
 
 /// Rounds to nearest, as all conversions do.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
-fn rounded(value: f64) -> f32 {
+pub(super) fn rounded(value: f64) -> f32 {
     value as f32
 }
 
@@ -176,7 +185,12 @@ macro_rules! integers {
             const NAME: &'static str = stringify!($integer);
 
             fn parse(token: &[u8]) -> Option<Self> {
-                Self::try_from($parse(token)?).ok()
+                match $parse(token) {
+                    Some(value) => Self::try_from(value).ok(),
+                    // Types without a sign have no `-0`.
+                    None if Self::MIN == 0 && token.starts_with(b"-") => None,
+                    None => Self::try_from(integral(token)?).ok(),
+                }
             }
 
             fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
@@ -214,7 +228,11 @@ impl sealed::Value for u64 {
     const NAME: &'static str = "u64";
 
     fn parse(token: &[u8]) -> Option<Self> {
-        unsigned(token)
+        match unsigned(token) {
+            None if token.starts_with(b"-") => None,
+            None => Self::try_from(integral(token)?).ok(),
+            value => value,
+        }
     }
 
     /// Numbers above those of an `i64` are mostly followed by more of them: then one by one.
@@ -274,7 +292,7 @@ impl sealed::Value for i64 {
     const NAME: &'static str = "i64";
 
     fn parse(token: &[u8]) -> Option<Self> {
-        signed(token)
+        signed(token).or_else(|| Self::try_from(integral(token)?).ok())
     }
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {

@@ -9,7 +9,8 @@ use super::dialect::Dialect;
 use super::first_line;
 use super::head::looks_like_data;
 use super::options::{Delimiter, TableOptions};
-use super::value::{Decimals, Value, push_double};
+use super::value::sealed::Value as _;
+use super::value::{Decimals, Value, push_double, rounded};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
 use crate::number::format::{push_i64, push_u64};
@@ -203,7 +204,7 @@ impl TableWriteOptions {
                 for (index, (column, values)) in values.iter().enumerate() {
                     match column.is_valid(row) {
                         true if short.push(text, index, row) => {}
-                        true => self.push(text, values, row),
+                        true => self.push(text, column, values, row),
                         false if self.delimiter == b' ' => text.extend_from_slice(b"\"\""),
                         false => {}
                     }
@@ -219,8 +220,11 @@ impl TableWriteOptions {
         Ok(out.commit()?.bytes)
     }
 
-    fn push(&self, text: &mut Vec<u8>, values: &Values<'_>, row: usize) {
+    fn push(&self, text: &mut Vec<u8>, column: &Column, values: &Values<'_>, row: usize) {
         match values {
+            Values::F64(values) if column.are_singles => {
+                rounded(values[row]).push(text, self.decimals);
+            }
             Values::I64(values) => push_i64(text, values[row]),
             Values::U64(values) => push_u64(text, values[row]),
             Values::F64(values) => push_double(text, values[row], self.decimals),
@@ -300,7 +304,8 @@ impl TableWriteOptions {
         let odd = |&byte: &u8| byte == self.delimiter || b"\"\n\r\t,;|#".contains(&byte);
         let edge = name.first().is_some_and(|&byte| byte == b' ')
             || name.last().is_some_and(|&byte| byte == b' ')
-            || name.starts_with(b"\xef\xbb\xbf");
+            || name.starts_with(b"\xef\xbb\xbf")
+            || name.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"sep="));
         // A blank in a lone name would be taken for a separator.
         let is_lost = is_alone && name.contains(&b' ');
         if name.iter().any(odd) || edge || is_lost || looks_like_data(name, usual) {
@@ -332,11 +337,11 @@ struct ShortDoubles {
 
 impl ShortDoubles {
     fn of(columns: &[(&Column, Values<'_>)], decimals: Decimals, most: usize) -> Self {
-        let count = |values: &Values<'_>| match values {
-            Values::F64(_) if decimals == Decimals::Shortest => most,
+        let count = |(column, values): &(&Column, Values<'_>)| match values {
+            Values::F64(_) if decimals == Decimals::Shortest && !column.are_singles => most,
             _ => 0,
         };
-        let counts = || columns.iter().map(|(_, values)| count(values));
+        let counts = || columns.iter().map(count);
         let rooms = counts().map(|count| vec![[0; TEXT_ROOM]; count]).collect();
         let lens = counts().map(|count| vec![0; count]).collect();
         Self { rooms, lens, first: 0, end: 0, most }

@@ -1,6 +1,6 @@
 //! How a drawn table is read: what the style needs, and some wishes.
 
-use super::super::options::{Header, Key, Options, Ragged};
+use super::super::options::{Comment, Header, Key, Meaning, Options, Ragged};
 use super::super::types::Type;
 use super::dice::Dice;
 use super::fields::{Family, Recipe};
@@ -11,7 +11,11 @@ pub(super) fn draw(dice: &mut Dice, style: &Style, recipes: &[Recipe]) -> Option
     let mut options = Options {
         quote: style.quote,
         escape: style.escape,
-        comment: style.comment,
+        comment: match style.comment {
+            Some(byte) if dice.one_in(2) => Comment::Byte(byte),
+            None if dice.one_in(4) => Comment::None,
+            _ => Comment::Auto,
+        },
         ..Options::default()
     };
     choose_delimiter(dice, style, &mut options);
@@ -30,6 +34,7 @@ pub(super) fn draw(dice: &mut Dice, style: &Style, recipes: &[Recipe]) -> Option
     choose_numbers(dice, style, &mut options);
     choose_columns(dice, recipes.len(), &mut options);
     choose_types(dice, recipes, &mut options);
+    choose_words_of_columns(dice, recipes.len(), &mut options);
     options
 }
 
@@ -57,6 +62,30 @@ fn choose_words(dice: &mut Dice, options: &mut Options) {
             *dice.pick(&[("yes", "no"), ("1", "0"), ("T", "F"), ("ja", "nein")]);
         options.trues = words(&[trues]);
         options.falses = words(&[falses]);
+    }
+}
+
+/// Now and then, words of some columns.
+pub(super) fn choose_words_of_columns(dice: &mut Dice, count: usize, options: &mut Options) {
+    const NULLS: [&[&str]; 5] = [&["-"], &["", "1"], &["\\N", "nan"], &["true", "x"], &[]];
+    const FLAGS: [(&str, &str); 4] = [("yes", "no"), ("1", "0"), ("T", "F"), ("true", "odd")];
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    if !dice.one_in(6) {
+        return;
+    }
+    for index in (0..count).filter(|_| dice.one_in(2)).collect::<Vec<_>>() {
+        let mut add = |meaning, list| options.words_of.push((Key::Index(index), meaning, list));
+        if dice.one_in(2) {
+            let chosen: &&[&str] = dice.pick(&NULLS);
+            add(Meaning::Missing, words(chosen));
+        }
+        let (yes, no) = *dice.pick(&FLAGS);
+        if dice.one_in(3) {
+            add(Meaning::True, words(&[yes]));
+        }
+        if dice.one_in(3) {
+            add(Meaning::False, words(&[no]));
+        }
     }
 }
 

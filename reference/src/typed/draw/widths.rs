@@ -37,7 +37,10 @@ pub fn draw_fixed(seed: u64) -> Drawn {
         line(&mut dice, &style, &spans, fields, &mut text);
     }
     for _ in 0..rows(&mut dice, columns) {
-        let fields = recipes.iter().map(|recipe| recipe.field(&mut dice, &options)).collect();
+        let field = |(index, recipe): (usize, &Recipe)| {
+            recipe.field(&mut dice, &options.of_index(index))
+        };
+        let fields = recipes.iter().enumerate().map(field).collect();
         line(&mut dice, &style, &spans, fields, &mut text);
     }
     if dice.one_in(4) {

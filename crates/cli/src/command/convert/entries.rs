@@ -104,11 +104,12 @@ fn table<R: Id, C: Id>(rows: &[R], columns: &[C], values: Values) -> Result<Colu
         Values::U64(values) => all.push(Column::of_u64(values)),
         Values::F64(values) => all.push(Column::of_f64(values)),
         Values::F32(values) => {
-            all.push(doubles(values.iter().map(|&it| f64::from(it)), values.len())?)
+            let wide = doubles(values.iter().map(|&it| f64::from(it)), values.len())?;
+            all.push(Column::of_singles(wide));
         }
         Values::Complex(values) => {
-            all.push(doubles(values.iter().map(|it| it[0]), values.len())?);
-            all.push(doubles(values.iter().map(|it| it[1]), values.len())?);
+            all.push(Column::of_f64(doubles(values.iter().map(|it| it[0]), values.len())?));
+            all.push(Column::of_f64(doubles(values.iter().map(|it| it[1]), values.len())?));
             names.extend(PARTS.map(String::from));
         }
         other => bail!("cannot convert values of this kind: {other:?}"),
@@ -130,12 +131,12 @@ fn ids<I: Id>(ids: &[I]) -> Result<Column> {
     Ok(Column::of_i64(values))
 }
 
-fn doubles(from: impl Iterator<Item = f64>, len: usize) -> Result<Column> {
+fn doubles(from: impl Iterator<Item = f64>, len: usize) -> Result<Array<f64>> {
     let mut values = Array::<f64>::zeroed(len)?;
     for (value, double) in values.iter_mut().zip(from) {
         *value = double;
     }
-    Ok(Column::of_f64(values))
+    Ok(values)
 }
 
 /// Converts a table of entries to the matrix that it lists; of any other table, takes what is not zero.

@@ -61,6 +61,13 @@ pub(super) fn columns(
 ) -> Result<(Columns, BTreeMap<String, String>)> {
     let columns = match from {
         Format::Arrow => {
+            let batches = arrow_options(job).batches(&job.input)?;
+            let schema = batches.schema().clone();
+            if schema.fields().iter().any(|field| field.data_type().is_null()) {
+                let batches = batches.collect::<Result<Vec<_>, _>>()?;
+                let columns = Columns::from_record_batches(&schema, &batches)?;
+                return Ok((columns, schema.metadata().clone().into_iter().collect()));
+            }
             let read = arrow_options(job).read_with_metadata(&job.input)?;
             return Ok((read.columns, read.metadata));
         }
@@ -145,7 +152,8 @@ macro_rules! cells {
     )+};
 }
 
-cells!(of_f64 f64: f64, f32);
+cells!(of_f64 f64: f64);
+cells!(of_singles f64: f32);
 cells!(of_i64 i64: i64, i32, i16, i8, u32, u16, u8);
 cells!(of_u64 u64: u64);
 

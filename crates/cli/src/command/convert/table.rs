@@ -8,22 +8,14 @@ use swath_formats::table::npy::{self, Dense};
 use swath_formats::table::{Columns, Value};
 
 use super::format::Format;
-use super::numbers::{
-    columns, columns_size, dense_size, leave, npy_options, read, row_major, with_dense,
-};
+use super::numbers::{columns, columns_size, dense_size, leave, npy_options, read, with_dense};
 use super::size::lost_with;
-use super::typed::{self, Numbers};
+use super::typed;
 use super::{Converted, Job, batches, table_options};
 
 pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
     let is_typed = job.words.table.typed_flag().is_some() || !job.files.is_empty();
     match (from, to) {
-        (Format::Jsonl | Format::Fixed, _) => typed::of_text(job, from, to, Numbers::Unknown),
-        (Format::Csv | Format::Tsv, _) if is_typed || batches::are_needed(job, to) => {
-            typed::of_text(job, from, to, Numbers::Unknown)
-        }
-        (Format::Arrows, _) => typed::of_arrow(job, to),
-        (Format::Arrow, _) if batches::are_needed(job, to) => typed::of_arrow(job, to),
         // Text and arrays keep the type, whatever it is.
         (Format::Npy, Format::Csv | Format::Tsv) if !batches::are_needed(job, to) => {
             with_dense!(job, dense => text(job, to, &dense))
@@ -33,28 +25,21 @@ pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
             let bytes = npy_options(job).write(&job.file, &dense.shape, &dense.values)?;
             Ok(Converted { bytes, ..Converted::new(dense_size(&dense.shape)?, read) })
         }),
-        (Format::Csv | Format::Tsv, Format::Npy) => {
+        (Format::Csv | Format::Tsv, Format::Npy) if !is_typed => {
             let (options, bar) = table_options(job, from);
             let table = options.read::<f64>(&job.input)?;
             drop(bar);
-            if table.may_be_rounded {
-                // An integer that no double is would be another number.
-                row_major(job, &columns(job, from)?.0)?;
-            }
             let read = Instant::now();
             let shape = [table.rows, table.columns];
             let bytes = npy_options(job).write(&job.file, &shape, &table.values)?;
             Ok(Converted { bytes, ..Converted::new(dense_size(&shape)?, read) })
         }
-        (Format::Csv | Format::Tsv, _) => match typed::numbers(job, from) {
-            Numbers::None => typed::of_text(job, from, to, Numbers::None),
-            numbers => match columns(job, from) {
-                Ok((columns, metadata)) => of_columns(job, to, &columns, metadata),
-                Err(error) if !typed::may_have_other_types(&error) => Err(error),
-                Err(_) => typed::of_text(job, from, to, numbers),
-            },
-        },
-        (Format::Arrow, _) if to != Format::Npy && typed::arrow_has_other_types(job)? => {
+        (Format::Csv | Format::Tsv | Format::Jsonl | Format::Fixed, _) => {
+            typed::of_text(job, from, to)
+        }
+        (Format::Arrows, _) => typed::of_arrow(job, to),
+        (Format::Arrow, _) if batches::are_needed(job, to) => typed::of_arrow(job, to),
+        (Format::Arrow, _) if to != Format::Npy && typed::arrow_needs_batches(job)? => {
             typed::of_arrow(job, to)
         }
         _ => {

@@ -11,8 +11,8 @@ use super::Known;
 use crate::args::TableArgs;
 use crate::command::convert::format::Format;
 use crate::command::tabular::{
-    HEAD, Json, Listed, Rows, cell, columns, delimiter_word, encoding_word, facts_json,
-    has_number_comments, is_numeric, is_text, positions_word, set_aside_text, usual_form,
+    Json, Listed, Rows, cell, columns, delimiter_word, encoding_word, facts_json, is_numeric,
+    is_text, positions_word, set_aside_text, usual_form,
 };
 use crate::grid::{self, Align, Column, MISSING};
 use crate::progress::Bar;
@@ -22,20 +22,12 @@ use crate::report::object;
 const MOST: usize = 200;
 
 pub(super) fn of(file: &swath::Input, format: Format, args: &TableArgs) -> Result<Known> {
-    let mut args = args.clone();
-    let len = file.len().unwrap_or(0);
-    let first = ReadOptions::new().with_len(len.min(HEAD as u64)).read(file)?.buffer;
     let form = match format {
         Format::Jsonl => BatchForm::JsonLines,
         Format::Tsv => BatchForm::Tsv,
         Format::Fixed => BatchForm::Fixed,
-        _ => usual_form(file.name(), b"", &args),
+        _ => usual_form(file.name(), b"", args),
     };
-    if matches!(form, BatchForm::Csv | BatchForm::Tsv)
-        && has_number_comments(&first, len <= HEAD as u64, &args)
-    {
-        args.comment = Some(b'#');
-    }
     let (read, bar) = Bar::attach(ReadOptions::new(), true);
     let summary = args.batch_options(form, read).summary(file)?;
     drop(bar);

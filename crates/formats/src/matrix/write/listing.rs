@@ -2,13 +2,17 @@
 
 use std::ops::Range;
 
-use crate::matrix::kinds::Symmetry;
+use crate::matrix::kinds::{Layout, Symmetry};
 use crate::matrix::value::Values;
 
 /// A matrix whose entries can be listed from any position on.
 pub(crate) trait Listing: Sync {
     /// Returns the number of rows and columns.
     fn size(&self) -> (u64, u64);
+    /// Whether places are written, or all values in their order.
+    fn layout(&self) -> Layout {
+        Layout::Coordinate
+    }
     fn symmetry(&self) -> Symmetry;
     fn entry_count(&self) -> u64;
     fn values(&self) -> &Values;

@@ -224,7 +224,32 @@ fn the_reason_for_a_refusal_is_told() {
         ("300", "u8", TooLarge),
         ("-1", "u8", TooLarge),
         ("99999999999999999999", "i64", TooLarge),
+        ("9007199254740993", "f64", TooLarge),
     ] {
         assert_eq!(refusal(token.as_bytes(), type_name).0, reason, "{token}");
+    }
+}
+
+#[test]
+fn whole_numbers_in_the_form_of_doubles_are_whole_numbers() {
+    for (token, wanted) in [
+        ("8.000000000000000000e+00", Some(8)),
+        ("-8.0", Some(-8)),
+        ("1e3", Some(1000)),
+        ("12.5e1", Some(125)),
+        ("1200e-2", Some(12)),
+        ("0.0e99999", Some(0)),
+        ("+.5E1", Some(5)),
+        ("1.8446744073709551615e19", Some(i128::from(u64::MAX))),
+        ("1.5", None),
+        ("1e-1", None),
+        ("1e40", None),
+        ("inf", None),
+        ("nan", None),
+        ("", None),
+        ("e5", None),
+        ("1e99999999999999999999", None),
+    ] {
+        assert_eq!(integral(token.as_bytes()), wanted, "{token}");
     }
 }

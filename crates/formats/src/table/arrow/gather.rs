@@ -69,7 +69,8 @@ fn kind_of(field: &Field) -> Gathered<ColumnKind> {
     match field.data_type() {
         Of::Int8 | Of::Int16 | Of::Int32 | Of::Int64 => Ok(ColumnKind::I64),
         Of::UInt8 | Of::UInt16 | Of::UInt32 | Of::UInt64 => Ok(ColumnKind::I64),
-        Of::Float16 | Of::Float32 | Of::Float64 => Ok(ColumnKind::F64),
+        // In a column without values, all are missing.
+        Of::Float16 | Of::Float32 | Of::Float64 | Of::Null => Ok(ColumnKind::F64),
         other => refused(other.to_string()),
     }
 }
@@ -96,9 +97,14 @@ fn doubles(chunks: &[&ArrayRef]) -> Gathered<Column> {
     let column = column(ColumnKind::F64, chunks, |chunk, out| match chunk.data_type() {
         DataType::Float16 => fill::<Float16Type, _>(chunk, out, |value| Some(value.into())),
         DataType::Float32 => fill::<Float32Type, _>(chunk, out, |value| Some(value.into())),
+        DataType::Null => true,
         _ => fill::<Float64Type, f64>(chunk, out, Some),
     })?;
-    column.ok_or_else(|| ArrowError::ComputeError("a float did not convert to a double".into()))
+    let column = column.ok_or_else(|| {
+        ArrowError::ComputeError("a float did not convert to a double".into())
+    })?;
+    let is_double = |chunk: &&ArrayRef| *chunk.data_type() == DataType::Float64;
+    Ok(Column { are_singles: !chunks.iter().any(is_double), ..column })
 }
 
 /// Stores the values that are present; the others stay zero. Returns whether every value was
@@ -134,7 +140,7 @@ where
         if !fill(chunk, &mut words[first..first + chunk.len()]) {
             return Ok(None);
         }
-        if let Some(there) = chunk.nulls() {
+        if let Some(there) = chunk.logical_nulls() {
             for row in (0..chunk.len()).filter(|&row| there.is_null(row)) {
                 clear(&mut bits, first + row, rows);
                 nulls += 1;
@@ -143,7 +149,8 @@ where
         first += chunk.len();
     }
     let validity = (nulls > 0).then(|| Bytes::from(bits));
-    Ok(Some(Column { kind, values: Bytes::from_owner(Shared(words)), validity, nulls }))
+    let values = Bytes::from_owner(Shared(words));
+    Ok(Some(Column { kind, values, validity, nulls, are_singles: false }))
 }
 
 #[cfg(test)]

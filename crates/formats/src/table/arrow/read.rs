@@ -359,7 +359,8 @@ fn gather(types: &[Type], batches: &[Batch<'_>], names: Vec<String>) -> Checked<
         }
         let values = Bytes::from_owner(Shared(words));
         let validity = (nulls > 0).then(|| Bytes::from(bits));
-        columns.push(Column { kind: kind.kind, values, validity, nulls });
+        let are_singles = (kind.kind, kind.size) == (ColumnKind::F64, 4);
+        columns.push(Column { kind: kind.kind, values, validity, nulls, are_singles });
     }
     Ok(Columns { rows, names: Some(names), columns })
 }

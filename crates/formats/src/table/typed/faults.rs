@@ -12,6 +12,7 @@ use super::rows::{Fault, Shape};
 use super::values::{ColumnType, Misfit};
 use crate::error::{Error, FormatReason};
 use crate::input::Text;
+use crate::table::first_line::OddNumber;
 
 /// How the detail begins of a fault in the encoding.
 const NOT_UTF_8: &str = "bytes that are not UTF-8";
@@ -202,6 +203,9 @@ pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem 
         Misfit::Range => {
             (FormatReason::TooLarge, format!("out of the range of type {told}{}", years(told)))
         }
+        Misfit::Between => {
+            (FormatReason::TooLarge, format!("no value of type {told} is this whole number"))
+        }
         Misfit::Inexact => {
             (FormatReason::Malformed, format!("more digits after the second than {told} holds"))
         }
@@ -213,7 +217,7 @@ pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem 
     let hint = match misfit {
         Misfit::Encoding => "pass the encoding of the file with `encoding`",
         Misfit::Room => "leave out the column with `columns`",
-        Misfit::Form | Misfit::Range | Misfit::Inexact => {
+        Misfit::Form | Misfit::Range | Misfit::Between | Misfit::Inexact => {
             "change the value, or give the column another type with `types`, or add the word to `null_values`"
         }
     };
@@ -295,6 +299,22 @@ pub(super) fn name(record: u64, offset: u64, raw: &[u8]) -> Problem {
         reason: FormatReason::Malformed,
         detail: format!("{NOT_UTF_8} in a name: `{}`", shown(raw)),
         hint: "pass the encoding of the file with `encoding`",
+    }
+}
+
+/// Returns the fault of a number in a notation that tables do not have.
+pub(super) fn odd_number(offset: u64, odd: OddNumber) -> Problem {
+    Problem {
+        record: offset,
+        offset,
+        reason: FormatReason::Malformed,
+        detail: odd.detail().to_owned(),
+        hint: match odd {
+            OddNumber::Comma => {
+                "pass `,` as `decimal`, and the delimiter; or set `header` if these are texts"
+            }
+            odd => odd.hint(),
+        },
     }
 }
 

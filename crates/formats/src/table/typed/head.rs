@@ -1,22 +1,32 @@
 //! The start of a table: what separates its fields, and the names of its columns.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::dialect::{Between, Dialect};
 use super::faults::{self, Origin, Problem};
 use super::fixed::Layout;
-use super::options::{BatchOptions, Header, Ragged};
+use super::options::{BatchOptions, Comment, Header, Ragged};
 use super::pass::Pass;
 use super::prefix::{LONG, Prefix, may_end_later};
 use super::record::{Line, Place, Records};
-use super::report::Renamed;
+use super::report::{HeaderReason, Renamed};
 use super::rules;
 use super::sniff::{self, Sample};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
 use crate::memory::room_for;
+use crate::table::first_line::{Start, excels};
+use crate::table::options::{Delimiter, TableOptions};
 use crate::table::typed_write::BatchForm;
+
+/// What begins comments in tables of numbers.
+const NOTE: u8 = b'#';
+
+/// Bytes in which the first line of a table of numbers ends, if its fields are looked at.
+const FIRST: u64 = 64 << 10;
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The start of a table.
 #[derive(Clone, Debug)]
@@ -26,21 +36,25 @@ pub(super) struct Head {
     pub(super) layout: Option<Arc<Layout>>,
     /// How many records name the columns.
     pub(super) lines: usize,
+    pub(super) reason: HeaderReason,
     /// The name of each column, which no other one has.
     pub(super) names: Vec<String>,
     pub(super) renamed: Vec<Renamed>,
-    /// Where the first record of the names begins.
+    /// Where the first record begins, of the names if there are any.
     pub(super) named: u64,
     /// Where the first record after the names begins.
     pub(super) data: u64,
     /// Whether that one has one field more than there are names.
     pub(super) lacks_name: bool,
+    /// Comments before the last record of the names.
+    pub(super) comments: u64,
 }
 
 /// What an earlier file of the same table decided.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decided<'d> {
     pub(super) between: Between,
+    pub(super) comment: Option<u8>,
     pub(super) lines: usize,
     pub(super) layout: Option<&'d Arc<Layout>>,
 }
@@ -67,20 +81,21 @@ impl Opening<'_> {
                 dialect,
                 layout: None,
                 lines: 0,
+                reason: HeaderReason::Given,
                 names,
                 renamed,
                 named: data,
                 data,
                 lacks_name: false,
+                comments: 0,
             });
         }
-        let dialect = self.dialect(&mut prefix)?;
-        let layout = self.layout(&mut prefix, dialect)?;
+        let (dialect, layout) = self.written(&mut prefix)?;
         let written = Written { dialect, layout: layout.as_deref() };
-        let lines = self.lines(&mut prefix, written)?;
+        let (lines, reason) = self.lines(&mut prefix, written)?;
         let mut header = Vec::new();
         let (mut at, mut named) = (0, prefix.base);
-        let mut columns = None;
+        let (mut columns, mut comments) = (None, 0);
         for _ in 0..lines {
             let record = self.next(&mut prefix, written, at)?;
             let columns = *columns.get_or_insert(record.fields.len());
@@ -89,22 +104,34 @@ impl Opening<'_> {
                 named = prefix.base + record.at as u64;
             }
             header.push(self.parts(&prefix, &record, dialect, columns)?);
-            at = record.next;
+            (at, comments) = (record.next, comments + record.comments);
         }
         let data = prefix.base + at as u64;
         let columns = match columns {
             Some(columns) => columns,
             None => {
-                let columns = self.next(&mut prefix, written, at)?.fields.len();
-                self.check_room(columns, data)?;
-                columns
+                let first = self.next(&mut prefix, written, at)?;
+                named = prefix.base + first.at as u64;
+                self.check_room(first.fields.len(), data)?;
+                first.fields.len()
             }
         };
         let (names, renamed) = distinct(joined(header, columns));
         let renamed = if lines == 0 { Vec::new() } else { renamed };
         let may_lack = lines > 0 && layout.is_none();
         let lacks_name = may_lack && lacks_name(&prefix.bytes[at..], dialect, names.len());
-        Ok(Head { dialect, layout, lines, names, renamed, named, data, lacks_name })
+        Ok(Head {
+            dialect,
+            layout,
+            lines,
+            reason,
+            names,
+            renamed,
+            named,
+            data,
+            lacks_name,
+            comments,
+        })
     }
 
     /// Skips the lines that the options say.
@@ -126,25 +153,57 @@ impl Opening<'_> {
         Ok(())
     }
 
-    fn dialect(&self, prefix: &mut Prefix<'_>) -> Result<Dialect> {
-        let BatchOptions { quote, comment, .. } = *self.options;
+    /// Finds how records are written.
+    fn written(&self, prefix: &mut Prefix<'_>) -> Result<(Dialect, Option<Arc<Layout>>)> {
+        let sign = match self.options.form {
+            BatchForm::Fixed => None,
+            _ => excels(&prefix.bytes),
+        };
+        if let Some((_, len)) = sign {
+            prefix.cut(len);
+        }
+        let sign = sign.map(|(byte, _)| Between::Byte(byte));
+        let found = |prefix: &mut Prefix<'_>, comment| {
+            let dialect = self.dialect(prefix, comment, sign)?;
+            Ok((dialect, self.layout(prefix, dialect)?))
+        };
+        match (self.options.comment, self.decided) {
+            (Comment::Given(comment), _) => found(prefix, comment),
+            (Comment::Auto, Some(decided)) => found(prefix, decided.comment),
+            (Comment::Auto, None) if !rules::may_begin_comments(self.options, NOTE) => {
+                found(prefix, None)
+            }
+            (Comment::Auto, None) => {
+                let (dialect, layout) = found(prefix, Some(NOTE))?;
+                let sample = Sample::take(prefix, dialect, layout.as_deref())?;
+                if sample.are_numbers(&prefix.bytes, self.options) {
+                    return Ok((dialect, layout));
+                }
+                if swath_simd::find(&prefix.bytes, NOTE).is_none() {
+                    return Ok((Dialect { comment: None, ..dialect }, layout));
+                }
+                found(prefix, None)
+            }
+        }
+    }
+
+    fn dialect(
+        &self,
+        prefix: &mut Prefix<'_>,
+        comment: Option<u8>,
+        sign: Option<Between>,
+    ) -> Result<Dialect> {
         if self.options.form == BatchForm::Fixed {
             return Ok(Dialect { between: Between::Fixed, comment, ..Dialect::JSON });
         }
+        let quote = self.options.quote;
         let escape = self.options.escape.filter(|&escape| Some(escape) != quote);
         let plain = Dialect { between: Between::Nothing, quote, escape, comment };
         let tab = (self.options.form == BatchForm::Tsv).then_some(Between::Byte(b'\t'));
-        let told = self.options.delimiter.map(Between::from).or(tab);
-        let between = match (told, self.decided) {
-            (Some(told), _) => told,
-            (None, decided) => match (excels(&prefix.bytes), decided) {
-                (Some((byte, len)), decided) => {
-                    prefix.cut(len);
-                    decided.map_or(Between::Byte(byte), |decided| decided.between)
-                }
-                (None, Some(decided)) => decided.between,
-                (None, None) => sniff::between(prefix, plain, self.options)?,
-            },
+        let given = self.options.delimiter.map(Between::from).or(tab);
+        let between = match given.or(self.decided.map(|decided| decided.between)).or(sign) {
+            Some(between) => between,
+            None => sniff::between(prefix, plain, self.options)?,
         };
         Ok(Dialect { between, ..plain })
     }
@@ -166,14 +225,23 @@ impl Opening<'_> {
         Ok(Some(found))
     }
 
-    /// Returns how many records name the columns.
-    fn lines(&self, prefix: &mut Prefix<'_>, written: Written<'_>) -> Result<usize> {
+    /// Returns how many records name the columns, and why.
+    fn lines(
+        &self,
+        prefix: &mut Prefix<'_>,
+        written: Written<'_>,
+    ) -> Result<(usize, HeaderReason)> {
         match (self.options.header, self.decided) {
-            (Header::Lines(lines), _) => Ok(lines),
-            (Header::Auto, Some(decided)) => Ok(decided.lines),
+            (Header::Lines(lines), _) => Ok((lines, HeaderReason::Given)),
+            (Header::Auto, Some(decided)) => Ok((decided.lines, HeaderReason::Given)),
             (Header::Auto, None) => {
                 let sample = Sample::take(prefix, written.dialect, written.layout)?;
-                Ok(usize::from(sample.has_names(&prefix.bytes, self.options)))
+                if let Some((at, odd)) = sample.odd_number(&prefix.bytes, self.options) {
+                    let problem = faults::odd_number(prefix.base + at as u64, odd);
+                    return Err(problem.into_error(self.input, self.origin));
+                }
+                let reason = sample.header_reason(&prefix.bytes, self.options);
+                Ok((usize::from(reason.has_names()), reason))
             }
         }
     }
@@ -181,7 +249,7 @@ impl Opening<'_> {
     /// Finds the record that begins at `at` or after lines without data.
     fn next(&self, prefix: &mut Prefix<'_>, written: Written<'_>, at: usize) -> Result<Found> {
         let Written { dialect, layout } = written;
-        let mut at = at;
+        let (mut at, mut comments) = (at, 0);
         loop {
             let mut fields = Vec::new();
             let records = Records { text: &prefix.bytes, dialect, layout };
@@ -193,8 +261,13 @@ impl Opening<'_> {
             let is_known =
                 prefix.is_all() || split.is_ok_and(|(_, next)| next < prefix.bytes.len());
             match split {
-                Ok((Line::Data, next)) if is_known => return Ok(Found { at, fields, next }),
-                Ok((Line::Skipped, next)) if is_known && !is_over => at = next,
+                Ok((Line::Data, next)) if is_known => {
+                    return Ok(Found { at, fields, next, comments });
+                }
+                Ok((Line::Skipped, next)) if is_known && !is_over => {
+                    comments += u64::from(records.is_comment(at));
+                    at = next;
+                }
                 Ok(_) if is_known => return Err(self.empty(prefix)),
                 Err(wrong) if is_known || !may_end_later(wrong, prefix.bytes.len()) => {
                     let record = prefix.base + at as u64;
@@ -280,6 +353,32 @@ impl Opening<'_> {
     }
 }
 
+/// Returns what the first records of a table of numbers say; `None` if they have a fault.
+pub(in crate::table) fn start(input: &Text, given: &TableOptions) -> Option<Start> {
+    let mut options = BatchOptions::new()
+        .with_header(given.header)
+        .with_quote(given.quote)
+        .with_null_values(&given.missing_words);
+    if given.comment != Some(NOTE) {
+        options = options.with_comment(given.comment);
+    }
+    options.delimiter = given.delimiter;
+    let first = input.some(0, FIRST).ok()?;
+    // A sample of very many fields takes more memory than the table.
+    let is_short = (first.len() as u64) < FIRST || first.contains(&b'\n');
+    let begin = if first.starts_with(MARK) { MARK.len() as u64 } else { 0 };
+    let (origin, decided) = (Origin::default(), None);
+    let opening = Opening { input, options: &options, begin, origin, decided };
+    let head = is_short.then(|| opening.head().ok())??;
+    let delimiter = match head.dialect.between {
+        Between::Byte(byte) => Some(Delimiter::Byte(byte)),
+        Between::Blanks => Some(Delimiter::Blanks),
+        Between::Nothing | Between::Json | Between::Fixed => None,
+    };
+    let comment = head.dialect.comment;
+    Some(Start { delimiter, comment, has_names: head.lines > 0, at: head.named })
+}
+
 /// How the records of a text are written.
 #[derive(Clone, Copy)]
 struct Written<'l> {
@@ -292,20 +391,8 @@ struct Found {
     at: usize,
     fields: Vec<Place>,
     next: usize,
-}
-
-/// Excel's `sep=;`: the byte, and the length of the line.
-fn excels(text: &[u8]) -> Option<(u8, usize)> {
-    let (byte, rest) = text.strip_prefix(b"sep=")?.split_first()?;
-    let len = match rest {
-        [] => 5,
-        [b'\n', ..] => 6,
-        [b'\r', b'\n', ..] => 7,
-        [b'\r'] => 6,
-        _ => return None,
-    };
-    let is_delimiter = byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n');
-    is_delimiter.then_some((*byte, len))
+    /// Comments before it.
+    comments: u64,
 }
 
 /// Whether the first record of a text has one field more than there are names, and that is not the empty
@@ -349,15 +436,21 @@ fn distinct(names: Vec<String>) -> (Vec<String>, Vec<Renamed>) {
     let mut seen: HashSet<&str> = HashSet::with_capacity(names.len());
     let mut renamed = Vec::new();
     let mut own: Vec<Option<String>> = Vec::with_capacity(names.len());
+    // Of each name, the first number that may be free.
+    let mut next: HashMap<&str, u64> = HashMap::new();
     for (index, name) in names.iter().enumerate() {
         if !name.is_empty() && seen.insert(name) {
             own.push(None);
             continue;
         }
         let base = if name.is_empty() { format!("column_{}", index + 1) } else { name.clone() };
-        let numbered = (2_u64..).map(|number| format!("{base}_{number}"));
-        let is_free = |name: &String| !taken.contains(name);
-        let to = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base);
+        let mut first = 2;
+        let number = if name.is_empty() { &mut first } else { next.entry(name).or_insert(2) };
+        let mut to = base.clone();
+        while taken.contains(&to) {
+            to = format!("{base}_{number}");
+            *number += 1;
+        }
         taken.insert(to.clone());
         renamed.push(Renamed { index, from: name.clone(), to: to.clone() });
         own.push(Some(to));
@@ -377,15 +470,5 @@ mod tests {
         assert_eq!(own(&["a", "b"]), ["a", "b"]);
         assert_eq!(own(&["a", "a", "a_2", ""]), ["a", "a_3", "a_2", "column_4"]);
         assert_eq!(own(&["", "column_1"]), ["column_1_2", "column_1"]);
-    }
-
-    #[test]
-    fn the_line_of_excel_is_exactly_that() {
-        assert_eq!(excels(b"sep=;\na"), Some((b';', 6)));
-        assert_eq!(excels(b"sep=\t\r\na"), Some((b'\t', 7)));
-        assert_eq!(excels(b"sep=,"), Some((b',', 5)));
-        for other in [&b"sep=\n"[..], b"sep=;;\n", b"SEP=;\n", b"sep=\"\n", b"a\nsep=;\n"] {
-            assert_eq!(excels(other), None);
-        }
     }
 }

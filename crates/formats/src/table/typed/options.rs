@@ -68,6 +68,44 @@ pub enum Dictionary {
     All,
 }
 
+/// Which lines are comments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comment {
+    /// Those that begin with `#`, if the other lines are numbers.
+    Auto,
+    /// Those that begin with this byte.
+    Given(Option<u8>),
+}
+
+impl Comment {
+    /// Returns the byte in the options.
+    pub(super) fn given(self) -> Option<u8> {
+        match self {
+            Self::Auto => None,
+            Self::Given(byte) => byte,
+        }
+    }
+}
+
+/// What a word means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Meaning {
+    Missing,
+    True,
+    False,
+}
+
+impl Meaning {
+    /// Returns what callers call its words.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Missing => "null_values",
+            Self::True => "true_values",
+            Self::False => "false_values",
+        }
+    }
+}
+
 /// The lines that name the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Header {
@@ -98,7 +136,7 @@ pub struct BatchOptions {
     pub(super) positions: Option<Vec<FixedColumn>>,
     pub(super) delimiter: Option<Delimiter>,
     pub(super) header: Header,
-    pub(super) comment: Option<u8>,
+    pub(super) comment: Comment,
     pub(super) quote: Option<u8>,
     pub(super) escape: Option<u8>,
     pub(super) columns: Option<Vec<ColumnKey>>,
@@ -110,6 +148,7 @@ pub struct BatchOptions {
     pub(super) nulls: Option<Vec<Vec<u8>>>,
     pub(super) trues: Option<Vec<Vec<u8>>>,
     pub(super) falses: Option<Vec<Vec<u8>>>,
+    pub(super) words_of: Vec<(ColumnKey, Meaning, Vec<Vec<u8>>)>,
     pub(super) decimal: u8,
     pub(super) thousands: Option<u8>,
     pub(super) encoding: Encoding,
@@ -138,8 +177,8 @@ fn keyed<K: Into<ColumnKey>, V>(
 }
 
 impl BatchOptions {
-    /// Defaults: the delimiter that fits the first lines best, `"`, no escape, no comments, an
-    /// automatic header, all columns and rows, types as the values are.
+    /// Defaults: the delimiter that fits the first lines best, `"`, no escape, comments in tables of
+    /// numbers, an automatic header, all columns and rows, types as the values are.
     pub fn new() -> Self {
         Self {
             form: BatchForm::Csv,
@@ -147,7 +186,7 @@ impl BatchOptions {
             positions: None,
             delimiter: None,
             header: Header::Auto,
-            comment: None,
+            comment: Comment::Auto,
             quote: Some(b'"'),
             escape: None,
             columns: None,
@@ -159,6 +198,7 @@ impl BatchOptions {
             nulls: None,
             trues: None,
             falses: None,
+            words_of: Vec::new(),
             decimal: b'.',
             thousands: None,
             encoding: Encoding::Auto,
@@ -223,16 +263,19 @@ impl BatchOptions {
     }
 
     /// What separates fields: a byte, or [`Delimiter::Blanks`]. Default: of tab, `,`, `;` and `|`
-    /// the one with the most consistent number of fields in the first lines.
+    /// the one with the most consistent number of fields in the first lines; of several, the one with
+    /// more columns, then more columns that are not text.
     #[must_use]
     pub fn with_delimiter(mut self, delimiter: impl Into<Delimiter>) -> Self {
         self.delimiter = Some(delimiter.into());
         self
     }
 
-    /// Whether the first line names the columns. Default: [`HeaderLine::Auto`]: it does if none of
-    /// its fields is a value other than text, or if the column below one of its texts has another
-    /// type than text. If all columns are of text, it does if its fields are distinct.
+    /// Whether the first line names the columns. Default: [`HeaderLine::Auto`]: it does, unless one of
+    /// its fields is a number, date, time or boolean as those below it, and none is a text over such
+    /// a column. Whole numbers that count on, such as years, are names beside a text or an empty field
+    /// that the column has not below. [`TableReport::header_reason`](super::TableReport::header_reason)
+    /// says what decided.
     #[must_use]
     pub fn with_header(mut self, header: HeaderLine) -> Self {
         self.header = match header {
@@ -251,10 +294,15 @@ impl BatchOptions {
         self
     }
 
-    setters! {
-        /// The byte that begins a line to skip. Default: none.
-        with_comment(comment: Option<u8>);
+    /// The byte that begins a line to skip, if there is one. Default: `#`, if all fields of the first
+    /// lines but the names are numbers; otherwise none.
+    #[must_use]
+    pub fn with_comment(mut self, comment: Option<u8>) -> Self {
+        self.comment = Comment::Given(comment);
+        self
+    }
 
+    setters! {
         /// The byte that may enclose fields; between quotes, a doubled one stands for itself, and
         /// delimiters and newlines are text. Default: `"`.
         with_quote(quote: Option<u8>);
@@ -346,6 +394,60 @@ impl BatchOptions {
         falses: impl IntoIterator<Item = W>,
     ) -> Self {
         self.falses = Some(words(falses));
+        self
+    }
+
+    /// The fields of one column that mean a missing value, instead of those of
+    /// [`with_null_values`](Self::with_null_values), which the other columns keep. In text of fixed
+    /// width, the empty field is one too. May be called for several columns; the last call
+    /// for one counts. Whether the first line names the columns does not depend on it.
+    ///
+    /// ```
+    /// use swath_formats::table::BatchOptions;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("codes.csv");
+    /// std::fs::write(&path, "country,score\nNA,-\nUS,7\n")?;
+    /// let options = BatchOptions::new().with_null_values_of("score", ["-"]);
+    /// let table = options.with_null_values_of("country", [""]).read_batches(&path)?;
+    /// let missing: Vec<u64> = table.report().columns.iter().map(|column| column.nulls).collect();
+    /// assert_eq!(missing, [0, 1]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_null_values_of<W: AsRef<[u8]>>(
+        self,
+        column: impl Into<ColumnKey>,
+        nulls: impl IntoIterator<Item = W>,
+    ) -> Self {
+        self.with_words_of(column.into(), Meaning::Missing, words(nulls))
+    }
+
+    /// The fields of one column that mean true, as with
+    /// [`with_null_values_of`](Self::with_null_values_of).
+    #[must_use]
+    pub fn with_true_values_of<W: AsRef<[u8]>>(
+        self,
+        column: impl Into<ColumnKey>,
+        trues: impl IntoIterator<Item = W>,
+    ) -> Self {
+        self.with_words_of(column.into(), Meaning::True, words(trues))
+    }
+
+    /// The fields of one column that mean false, as with
+    /// [`with_null_values_of`](Self::with_null_values_of).
+    #[must_use]
+    pub fn with_false_values_of<W: AsRef<[u8]>>(
+        self,
+        column: impl Into<ColumnKey>,
+        falses: impl IntoIterator<Item = W>,
+    ) -> Self {
+        self.with_words_of(column.into(), Meaning::False, words(falses))
+    }
+
+    fn with_words_of(mut self, key: ColumnKey, meaning: Meaning, words: Vec<Vec<u8>>) -> Self {
+        self.words_of.retain(|(other, its, _)| (other, *its) != (&key, meaning));
+        self.words_of.push((key, meaning, words));
         self
     }
 

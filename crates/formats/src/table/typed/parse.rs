@@ -37,6 +37,7 @@ pub(super) struct Block {
     pub(super) columns: Vec<Parsed>,
     /// Where records begin that were set aside.
     pub(super) aside: Vec<u64>,
+    pub(super) comments: u64,
 }
 
 /// Parses blocks.
@@ -74,6 +75,7 @@ struct Run {
     builders: Vec<Option<Builder>>,
     count: usize,
     aside: Vec<u64>,
+    comments: u64,
 }
 
 impl<'p> Parser<'p> {
@@ -111,7 +113,8 @@ impl<'p> Parser<'p> {
                 self.rows.store(run.count, Ordering::Relaxed);
                 self.guesses.add(which, &job.kinds);
                 let columns = parsed.into_iter().flatten().collect();
-                return Ok(Block { rows: run.count, columns, aside: run.aside });
+                let Run { aside, comments, .. } = run;
+                return Ok(Block { rows: run.count, columns, aside, comments });
             }
             job.todo = again;
         }
@@ -148,6 +151,7 @@ impl<'p> Parser<'p> {
             builders: job.todo.iter().map(builder).collect(),
             count: 0,
             aside: Vec::new(),
+            comments: 0,
         };
         for part in piece.parts() {
             let text = part.bytes;
@@ -162,6 +166,7 @@ impl<'p> Parser<'p> {
                     ))
                 })?;
                 run.count += run.rows.count();
+                run.comments += run.rows.comments;
                 run.aside.extend(run.rows.aside.iter().map(|&at| part.offset + at as u64));
                 self.take(text, &mut run, job)?;
             }

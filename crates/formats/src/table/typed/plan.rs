@@ -127,7 +127,7 @@ impl Plan {
         }
     }
 
-    /// Adds the types and formats that the options say.
+    /// Adds the types, formats and words that the options say of columns.
     fn tell(
         &mut self,
         options: &BatchOptions,
@@ -154,6 +154,29 @@ impl Plan {
             }
             column.rules = number;
             self.rules.push(Rules { format: Some(format), ..told.clone() });
+        }
+        self.give_words(options, lookup)
+    }
+
+    /// Adds the words that columns have for themselves.
+    fn give_words(
+        &mut self,
+        options: &BatchOptions,
+        lookup: &Lookup<'_>,
+    ) -> std::result::Result<(), String> {
+        let mut given = HashSet::new();
+        for (key, meaning, words) in &options.words_of {
+            let index = lookup.find(key)?;
+            if !given.insert((index, *meaning)) {
+                let what = meaning.words();
+                return Err(format!("column index {index} is given `{what}` twice"));
+            }
+            let (dialect, number) = (self.shape.dialect, self.rules.len());
+            let Some(column) = self.column(index) else { continue };
+            let usual = std::mem::replace(&mut column.rules, number);
+            let mut its = self.rules[usual].clone();
+            rules::give(&mut its, *meaning, words, dialect);
+            self.rules.push(its);
         }
         Ok(())
     }
@@ -258,6 +281,7 @@ impl<'n> Lookup<'n> {
         let keys = options.columns.as_ref().map_or(0, Vec::len)
             + options.types.len()
             + options.formats.len()
+            + options.words_of.len()
             + options.rename.len();
         let mut indices = HashMap::new();
         if keys >= MANY {

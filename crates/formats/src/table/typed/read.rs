@@ -35,12 +35,14 @@ fn all(mut table: Table) -> Result<Batches> {
 fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Batches> {
     let schema = table.plan.schema(&kinds);
     let mut nulls = vec![0; kinds.len()];
-    let (mut batches, mut rows) = (Vec::new(), 0);
+    let known = table.report();
+    let (mut batches, mut rows, mut comments) = (Vec::new(), 0, known.comments);
     let mut aside: Vec<(usize, u64)> = Vec::new();
     for part in parts {
         for (nulls, column) in nulls.iter_mut().zip(&part.columns) {
             *nulls += column.nulls() as u64;
         }
+        comments += part.comments;
         aside.extend(part.aside.iter().map(|&offset| (part.file, offset)));
         if part.rows == 0 {
             continue;
@@ -54,8 +56,9 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Bat
     let report = TableReport {
         columns: columns(table, &kinds, &deciding, &nulls),
         rows,
+        comments,
         set_aside: table.set_aside(&aside)?,
-        ..table.report()
+        ..known
     };
     Ok(Batches { schema, batches, report })
 }

@@ -64,10 +64,14 @@ impl<'t> Records<'t> {
         }
     }
 
+    /// Whether the line at `at` is a comment.
+    pub(super) fn is_comment(&self, at: usize) -> bool {
+        self.dialect.comment.is_some() && self.text.get(at) == self.dialect.comment.as_ref()
+    }
+
     /// If the line at `at` is empty or a comment, returns where the next one begins.
     pub(super) fn skipped(&self, at: usize) -> Result<Option<usize>, Wrong> {
-        if self.dialect.comment.is_some() && self.text.get(at) == self.dialect.comment.as_ref()
-        {
+        if self.is_comment(at) {
             return self.comment(at).map(Some);
         }
         let start = match self.dialect.between {

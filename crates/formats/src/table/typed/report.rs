@@ -16,8 +16,14 @@ pub struct TableReport {
     pub delimiter: Option<Delimiter>,
     /// How many lines name the columns.
     pub header_lines: usize,
+    /// Why these lines name the columns, or no line does.
+    pub header_reason: HeaderReason,
     /// Where the columns of the file are, if it has fixed widths; otherwise empty.
     pub fixed: Vec<FixedColumn>,
+    /// The byte that begins comments, if one does.
+    pub comment: Option<u8>,
+    /// Lines that were skipped as comments; of a stream, those before the end of the batches so far.
+    pub comments: u64,
     /// The encoding of the first file; never [`Encoding::Auto`].
     pub encoding: Encoding,
     /// Rows in all batches; of a stream, those in the batches so far.
@@ -28,6 +34,54 @@ pub struct TableReport {
     pub renamed: Vec<Renamed>,
     /// Records that were left out.
     pub set_aside: SetAside,
+}
+
+/// Why the first record has the names of the columns, or is data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HeaderReason {
+    /// The options say so, or the form has no such line.
+    Given,
+    /// Names: the column with this index, from 0, has a text over values of another kind.
+    TextOverValues(usize),
+    /// Names: from the column with this index on, whole numbers count on, beside a text or an empty
+    /// field that its column has not below.
+    CountingNumbers(usize),
+    /// Names: no field is a number, date, time or boolean as those below it.
+    NoValue,
+    /// Data: all fields of the first record are missing, or words for that.
+    Missing,
+    /// Data: the field of the column with this index is a value as those below it.
+    Value(usize),
+}
+
+impl HeaderReason {
+    /// Whether it is a reason for names.
+    pub(super) fn has_names(self) -> bool {
+        matches!(self, Self::TextOverValues(_) | Self::CountingNumbers(_) | Self::NoValue)
+    }
+}
+
+impl std::fmt::Display for HeaderReason {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Given => out.write_str("as the options say"),
+            Self::TextOverValues(index) => {
+                write!(
+                    out,
+                    "names: column index {index} has a text over values of another kind"
+                )
+            }
+            Self::CountingNumbers(index) => {
+                write!(out, "names: numbers count on from column index {index}")
+            }
+            Self::NoValue => out.write_str("names: no field is a value as those below it"),
+            Self::Missing => out.write_str("data: all fields of the first record are missing"),
+            Self::Value(index) => {
+                write!(out, "data: column index {index} has a value as those below it")
+            }
+        }
+    }
 }
 
 /// One column.

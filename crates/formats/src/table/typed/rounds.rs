@@ -33,6 +33,7 @@ pub(super) struct Made {
     /// Missing values, in the order of the plan.
     nulls: Vec<u64>,
     aside: SetAside,
+    comments: u64,
 }
 
 /// A table that is being streamed.
@@ -61,6 +62,7 @@ impl Made {
     /// Adds it to the report of the batches so far.
     pub(super) fn report(&mut self, report: &mut TableReport) {
         report.rows += self.batch.as_ref().map_or(0, RecordBatch::num_rows) as u64;
+        report.comments += self.comments;
         report.set_aside.add(std::mem::take(&mut self.aside));
         for (column, nulls) in report.columns.iter_mut().zip(&self.nulls) {
             column.nulls += nulls;
@@ -217,12 +219,13 @@ impl Rounds {
         let nulls = nulls.collect();
         let aside: Vec<_> = block.aside.iter().map(|&offset| (self.file, offset)).collect();
         let aside = table.set_aside(&aside)?;
+        let comments = block.comments;
         if block.rows == 0 {
-            return Ok(Made { batch: None, nulls, aside });
+            return Ok(Made { batch: None, nulls, aside, comments });
         }
         let columns: Vec<_> = block.columns.into_iter().map(|column| column.values).collect();
         let batch = table.batch(&self.schema, &columns, self.file, block.rows)?;
-        Ok(Made { batch: Some(batch), nulls, aside })
+        Ok(Made { batch: Some(batch), nulls, aside, comments })
     }
 }
 

@@ -61,6 +61,8 @@ pub(super) struct Rows {
     begins: Vec<u32>,
     /// Where records begin that were set aside.
     pub(super) aside: Vec<usize>,
+    /// Lines that were skipped as comments.
+    pub(super) comments: u64,
     cuts: Cuts,
     members: Members,
 }
@@ -108,6 +110,7 @@ impl Rows {
         self.ends.clear();
         self.begins.clear();
         self.aside.clear();
+        self.comments = 0;
         if u32::try_from(text.len()).is_err() {
             return Err(Fault::TooLong);
         }
@@ -278,6 +281,7 @@ impl Rows {
             split => split.map_err(Fault::Wrong)?,
         };
         if line == Line::Skipped {
+            self.comments += u64::from(records.is_comment(at));
             return Ok(next);
         }
         if found == shape.columns {

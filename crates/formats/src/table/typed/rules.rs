@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::dialect::{Between, Dialect};
 use super::fixed::Layout;
-use super::options::{BatchOptions, Header, Ragged};
+use super::options::{BatchOptions, Header, Meaning, Ragged};
 use super::values::{Rules, Words};
 use crate::error::{Error, FormatReason, Result};
 use crate::table::options::Delimiter;
@@ -15,15 +15,11 @@ pub(super) fn rules(options: &BatchOptions, dialect: Dialect) -> Rules {
     // In JSON, values are what they are.
     let is_json = dialect.between == Between::Json;
     let usual = |words: &'static [&'static str]| if is_json { &[] } else { words };
-    let nulls = match &options.nulls {
-        // Blanks that an editor cuts off at the end of a line mean nothing.
-        Some(given) if dialect.between == Between::Fixed => {
-            Words::new(given.iter().map(Vec::as_slice).chain([&b""[..]]))
-        }
-        given => words(given, usual(&NULLS)),
-    };
     Rules {
-        nulls,
+        nulls: match &options.nulls {
+            Some(given) => nulls(given, dialect),
+            None => Words::new(usual(&NULLS)),
+        },
         trues: words(&options.trues, usual(&TRUES)),
         falses: words(&options.falses, usual(&FALSES)),
         quoting: dialect.quoting(),
@@ -44,6 +40,21 @@ pub(super) fn told(options: &BatchOptions, rules: &Rules) -> Rules {
     }
 }
 
+/// Gives the rules of a column words of its own.
+pub(super) fn give(rules: &mut Rules, meaning: Meaning, given: &[Vec<u8>], dialect: Dialect) {
+    match meaning {
+        Meaning::Missing => rules.nulls = nulls(given, dialect),
+        Meaning::True => rules.trues = Words::new(given),
+        Meaning::False => rules.falses = Words::new(given),
+    }
+}
+
+fn nulls(given: &[Vec<u8>], dialect: Dialect) -> Words {
+    // Blanks that an editor cuts off at the end of a line mean nothing.
+    let empty = (dialect.between == Between::Fixed).then_some(&b""[..]);
+    Words::new(given.iter().map(Vec::as_slice).chain(empty))
+}
+
 const NULLS: [&str; 5] = ["", "NA", "N/A", "null", "NULL"];
 const TRUES: [&str; 3] = ["true", "True", "TRUE"];
 const FALSES: [&str; 3] = ["false", "False", "FALSE"];
@@ -52,12 +63,32 @@ fn words(given: &Option<Vec<Vec<u8>>>, usual: &[&str]) -> Words {
     given.as_ref().map_or_else(|| Words::new(usual), Words::new)
 }
 
+/// Whether a byte that is not given may begin comments: it means nothing else.
+pub(super) fn may_begin_comments(options: &BatchOptions, byte: u8) -> bool {
+    options.thousands != Some(byte) && !marks(options).contains(&byte)
+}
+
+/// Returns the bytes that mean something between values.
+fn marks(options: &BatchOptions) -> Vec<u8> {
+    let delimiter = match options.delimiter {
+        Some(Delimiter::Byte(byte)) => Some(byte),
+        Some(Delimiter::Blanks) => Some(b' '),
+        None => None,
+    };
+    let quote = options.quote.filter(|_| options.form != BatchForm::Fixed);
+    let escape = options.escape.filter(|&escape| Some(escape) != quote);
+    // Between quotes, a delimiter may be the decimal point.
+    let decimal = Some(options.decimal).filter(|&decimal| Some(decimal) != delimiter);
+    let marks = [delimiter, quote, escape, options.comment.given(), decimal];
+    marks.into_iter().flatten().collect()
+}
+
 /// Refuses what has no meaning in JSON Lines.
 fn check_json(path: &Path, options: &BatchOptions) -> Result<()> {
     let set = [
         (options.delimiter.is_some(), "delimiter"),
         (options.header != Header::Auto, "header"),
-        (options.comment.is_some(), "comment"),
+        (options.comment.given().is_some(), "comment"),
         (options.quote != Some(b'"'), "quote"),
         (options.escape.is_some(), "escape"),
         (options.decimal != b'.', "decimal"),
@@ -124,15 +155,7 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
             return Err(error.hint("read it with a library for Arrow"));
         }
     }
-    let delimiter = match options.delimiter {
-        Some(Delimiter::Byte(byte)) => Some(byte),
-        Some(Delimiter::Blanks) => Some(b' '),
-        None => None,
-    };
-    let quote = options.quote.filter(|_| options.form != BatchForm::Fixed);
-    let escape = options.escape.filter(|&escape| Some(escape) != quote);
-    let marks = [delimiter, quote, escape, options.comment, Some(options.decimal)];
-    let marks: Vec<u8> = marks.into_iter().flatten().collect();
+    let marks = marks(options);
     let invalid = |detail: String| Err(Error::reading(path, FormatReason::Invalid, detail));
     for byte in marks.iter().copied().chain(options.thousands) {
         let shown = byte.escape_ascii();

@@ -33,6 +33,7 @@ pub(super) struct Part {
     /// In the order of the plan.
     pub(super) columns: Vec<Parsed>,
     pub(super) aside: Vec<u64>,
+    pub(super) comments: u64,
 }
 
 /// Returns the types of all columns, and all blocks with columns of these types.
@@ -65,6 +66,7 @@ fn first(table: &Table, file: usize, keep: Keep, parts: &mut Vec<Part>) -> Resul
             rows: block.rows,
             columns: block.columns,
             aside: block.aside,
+            comments: block.comments,
         };
         done.lock().unwrap_or_else(PoisonError::into_inner).push(part);
         Ok(())

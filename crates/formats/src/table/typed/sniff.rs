@@ -1,15 +1,17 @@
 //! What the first records show: the delimiter, and whether the first one has names.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use super::dialect::{Between, Dialect, trim};
 use super::fixed::{Found, Layout};
-use super::options::{BatchOptions, Ragged};
+use super::options::{BatchOptions, Header, Ragged};
 use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records, Wrong};
+use super::report::HeaderReason;
 use super::rules;
-use super::values::{ColumnType, Field, Kinds, Rules, State, is_number, is_timestamp};
+use super::values::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number, whole};
 use crate::error::Result;
+use crate::table::first_line::OddNumber;
 
 /// The most records of a sample after the first one.
 const RECORDS: usize = 1000;
@@ -17,8 +19,6 @@ const RECORDS: usize = 1000;
 const BYTES: usize = 1 << 20;
 /// What is tried as a delimiter, in this order.
 const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
-/// A line of more words is no name of the only column.
-const WORDS: usize = 5;
 
 /// The first records of a text, up to the first fault.
 pub(super) struct Sample {
@@ -90,17 +90,16 @@ impl Sample {
         starts.zip(&self.ends).map(|(&start, &end)| &self.fields[start..end])
     }
 
-    /// How many records have the most frequent number of fields, and how many there are; a fault
-    /// counts as one that has not, and so does a record that is torn. `None` if that number is 1, or
-    /// there is no other record.
-    fn consistency(&self, text: &[u8]) -> Option<(usize, usize)> {
+    /// How well the delimiter fits; `None` if most records are one field, or there is no record.
+    fn fit(&self, text: &[u8]) -> Option<Fit> {
         let whole = self.records().filter(|record| !self.is_torn(text, record));
         let mut counts: Vec<usize> = whole.map(<[Place]>::len).collect();
         counts.sort_unstable();
         // Of several that are as frequent, the smallest.
         let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), Reverse(run[0])));
-        let (often, Reverse(count)) = runs.max()?;
-        (count >= 2).then_some((often, self.ends.len() + usize::from(self.fault.is_some())))
+        let (agree, Reverse(columns)) = runs.max()?;
+        let all = self.ends.len() + usize::from(self.fault.is_some());
+        (columns >= 2).then_some(Fit { agree, all, columns })
     }
 
     /// Whether a record is cut in quotes: two of its fields, which are not in quotes, have an odd number
@@ -141,21 +140,148 @@ impl Sample {
         self.fault.is_none() && first.len() >= 2 && (is_one || others)
     }
 
-    /// Whether the first record has names.
-    pub(super) fn has_names(&self, text: &[u8], options: &BatchOptions) -> bool {
-        let judge = Judge::new(text, options, self.dialect);
-        let Some(first) = self.records().next() else { return false };
-        let names: Vec<bool> = first.iter().map(|&place| judge.is_name(place)).collect();
-        // `""` may stand over row names; alone, it is a value.
-        let may_be =
-            |(&place, &is_name): (&Place, &bool)| is_name || judge.is_quoted_null(place);
-        let all = names.contains(&true) && first.iter().zip(&names).all(may_be);
-        let narrow = judge.narrow(self, first.len(), options.ragged);
-        if !narrow.contains(&true) {
-            return all && judge.are_distinct(first) && !judge.is_sentence(first);
-        }
-        all || names.iter().zip(&narrow).any(|(&is_name, &is_narrow)| is_name && is_narrow)
+    /// Whether a comma that is the decimal point separates fields as well: those that have one are in
+    /// quotes.
+    fn has_quoted_commas(&self, text: &[u8]) -> bool {
+        let is_quoted = |place: &Place| {
+            let raw = &text[place.start..place.end];
+            raw.first().copied() == self.dialect.quote && raw.contains(&b',')
+        };
+        self.dialect.quote.is_some() && self.fields.iter().any(is_quoted)
     }
+
+    /// Whether all records but those with names are numbers, and there is one.
+    pub(super) fn are_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
+        let judge = Judge::new(text, options, self.dialect);
+        let names = match options.header {
+            Header::Lines(lines) => lines,
+            Header::Auto => usize::from(self.header_reason(text, options).has_names()),
+        };
+        let groups = || self.records().skip(names).flatten().map(|&place| judge.group(place));
+        let is_right = |group: Group| matches!(group, Group::Number | Group::Missing);
+        self.fault.is_none() && groups().all(is_right) && groups().any(|it| it == Group::Number)
+    }
+
+    /// Decides whether the first record has names.
+    pub(super) fn header_reason(&self, text: &[u8], options: &BatchOptions) -> HeaderReason {
+        let judge = Judge::new(text, options, self.dialect);
+        let Some(first) = self.records().next() else { return HeaderReason::NoValue };
+        let below = judge.below(self, first, options.ragged);
+        let groups = || first.iter().map(|&place| judge.group(place));
+        let is_missing = |&place: &Place| {
+            judge.group(place) == Group::Missing && !judge.is_quoted_word(place)
+        };
+        if first.iter().all(is_missing) {
+            return HeaderReason::Missing;
+        }
+        let is_alone = below.iter().all(|below| below.group.is_none());
+        let may_be_over_nothing = is_alone || !groups().any(|group| group == Group::Text);
+        let (mut value, mut text_over_values) = (None, None);
+        for (index, (&place, below)) in first.iter().zip(&below).enumerate() {
+            let group = match judge.group(place) {
+                // What is in quotes is no value, and a text over bare ones.
+                _ if judge.is_quoted_word(place) && !below.has_quotes => Group::Text,
+                _ if judge.is_quoted(place) => continue,
+                group => group,
+            };
+            let is_like = below.group.map_or(may_be_over_nothing, |below| below == group);
+            if group == Group::Text && below.group.is_some_and(|below| below != Group::Text) {
+                text_over_values.get_or_insert(index);
+            } else if !matches!(group, Group::Text | Group::Missing) && is_like {
+                value.get_or_insert(index);
+            }
+        }
+        match (text_over_values, value) {
+            (Some(index), _) => HeaderReason::TextOverValues(index),
+            (None, None) => HeaderReason::NoValue,
+            (None, Some(index)) => match judge.counting(self, first, &below) {
+                Some(index) if !is_alone => HeaderReason::CountingNumbers(index),
+                _ => HeaderReason::Value(index),
+            },
+        }
+    }
+
+    /// Returns the first field of the first record that is a number in a notation that tables do not
+    /// have. Of decimal commas only if all fields are numbers of some notation.
+    pub(super) fn odd_number(
+        &self,
+        text: &[u8],
+        options: &BatchOptions,
+    ) -> Option<(usize, OddNumber)> {
+        let judge = Judge::new(text, options, self.dialect);
+        let first = self.records().next()?;
+        let (mut odd, mut are_numbers) = (None, true);
+        for place in self.with_commas(text, first).unwrap_or_else(|| first.to_vec()) {
+            let found = judge.with(place, |field| OddNumber::of(field.trimmed()));
+            match (judge.group(place), found) {
+                (Group::Number | Group::Missing, _) => {}
+                (Group::Text, Some(found)) if !judge.is_quoted(place) => {
+                    odd.get_or_insert((place.start, found));
+                }
+                _ => are_numbers = false,
+            }
+        }
+        let is_one = self.dialect.between == Between::Nothing;
+        odd.filter(|&(_, found)| (are_numbers && !is_one) || found != OddNumber::Comma)
+    }
+}
+
+impl Sample {
+    /// Returns the fields of a record between other delimiters, if it has any and commas separate its
+    /// fields: the commas may be decimal points.
+    fn with_commas(&self, text: &[u8], record: &[Place]) -> Option<Vec<Place>> {
+        let (start, end) = (record.first()?.start, record.last()?.end);
+        let has_quotes = |line: &[u8]| self.dialect.quote.is_some_and(|it| line.contains(&it));
+        let line = text.get(start..end)?;
+        let ends = |byte: &u8| b";\t|".contains(byte);
+        let mut at = start;
+        let place = |field: &[u8]| {
+            let start = at;
+            at += field.len() + 1;
+            Place { start, end: start + field.len() }
+        };
+        let is_between = line.iter().any(ends) && !has_quotes(line);
+        let is_comma = self.dialect.between == Between::Byte(b',');
+        (is_comma && is_between).then(|| line.split(ends).map(place).collect())
+    }
+}
+
+/// How well a delimiter fits a sample.
+#[derive(Clone, Copy)]
+struct Fit {
+    /// How many records have the most frequent number of fields.
+    agree: usize,
+    /// How many there are. A fault counts as one that has another number, and so does a torn record.
+    all: usize,
+    /// That number of fields.
+    columns: usize,
+}
+
+impl Fit {
+    fn compare(self, other: Self) -> Ordering {
+        let agree = (self.agree * other.all).cmp(&(other.agree * self.all));
+        agree.then(self.columns.cmp(&other.columns))
+    }
+}
+
+/// What a field is to people, who take `007` for a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Missing,
+    Bool,
+    Number,
+    Time,
+    Zoned,
+    Text,
+}
+
+/// What the values of a column below the first record are.
+#[derive(Clone, Copy, Default)]
+struct Below {
+    /// Text, if they are of several groups; `None` if all are missing.
+    group: Option<Group>,
+    /// Whether one that is not missing is in quotes.
+    has_quotes: bool,
 }
 
 /// Says what fields are.
@@ -183,33 +309,82 @@ impl<'t> Judge<'t> {
         self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Missing
     }
 
-    /// Whether the only field of a record has many words.
-    fn is_sentence(&self, record: &[Place]) -> bool {
-        let words = |field: Field<'_>| {
-            let words = field.bytes.split(|&byte| byte == b' ' || byte == b'\t');
-            words.filter(|word| !word.is_empty()).count()
-        };
-        matches!(record, [only] if self.with(*only, words) > WORDS)
+    /// Whether a field is in quotes, and not empty.
+    fn is_quoted_word(&self, place: Place) -> bool {
+        self.with(place, |field| field.is_quoted && !field.bytes.is_empty())
     }
 
-    /// Whether a field is a text, and not a word for a missing value.
-    fn is_name(&self, place: Place) -> bool {
-        self.with(place, |field| {
-            let state = Kinds::of(field, &self.rules).state();
+    fn is_quoted(&self, place: Place) -> bool {
+        self.with(place, |field| field.is_quoted)
+    }
+
+    fn group(&self, place: Place) -> Group {
+        self.with(place, |field| match Kinds::of(field, &self.rules).state() {
+            State::Missing | State::Quoted => Group::Missing,
+            State::Of(ColumnType::Bool) => Group::Bool,
+            State::Of(ColumnType::Date | ColumnType::Timestamp(_)) => Group::Time,
+            State::Of(ColumnType::Zoned(_)) => Group::Zoned,
             // Some numbers and timestamps have no type that holds them.
-            state == State::Of(ColumnType::Text)
-                && !is_number(field, &self.rules)
-                && !is_timestamp(field)
+            State::Of(ColumnType::Text) if !is_number(field, &self.rules) => {
+                match has_zone(field) {
+                    Some(true) => Group::Zoned,
+                    Some(false) => Group::Time,
+                    None => Group::Text,
+                }
+            }
+            State::Long | State::Of(_) => Group::Number,
         })
     }
 
-    /// Whether a field is a word for a missing value in quotes, such as `""`.
-    fn is_quoted_null(&self, place: Place) -> bool {
-        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Quoted
+    /// Returns what is below the fields of the first record.
+    fn below(&self, sample: &Sample, first: &[Place], ragged: Ragged) -> Vec<Below> {
+        let columns = first.len();
+        let mut all = vec![Below::default(); columns];
+        let is_padded = |count: usize| ragged == Ragged::Pad && count < columns;
+        for record in sample.records().skip(1) {
+            if record.len() != columns && !is_padded(record.len()) {
+                continue;
+            }
+            for (&place, below) in record.iter().zip(&mut all) {
+                if below.group == Some(Group::Text) && below.has_quotes {
+                    continue;
+                }
+                let group = self.group(place);
+                if group != Group::Missing {
+                    let before = below.group.unwrap_or(group);
+                    below.group = Some(if before == group { group } else { Group::Text });
+                    below.has_quotes |= self.is_quoted(place);
+                }
+            }
+        }
+        all
     }
 
-    /// Which columns after the first record have a type that is narrower than text.
-    fn narrow(&self, sample: &Sample, columns: usize, ragged: Ragged) -> Vec<bool> {
+    /// Returns the first column of the first record from which whole numbers count on to the right, if
+    /// there is an empty field over values too, or a text that its column has not below.
+    fn counting(&self, sample: &Sample, first: &[Place], below: &[Below]) -> Option<usize> {
+        let number = |place: Place| {
+            let whole = |field: Field<'_>| whole(field, &self.rules);
+            self.with(place, whole).filter(|_| self.group(place) == Group::Number)
+        };
+        let follows = |pair: &[Place]| {
+            let next = number(pair[0]).and_then(|number| number.checked_add(1));
+            next.is_some() && next == number(pair[1])
+        };
+        let index = first.windows(2).position(follows)?;
+        let word = |place: Place| self.with(place, |field| trim(field.bytes).to_vec());
+        let is_own = |(column, &place): (usize, &Place)| {
+            let own = word(place);
+            let is_same =
+                |record: &[Place]| record.get(column).is_some_and(|&it| word(it) == own);
+            (own.is_empty() && below[column].group.is_some())
+                || (self.group(place) == Group::Text && !sample.records().skip(1).any(is_same))
+        };
+        first.iter().enumerate().any(is_own).then_some(index)
+    }
+
+    /// Returns how many columns after the first record have a type that is narrower than text.
+    fn narrow(&self, sample: &Sample, columns: usize, ragged: Ragged) -> usize {
         let mut kinds = vec![Kinds::MISSING; columns];
         let is_padded = |count: usize| ragged == Ragged::Pad && count < columns;
         for record in sample.records().skip(1) {
@@ -221,16 +396,10 @@ impl<'t> Judge<'t> {
                 }
             }
         }
-        let is_narrow =
-            |kinds: &Kinds| !matches!(kinds.column_type(), ColumnType::Null | ColumnType::Text);
-        kinds.iter().map(is_narrow).collect()
-    }
-
-    fn are_distinct(&self, record: &[Place]) -> bool {
-        let text = |&place: &Place| self.with(place, |field| trim(field.bytes).to_vec());
-        let mut texts: Vec<Vec<u8>> = record.iter().map(text).collect();
-        texts.sort_unstable();
-        texts.windows(2).all(|pair| pair[0] != pair[1])
+        let is_narrow = |kinds: &&Kinds| {
+            !matches!(kinds.column_type(), ColumnType::Null | ColumnType::Text)
+        };
+        kinds.iter().filter(is_narrow).count()
     }
 }
 
@@ -273,29 +442,46 @@ pub(super) fn between(
     plain: Dialect,
     options: &BatchOptions,
 ) -> Result<Between> {
-    let others = [plain.quote, plain.escape, plain.comment, Some(options.decimal)];
-    let mut best: Option<(u8, usize, usize)> = None;
+    let marks = [plain.quote, plain.escape, plain.comment];
+    let sample = |prefix: &mut Prefix<'_>, between| {
+        Sample::take(prefix, Dialect { between, ..plain }, None)
+    };
+    let mut best: Option<(u8, Fit, Sample)> = None;
     let mut with_fault = None;
-    for byte in CANDIDATES.into_iter().filter(|&byte| !others.contains(&Some(byte))) {
-        if prefix.is_enough() && swath_simd::find(&prefix.bytes, byte).is_none() {
+    for byte in CANDIDATES {
+        let is_absent = prefix.is_enough() && swath_simd::find(&prefix.bytes, byte).is_none();
+        if marks.contains(&Some(byte)) || byte == options.decimal || is_absent {
             continue;
         }
-        let sample =
-            Sample::take(prefix, Dialect { between: Between::Byte(byte), ..plain }, None)?;
+        let sample = sample(prefix, Between::Byte(byte))?;
         if with_fault.is_none() && sample.begins_with_fault(&prefix.bytes, byte) {
             with_fault = Some(byte);
         }
-        let Some((agree, all)) = sample.consistency(&prefix.bytes) else { continue };
-        // Only a larger fraction wins, so the first of several as large.
-        if best.is_none_or(|(_, most, of)| agree * of > most * all) {
-            best = Some((byte, agree, all));
+        let Some(fit) = sample.fit(&prefix.bytes) else { continue };
+        let narrow = |sample: &Sample| {
+            let judge = Judge::new(&prefix.bytes, options, sample.dialect);
+            judge.narrow(sample, fit.columns, options.ragged)
+        };
+        // The first of several that are as good.
+        let is_better = |(_, other, before): &(u8, Fit, Sample)| match fit.compare(*other) {
+            Ordering::Equal => narrow(&sample) > narrow(before),
+            order => order == Ordering::Greater,
+        };
+        if best.as_ref().is_none_or(is_better) {
+            best = Some((byte, fit, sample));
         }
     }
     // What fits no record because of a fault is left to the reader, which says where it is.
     if let Some(byte) = best.map(|(byte, ..)| byte).or(with_fault) {
         return Ok(Between::Byte(byte));
     }
-    let sample = Sample::take(prefix, Dialect { between: Between::Blanks, ..plain }, None)?;
+    if options.decimal == b',' && !marks.contains(&Some(b',')) {
+        let sample = sample(prefix, Between::Byte(b','))?;
+        if sample.has_quoted_commas(&prefix.bytes) && sample.fit(&prefix.bytes).is_some() {
+            return Ok(Between::Byte(b','));
+        }
+    }
+    let sample = sample(prefix, Between::Blanks)?;
     let are_blanks = sample.is_of_numbers(&prefix.bytes, options);
     Ok(if are_blanks { Between::Blanks } else { Between::Nothing })
 }

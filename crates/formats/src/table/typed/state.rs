@@ -164,7 +164,8 @@ pub(super) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
         Between::Nothing | Between::Json | Between::Fixed => None,
         Between::Blanks => return slow_ends(text, dialect),
     };
-    let (None, None) = (dialect.escape, dialect.comment) else {
+    let is_there = |byte: &u8| swath_simd::find(text, *byte).is_some();
+    let (None, None) = (dialect.escape, dialect.comment.filter(is_there)) else {
         return slow_ends(text, dialect);
     };
     let marks = CutMarks { delimiter, quote: dialect.quote, escape: None };

@@ -55,6 +55,7 @@ impl Table {
             rules::check(file.path(), options)?;
             let decided = heads.first().map(|first| Decided {
                 between: first.dialect.between,
+                comment: first.dialect.comment,
                 lines: first.lines,
                 layout: first.layout.as_ref(),
             });
@@ -319,7 +320,10 @@ impl Table {
         TableReport {
             delimiter: self.heads[0].dialect.delimiter(),
             header_lines: self.heads[0].lines,
+            header_reason: self.heads[0].reason,
             fixed: layout.map_or_else(Vec::new, |layout| layout.columns().to_vec()),
+            comment: self.heads[0].dialect.comment,
+            comments: self.heads.iter().map(|head| head.comments).sum(),
             encoding: self.files[0].encoding,
             rows: 0,
             columns: Vec::new(),

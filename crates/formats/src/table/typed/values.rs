@@ -34,11 +34,11 @@ mod validity;
 pub(in crate::table) use builder::Builder;
 pub(in crate::table) use field::{Field, Quoting, RawFields};
 pub(in crate::table) use formats::Format;
-pub(in crate::table) use kinds::{Kinds, State};
+pub(in crate::table) use kinds::{Kinds, State, is_value};
 pub(in crate::table) use misfit::{Misfit, MisfitAt};
-pub(in crate::table) use number::is_number;
+pub(in crate::table) use number::{is_number, whole};
 pub(in crate::table) use rules::{Rules, Words};
-pub(in crate::table) use time::is_timestamp;
+pub(in crate::table) use time::has_zone;
 pub use types::ColumnType;
 
 #[cfg(test)]

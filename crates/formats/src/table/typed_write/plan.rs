@@ -7,12 +7,14 @@ use swath_simd::RowFrame;
 
 use super::column::is_writable;
 use super::options::{BatchForm, BatchWriteOptions, LineEnd, Packing, Quoting};
-use super::style::{Style, Width};
+use super::style::{GUESSED, Style, Width};
 use super::text::quote;
 use crate::compressed::Format;
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
+use crate::table::first_line::OddNumber;
 use crate::table::options::HeaderLine;
+use crate::table::typed::is_value;
 use crate::table::value::Decimals;
 
 /// The smallest double, 2^-1074, has this many digits after the point.
@@ -109,13 +111,12 @@ impl Plan {
     }
 }
 
-/// Readers remove blanks around names, and take a line that begins with `#` for a comment.
+/// Readers take a line of values for data, and names show them which delimiter separates nothing.
 fn name_needs_quotes(name: &[u8], style: &Style) -> bool {
-    let is_blank = |byte: Option<&u8>| byte == Some(&b' ');
     style.needs_quotes(name)
-        || is_blank(name.first())
-        || is_blank(name.last())
-        || name.starts_with(b"#")
+        || name.iter().any(|byte| GUESSED.contains(byte))
+        || is_value(name)
+        || OddNumber::of(name).is_some()
 }
 
 fn names(options: &BatchWriteOptions, schema: &Schema) -> Checked<Vec<String>> {
@@ -176,6 +177,7 @@ fn separated(
     let width = match schema.fields().len() {
         0 => return Err(("the table has no columns".to_owned(), "write JSON Lines or Arrow")),
         1 => Width::One,
+        _ if options.header == Some(HeaderLine::Absent) => Width::Nameless,
         _ => Width::Several,
     };
     let is_time = |kind: &DataType| {

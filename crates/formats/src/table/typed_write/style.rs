@@ -8,7 +8,7 @@ use crate::table::value::Decimals;
 /// What every reader takes for missing by default, besides the empty field.
 const USUAL_WORDS: [&[u8]; 4] = [b"NA", b"N/A", b"null", b"NULL"];
 /// Delimiters that a reader guesses, in its order of preference. The tab is a control byte.
-const GUESSED: &[u8] = b"\t,;|";
+pub(super) const GUESSED: &[u8] = b"\t,;|";
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How an output is written, once the options have been checked.
@@ -49,6 +49,8 @@ pub(super) struct Quotes {
 pub(super) enum Width {
     One,
     Several,
+    /// Several, without a line of names.
+    Nameless,
 }
 
 impl Style {
@@ -104,6 +106,8 @@ fn marks(delimiter: u8, width: Width) -> Vec<u8> {
         // Without any delimiter, all others can be mistaken for it, and blanks between numbers.
         Width::One => b",;| ",
         Width::Several => &GUESSED[..before],
+        // No names show that these separate nothing.
+        Width::Nameless => GUESSED,
     };
     [&[delimiter, b'"'], rivals].concat()
 }
@@ -114,7 +118,7 @@ impl Quotes {
             USUAL_WORDS.iter().chain([&missing]).map(|word| word.to_vec()).collect();
         let mut suspects = Box::new([false; 256]);
         let firsts = words.iter().filter_map(|word| word.first());
-        for byte in firsts.chain(b" \tsS").chain(MARK.first()) {
+        for byte in firsts.chain(b" \t#sS").chain(MARK.first()) {
             suspects[usize::from(*byte)] = true;
         }
         Self { quoting, suspects, words, cuts_times: delimiter == b':' }
@@ -126,7 +130,10 @@ impl Quotes {
     pub(super) fn is_mistaken(&self, text: &[u8]) -> bool {
         match text.first() {
             None => true,
-            Some(first) => self.suspects[usize::from(*first)] && self.is_word(text),
+            Some(first) => {
+                text.last() == Some(&b' ')
+                    || (self.suspects[usize::from(*first)] && self.is_word(text))
+            }
         }
     }
 
@@ -135,7 +142,10 @@ impl Quotes {
         let start = text.iter().position(|byte| !is_blank(byte)).unwrap_or(text.len());
         let end = text.iter().rposition(|byte| !is_blank(byte)).map_or(start, |at| at + 1);
         let inner = &text[start..end];
-        inner.is_empty()
+        // Readers skip comments, and cut blanks off numbers.
+        inner.len() < text.len()
+            || text.starts_with(b"#")
+            || inner.is_empty()
             || self.words.iter().any(|word| word == inner)
             || text.starts_with(MARK)
             || ((4..=5).contains(&text.len()) && text[..4].eq_ignore_ascii_case(b"sep="))
@@ -155,7 +165,7 @@ mod tests {
     fn texts_are_quoted_only_where_a_reader_would_see_something_else() {
         let style = style(b',', Width::Several);
         for text in
-            ["a", "a b", " a ", "it's", "a;b|c", "0", "é", "NAN", "n/a", "sep=12", "sep", "--"]
+            ["a", "a b", "a#", "it's", "a;b|c", "0", "é", "NAN", "n/a", "sep=12", "sep", "--"]
         {
             assert!(!style.needs_quotes(text.as_bytes()), "{text:?}");
         }
@@ -170,6 +180,9 @@ mod tests {
             "a\0",
             "NA",
             " NA ",
+            " a",
+            "a ",
+            "#1",
             "N/A",
             "null",
             "NULL",
@@ -193,6 +206,7 @@ mod tests {
             (b'|', Width::Several, "\t,;|", " "),
             (b'~', Width::Several, "~\t", ",;| "),
             (b',', Width::One, "\t,;| ", ""),
+            (b',', Width::Nameless, "\t,;|", " "),
         ] {
             let style = style(delimiter, width);
             for (signs, wanted) in [(quoted, true), (plain, false)] {

@@ -6,7 +6,7 @@ use swath::sink::Durability;
 use swath::{Array, OutputOptions};
 use swath_formats::FormatReason;
 use swath_formats::matrix::{
-    self, AnyCoo, AnyCsr, Base, Coo, Csr, Ids, MatrixOptions, MatrixWriteOptions,
+    self, AnyCoo, AnyCsr, Base, Coo, Csr, Dense, Ids, MatrixOptions, MatrixWriteOptions,
     SymmetricHalf, Symmetry, ValueKind, Values,
 };
 
@@ -107,6 +107,53 @@ fn what_edges_cannot_say_is_refused() {
         assert_eq!(error.expect_err("no edges").reason(), FormatReason::Invalid);
         assert!(!file.path().with_file_name("b.el").exists());
     }
+}
+
+#[test]
+fn a_dense_matrix_is_read_back_with_all_its_values() {
+    fn array<T: bytemuck::Pod>(count: u64, value: impl Fn(u64) -> T) -> Array<T> {
+        let mut array = Array::zeroed(usize::try_from(count).expect("few")).expect("room");
+        array.iter_mut().zip(0..).for_each(|(slot, at)| *slot = value(at));
+        array
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, edges) = (folder.path().join("a.mtx"), folder.path().join("a.el"));
+    for (row_count, column_count) in [(2, 3), (0, 2), (2, 0), (40_000, 2), (1, 1)] {
+        let count = row_count * column_count;
+        let all = || {
+            [
+                Values::I64(array(count, |at| 1 - at.cast_signed())),
+                Values::U64(array(count, |at| u64::MAX - at)),
+                Values::F32(array(count, |_| 0.1_f32)),
+                Values::F64(array(count, |at| f64::from_bits(at * 3) - 0.1)),
+                Values::Complex(array(count, |at| [f64::from_bits(at), -2.5])),
+            ]
+        };
+        for (values, wanted) in all().into_iter().zip(all()) {
+            let kind = match values {
+                Values::F32(_) => ValueKind::F32,
+                Values::U64(_) => ValueKind::U64,
+                _ => ValueKind::Auto,
+            };
+            let dense = Dense { row_count, column_count, values };
+            options().write(&path, &dense).expect("written");
+            let read = MatrixOptions::new().with_values(kind).read(&path).expect("a matrix");
+            let AnyCoo::U32(coo) = read else { panic!("few rows") };
+            assert_eq!(coo.values, wanted);
+            let places = coo.columns.iter().zip(&coo.rows[..]);
+            let places =
+                places.map(|(&column, &row)| u64::from(column) * row_count + u64::from(row));
+            assert!(places.eq(0..count), "column by column");
+            let error = options().write(&edges, &dense).expect_err("no edges");
+            assert!(error.to_string().contains("cannot represent a dense matrix"), "{error}");
+        }
+    }
+    for (row_count, values) in [(2, Values::I64(array(3, |_| 1))), (u64::MAX, Values::None)] {
+        let dense = Dense { row_count, column_count: 2, values };
+        let error = options().write(&path, &dense).expect_err("too few values");
+        assert!(error.to_string().contains("values for a matrix of"), "{error}");
+    }
+    assert!(!edges.exists());
 }
 
 #[test]

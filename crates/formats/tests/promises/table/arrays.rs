@@ -31,8 +31,12 @@ struct Kind {
     cell: fn(u64) -> String,
 }
 
+/// A whole number that a double is.
 fn integer(random: u64) -> String {
-    (random.cast_signed() >> (random % 60)).to_string()
+    const BITS: u32 = 53;
+    let shift = (u64::BITS - random.leading_zeros()).saturating_sub(BITS);
+    let exact = (random >> shift << shift).cast_signed() >> (random % 60).min(11);
+    exact.to_string()
 }
 
 fn double(random: u64) -> String {
@@ -295,29 +299,41 @@ fn the_caller_s_memory_is_filled() {
 }
 
 #[test]
-fn values_where_integers_are_rounded_are_told_of() {
+fn whole_numbers_that_a_type_does_not_have_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("table.csv");
-    for (number, doubles, singles) in [
-        ("9007199254740993", true, true),
+    for (number, double, single) in [
+        ("9007199254740993", false, false),
         ("-9007199254740992", true, true),
-        ("9007199254740991", false, true),
-        ("16777215", false, false),
-        ("-16777217", false, true),
+        ("9007199254740991", true, false),
+        ("0016777215", true, true),
+        ("+16777217", true, false),
+        ("-16777217", true, false),
+        ("16777217.0", true, true),
+        ("16777217e0", true, true),
+        ("99999999999999999999999999999999999", false, false),
+        ("1267650600228229401496703205376", true, true),
         ("inf", true, true),
-        ("nan", false, false),
+        ("nan", true, true),
     ] {
         // The first row, one in the middle, and the last one.
         for row in [0, 700, 1999] {
             let rows = (0..2000).map(|at| if at == row { number } else { "1.5" });
             let text: String = rows.map(|number| format!("2,{number}\n")).collect();
             std::fs::write(&path, text).expect("room on disk");
-            let wide = options(2, 1000).read::<f64>(&*path).expect("a table");
-            let narrow = options(2, 1000).read::<f32>(&*path).expect("a table");
-            assert_eq!(wide.may_be_rounded, doubles, "{number} in row {row}");
-            assert_eq!(narrow.may_be_rounded, singles, "{number} in row {row}");
+            let wide = options(2, 1000).read::<f64>(&*path);
+            let narrow = options(2, 1000).read::<f32>(&*path);
+            for (read, is_right, kind) in
+                [(wide.map(drop), double, "f64"), (narrow.map(drop), single, "f32")]
+            {
+                assert_eq!(read.is_ok(), is_right, "{number} in row {row} as {kind}");
+                let Err(error) = read else { continue };
+                let why = format!("column index 1: no {kind} is this whole number");
+                assert!(error.to_string().contains(&why), "{error}");
+            }
         }
     }
     std::fs::write(&path, "9007199254740993,1\n").expect("room on disk");
-    assert!(!options(2, 1000).read::<i64>(&*path).expect("a table").may_be_rounded);
+    let whole = options(2, 1000).read::<i64>(&*path).expect("a table");
+    assert_eq!(whole.values[..], [9_007_199_254_740_993, 1]);
 }

@@ -1,6 +1,6 @@
 //! What a text means.
 
-use swath_formats::table::{BatchOptions, ColumnType, HeaderLine, Ragged};
+use swath_formats::table::{BatchOptions, ColumnType, HeaderLine, HeaderReason, Ragged};
 
 use crate::typed::shown::{read, table};
 
@@ -265,4 +265,45 @@ fn a_timestamp_out_of_range_says_the_range() {
         &told(ColumnType::Timestamp(Nanosecond)),
         "out of the range of type timestamp[ns] (1677-09-21 to 2262-04-11)",
     );
+}
+
+#[test]
+fn comments_are_counted_wherever_they_are() {
+    let rows = "1,2\n#c\n3,4\n\n# \"d\n".repeat(40);
+    let text = format!("#a\n#b\nx,y\n{rows}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    std::fs::write(&path, &text).expect("written");
+    for block_size in [1, 7, 64, 0] {
+        let options = BatchOptions::new().with_block_size(block_size);
+        let table = options.read_batches(&path).expect("a table");
+        let report = table.report();
+        assert_eq!((report.comment, report.comments, report.rows), (Some(b'#'), 82, 80));
+        assert_eq!(report.header_reason, HeaderReason::TextOverValues(0));
+        let mut stream = options.stream_batches(&path).expect("a table");
+        assert_eq!(
+            stream.by_ref().map(|it| it.expect("a batch").num_rows()).sum::<usize>(),
+            80
+        );
+        assert_eq!(stream.report().comments, 82);
+        assert_eq!(options.summary(&path).expect("a table").report.comments, 82);
+        let plain = options.with_comment(None).read_batches(&path).expect("one column");
+        assert_eq!((plain.report().comment, plain.report().comments), (None, 0));
+    }
+}
+
+#[test]
+fn the_reason_for_names_or_data_is_in_the_report() {
+    for (text, reason) in [
+        ("a,b\n1,x\n", HeaderReason::TextOverValues(0)),
+        ("a,b\nx,y\n", HeaderReason::NoValue),
+        ("c,2020,2021\nx,1,2\n", HeaderReason::CountingNumbers(1)),
+        ("x,5\ny,6\n", HeaderReason::Value(1)),
+        (",\n1,2\n", HeaderReason::Missing),
+    ] {
+        let table = read(text, &BatchOptions::new()).expect("a table");
+        assert_eq!(table.report().header_reason, reason, "{text}");
+        let has_names = table.report().header_lines == 1;
+        assert_eq!(reason.to_string().starts_with("names: "), has_names, "{reason}");
+    }
 }

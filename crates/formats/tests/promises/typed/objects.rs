@@ -57,6 +57,23 @@ fn types_and_words_are_those_given() {
     let read = read(text, &given).expect("a table");
     let wanted = ["n 8: 7 8", "b bool: true false", "w 64: _ 3", "y text: \"yes\" \"false\""];
     assert_eq!(table(&read), wanted);
+    let of_columns = options().with_null_values_of("w", ["3"]).with_true_values_of(3, ["yes"]);
+    let wanted = [
+        "n text: \"7\" \"8\"",
+        "b text: \"True\" \"false\"",
+        "w text: \"-\" _",
+        "y bool: true false",
+    ];
+    assert_eq!(table(&crate::typed::shown::read(text, &of_columns).expect("a table")), wanted);
+    let error = of_columns.with_true_values_of("y", ["no"]);
+    let error = crate::typed::shown::read(text, &error).expect_err("by name and by index");
+    assert!(
+        error.to_string().contains("column index 3 is given `true_values` twice"),
+        "{error}"
+    );
+    let error = options().with_false_values_of("z", ["no"]);
+    let error = crate::typed::shown::read(text, &error).expect_err("there is no such column");
+    assert!(error.to_string().contains("no column"), "{error}");
     let given = options().with_columns(["y"]).with_true_values(["yes"]);
     assert_eq!(
         table(&crate::typed::shown::read(text, &given).expect("a table")),

@@ -11,16 +11,12 @@ use swath_formats::table::{
 };
 use swath_formats::{Error, FormatReason};
 use swath_reference::typed::{
-    Between, Column, Encoding, Fault, Fixed, Form, Header, Key, Options, Ragged, Renamed,
-    SetAside, Table, Type, Value, Wrong,
+    Between, Column, Comment, Encoding, Fault, Fixed, Form, Header, Key, Meaning, Options,
+    Ragged, Renamed, SetAside, Table, Type, Value, Wrong,
 };
 
 /// The reader's options for those of the oracle.
 pub(crate) fn options(given: &Options) -> BatchOptions {
-    let key = |key: &Key| match key {
-        Key::Name(name) => ColumnKey::Name(name.clone()),
-        Key::Index(index) => ColumnKey::Index(*index),
-    };
     let told = |(column, type_is): &(Key, Type)| {
         (key(column), type_is.word().parse::<table::ColumnType>().expect("a type"))
     };
@@ -32,7 +28,6 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
     };
     let mut options = BatchOptions::new()
         .with_form(form)
-        .with_comment(given.comment)
         .with_quote(given.quote)
         .with_escape(given.escape)
         .with_types(given.types.iter().map(told))
@@ -47,13 +42,12 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
             Ragged::Pad => table::Ragged::Pad,
             Ragged::SetAside => table::Ragged::SetAside,
         });
-    // Of objects, there are none if none are given.
-    if given.form != Form::JsonLines || !given.nulls.is_empty() {
-        options = options.with_null_values(&given.nulls);
-    }
-    if given.form != Form::JsonLines || !given.trues.is_empty() {
-        options = options.with_true_values(&given.trues).with_false_values(&given.falses);
-    }
+    options = match given.comment {
+        Comment::Auto => options,
+        Comment::None => options.with_comment(None),
+        Comment::Byte(byte) => options.with_comment(Some(byte)),
+    };
+    options = with_words(options, given);
     match &given.fixed {
         Fixed::Found => {}
         Fixed::Widths(widths) => options = options.with_widths(widths.iter().copied()),
@@ -80,6 +74,32 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
     if let Some((start, end)) = given.starting_in {
         let extent = Extent::new(start as u64, (end - start) as u64);
         options = options.with_starting_in(extent.expect("small"));
+    }
+    options
+}
+
+fn key(key: &Key) -> ColumnKey {
+    match key {
+        Key::Name(name) => ColumnKey::Name(name.clone()),
+        Key::Index(index) => ColumnKey::Index(*index),
+    }
+}
+
+/// The same options with words for values.
+fn with_words(mut options: BatchOptions, given: &Options) -> BatchOptions {
+    // Of objects, there are none if none are given.
+    if given.form != Form::JsonLines || !given.nulls.is_empty() {
+        options = options.with_null_values(&given.nulls);
+    }
+    if given.form != Form::JsonLines || !given.trues.is_empty() {
+        options = options.with_true_values(&given.trues).with_false_values(&given.falses);
+    }
+    for (column, meaning, words) in &given.words_of {
+        options = match meaning {
+            Meaning::Missing => options.with_null_values_of(key(column), words),
+            Meaning::True => options.with_true_values_of(key(column), words),
+            Meaning::False => options.with_false_values_of(key(column), words),
+        };
     }
     options
 }
@@ -255,6 +275,9 @@ fn fault(error: &Error) -> Fault {
         ("has fewer records", Wrong::Empty),
         ("of type ", Wrong::Misfit),
         ("more digits after the second", Wrong::Misfit),
+        ("a complex number", Wrong::Notation),
+        ("a typographic minus sign", Wrong::Notation),
+        ("numbers with decimal commas", Wrong::Notation),
     ];
     let found = wrong.into_iter().find(|(words, _)| text.contains(words));
     let wrong = found.map_or_else(|| ragged(&text), |(_, wrong)| wrong);

@@ -38,6 +38,7 @@ impl Seen {
 /// What is known about the blocks so far.
 pub(super) struct Folded {
     pub(super) rows: u64,
+    pub(super) comments: u64,
     /// Of each column of the plan, for each type.
     columns: Vec<Vec<Seen>>,
     set_aside: u64,
@@ -53,12 +54,13 @@ pub(super) fn of_block(block: &Block) -> Vec<ColumnRange> {
 impl Folded {
     pub(super) fn new(columns: usize) -> Self {
         let columns = vec![Vec::new(); columns];
-        Self { rows: 0, columns, set_aside: 0, aside: BinaryHeap::new() }
+        Self { rows: 0, comments: 0, columns, set_aside: 0, aside: BinaryHeap::new() }
     }
 
     /// Counts the records of a block.
     pub(super) fn count(&mut self, file: usize, block: &Block) {
         self.rows += block.rows as u64;
+        self.comments += block.comments;
         self.set_aside += block.aside.len() as u64;
         for &offset in &block.aside {
             self.aside.push((file, offset));

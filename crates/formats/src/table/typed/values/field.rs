@@ -15,7 +15,7 @@ pub(in crate::table) struct Field<'t> {
 
 impl<'t> Field<'t> {
     /// Returns the bytes without the blanks around them, unless they are quoted.
-    pub(super) fn trimmed(self) -> &'t [u8] {
+    pub(in crate::table) fn trimmed(self) -> &'t [u8] {
         if self.is_quoted { self.bytes } else { trim(self.bytes) }
     }
 }

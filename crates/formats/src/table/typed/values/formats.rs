@@ -33,6 +33,9 @@ enum Fraction {
     Comma,
 }
 
+/// `+0100`, `+01:00`, `+01` and `Z`; `chrono` writes none of them.
+const ANY_ZONE: &str = "%#z";
+
 /// Digits of a fraction that a time can have.
 const DIGITS: usize = 9;
 
@@ -60,6 +63,10 @@ impl Format {
             return Err(format!("`{text}` has no date"));
         }
         let layout = Layout::new(&items);
+        if let Some(any) = StrftimeItems::new(ANY_ZONE).next() {
+            let is_zone = |item: &&mut Item<'_>| **item == Item::Fixed(Fixed::TimezoneOffset);
+            items.iter_mut().filter(is_zone).for_each(|item| *item = any.clone());
+        }
         Ok(Self { items, layout, has_time, has_zone, fraction })
     }
 
@@ -257,6 +264,11 @@ mod tests {
             ("%d.%m.%Y", "01.01.70", None),
             ("%y.%m.%d", "69.12.31", Some(-DAY)),
             ("%Y-%m-%d %H:%M %z", "1970-01-01 00:00 -0100", Some(3_600_000_000)),
+            ("%Y-%m-%d %H:%M%z", "1970-01-01 00:00-01:00", Some(3_600_000_000)),
+            ("%Y-%m-%d %H:%M%z", "1970-01-01 00:00-01", Some(3_600_000_000)),
+            ("%Y-%m-%d %H:%M%z", "1970-01-01 00:00Z", Some(0)),
+            ("%Y-%m-%d %H:%M%z", "1970-01-01 00:00UTC", None),
+            ("%Y-%m-%d %H:%M%%z", "1970-01-01 00:00%z", Some(0)),
             ("%+", "1970-01-01T00:00:00+01:00", Some(-3_600_000_000)),
             ("%s", "1", Some(1_000_000)),
         ] {

@@ -1,14 +1,14 @@
 //! What the fields of a column can be, and which type holds them all.
 //!
 //! ```text
-//! 1              i64, u64, f64                   the types that hold the field
-//! 1, -1          i64,      f64                   those that hold both
-//! 1, -1, 0.5               f64                   and a decimal was seen
-//! 1, x                                           none is left: text
+//! 1              i64, u64, long, f64             the types that hold the field
+//! 1, -1          i64,      long, f64             those that hold both
+//! 1, -1, 0.5                     f64
+//! 2^53 + 1, 0.5                                  none is left: text
 //! ```
 //!
-//! The type of a column is the first one that holds all fields. Doubles only come into question
-//! once a decimal was seen: whole numbers that no integer type holds are text until then.
+//! The type of a column is the first one that holds all fields. *Long* are whole numbers of any length:
+//! where no integer type holds them, they are text.
 
 use std::ops::{BitOr, BitOrAssign};
 
@@ -16,7 +16,7 @@ use arrow_schema::TimeUnit;
 use swath_simd::Moment;
 
 use super::field::Field;
-use super::number::Number;
+use super::number::{Number, is_number};
 use super::rules::Rules;
 use super::time;
 use super::types::ColumnType;
@@ -39,14 +39,14 @@ const MICROS: u16 = 32;
 const NANOS: u16 = 64;
 const ZONED_MICROS: u16 = 128;
 const ZONED_NANOS: u16 = 256;
-const ALL: u16 = 511;
+/// Whole numbers of any length.
+const LONG: u16 = 512;
+const ALL: u16 = 1023;
 
 /// A value, so not all are missing.
 const VALUE: u8 = 1;
-/// A number that is not whole.
-const DECIMAL: u8 = 2;
 /// A quoted word for a missing value, which in a text is itself.
-const QUOTED: u8 = 4;
+const QUOTED: u8 = 2;
 
 /// What a column is so far. Two that become text may still differ in what they can become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ impl Kinds {
     /// Of fields that only text holds.
     pub(in crate::table) const TEXT: Self = Self { types: 0, seen: VALUE };
     /// Of numbers that are not whole.
-    pub(super) const DECIMAL: Self = Self { types: F64, seen: VALUE | DECIMAL };
+    pub(super) const DECIMAL: Self = Self { types: F64, seen: VALUE };
 
     /// Returns what a field can be, if the type of its column is not told.
     pub(in crate::table) fn of(field: Field<'_>, rules: &Rules) -> Self {
@@ -84,10 +84,12 @@ impl Kinds {
         }
         let token = field.trimmed();
         match Number::of(token, rules) {
-            Some(Number::Signed(value)) if value < 0 => Self::value(I64 | F64),
-            Some(Number::Signed(_)) => Self::value(I64 | U64 | F64),
-            Some(Number::Unsigned(_)) => Self::value(U64 | F64),
-            Some(Number::Long) => Self::value(F64),
+            Some(Number::Signed(value)) => {
+                let unsigned = if value < 0 { 0 } else { U64 };
+                Self::value(I64 | unsigned | LONG | if_exact(value.into()))
+            }
+            Some(Number::Unsigned(value)) => Self::value(U64 | LONG | if_exact(value.into())),
+            Some(Number::Long(is_exact)) => Self::value(LONG | if is_exact { F64 } else { 0 }),
             Some(Number::Decimal) => Self::DECIMAL,
             None => Self::of_time(token),
         }
@@ -142,17 +144,30 @@ impl Kinds {
             (0, _) => return State::Quoted,
             _ => {}
         }
-        if self.types == F64 && self.seen & DECIMAL == 0 {
-            return State::Long;
+        match IN_ORDER.into_iter().find(|&(each, _)| self.types & each != 0) {
+            None | Some((F64, _)) if self.types & LONG != 0 => State::Long,
+            first => State::Of(first.map_or(ColumnType::Text, |(_, found)| found)),
         }
-        let first = IN_ORDER.into_iter().find(|&(each, _)| self.types & each != 0);
-        State::Of(first.map_or(ColumnType::Text, |(_, found)| found))
     }
 
     /// Whether no further field changes the type.
     pub(in crate::table) fn is_text(self) -> bool {
         self.types == 0
     }
+}
+
+/// Whether a text without quotes is a value of another type than text, or a number of any form.
+pub(in crate::table) fn is_value(text: &[u8]) -> bool {
+    let rules = Rules::default();
+    let field = Field { bytes: text, is_quoted: false, raw: text };
+    Kinds::of(field, &rules).column_type() != ColumnType::Text || is_number(field, &rules)
+}
+
+/// Doubles, if one of them is the number.
+fn if_exact(number: i128) -> u16 {
+    #[expect(clippy::cast_possible_truncation, reason = "compared")]
+    let back = (number as f64) as i128;
+    if back == number { F64 } else { 0 }
 }
 
 /// The type in nanoseconds, if it holds the moment.
@@ -209,8 +224,13 @@ mod tests {
             (&["9223372036854775808", "-1", "0.5"], "f64"),
             (&["99999999999999999999"], "text"),
             (&["99999999999999999999", "1"], "text"),
-            (&["99999999999999999999", "1e0"], "f64"),
+            (&["99999999999999999999", "1e0"], "text"),
+            (&["100000000000000000000", "1e0"], "f64"),
+            (&["9007199254740992", "0.5"], "f64"),
+            (&["9007199254740993", "0.5"], "text"),
+            (&["-9007199254740993", "nan"], "text"),
             (&["-0"], "f64"),
+            (&["-0", "9007199254740993"], "text"),
             (&["1", "007"], "text"),
             (&["1", "+1"], "text"),
             (&["1.0", "+1"], "text"),

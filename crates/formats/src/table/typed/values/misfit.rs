@@ -7,6 +7,8 @@ pub(in crate::table) enum Misfit {
     Form,
     /// It is a number, or a point in time, out of the type's range.
     Range,
+    /// It is a whole number, and no value of the type is that number.
+    Between,
     /// It has more digits after the second than the unit.
     Inexact,
     /// It is text, but not UTF-8.

@@ -5,7 +5,7 @@ use super::field::Field;
 use super::misfit::Misfit;
 use super::rules::Rules;
 use crate::error::FormatReason;
-use crate::number::parse::{self, double, signed, unsigned};
+use crate::number::parse::{self, double, is_between, is_rounded, is_whole, signed, unsigned};
 
 /// Bytes of a number that are copied to the stack.
 const SHORT: usize = 64;
@@ -17,8 +17,8 @@ pub(super) enum Number {
     Signed(i64),
     /// A larger one that a `u64` holds.
     Unsigned(u64),
-    /// A whole number that neither holds.
-    Long,
+    /// A whole number that neither holds, and whether a double is that number.
+    Long(bool),
     /// One with a point or exponent, a negative zero, an infinity or NaN.
     Decimal,
 }
@@ -36,7 +36,7 @@ impl Number {
             }
             match unsigned(token) {
                 Some(value) => Some(Self::Unsigned(value)),
-                None => double(token).map(|_| Self::Long),
+                None => double(token).map(|value| Self::Long(!is_rounded(token, value))),
             }
         })
     }
@@ -58,8 +58,9 @@ pub(super) fn parse<T>(
     parse: impl FnOnce(&[u8]) -> Option<T>,
 ) -> Option<T> {
     with_point(token, rules, |token| {
-        let is_minus_zero = form == NumberForm::Whole && token == b"-0";
-        (rules.is_told || (is_strict(token) && !is_minus_zero)).then_some(())?;
+        // `-0` is a double, and so is `8.0` where no integer was asked for.
+        let fits = form == NumberForm::Any || (is_whole(token) && token != b"-0");
+        (rules.is_told || (is_strict(token) && fits)).then_some(())?;
         parse(token)
     })
 }
@@ -71,19 +72,22 @@ pub(in crate::table) fn is_number(field: Field<'_>, rules: &Rules) -> bool {
     !rules.is_missing(field) && with_point(field.trimmed(), rules, is_one).is_some()
 }
 
+/// Returns the whole number that a field is, of up to 128 bits.
+pub(in crate::table) fn whole(field: Field<'_>, rules: &Rules) -> Option<i128> {
+    let whole = |token: &[u8]| std::str::from_utf8(token).ok()?.parse().ok();
+    with_point(field.trimmed(), rules, whole)
+}
+
 /// Says why [`parse`] refused a token as a number of this type.
 #[cold]
 pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
-    let reason = |token: &[u8]| Some(parse::refusal(token, type_name).0);
+    let reason =
+        |token: &[u8]| Some((parse::refusal(token, type_name).0, is_between(token, type_name)));
     match with_point(token, rules, reason) {
-        Some(FormatReason::TooLarge) => Misfit::Range,
+        Some((FormatReason::TooLarge, true)) => Misfit::Between,
+        Some((FormatReason::TooLarge, false)) => Misfit::Range,
         _ => Misfit::of(token),
     }
-}
-
-fn is_whole(token: &[u8]) -> bool {
-    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
-    digits.iter().all(u8::is_ascii_digit)
 }
 
 /// Whether a token has no zeros before its whole part, and no plus before a whole number.
@@ -161,9 +165,9 @@ mod tests {
             ("9223372036854775807", Some(Signed(i64::MAX))),
             ("9223372036854775808", Some(Unsigned(1 << 63))),
             ("-9223372036854775808", Some(Signed(i64::MIN))),
-            ("-9223372036854775809", Some(Long)),
+            ("-9223372036854775809", Some(Long(false))),
             ("18446744073709551615", Some(Unsigned(u64::MAX))),
-            ("18446744073709551616", Some(Long)),
+            ("18446744073709551616", Some(Long(true))),
             ("-0", Some(Decimal)),
             ("-0.0", Some(Decimal)),
             ("0.5", Some(Decimal)),
@@ -194,7 +198,9 @@ mod tests {
         ] {
             assert_eq!(of(token), wanted, "{token}");
         }
-        assert_eq!(of(&"9".repeat(308)), Some(Long));
+        assert_eq!(of(&"9".repeat(308)), Some(Long(false)));
+        assert_eq!(of(&format!("1{}", "0".repeat(22))), Some(Long(true)));
+        assert_eq!(of(&format!("1{}", "0".repeat(23))), Some(Long(false)));
         assert_eq!(of(&"9".repeat(309)), None);
     }
 

@@ -89,9 +89,9 @@ pub(super) fn days(date: NaiveDate) -> i32 {
     date.num_days_from_ce() - EPOCH
 }
 
-/// Whether a field is a timestamp, even one that no type holds.
-pub(in crate::table) fn is_timestamp(field: Field<'_>) -> bool {
-    moment(field.trimmed()).is_some()
+/// Whether a timestamp has a zone, even one that no type holds; `None` if the field is not one.
+pub(in crate::table) fn has_zone(field: Field<'_>) -> Option<bool> {
+    moment(field.trimmed()).map(|moment| moment.is_zoned)
 }
 
 /// Parses a timestamp: a date, a time, and possibly a zone.
