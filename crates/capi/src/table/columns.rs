@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use swath_formats::table::{ColumnKey, ColumnType};
+use swath_formats::table::{BatchOptions, ColumnKey, ColumnType};
 
 use crate::failure::{Failure, Result};
 use crate::pointer;
@@ -170,6 +170,25 @@ pub unsafe extern "C" fn swath_table_options_set_name_at(
     })
 }
 
+/// Sets words of one column with a setter of the library.
+///
+/// # Safety
+///
+/// That of the functions which call it.
+unsafe fn set_words_of<'w>(
+    options: Option<&mut TableOptions>,
+    column: *const c_char,
+    words: *const *const c_char,
+    count: usize,
+    with: fn(BatchOptions, ColumnKey, Vec<&'w str>) -> BatchOptions,
+) -> Status {
+    // SAFETY: the contract of the header.
+    let column = unsafe { named(column) };
+    // SAFETY: as above.
+    let words = unsafe { pointer::texts(words, count, "words") };
+    set(options, |options| Ok(with(options, column?, words?)))
+}
+
 /// Sets the `count` fields of one column that mean a missing value, in place of those of
 /// `swath_table_options_set_null_values`, which the other columns keep; the last call for a column
 /// counts. In text of fixed width, the empty field is one too. `column` is its name in the header. All
@@ -182,10 +201,7 @@ pub unsafe extern "C" fn swath_table_options_set_null_values_of(
     count: usize,
 ) -> Status {
     // SAFETY: the contract of the header.
-    let column = unsafe { named(column) };
-    // SAFETY: as above.
-    let words = unsafe { pointer::texts(words, count, "words") };
-    set(options, |options| Ok(options.with_null_values_of(column?, words?)))
+    unsafe { set_words_of(options, column, words, count, BatchOptions::with_null_values_of) }
 }
 
 /// Sets the `count` fields of one column that mean true, as
@@ -198,10 +214,7 @@ pub unsafe extern "C" fn swath_table_options_set_true_values_of(
     count: usize,
 ) -> Status {
     // SAFETY: the contract of the header.
-    let column = unsafe { named(column) };
-    // SAFETY: as above.
-    let words = unsafe { pointer::texts(words, count, "words") };
-    set(options, |options| Ok(options.with_true_values_of(column?, words?)))
+    unsafe { set_words_of(options, column, words, count, BatchOptions::with_true_values_of) }
 }
 
 /// Sets the `count` fields of one column that mean false, as
@@ -214,8 +227,5 @@ pub unsafe extern "C" fn swath_table_options_set_false_values_of(
     count: usize,
 ) -> Status {
     // SAFETY: the contract of the header.
-    let column = unsafe { named(column) };
-    // SAFETY: as above.
-    let words = unsafe { pointer::texts(words, count, "words") };
-    set(options, |options| Ok(options.with_false_values_of(column?, words?)))
+    unsafe { set_words_of(options, column, words, count, BatchOptions::with_false_values_of) }
 }

@@ -311,11 +311,6 @@ impl TableArgs {
         given.or_else(|| self.typed_flag())
     }
 
-    /// Whether a flag says what comments are.
-    pub(crate) fn says_comment(&self) -> bool {
-        self.comment.is_some()
-    }
-
     /// Whether columns are given, or to be found, by where they are in each line.
     pub(crate) fn is_fixed(&self) -> bool {
         self.widths.is_some() || self.positions.is_some()

@@ -108,13 +108,13 @@ fn a_codec_without_memory_is_an_error_and_no_panic() {
         let line = format!("ulimit -v {}; \"$0\" sum \"$1\" || exit 1", mib << 10);
         code(&shell(&line, &[path.as_os_str()])) == 0
     };
-    let least = (16..1024).step_by(4).find(sums).expect("a gibibyte is enough");
+    // Threads begin in another order each time, so that one try may need more.
+    let least = (16..1024).step_by(4).find(|mib| (0..3).any(|_| sums(mib)));
+    let least = least.expect("a gibibyte is enough");
     // Below, there is no memory for the program itself.
     let more = [14, 16, 20, 26, 32, 48, 64, 96, 128, 192, 256, 384];
     let (mut errors, mut done) = (0, 0);
-    let chosen: Vec<usize> = Battery::of_list("limits", 2, more).collect();
-    let is_whole = chosen.len() == more.len();
-    for mib in std::iter::once(12).chain(chosen) {
+    for mib in std::iter::once(10).chain(Battery::of_list("limits", 2, more)) {
         for words in [
             "compress --format gzip --level 12 -f",
             "compress --format bzip2 --workers 16 -f",
@@ -135,8 +135,7 @@ fn a_codec_without_memory_is_an_error_and_no_panic() {
             }
         }
     }
-    // Of few limits, all may be enough.
-    assert!(done > 0 && (errors > 0 || !is_whole), "{errors} errors, {done} done");
+    assert!(errors > 0 && done > 0, "{errors} errors, {done} done");
 }
 
 #[test]

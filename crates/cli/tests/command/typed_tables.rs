@@ -236,6 +236,7 @@ fn what_is_no_table_is_refused_with_what_to_try() {
         ("head --columns c ragged.csv", "`c`"),
         ("head --dtypes c=i64 ragged.csv", "`c`"),
         ("head --comment , --decimal , ragged.csv", "decimal point"),
+        ("head --delimiter . ragged.csv", "decimal point"),
         ("head /dev/zero", "this is a device, and its data may never end"),
     ] {
         let told = setting.refused(line);

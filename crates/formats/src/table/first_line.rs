@@ -11,6 +11,9 @@ use super::dialect::{Dialect, without_returns};
 use super::options::Delimiter;
 use crate::number::parse::double;
 
+/// The byte order mark of UTF-8.
+pub(in crate::table) const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The hint for decimal commas.
 const POINTS: &str = "replace decimal commas with points: tr ',' '.' <OLD >NEW";
 
@@ -111,7 +114,7 @@ fn told(byte: u8) -> String {
 
 /// What the reader of any types finds in the first records.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Start {
+pub(super) struct FirstRecord {
     /// `None` in a table of one column.
     pub(super) delimiter: Option<Delimiter>,
     pub(super) comment: Option<u8>,
@@ -123,7 +126,7 @@ pub(super) struct Start {
 /// Returns the length of a byte order mark and of Excel's line at the start of a text, and what that line says
 /// separates fields.
 pub(super) fn marks(text: &[u8]) -> (usize, Option<u8>) {
-    let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mark = if text.starts_with(MARK) { MARK.len() } else { 0 };
     match excels(&text[mark..]) {
         Some((byte, len)) => (mark + len, Some(byte)),
         None => (mark, None),
@@ -131,7 +134,7 @@ pub(super) fn marks(text: &[u8]) -> (usize, Option<u8>) {
 }
 
 /// Whether a byte may begin comments: not if lines that begin with it are data, and no numbers.
-pub(super) fn may_begin(byte: u8, text: &[u8], start: Option<Start>) -> bool {
+pub(super) fn may_begin(byte: u8, text: &[u8], start: Option<FirstRecord>) -> bool {
     let begins = |line: &[u8]| line.first() == Some(&byte);
     start.is_none_or(|start| start.comment.is_some())
         || !text.split(|&byte| byte == b'\n').any(begins)

@@ -7,7 +7,7 @@ use swath_simd::decimal;
 
 use super::columns::ColumnKind;
 use super::dialect::{Dialect, without_returns};
-use super::first_line::{self, OddNumber, Start, begins_with_digit};
+use super::first_line::{self, FirstRecord, OddNumber, begins_with_digit};
 use super::options::{Delimiter, HeaderLine, TableOptions};
 use super::select::{Picked, kinds_of};
 use crate::error::{Error, FormatReason, Result, shown};
@@ -137,7 +137,7 @@ fn look(
     text: &[u8],
     is_all: bool,
     options: &TableOptions,
-    start: Option<Start>,
+    start: Option<FirstRecord>,
 ) -> std::result::Result<Option<Head>, Hinted> {
     let mut dialect = Dialect::new(options, options.delimiter.unwrap_or(Delimiter::Byte(0)));
     if foreign::is_market(text) && options.comment != Some(b'%') {

@@ -304,7 +304,7 @@ impl TableWriteOptions {
         let odd = |&byte: &u8| byte == self.delimiter || b"\"\n\r\t,;|#".contains(&byte);
         let edge = name.first().is_some_and(|&byte| byte == b' ')
             || name.last().is_some_and(|&byte| byte == b' ')
-            || name.starts_with(b"\xef\xbb\xbf")
+            || name.starts_with(first_line::MARK)
             || name.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"sep="));
         // A blank in a lone name would be taken for a separator.
         let is_lost = is_alone && name.contains(&b' ');

@@ -115,7 +115,7 @@ fn add_notes(job: &Job<'_>, report: &TableReport, notes: &mut Vec<String>) {
     /// Lines that show what a table is.
     const FIRST: u64 = 1000;
     notes.extend(aside_note(job, report));
-    if report.comments > 0 && !job.words.table.says_comment() {
+    if report.comments > 0 && job.words.table.comment.is_none() {
         let (name, count) = (job.input.name().shown(), report.comments);
         let lines = if count == 1 { "line is a comment" } else { "lines are comments" };
         notes.push(format!(

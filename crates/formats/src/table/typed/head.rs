@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::dialect::{Between, Dialect};
 use super::faults::{self, Origin, Problem};
 use super::fixed::Layout;
-use super::options::{BatchOptions, Comment, Header, Ragged};
+use super::options::{BatchOptions, CommentRule, Header, Ragged};
 use super::pass::Pass;
 use super::prefix::{LONG, Prefix, may_end_later};
 use super::record::{Line, Place, Records};
@@ -16,7 +16,7 @@ use super::sniff::{self, Sample};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
 use crate::memory::room_for;
-use crate::table::first_line::{Start, excels};
+use crate::table::first_line::{FirstRecord, MARK, excels};
 use crate::table::options::{Delimiter, TableOptions};
 use crate::table::typed_write::BatchForm;
 
@@ -25,9 +25,6 @@ const NOTE: u8 = b'#';
 
 /// Bytes in which the first line of a table of numbers ends, if its fields are looked at.
 const FIRST: u64 = 64 << 10;
-/// The byte order mark of UTF-8.
-const MARK: &[u8] = b"\xef\xbb\xbf";
-
 /// The start of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
@@ -168,12 +165,12 @@ impl Opening<'_> {
             Ok((dialect, self.layout(prefix, dialect)?))
         };
         match (self.options.comment, self.decided) {
-            (Comment::Given(comment), _) => found(prefix, comment),
-            (Comment::Auto, Some(decided)) => found(prefix, decided.comment),
-            (Comment::Auto, None) if !rules::may_begin_comments(self.options, NOTE) => {
+            (CommentRule::Given(comment), _) => found(prefix, comment),
+            (CommentRule::Auto, Some(decided)) => found(prefix, decided.comment),
+            (CommentRule::Auto, None) if !rules::may_begin_comments(self.options, NOTE) => {
                 found(prefix, None)
             }
-            (Comment::Auto, None) => {
+            (CommentRule::Auto, None) => {
                 let (dialect, layout) = found(prefix, Some(NOTE))?;
                 let sample = Sample::take(prefix, dialect, layout.as_deref())?;
                 if sample.are_numbers(&prefix.bytes, self.options) {
@@ -354,7 +351,7 @@ impl Opening<'_> {
 }
 
 /// Returns what the first records of a table of numbers say; `None` if they have a fault.
-pub(in crate::table) fn start(input: &Text, given: &TableOptions) -> Option<Start> {
+pub(in crate::table) fn start(input: &Text, given: &TableOptions) -> Option<FirstRecord> {
     let mut options = BatchOptions::new()
         .with_header(given.header)
         .with_quote(given.quote)
@@ -376,7 +373,7 @@ pub(in crate::table) fn start(input: &Text, given: &TableOptions) -> Option<Star
         Between::Nothing | Between::Json | Between::Fixed => None,
     };
     let comment = head.dialect.comment;
-    Some(Start { delimiter, comment, has_names: head.lines > 0, at: head.named })
+    Some(FirstRecord { delimiter, comment, has_names: head.lines > 0, at: head.named })
 }
 
 /// How the records of a text are written.

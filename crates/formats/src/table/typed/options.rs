@@ -70,14 +70,14 @@ pub enum Dictionary {
 
 /// Which lines are comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comment {
+pub(super) enum CommentRule {
     /// Those that begin with `#`, if the other lines are numbers.
     Auto,
     /// Those that begin with this byte.
     Given(Option<u8>),
 }
 
-impl Comment {
+impl CommentRule {
     /// Returns the byte in the options.
     pub(super) fn given(self) -> Option<u8> {
         match self {
@@ -89,13 +89,13 @@ impl Comment {
 
 /// What a word means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Meaning {
+pub(super) enum WordMeaning {
     Missing,
     True,
     False,
 }
 
-impl Meaning {
+impl WordMeaning {
     /// Returns what callers call its words.
     pub(super) fn words(self) -> &'static str {
         match self {
@@ -136,7 +136,7 @@ pub struct BatchOptions {
     pub(super) positions: Option<Vec<FixedColumn>>,
     pub(super) delimiter: Option<Delimiter>,
     pub(super) header: Header,
-    pub(super) comment: Comment,
+    pub(super) comment: CommentRule,
     pub(super) quote: Option<u8>,
     pub(super) escape: Option<u8>,
     pub(super) columns: Option<Vec<ColumnKey>>,
@@ -148,7 +148,7 @@ pub struct BatchOptions {
     pub(super) nulls: Option<Vec<Vec<u8>>>,
     pub(super) trues: Option<Vec<Vec<u8>>>,
     pub(super) falses: Option<Vec<Vec<u8>>>,
-    pub(super) words_of: Vec<(ColumnKey, Meaning, Vec<Vec<u8>>)>,
+    pub(super) words_of: Vec<(ColumnKey, WordMeaning, Vec<Vec<u8>>)>,
     pub(super) decimal: u8,
     pub(super) thousands: Option<u8>,
     pub(super) encoding: Encoding,
@@ -186,7 +186,7 @@ impl BatchOptions {
             positions: None,
             delimiter: None,
             header: Header::Auto,
-            comment: Comment::Auto,
+            comment: CommentRule::Auto,
             quote: Some(b'"'),
             escape: None,
             columns: None,
@@ -298,7 +298,7 @@ impl BatchOptions {
     /// lines but the names are numbers; otherwise none.
     #[must_use]
     pub fn with_comment(mut self, comment: Option<u8>) -> Self {
-        self.comment = Comment::Given(comment);
+        self.comment = CommentRule::Given(comment);
         self
     }
 
@@ -420,7 +420,7 @@ impl BatchOptions {
         column: impl Into<ColumnKey>,
         nulls: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.with_words_of(column.into(), Meaning::Missing, words(nulls))
+        self.with_words_of(column.into(), WordMeaning::Missing, words(nulls))
     }
 
     /// The fields of one column that mean true, as with
@@ -431,7 +431,7 @@ impl BatchOptions {
         column: impl Into<ColumnKey>,
         trues: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.with_words_of(column.into(), Meaning::True, words(trues))
+        self.with_words_of(column.into(), WordMeaning::True, words(trues))
     }
 
     /// The fields of one column that mean false, as with
@@ -442,10 +442,15 @@ impl BatchOptions {
         column: impl Into<ColumnKey>,
         falses: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.with_words_of(column.into(), Meaning::False, words(falses))
+        self.with_words_of(column.into(), WordMeaning::False, words(falses))
     }
 
-    fn with_words_of(mut self, key: ColumnKey, meaning: Meaning, words: Vec<Vec<u8>>) -> Self {
+    fn with_words_of(
+        mut self,
+        key: ColumnKey,
+        meaning: WordMeaning,
+        words: Vec<Vec<u8>>,
+    ) -> Self {
         self.words_of.retain(|(other, its, _)| (other, *its) != (&key, meaning));
         self.words_of.push((key, meaning, words));
         self

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::dialect::{Between, Dialect};
 use super::fixed::Layout;
-use super::options::{BatchOptions, Header, Meaning, Ragged};
+use super::options::{BatchOptions, Header, Ragged, WordMeaning};
 use super::values::{Rules, Words};
 use crate::error::{Error, FormatReason, Result};
 use crate::table::options::Delimiter;
@@ -41,11 +41,16 @@ pub(super) fn told(options: &BatchOptions, rules: &Rules) -> Rules {
 }
 
 /// Gives the rules of a column words of its own.
-pub(super) fn give(rules: &mut Rules, meaning: Meaning, given: &[Vec<u8>], dialect: Dialect) {
+pub(super) fn give(
+    rules: &mut Rules,
+    meaning: WordMeaning,
+    given: &[Vec<u8>],
+    dialect: Dialect,
+) {
     match meaning {
-        Meaning::Missing => rules.nulls = nulls(given, dialect),
-        Meaning::True => rules.trues = Words::new(given),
-        Meaning::False => rules.falses = Words::new(given),
+        WordMeaning::Missing => rules.nulls = nulls(given, dialect),
+        WordMeaning::True => rules.trues = Words::new(given),
+        WordMeaning::False => rules.falses = Words::new(given),
     }
 }
 
@@ -77,8 +82,9 @@ fn marks(options: &BatchOptions) -> Vec<u8> {
     };
     let quote = options.quote.filter(|_| options.form != BatchForm::Fixed);
     let escape = options.escape.filter(|&escape| Some(escape) != quote);
-    // Between quotes, a delimiter may be the decimal point.
-    let decimal = Some(options.decimal).filter(|&decimal| Some(decimal) != delimiter);
+    // Commas between fields may be decimal points in quotes.
+    let is_both = options.decimal == b',' && delimiter == Some(b',');
+    let decimal = Some(options.decimal).filter(|_| !is_both);
     let marks = [delimiter, quote, escape, options.comment.given(), decimal];
     marks.into_iter().flatten().collect()
 }

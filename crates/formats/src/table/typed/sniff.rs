@@ -91,7 +91,7 @@ impl Sample {
     }
 
     /// How well the delimiter fits; `None` if most records are one field, or there is no record.
-    fn fit(&self, text: &[u8]) -> Option<Fit> {
+    fn fit(&self, text: &[u8]) -> Option<DelimiterFit> {
         let whole = self.records().filter(|record| !self.is_torn(text, record));
         let mut counts: Vec<usize> = whole.map(<[Place]>::len).collect();
         counts.sort_unstable();
@@ -99,7 +99,7 @@ impl Sample {
         let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), Reverse(run[0])));
         let (agree, Reverse(columns)) = runs.max()?;
         let all = self.ends.len() + usize::from(self.fault.is_some());
-        (columns >= 2).then_some(Fit { agree, all, columns })
+        (columns >= 2).then_some(DelimiterFit { agree, all, columns })
     }
 
     /// Whether a record is cut in quotes: two of its fields, which are not in quotes, have an odd number
@@ -153,13 +153,18 @@ impl Sample {
     /// Whether all records but those with names are numbers, and there is one.
     pub(super) fn are_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
         let judge = Judge::new(text, options, self.dialect);
+        let groups =
+            |from: usize| self.records().skip(from).flatten().map(|&place| judge.group(place));
+        let is_right =
+            |group: FieldGroup| matches!(group, FieldGroup::Number | FieldGroup::Missing);
         let names = match options.header {
             Header::Lines(lines) => lines,
+            // Most tables have a text in the second record, and need no more.
+            Header::Auto if !groups(1).all(is_right) => return false,
             Header::Auto => usize::from(self.header_reason(text, options).has_names()),
         };
-        let groups = || self.records().skip(names).flatten().map(|&place| judge.group(place));
-        let is_right = |group: Group| matches!(group, Group::Number | Group::Missing);
-        self.fault.is_none() && groups().all(is_right) && groups().any(|it| it == Group::Number)
+        let has_number = || groups(names).any(|group| group == FieldGroup::Number);
+        self.fault.is_none() && groups(names).all(is_right) && has_number()
     }
 
     /// Decides whether the first record has names.
@@ -169,25 +174,27 @@ impl Sample {
         let below = judge.below(self, first, options.ragged);
         let groups = || first.iter().map(|&place| judge.group(place));
         let is_missing = |&place: &Place| {
-            judge.group(place) == Group::Missing && !judge.is_quoted_word(place)
+            judge.group(place) == FieldGroup::Missing && !judge.is_quoted_word(place)
         };
         if first.iter().all(is_missing) {
             return HeaderReason::Missing;
         }
         let is_alone = below.iter().all(|below| below.group.is_none());
-        let may_be_over_nothing = is_alone || !groups().any(|group| group == Group::Text);
+        let may_be_over_nothing = is_alone || !groups().any(|group| group == FieldGroup::Text);
         let (mut value, mut text_over_values) = (None, None);
         for (index, (&place, below)) in first.iter().zip(&below).enumerate() {
             let group = match judge.group(place) {
                 // What is in quotes is no value, and a text over bare ones.
-                _ if judge.is_quoted_word(place) && !below.has_quotes => Group::Text,
+                _ if judge.is_quoted_word(place) && !below.has_quotes => FieldGroup::Text,
                 _ if judge.is_quoted(place) => continue,
                 group => group,
             };
             let is_like = below.group.map_or(may_be_over_nothing, |below| below == group);
-            if group == Group::Text && below.group.is_some_and(|below| below != Group::Text) {
+            if group == FieldGroup::Text
+                && below.group.is_some_and(|below| below != FieldGroup::Text)
+            {
                 text_over_values.get_or_insert(index);
-            } else if !matches!(group, Group::Text | Group::Missing) && is_like {
+            } else if !matches!(group, FieldGroup::Text | FieldGroup::Missing) && is_like {
                 value.get_or_insert(index);
             }
         }
@@ -214,8 +221,8 @@ impl Sample {
         for place in self.with_commas(text, first).unwrap_or_else(|| first.to_vec()) {
             let found = judge.with(place, |field| OddNumber::of(field.trimmed()));
             match (judge.group(place), found) {
-                (Group::Number | Group::Missing, _) => {}
-                (Group::Text, Some(found)) if !judge.is_quoted(place) => {
+                (FieldGroup::Number | FieldGroup::Missing, _) => {}
+                (FieldGroup::Text, Some(found)) if !judge.is_quoted(place) => {
                     odd.get_or_insert((place.start, found));
                 }
                 _ => are_numbers = false,
@@ -248,7 +255,7 @@ impl Sample {
 
 /// How well a delimiter fits a sample.
 #[derive(Clone, Copy)]
-struct Fit {
+struct DelimiterFit {
     /// How many records have the most frequent number of fields.
     agree: usize,
     /// How many there are. A fault counts as one that has another number, and so does a torn record.
@@ -257,7 +264,7 @@ struct Fit {
     columns: usize,
 }
 
-impl Fit {
+impl DelimiterFit {
     fn compare(self, other: Self) -> Ordering {
         let agree = (self.agree * other.all).cmp(&(other.agree * self.all));
         agree.then(self.columns.cmp(&other.columns))
@@ -266,7 +273,7 @@ impl Fit {
 
 /// What a field is to people, who take `007` for a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Group {
+enum FieldGroup {
     Missing,
     Bool,
     Number,
@@ -279,7 +286,7 @@ enum Group {
 #[derive(Clone, Copy, Default)]
 struct Below {
     /// Text, if they are of several groups; `None` if all are missing.
-    group: Option<Group>,
+    group: Option<FieldGroup>,
     /// Whether one that is not missing is in quotes.
     has_quotes: bool,
 }
@@ -318,21 +325,21 @@ impl<'t> Judge<'t> {
         self.with(place, |field| field.is_quoted)
     }
 
-    fn group(&self, place: Place) -> Group {
+    fn group(&self, place: Place) -> FieldGroup {
         self.with(place, |field| match Kinds::of(field, &self.rules).state() {
-            State::Missing | State::Quoted => Group::Missing,
-            State::Of(ColumnType::Bool) => Group::Bool,
-            State::Of(ColumnType::Date | ColumnType::Timestamp(_)) => Group::Time,
-            State::Of(ColumnType::Zoned(_)) => Group::Zoned,
+            State::Missing | State::Quoted => FieldGroup::Missing,
+            State::Of(ColumnType::Bool) => FieldGroup::Bool,
+            State::Of(ColumnType::Date | ColumnType::Timestamp(_)) => FieldGroup::Time,
+            State::Of(ColumnType::Zoned(_)) => FieldGroup::Zoned,
             // Some numbers and timestamps have no type that holds them.
             State::Of(ColumnType::Text) if !is_number(field, &self.rules) => {
                 match has_zone(field) {
-                    Some(true) => Group::Zoned,
-                    Some(false) => Group::Time,
-                    None => Group::Text,
+                    Some(true) => FieldGroup::Zoned,
+                    Some(false) => FieldGroup::Time,
+                    None => FieldGroup::Text,
                 }
             }
-            State::Long | State::Of(_) => Group::Number,
+            State::Long | State::Of(_) => FieldGroup::Number,
         })
     }
 
@@ -346,13 +353,13 @@ impl<'t> Judge<'t> {
                 continue;
             }
             for (&place, below) in record.iter().zip(&mut all) {
-                if below.group == Some(Group::Text) && below.has_quotes {
+                if below.group == Some(FieldGroup::Text) && below.has_quotes {
                     continue;
                 }
                 let group = self.group(place);
-                if group != Group::Missing {
+                if group != FieldGroup::Missing {
                     let before = below.group.unwrap_or(group);
-                    below.group = Some(if before == group { group } else { Group::Text });
+                    below.group = Some(if before == group { group } else { FieldGroup::Text });
                     below.has_quotes |= self.is_quoted(place);
                 }
             }
@@ -365,7 +372,7 @@ impl<'t> Judge<'t> {
     fn counting(&self, sample: &Sample, first: &[Place], below: &[Below]) -> Option<usize> {
         let number = |place: Place| {
             let whole = |field: Field<'_>| whole(field, &self.rules);
-            self.with(place, whole).filter(|_| self.group(place) == Group::Number)
+            self.with(place, whole).filter(|_| self.group(place) == FieldGroup::Number)
         };
         let follows = |pair: &[Place]| {
             let next = number(pair[0]).and_then(|number| number.checked_add(1));
@@ -378,7 +385,8 @@ impl<'t> Judge<'t> {
             let is_same =
                 |record: &[Place]| record.get(column).is_some_and(|&it| word(it) == own);
             (own.is_empty() && below[column].group.is_some())
-                || (self.group(place) == Group::Text && !sample.records().skip(1).any(is_same))
+                || (self.group(place) == FieldGroup::Text
+                    && !sample.records().skip(1).any(is_same))
         };
         first.iter().enumerate().any(is_own).then_some(index)
     }
@@ -446,7 +454,7 @@ pub(super) fn between(
     let sample = |prefix: &mut Prefix<'_>, between| {
         Sample::take(prefix, Dialect { between, ..plain }, None)
     };
-    let mut best: Option<(u8, Fit, Sample)> = None;
+    let mut best: Option<(u8, DelimiterFit, Sample)> = None;
     let mut with_fault = None;
     for byte in CANDIDATES {
         let is_absent = prefix.is_enough() && swath_simd::find(&prefix.bytes, byte).is_none();
@@ -463,10 +471,11 @@ pub(super) fn between(
             judge.narrow(sample, fit.columns, options.ragged)
         };
         // The first of several that are as good.
-        let is_better = |(_, other, before): &(u8, Fit, Sample)| match fit.compare(*other) {
-            Ordering::Equal => narrow(&sample) > narrow(before),
-            order => order == Ordering::Greater,
-        };
+        let is_better =
+            |(_, other, before): &(u8, DelimiterFit, Sample)| match fit.compare(*other) {
+                Ordering::Equal => narrow(&sample) > narrow(before),
+                order => order == Ordering::Greater,
+            };
         if best.as_ref().is_none_or(is_better) {
             best = Some((byte, fit, sample));
         }

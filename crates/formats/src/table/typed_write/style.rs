@@ -3,13 +3,13 @@
 use swath_simd::{RowFrame, Special};
 
 use super::options::Quoting;
+use crate::table::first_line::MARK;
 use crate::table::value::Decimals;
 
 /// What every reader takes for missing by default, besides the empty field.
 const USUAL_WORDS: [&[u8]; 4] = [b"NA", b"N/A", b"null", b"NULL"];
 /// Delimiters that a reader guesses, in its order of preference. The tab is a control byte.
 pub(super) const GUESSED: &[u8] = b"\t,;|";
-const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How an output is written, once the options have been checked.
 #[derive(Clone, Debug)]
