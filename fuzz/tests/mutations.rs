@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use swath::append::{AppendOptions, Mode, ordered};
 use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::matrix::{self};
-use swath_formats::table::TableOptions;
+use swath_formats::table;
 use swath_fuzz::{DECODERS, Decode};
 use swath_reference::battery::{Battery, BatterySize};
 use swath_reference::vectors::{FORMATS, Verdict, vectors};
@@ -108,9 +108,9 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
 fn tables(folder: &Path) -> Vec<Vec<u8>> {
     let text = folder.join("table.csv");
     fs::write(&text, "n,x\n1,2.5\n,NA\n-3,nan\n4,5\n").expect("written");
-    let table = TableOptions::new().read_columns(&text).expect("a table");
+    let table = table::read_batches(&text).expect("a table");
     let arrow = folder.join("table.arrow");
-    swath_formats::table::arrow::write(&arrow, &table).expect("written");
+    table::write_batches(&arrow, table.schema(), table.batches()).expect("written");
     let mut seeds = vec![fs::read(&arrow).expect("it is there")];
     for (field, entries) in [
         ("pattern", ["1 2", "3 4"]),

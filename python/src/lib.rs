@@ -86,9 +86,9 @@ mod _swath {
     use crate::rows::merge_rows;
     #[pymodule_export]
     use crate::table::{
-        Given, Table, TableStream, are_numeric, is_packed, make_column, make_texts, read_arrow,
-        read_batches, read_table, read_types, restore_table, stream_table, table_texts,
-        take_table, write_columns, write_table, write_tables,
+        Given, Table, TableStream, make_column, make_texts, read_array, read_arrow,
+        read_batches, read_types, restore_table, stream_table, table_texts, take_table,
+        write_array, write_tables,
     };
     #[pymodule_export]
     use crate::tensors::{Tensors, load_tensors, save_tensors, stream_tensors};

@@ -12,7 +12,6 @@ mod export;
 mod given;
 mod make;
 mod pickle;
-mod read;
 mod report;
 mod shown;
 mod stream;
@@ -27,8 +26,8 @@ use arrow_schema::SchemaRef;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods, PyTuple};
+use swath_formats::table::Batches;
 use swath_formats::table::arrow::ArrowOptions;
-use swath_formats::table::{Batches, Columns};
 
 use crate::how::How;
 use crate::input::Input;
@@ -38,10 +37,9 @@ pub(crate) use columns::table_texts;
 pub(crate) use given::{Given, take_table};
 pub(crate) use make::{make_column, make_texts};
 pub(crate) use pickle::restore_table;
-pub(crate) use read::read_table;
 pub(crate) use stream::{TableStream, stream_table};
-pub(crate) use typed::{read_batches, read_types};
-pub(crate) use write::{are_numeric, is_packed, write_columns, write_table, write_tables};
+pub(crate) use typed::{read_array, read_batches, read_types};
+pub(crate) use write::{write_array, write_tables};
 
 /// Names that a message lists.
 const MOST_NAMES: usize = 20;
@@ -268,12 +266,6 @@ impl Table {
         Self { schema, batches, rows, report: None }
     }
 
-    /// Columns of numbers: the same memory.
-    pub(crate) fn of_columns(columns: &Columns) -> PyResult<Self> {
-        let batch = columns.to_record_batch().map_err(arrow_error)?;
-        Ok(Self::new(batch.schema(), vec![batch]))
-    }
-
     fn of_text(read: Batches) -> Self {
         let report = report::text(read.report());
         let schema = Arc::clone(read.schema());
@@ -361,20 +353,20 @@ fn not_numbers(what: &str) -> PyErr {
     ))
 }
 
-/// Reads an Arrow file as a table.
+/// Reads an Arrow file or stream as a table.
 ///
 /// Parameters
 /// ----------
 /// source : path, descriptor, open file, bytes in memory, or list of copies
 ///     As for `read`. The file is in the Arrow file format (Feather version 2), as ``pyarrow.ipc.new_file`` and
-///     ``swath convert`` write it; neither a stream nor compressed.
+///     ``swath convert`` write it, or a stream of Arrow's; not compressed.
 /// workers, chunk_size, engine, page_cache, progress, verify, profile
 ///     As for `read`.
 ///
 /// Returns
 /// -------
 /// Table
-///     Numbers are widened to 64 bits. Other columns are refused by name.
+///     Columns keep their types.
 ///
 /// Examples
 /// --------
@@ -400,6 +392,11 @@ pub(crate) fn read_arrow(
     let takes = source.takes(None);
     let (source, options) =
         (source.source(how.verify.as_ref())?, ArrowOptions::new().with_read(read));
-    let columns = watch.run(py, takes, move || options.read(source))?;
-    Table::of_columns(&columns)
+    watch
+        .run(py, takes, move || {
+            let batches = options.batches(source)?;
+            let schema = Arc::clone(batches.schema());
+            Ok::<_, swath_formats::Error>((schema, batches.collect::<Result<Vec<_>, _>>()?))
+        })
+        .map(|(schema, batches)| Table::new(schema, batches))
 }

@@ -183,7 +183,7 @@ def test_a_view_is_granted_as_numpy_grants_it(tmp_path, shape):
         swath.write_csv(path, array)
     else:
         path.write_text("a,b,c\n")
-    buffer, _ = swath._swath.read_table(path, "float64", How())
+    buffer = np.asarray(swath.read_csv(path, "float64")).base
     for flags in [SIMPLE, ND, STRIDES, C, F, ANY]:
         ours, theirs = view(buffer, flags), view(array, flags)
         assert (ours == "refused") == (theirs == "refused"), flags

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::rc::Rc;
 use swath::ReadOptions;
-use swath_formats::table::{HeaderLine, TableOptions};
+use swath_formats::table::{BatchOptions, HeaderLine};
 use swath_study::cache;
 use swath_study::fields::graph::Found;
 use swath_study::measure::{Entrant, Entrants, Input, Meter, Outcome};
@@ -69,10 +69,10 @@ impl Text {
 
 /// Reads a table: values, and their sum.
 pub(crate) fn table(path: &Path, workers: usize, meter: &mut Meter) -> Result<Found> {
-    let options = TableOptions::new()
+    let options = BatchOptions::new()
         .with_header(HeaderLine::Absent)
         .with_read(ReadOptions::new().with_workers(workers));
-    let values = meter.measure(|| options.read::<f64>(path))??.values;
+    let values = meter.measure(|| options.read_array::<f64>(path))??.values;
     Ok(Found { values: values.len() as u64, sum: rounded(values.iter().sum()) })
 }
 

@@ -83,7 +83,7 @@ const KINDS: [Sign; 13] = [
         "a NumPy array (.npy)",
         "read it with `npy::read` (Python: `swath.read_npy`)",
     ),
-    (b"ARROW1", "an Arrow file", "read it with `arrow::read` (Python: `swath.read_arrow`)"),
+    (b"ARROW1", "an Arrow file", "read it with `arrow::batches` (Python: `swath.read_arrow`)"),
     (b"FEA1", "a Feather file of version 1", "save it as version 2, which is an Arrow file"),
     (b"PAR1", "a Parquet file", "convert it to CSV or .arrow first"),
     (b"Obj\x01", "an Avro file", "convert it to CSV or .arrow first"),
@@ -147,6 +147,7 @@ pub(crate) fn not(path: &Path, wanted: &str, head: &[u8]) -> Error {
 }
 
 /// Refuses a name that promises another format: those who read the file go by it.
+#[cfg(feature = "arrow")]
 pub(crate) fn check_name(path: &Path) -> Result<()> {
     const OTHERS: [(&str, &str); 9] = [
         ("parquet", "a Parquet file"),

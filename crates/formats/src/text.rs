@@ -5,9 +5,6 @@ use swath::ReadOptions;
 use crate::error::{Error, FormatReason};
 use crate::input::Text;
 
-/// The detail for a carriage return that does not end a line.
-pub(crate) const LONE_RETURN: &str = "a carriage return inside a line";
-
 /// The hint for lines that end with carriage returns only.
 const NEWLINES: &str = "end lines with newlines: tr '\\r' '\\n' <OLD >NEW";
 
@@ -26,11 +23,6 @@ impl Fault {
 
     pub(crate) fn too_large(offset: u64, detail: impl Into<String>) -> Self {
         Self { offset, reason: FormatReason::TooLarge, detail: detail.into() }
-    }
-
-    /// The same fault in a text that begins this many bytes earlier.
-    pub(crate) fn moved(self, by: usize) -> Self {
-        Self { offset: self.offset + by as u64, ..self }
     }
 
     /// Turns the fault into an error with its line number and a quote of the line. To count the

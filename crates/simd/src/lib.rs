@@ -22,7 +22,6 @@
 
 mod black_scholes;
 mod cells;
-mod columns;
 mod count;
 mod crc;
 mod cuts;
@@ -49,7 +48,6 @@ mod tokens;
 
 pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
 pub use cells::Cells;
-pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
 pub use crc::crc32c_combine;
 pub use cuts::{CutMarks, Cuts, Quoting, Searched};

@@ -13,9 +13,7 @@ from swath._columns import pandas_dtype
 from swath._dask_reading import Reads, imported, token_of
 from swath._dialect import keys_of, types_of
 from swath._errors import unreadable
-from swath._how import How
-from swath._swath import Table, read_table
-from swath._tables import numbers
+from swath._swath import Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,28 +112,15 @@ def _told(dtypes: Any, chosen: list[str | int] | None) -> list[tuple[str | int, 
 
 def columns_of_numbers(
     inputs: list[str], columns: Sequence[str | int] | None, how: dict[str, Any]
-) -> Columns:
-    """The columns of an array, from the head of the first file."""
-    table = _numbers(inputs[0], None, columns, (0, 1), how)
-    names = table.names
-    are_named = names != [f"column_{at + 1}" for at in range(len(names))]
-    if columns is not None:
-        keys = keys_of(columns)
-    elif are_named and len({*names}) == len(names):
-        keys = [*names]
-    else:
-        keys = [*range(len(names))]
-    return Columns(names, [], keys, columns is None, are_named, inputs[0], [], True)
-
-
-def _numbers(
-    path: str, dtype: str | None, columns: Any, extent: Any, how: dict[str, Any], **more: Any
-) -> Any:
-    """A table of numbers, or an array: quotes before the extent do not matter, so nothing there is read."""
-    how = {**how}
-    workers = how.pop("workers", 0)
-    words = {"missing_words": how.pop("null_values"), "columns": columns, "starting_in": extent}
-    return read_table(path, dtype, How(workers), **numbers(**words, **how, **more))
+) -> tuple[Columns, dict[str, Any]]:
+    """The columns of an array, from the head of the first file; and how to read them."""
+    table = swath.read_csv(inputs[0], columns=columns, starting_in=(0, 1), **how)
+    report: dict[str, Any] = table.report or {}
+    names, keys = table.names, [one["index"] for one in report["columns"]]
+    are_named = bool(report["header"])
+    how = {**how, "header": report["header"] or False, "comment": report["comment"]}
+    how["delimiter"] = report["delimiter"]
+    return Columns(names, [], keys, columns is None, are_named, inputs[0], [], True), how
 
 
 @dataclass(frozen=True)
@@ -301,17 +286,23 @@ class Numbers(_Rows):
     """An array of two dimensions."""
 
     dtype: Any
+    missing: float | None
 
     def of(self, piece: job.Piece) -> np.ndarray[Any, Any]:
         from swath._numpy import np
 
+        how = {**self.how, "columns": self.chosen_keys}
         if piece.path != self.columns.first:
-            how = {name: it for name, it in self.how.items() if name != "missing"}
-            head = _numbers(piece.path, None, self.chosen_keys, (0, 0), how)
+            head = swath.read_csv(piece.path, **how, starting_in=(0, 0))
             self.check(piece.path, head.names)
-        dtype = np.dtype(self.dtype).name
-        values, _ = _numbers(piece.path, dtype, self.chosen_keys, piece.extent, self.how)
-        return _array(values)
+        dtype, how = np.dtype(self.dtype), {**how, "missing": self.missing}
+        if self.columns.are_all and how["quote"] == '"' and how.get("ragged") != "pad":
+            # Without quotes, an extent needs nothing that is before it; no number has a line end.
+            with suppress(swath.MalformedError):
+                return _array(
+                    swath.read_csv(piece.path, dtype, **{**how, "quote": None}, starting_in=piece.extent)
+                )
+        return _array(swath.read_csv(piece.path, dtype, **how, starting_in=piece.extent))
 
     def joined(self, found: list[Any]) -> np.ndarray[Any, Any]:
         from swath._numpy import np

@@ -47,10 +47,13 @@ def said(
     offset: Any,
     length: Any,
     starting_in: Any,
+    missing: Any = None,
     block_size: Any = 0,
     form: Any = "csv",
 ) -> dict[str, Any]:
-    """Everything that a reader of tables of any types takes."""
+    """Everything that a reader of tables takes."""
+    if isinstance(missing, bool):
+        raise TypeError(f"missing={missing!r}: not a number; try: pass a float")
     keys = None if columns is None else keys_of(columns)
     names = None if rename is None else _renamed(rename)
     if file_column is not None and not isinstance(file_column, str):
@@ -80,6 +83,8 @@ def said(
         "file_column": file_column,
         **no_flags(offset=offset, length=length, block_size=block_size),
         "starting_in": starting_in,
+        # For an array.
+        "missing": missing,
         "form": form,
         # For text of fixed width.
         "widths": None,

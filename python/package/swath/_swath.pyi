@@ -197,8 +197,6 @@ class TableStream:
 class Given:
     @property
     def names(self) -> list[str]: ...
-    @property
-    def is_numeric(self) -> bool: ...
     def table(self) -> Table: ...
 
 @final
@@ -593,47 +591,14 @@ def write_matrix(
     format: Literal["auto", "mtx", "edges"] = "auto",
     comment: str | None = None,
 ) -> int: ...
-@overload
-def read_table(
-    source: _Input,
-    dtype: None,
-    how: How,
-    *,
-    columns: Sequence[str | int] | None = None,
-    delimiter: int | Literal["blanks"] | None = None,
-    header: Literal["auto", "present", "absent"] = "auto",
-    comment: int | None = ...,
-    quote: int | None = ...,
-    missing: float | None = None,
-    missing_words: Sequence[str] | None = None,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: _Extent | None = None,
-    dtypes: Sequence[tuple[str | int, str]] | None = None,
-) -> Table: ...
-@overload
-def read_table(
-    source: _Input,
-    dtype: str,
-    how: How,
-    *,
-    columns: Sequence[str | int] | None = None,
-    delimiter: int | Literal["blanks"] | None = None,
-    header: Literal["auto", "present", "absent"] = "auto",
-    comment: int | None = ...,
-    quote: int | None = ...,
-    missing: float | None = None,
-    missing_words: Sequence[str] | None = None,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: _Extent | None = None,
-    dtypes: Sequence[tuple[str | int, str]] | None = None,
+def read_array(
+    sources: Sequence[_Input], dtype: str, how: How, said: dict[str, Any]
 ) -> tuple[Buffer, list[str] | None]: ...
 def read_batches(sources: Sequence[_Input], how: How, said: dict[str, Any]) -> Table: ...
 def read_types(sources: Sequence[_Input], how: How, said: dict[str, Any]) -> list[str]: ...
 def stream_table(sources: Sequence[_Input], how: How, said: dict[str, Any]) -> TableStream: ...
 def table_texts(table: Table, column: int) -> list[str | None]: ...
-def write_table(
+def write_array(
     path: _Path,
     dtype: str,
     values: Any,
@@ -729,17 +694,6 @@ def write_parts(
     parts: Sequence[_Bytes],
     leave: Leave,
 ) -> int: ...
-def write_columns(
-    path: _Path,
-    tables: Sequence[Table],
-    leave: Leave,
-    *,
-    names: Sequence[str] | None = None,
-    delimiter: int = ...,
-    digits: int | None = None,
-) -> int: ...
-def is_packed(path: _Path) -> bool: ...
-def are_numeric(tables: Sequence[Table]) -> bool: ...
 def write_tables(
     path: _Path,
     form: Literal["csv", "tsv", "jsonl", "arrow", "arrows"],

@@ -1,23 +1,14 @@
-"""Text as tables of any types, and as arrays of numbers."""
+"""Text as tables of any types, and as arrays of numbers of one type."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._dialect import (
-    byte,
-    check_types,
-    header_lines,
-    keys_of,
-    no_flags,
-    null_words,
-    said,
-    with_hints,
-)
+from swath._dialect import check_types, said, with_hints
 from swath._how import How
 from swath._sources import files_of
-from swath._swath import read_batches, read_table, read_types, stream_table
+from swath._swath import read_array, read_batches, read_types, stream_table
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -77,9 +68,9 @@ def read_csv(
     Parameters
     ----------
     source : path, folder, pattern, descriptor, open file, bytes in memory, or several of them
-        As for `read`, and for a ``Table`` also several files with the same columns: an iterable of sources, all
-        files of a folder, or a path with ``*``. Numbers in their names count by value: 9 comes before 10. With
-        ``verify=``, and for an array, a list names copies of one file.
+        As for `read`, and also several files with the same columns: an iterable of sources, all files of a folder,
+        or a path with ``*``. Numbers in their names count by value: 9 comes before 10. With ``verify=``, a list
+        names copies of one file.
     dtype : numpy dtype, optional
         Integers of 8 to 64 bits, float32 or float64: the result is one array of two dimensions.
         Without it, a ``Table``.
@@ -95,12 +86,12 @@ def read_csv(
         `csv_dtypes` returns those of a file.
     delimiter : str or bytes, optional
         One byte, or "blanks": any run of spaces and tabs. Without it, of tab, ``,``, ``;`` and ``|`` the one that
-        divides the first lines most evenly. For an array, the first of them that occurs in the first line.
+        divides the first lines most evenly.
     header : {"auto", "present", "absent"}, bool or int
         Whether the first line names the columns, or how many lines do.
     comment : str, bytes or None
-        The byte that begins a line to be skipped. Default: ``#`` for an array, and for a ``Table`` if all
-        fields of the first lines but the names are numbers; ``report["comments"]`` counts such lines.
+        The byte that begins a line to be skipped. Default: ``#`` if all fields of the first lines but the names are
+        numbers; ``report["comments"]`` counts such lines.
     quote, escape : str, bytes or None
         The byte that may enclose fields, and the byte after which any byte is text.
     skip_rows : int
@@ -113,7 +104,7 @@ def read_csv(
         How dates and timestamps of a column are written, as ``strftime`` has it: ``{"day": "%d.%m.%Y"}``.
     null_values, true_values, false_values : list of str, or mapping, optional
         Fields that mean a missing value, true and false. Default: an empty field, ``NA``, ``N/A``, ``null`` and
-        ``NULL`` (not ``NULL`` for an array); ``true``, ``True``, ``TRUE``; ``false``, ``False``, ``FALSE``. With
+        ``NULL``; ``true``, ``True``, ``TRUE``; ``false``, ``False``, ``FALSE``. With
         ``null_values=["-"]``, an empty field is missing too; with ``[]``, no field is. In a column of text, a
         quoted field is never missing. A mapping such as ``{"score": ["-"], 2: "?"}`` has words of columns, by
         name or index; the other columns have the default.
@@ -140,8 +131,7 @@ def read_csv(
         Only the rows that begin in these bytes of the text; the last one is read to its end, wherever
         that is. If extents cover the file, each row begins in exactly one of them. The first line and
         its names are read anyway. A column that has no type in ``dtypes`` gets its type from
-        the rows that are read, so it may differ from part to part. For a ``Table``, everything before is read
-        too, because a quoted field may have line ends, unless ``quote=None``.
+        the rows that are read, so it may differ from part to part. Everything before is read too, because a quoted field may have line ends, unless ``quote=None``.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
 
@@ -171,42 +161,9 @@ def read_csv(
     [(2, 2), (1, 2)]
     """
     how = How(workers, 0, engine, page_cache, progress, verify, profile)
-    nulls = _nulls(null_values, missing_words)
-    of_a_table = {
-        "escape": (escape, None),
-        "skip_rows": (skip_rows, 0),
-        "rows": (rows, None),
-        "rename": (rename, None),
-        "formats": (formats, None),
-        "true_values": (true_values, None),
-        "false_values": (false_values, None),
-        "decimal": (decimal, "."),
-        "thousands": (thousands, None),
-        "encoding": (encoding, "auto"),
-        "ragged": (ragged, "error"),
-        "dictionary": (dictionary, False),
-        "file_column": (file_column, None),
-    }
     if isinstance(dtype, Mapping):
         raise TypeError("dtype= is the type of an array; try: pass the types of columns as dtypes=")
-    if dtype is not None:
-        _check_array(dtypes, of_a_table)
-        return _array(
-            source,
-            dtype,
-            how,
-            columns=columns,
-            delimiter=delimiter,
-            header=header,
-            comment=comment,
-            quote=quote,
-            missing=missing,
-            missing_words=nulls,
-            offset=offset,
-            length=length,
-            starting_in=starting_in,
-        )
-    if missing is not None:
+    if missing is not None and dtype is None:
         raise TypeError(
             "missing= is for an array; try: pass dtype=, or null_values= for words that mean a missing value"
         )
@@ -217,13 +174,29 @@ def read_csv(
         header=header,
         comment=comment,
         quote=quote,
-        null_values=nulls,
+        escape=escape,
+        skip_rows=skip_rows,
+        rows=rows,
+        rename=rename,
+        formats=formats,
+        null_values=_nulls(null_values, missing_words),
+        true_values=true_values,
+        false_values=false_values,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+        ragged=ragged,
+        dictionary=dictionary,
+        file_column=file_column,
+        missing=missing,
         offset=offset,
         length=length,
         starting_in=starting_in,
-        **{name: given for name, (given, _) in of_a_table.items()},
     )
-    table = read_batches(files(source, found, verify), how, found)
+    sources = files(source, found, verify)
+    if dtype is not None:
+        return array_of(sources, dtype, how, found)
+    table = read_batches(sources, how, found)
     check_types(dtypes, table.num_columns - (file_column is not None))
     return table
 
@@ -441,58 +414,32 @@ def files(source: Any, found: dict[str, Any], verify: Any) -> list[Any]:
     return files
 
 
-def _check_array(dtypes: Any, of_a_table: dict[str, tuple[Any, Any]]) -> None:
-    """Fails for what an array cannot have."""
-    if dtypes is not None:
-        raise TypeError(
-            "dtype= is the type of an array, and dtypes= are those of a Table; try: leave out one of them"
-        )
-    for word, (given, usual) in of_a_table.items():
-        if given != usual:
+# What says something about single columns, and not about their numbers.
+OF_TABLES = {
+    "dtypes",
+    "rename",
+    "formats",
+    "true_values",
+    "false_values",
+    "dictionary",
+    "file_column",
+}
+
+
+def array_of(sources: list[Any], dtype: Any, how: How, found: dict[str, Any]) -> Any:
+    """An array of numbers of one type."""
+    from swath._numpy import np
+
+    for word in sorted(OF_TABLES):
+        if found[word]:
             raise TypeError(
                 f"{word}= is for a Table, and dtype= makes an array of numbers; try: leave out dtype=, and "
                 "pass the table to numpy.asarray"
             )
-
-
-def _array(source: Any, dtype: Any, how: How, **words: Any) -> Any:
-    """An array of numbers, in the way that they have for themselves."""
-    from swath._numpy import np
-
-    values, _ = read_table(source, np.dtype(dtype).name, how, **numbers(**words))
-    return np.asarray(values)
-
-
-def numbers(
-    *,
-    columns: Any,
-    delimiter: Any,
-    header: Any,
-    comment: Any,
-    quote: Any,
-    missing_words: Any,
-    **more: Any,
-) -> dict[str, Any]:
-    """How the text of numbers is written, in the words of their reader."""
-    if isinstance(missing_words, Mapping):
+    if any(isinstance(one, tuple) for one in found["null_values"] or ()):
         raise TypeError(
             "null_values={…} are words of columns, for a Table, and dtype= makes an array of numbers; try: leave out "
             "dtype=, or pass a list of words"
         )
-    if isinstance(more.get("missing"), bool):
-        raise TypeError(f"missing={more['missing']!r}: not a number; try: pass a float")
-    no_flags(offset=more.get("offset"), length=more.get("length"))
-    lines = header_lines(header)
-    if lines not in ("auto", 0, 1):
-        raise ValueError(
-            f"header={header!r}: an array has one line of names at most; try: leave out dtype="
-        )
-    return {
-        "columns": None if columns is None else keys_of(columns),
-        "header": "auto" if lines == "auto" else "present" if lines else "absent",
-        "delimiter": delimiter if delimiter == "blanks" else byte("delimiter", delimiter),
-        "comment": byte("comment", "#" if comment == "auto" else comment),
-        "quote": byte("quote", quote),
-        "missing_words": null_words(missing_words),
-        **more,
-    }
+    values, _ = read_array(sources, np.dtype(dtype).name, how, found)
+    return np.asarray(values)

@@ -10,7 +10,7 @@ from swath._errors import Error
 from swath._given import Tables, as_columns, plain_or_texts, tables
 from swath._how import Leave
 from swath._made import check_numbers
-from swath._swath import are_numeric, is_packed, write_columns, write_table, write_tables
+from swath._swath import write_array, write_tables
 
 if TYPE_CHECKING:
     from swath._swath import _Durability, _HardLinks, _Progress, _Replace
@@ -101,7 +101,6 @@ def write_csv(
         "line_end": {"\n": "lf", "\r\n": "crlf"}.get(line_end, line_end),
     }
     is_usual = style == {"quoting": "minimal", "null": "", "line_end": "lf"}
-    is_usual = is_usual and not is_packed(path)
     found = tables(data)
     if found is None:
         array = plain_or_texts(data)
@@ -110,13 +109,6 @@ def write_csv(
         found = as_columns(array)
     if names is None:
         said["names"] = found.names
-    if is_usual and _is_numeric(found):
-        columns = _in_memory(found)
-        try:
-            return write_columns(path, columns, leave, **said)
-        except OverflowError:
-            # Unsigned numbers above 2^63 - 1, which those columns do not have.
-            found = Tables(columns, found.names)
     style = {**style, "null": null or None, "header": said["names"] is not None}
     return _write(path, "csv", found, leave, {**said, **style})
 
@@ -208,16 +200,6 @@ def _columns(data: Any) -> Tables:
     return found
 
 
-def _is_numeric(found: Tables) -> bool:
-    if isinstance(found.data, list):
-        return are_numeric(found.data)
-    return bool(found.data.is_numeric)
-
-
-def _in_memory(found: Tables) -> list[Any]:
-    return found.data if isinstance(found.data, list) else [found.data.table()]
-
-
 def _write(path: Any, form: Any, found: Tables, leave: Leave, said: dict[str, Any]) -> int:
     if said["names"] is None:
         said = {**said, "names": found.names}
@@ -244,7 +226,7 @@ def _write_array(path: Any, array: Any, leave: Leave, said: dict[str, Any]) -> i
         array = array.astype(np.float32)
     # In this machine's byte order, and contiguous.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return write_table(path, array.dtype.name, array, array.shape[1], leave, **said)
+    return write_array(path, array.dtype.name, array, array.shape[1], leave, **said)
 
 
 # Arrays that are written as they are.

@@ -43,7 +43,7 @@ from swath._dask_tables import (
 )
 from swath._dask_writing import Writing, appended
 from swath._sparse import _base
-from swath._tables import _nulls
+from swath._tables import OF_TABLES, _nulls
 
 if TYPE_CHECKING:
     from swath._swath import _Durability, _HardLinks, _Path
@@ -193,8 +193,8 @@ def read_csv(
         Bytes of the first file that decide the types, parsed on the client; None parses all files. If a
         row does not fit, computing its partition is an error that names it, never a wrong value.
 
-    A partition of numbers reads its bytes only. One with other columns also reads what is before it in its file,
-    because a quoted field may have line ends, unless you pass ``quote=None``.
+    A partition of all columns, if these are numbers, reads its bytes only. Any other also reads what is before it in
+    its file, because a quoted field may have line ends, unless you pass ``quote=None``.
 
     Examples
     --------
@@ -242,11 +242,11 @@ def read_csv(
             "dtype= is the type of an array, and dtypes= are those of a dataframe; try: leave out one of "
             "them"
         )
-    for name in more:
+    for name in OF_TABLES & more.keys():
         raise TypeError(f"{name}= is for a dataframe; try: leave out dtype=")
-    chosen = columns_of_numbers(inputs, columns, how)
-    how |= {"missing": missing, "workers": workers}
-    return array_of("swath-read-csv", Numbers(chosen, how, dtype), many)
+    chosen, how = columns_of_numbers(inputs, columns, {**how, **more})
+    how["workers"] = workers
+    return array_of("swath-read-csv", Numbers(chosen, how, dtype, missing), many)
 
 
 def read_mtx(

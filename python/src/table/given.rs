@@ -18,7 +18,6 @@ use pyo3::exceptions::{PyMemoryError, PyOverflowError, PyTypeError, PyValueError
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyCapsuleMethods};
 use swath_arrow::{ArrowFault, ArrowStream, import};
-use swath_formats::table::Columns;
 
 use super::Table;
 use crate::callback::admitted;
@@ -43,12 +42,6 @@ impl Given {
     #[getter]
     fn names(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
-    }
-
-    /// Whether all columns are of numbers.
-    #[getter]
-    fn is_numeric(&self) -> bool {
-        is_numeric(&self.schema)
     }
 
     /// Reads all of it.
@@ -77,12 +70,6 @@ impl Given {
         let schema = Arc::clone(&self.schema);
         Ok(arrays.map(move |array| batch(&schema, &array?)))
     }
-}
-
-/// Whether a table has plain numbers only, which have a way of their own.
-pub(super) fn is_numeric(schema: &Schema) -> bool {
-    let is_plain = |field: &Arc<Field>| field.extension_type_name().is_none();
-    schema.fields().iter().all(is_plain) && Columns::from_record_batches(schema, &[]).is_ok()
 }
 
 /// Opens Arrow data: all columns of a table, or one column called `name`.

@@ -1,22 +1,46 @@
-//! Text as tables of any types, and the types that its columns have.
+//! Text as tables of any types and as arrays of numbers, and the types that its columns have.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::conversion::FromPyObjectOwned;
-use pyo3::exceptions::PyKeyError;
+use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use swath::{ReadOptions, Source};
+use swath::{Array, ReadOptions, Source};
 use swath_formats::table::{
     BatchForm, BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, FixedColumn,
-    HeaderLine, Ragged,
+    HeaderLine, Missing, Ragged, Value,
 };
 
 use super::Table;
-use super::read::{Key, Separator};
 use super::types::{WORDS, word as name};
 use crate::how::{How, StartingIn, Watch, noted, part};
 use crate::input::Input;
+use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
 use crate::work::Takes;
+
+/// A column by its name or by its index.
+#[derive(FromPyObject)]
+pub(crate) enum Key {
+    Index(usize),
+    Name(String),
+}
+
+impl Key {
+    pub(super) fn into_inner(self) -> ColumnKey {
+        match self {
+            Self::Index(index) => ColumnKey::Index(index),
+            Self::Name(name) => ColumnKey::Name(name),
+        }
+    }
+}
+
+/// What stands between fields: a byte, or "blanks".
+#[derive(FromPyObject)]
+pub(crate) enum Separator {
+    Byte(u8),
+    Word(String),
+}
 
 /// The lines that name the columns: how many, or "auto".
 #[derive(FromPyObject)]
@@ -161,6 +185,9 @@ impl<'py> Said<'_, 'py> {
         if let Some(StartingIn(extent)) = self.get("starting_in")? {
             options = options.with_starting_in(extent);
         }
+        if let Some(missing) = self.get("missing")? {
+            options = options.with_missing(Missing::Value(missing));
+        }
         Ok(options)
     }
 }
@@ -207,6 +234,41 @@ pub(crate) fn read_batches(
     let Reading { sources, options, watch, takes } = Reading::new(py, sources, how, said)?;
     let read = watch.run(py, takes, move || options.read_batches_of(sources))?;
     Ok(Table::of_text(read))
+}
+
+/// Reads numbers of one type: their buffer, and the names of the columns. `swath.read_csv` makes the
+/// arguments.
+#[pyfunction]
+pub(crate) fn read_array<'py>(
+    py: Python<'py>,
+    sources: Vec<Input>,
+    dtype: &str,
+    how: &Bound<'py, PyTuple>,
+    said: &Bound<'py, PyDict>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let reading = Reading::new(py, sources, how, said)?;
+    macro_rules! read_as {
+        ($($name:literal => $kind:ty),+ $(,)?) => {
+            match dtype {
+                $($name => array::<$kind>(py, reading),)+
+                _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be read"))),
+            }
+        };
+    }
+    read_as! {
+        "float64" => f64, "float32" => f32, "int64" => i64, "int32" => i32, "int16" => i16,
+        "int8" => i8, "uint64" => u64, "uint32" => u32, "uint16" => u16, "uint8" => u8,
+    }
+}
+
+fn array<T: Value + Item>(py: Python<'_>, reading: Reading) -> PyResult<Bound<'_, PyAny>>
+where
+    Array<T>: Stable<T>,
+{
+    let Reading { sources, options, watch, takes } = reading;
+    let table = watch.run(py, takes, move || options.read_array_of::<T, _>(sources))?;
+    let values = Buffer::of_values(table.values, Some(&[table.rows, table.columns]))?;
+    (Bound::new(py, values)?, table.names).into_bound_py_any(py)
 }
 
 /// The names of the types that columns would get, in their order. `swath.csv_dtypes` makes the

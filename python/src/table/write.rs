@@ -1,4 +1,4 @@
-//! Tables as text and as Arrow files: numbers in the way that they have for themselves, all else as batches.
+//! Tables as text and as Arrow files; arrays as they are in memory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,15 +8,12 @@ use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use swath::OutputOptions;
-use swath_formats::compressed::Format;
 use swath_formats::table::{
-    BatchForm, BatchWriteOptions, Columns, Decimals, HeaderLine, LineEnd, Quoting,
-    TableWriteOptions, Value,
+    BatchForm, BatchWriteOptions, Decimals, HeaderLine, LineEnd, Quoting, Value,
 };
 
 use super::Table;
-use super::given::{Given, is_numeric, refused};
+use super::given::Given;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::how::Watch;
@@ -25,17 +22,11 @@ use crate::output::Leave;
 use crate::words::word;
 use crate::work::Takes;
 
-/// Whether the name of a file is that of a compressed one.
-#[pyfunction]
-pub(crate) fn is_packed(#[pyo3(from_py_with = path)] path: PathBuf) -> bool {
-    Format::of_name(&path).is_some()
-}
-
-/// Writes a table: `swath.write_csv` makes the arguments of arrays.
+/// Writes an array of numbers: `swath.write_csv` makes the arguments.
 #[pyfunction]
 #[pyo3(signature = (path, dtype, values, columns, leave, *, names=None, delimiter=b',', digits=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
-pub(crate) fn write_table(
+pub(crate) fn write_array(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
     dtype: &str,
@@ -47,11 +38,15 @@ pub(crate) fn write_table(
     digits: Option<usize>,
 ) -> PyResult<u64> {
     let (output, watch) = Leave::watched(leave)?;
-    let writer = writer(names, delimiter, digits, output);
+    let options = BatchWriteOptions::new().with_form(BatchForm::Csv);
+    let mut options = options.with_delimiter(delimiter).with_output(output);
+    options = names.into_iter().fold(options, BatchWriteOptions::with_names);
+    let digits = digits.map(Decimals::Fixed).into_iter();
+    options = digits.fold(options, BatchWriteOptions::with_decimals);
     macro_rules! write_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
-                $($name => written::<$kind>(py, &writer, &watch, path, columns, &values),)+
+                $($name => written::<$kind>(py, &options, &watch, path, columns, &values),)+
                 _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be written"))),
             }
         };
@@ -62,59 +57,17 @@ pub(crate) fn write_table(
     }
 }
 
-/// The library's options.
-fn writer(
-    names: Option<Vec<String>>,
-    delimiter: u8,
-    digits: Option<usize>,
-    output: OutputOptions,
-) -> TableWriteOptions {
-    let writer = TableWriteOptions::new()
-        .with_delimiter(delimiter)
-        .with_output(output)
-        .with_decimals(digits.map_or(Decimals::Shortest, Decimals::Fixed));
-    match names {
-        Some(names) => writer.with_names(names),
-        None => writer,
-    }
-}
-
 fn written<T: Value>(
     py: Python<'_>,
-    writer: &TableWriteOptions,
+    options: &BatchWriteOptions,
     watch: &Watch,
     path: PathBuf,
     columns: usize,
     values: &Borrowed,
 ) -> PyResult<u64> {
     watch.run(py, Takes::Time, || -> Result<u64, Failure> {
-        Ok(writer.write(path, columns, &values.numbers::<T>()?)?)
+        Ok(options.write_array(path, columns, &values.numbers::<T>()?)?.bytes_out)
     })
-}
-
-/// Writes columns of numbers, side by side: `swath.write_csv` makes the arguments.
-#[pyfunction]
-#[pyo3(signature = (path, tables, leave, *, names=None, delimiter=b',', digits=None))]
-pub(crate) fn write_columns(
-    py: Python<'_>,
-    #[pyo3(from_py_with = path)] path: PathBuf,
-    tables: Vec<Bound<'_, Table>>,
-    leave: &Bound<'_, PyTuple>,
-    names: Option<Vec<String>>,
-    delimiter: u8,
-    digits: Option<usize>,
-) -> PyResult<u64> {
-    let gather = |table: &Bound<'_, Table>| {
-        let Table { schema, batches, .. } = table.get();
-        py.detach(|| Columns::from_record_batches(schema, batches)).map_err(refused)
-    };
-    let tables = tables.iter().map(gather).collect::<PyResult<Vec<_>>>()?;
-    let rows = tables.iter().map(|table| table.rows).collect::<Vec<_>>();
-    let columns = tables.into_iter().flat_map(|table| table.columns).collect();
-    let columns = Columns::new(None, columns).ok_or_else(|| uneven(&rows))?;
-    let (output, watch) = Leave::watched(leave)?;
-    let writer = writer(names, delimiter, digits, output);
-    watch.run(py, Takes::Time, || writer.write_columns(path, &columns))
 }
 
 fn uneven(rows: &[usize]) -> PyErr {
@@ -169,12 +122,6 @@ fn beside(py: Python<'_>, tables: &[&Table]) -> PyResult<(SchemaRef, Vec<RecordB
     let options = RecordBatchOptions::new().with_row_count(rows.first().copied());
     let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), columns, &options);
     Ok((schema, vec![batch.map_err(super::arrow_error)?]))
-}
-
-/// Whether all columns of some tables are of numbers.
-#[pyfunction]
-pub(crate) fn are_numeric(tables: Vec<Bound<'_, Table>>) -> bool {
-    tables.iter().all(|table| is_numeric(&table.get().schema))
 }
 
 /// Writes a table of any types: `swath.write_csv`, `write_jsonl` and `write_arrow` make the arguments.

@@ -20,7 +20,8 @@ pub(super) fn in_header(header: &[Record], columns: usize) -> Vec<String> {
     let mut names = vec![String::new(); columns];
     for record in header {
         for (name, field) in names.iter_mut().zip(&record.fields) {
-            let part = std::str::from_utf8(trim(&field.text));
+            let text = if field.is_quoted { &field.text } else { trim(&field.text) };
+            let part = std::str::from_utf8(text);
             let part = part.expect("checked when the header was taken");
             if !name.is_empty() && !part.is_empty() {
                 name.push('_');

@@ -166,7 +166,7 @@ impl<'t> Place<'t> {
     /// Passes over a record, or a line that is not one, of which only the end matters: where quotes begin and
     /// end, and escapes.
     pub(super) fn pass(&mut self, dialect: &Dialect) {
-        if self.peek().is_some() && self.peek() == dialect.comment {
+        if self.is_comment(dialect) {
             self.take_line();
             return;
         }
@@ -250,15 +250,22 @@ impl<'t> Place<'t> {
     ///
     /// A carriage return in a comment.
     pub(super) fn skip(&mut self, dialect: &Dialect) -> Result<bool, Fault> {
-        let Some(first) = self.peek() else { return Ok(false) };
-        if Some(first) == dialect.comment {
+        if self.peek().is_none() {
+            return Ok(false);
+        }
+        if self.is_comment(dialect) {
             self.skip_comment()?;
             return Ok(true);
         }
-        if dialect.between == Between::Blanks || dialect.fixed.is_some() {
+        if dialect.between != Between::Nothing || dialect.fixed.is_some() {
             // Blanks before the first field mean nothing; with nothing after them, the line is empty.
             let here = self.clone();
-            self.skip_blanks();
+            while self
+                .peek()
+                .is_some_and(|byte| is_blank(byte) && dialect.between != Between::Byte(byte))
+            {
+                self.take();
+            }
             if !self.is_end() && self.text[self.at..] != *b"\r" {
                 *self = here;
                 return Ok(false);
@@ -269,6 +276,15 @@ impl<'t> Place<'t> {
             return Ok(true);
         }
         Ok(self.take_end())
+    }
+
+    /// Whether the line here is a comment. Where blanks separate fields, there may be some before it.
+    fn is_comment(&self, dialect: &Dialect) -> bool {
+        let mut here = self.clone();
+        if dialect.between == Between::Blanks && dialect.fixed.is_none() {
+            here.skip_blanks();
+        }
+        here.peek().is_some() && here.peek() == dialect.comment
     }
 
     fn skip_comment(&mut self) -> Result<(), Fault> {

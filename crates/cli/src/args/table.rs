@@ -14,8 +14,8 @@ use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command, Error};
 use swath::ReadOptions;
 use swath_formats::table::{
-    BatchForm, BatchOptions, ColumnKey, ColumnType, Decimals, Delimiter, Encoding, HeaderLine,
-    LineEnd, Quoting, Ragged,
+    BatchForm, BatchOptions, ColumnKey, ColumnType, Delimiter, Encoding, HeaderLine, LineEnd,
+    Quoting, Ragged,
 };
 
 use super::fixed::{Positions, Widths, positions, widths};
@@ -276,10 +276,13 @@ fn mark_or_none(word: &str) -> Result<MarkOrNone, String> {
 }
 
 impl TableArgs {
-    /// Returns the first flag that was given and that only tables of any types have.
-    pub(crate) fn typed_flag(&self) -> Option<&'static str> {
+    /// Returns the first flag that was given.
+    pub(crate) fn flag(&self) -> Option<&'static str> {
         let given = [
-            ("--header", matches!(self.header, Header::Lines(_))),
+            ("--header", self.header != Header::When(HeaderLine::Auto)),
+            ("--delimiter", self.delimiter.is_some()),
+            ("--columns", self.columns.is_some()),
+            ("--null-values", self.null_values.is_some()),
             ("--widths", self.widths.is_some()),
             ("--positions", self.positions.is_some()),
             ("--dtypes", !self.dtypes.is_empty()),
@@ -299,32 +302,12 @@ impl TableArgs {
         given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
     }
 
-    /// Returns the first flag that was given.
-    pub(crate) fn flag(&self) -> Option<&'static str> {
-        let given = [
-            ("--header", self.header != Header::When(HeaderLine::Auto)),
-            ("--delimiter", self.delimiter.is_some()),
-            ("--columns", self.columns.is_some()),
-            ("--null-values", self.null_values.is_some()),
-        ];
-        let given = given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag));
-        given.or_else(|| self.typed_flag())
-    }
-
     /// Whether columns are given, or to be found, by where they are in each line.
     pub(crate) fn is_fixed(&self) -> bool {
         self.widths.is_some() || self.positions.is_some()
     }
 
-    /// Whether the first line has names, for tables of numbers.
-    pub(crate) fn header_line(&self) -> HeaderLine {
-        match self.header {
-            Header::When(when) => when,
-            Header::Lines(_) => HeaderLine::Present,
-        }
-    }
-
-    /// Returns the library's options for a table of any types in this form.
+    /// Returns the library's options for a table in this form.
     pub(crate) fn batch_options(&self, form: BatchForm, read: ReadOptions) -> BatchOptions {
         let options = match self.header {
             Header::When(when) => BatchOptions::new().with_header(when),
@@ -376,8 +359,8 @@ impl TableArgs {
 }
 
 impl TableOutArgs {
-    /// Returns the first flag that was given and that only tables of any types have.
-    pub(crate) fn typed_flag(&self) -> Option<&'static str> {
+    /// Returns the first flag that was given and that only text with fields has.
+    pub(crate) fn flag(&self) -> Option<&'static str> {
         let given = [
             ("--quoting", self.quoting.is_some()),
             ("--out-delimiter", self.out_delimiter.is_some()),
@@ -385,12 +368,6 @@ impl TableOutArgs {
             ("--null-word", self.null_word.is_some()),
         ];
         given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
-    }
-
-    /// Returns how floating-point numbers are written.
-    pub(crate) fn decimals(&self) -> Decimals {
-        let decimals = self.decimals.map(usize::from);
-        decimals.map_or(Decimals::Shortest, Decimals::Fixed)
     }
 }
 
@@ -474,17 +451,14 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_tables_of_any_types_are_told_from_those_of_all_tables() {
-        let flags = |words: &[&str]| {
-            let args = parsed(words).expect("flags");
-            (args.flag(), args.typed_flag())
-        };
-        assert_eq!(flags(&[]), (None, None));
-        assert_eq!(flags(&["--delimiter", ";"]), (Some("--delimiter"), None));
-        assert_eq!(flags(&["--missing-words", "-"]), (Some("--null-values"), None));
-        assert_eq!(flags(&["-n", "3"]), (Some("--rows"), Some("--rows")));
-        assert_eq!(flags(&["--quote", "none"]), (Some("--quote"), Some("--quote")));
-        assert_eq!(flags(&["--header", "2"]), (Some("--header"), Some("--header")));
+    fn a_flag_that_was_given_is_named() {
+        let flag = |words: &[&str]| parsed(words).expect("flags").flag();
+        assert_eq!(flag(&[]), None);
+        assert_eq!(flag(&["--delimiter", ";"]), Some("--delimiter"));
+        assert_eq!(flag(&["--missing-words", "-"]), Some("--null-values"));
+        assert_eq!(flag(&["-n", "3"]), Some("--rows"));
+        assert_eq!(flag(&["--quote", "none"]), Some("--quote"));
+        assert_eq!(flag(&["--header", "2"]), Some("--header"));
     }
 
     #[test]

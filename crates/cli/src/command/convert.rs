@@ -9,7 +9,6 @@ mod numbers;
 pub(super) mod several;
 pub(super) mod size;
 mod table;
-mod typed;
 
 pub(crate) use args::Convert;
 
@@ -31,9 +30,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use swath::{Output, ReadOptions, Source};
-use swath_formats::compressed::Format as Packing;
 use swath_formats::matrix::{MatrixOptions, has_banner};
-use swath_formats::table::TableOptions;
 use swath_study::hidden::Hidden;
 
 /// What was converted, and when all of it was in memory.
@@ -108,11 +105,6 @@ impl<'w> Job<'w> {
         }
     }
 
-    /// Whether the output is compressed, by its name.
-    fn is_packed(&self) -> bool {
-        Packing::of_name(&self.name()).is_some()
-    }
-
     /// Writes the temporary file to the stream, if there is one.
     fn finish(&self) -> Result<()> {
         if self.target.is_stream() && self.file.exists() {
@@ -150,12 +142,6 @@ impl Command for Convert {
         let job = Job::new(self, input, files, target)?;
         let start = Instant::now();
         let done = match (from.is_matrix(), to.is_matrix()) {
-            (_, true) if from == Format::Jsonl => {
-                Err(no_matrix(&job, "its lines are JSON objects").into())
-            }
-            (_, true) if from == Format::Fixed => {
-                Err(no_matrix(&job, "it is text of fixed width").into())
-            }
             (true, true) => matrix::to_matrix(&job, from, to),
             (true, false) => entries::of_matrix(&job, from, to),
             (false, false) => table::to_table(&job, from, to),
@@ -255,13 +241,6 @@ fn formats(
     Ok((from, to))
 }
 
-/// The error of a table that would become a matrix, and why it does not.
-fn no_matrix(job: &Job<'_>, why: &str) -> Refused {
-    let name = job.input.name().shown();
-    let what = format!("cannot make a matrix of {name}: {why}");
-    Refused::new(what, "convert it to CSV first")
-}
-
 /// Says that standard `input` or `output` has no ending that gives its format.
 fn nameless(way: &str) -> String {
     format!("cannot tell the format of the {way}: standard {way} has no name")
@@ -301,13 +280,6 @@ fn matrix_options(job: &Job<'_>, from: Format) -> (MatrixOptions, Bar) {
     let output = &job.words.output;
     let (read, bar) = Bar::attach(output.read_options(), !output.json);
     (job.words.matrix_options(from, read), bar)
-}
-
-/// Returns the same for a table.
-fn table_options(job: &Job<'_>, from: Format) -> (TableOptions, Bar) {
-    let output = &job.words.output;
-    let (read, bar) = Bar::attach(output.read_options(), !output.json);
-    (job.words.table_options(from, read), bar)
 }
 
 fn report(

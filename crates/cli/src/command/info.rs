@@ -230,7 +230,7 @@ fn as_format(file: &swath::Input, format: Format, args: &TableArgs) -> Result<Kn
                 .with("columns", table.names.len() as u64)
                 .with("names", table.names)
                 .with("types", table.types);
-            Ok(match size_in(&table.metadata) {
+            Ok(match size_in(|name| table.metadata.get(name)) {
                 Some((rows, columns)) => known.with("matrix", [rows, columns].as_slice()),
                 None => known,
             })

@@ -1,4 +1,4 @@
-//! `table::read`: numbers as text, a quarter of the input's size.
+//! `table::read_array`: numbers as text, a quarter of the input's size.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -26,14 +26,14 @@ type Way = fn(&Path, &mut Meter) -> Result<Numbers>;
 /// Numbers of one way or the other.
 enum Numbers {
     Plain(Vec<f64>),
-    Swath(table::Table<f64>),
+    Swath(swath::Array<f64>),
 }
 
 impl Numbers {
     fn values(&self) -> &[f64] {
         match self {
             Self::Plain(values) => values,
-            Self::Swath(table) => &table.values,
+            Self::Swath(values) => values,
         }
     }
 }
@@ -41,7 +41,7 @@ impl Numbers {
 const WAYS: [(&str, &str, Way); 2] = [
     ("BufRead", "split, parse", lines),
     ("auto", "all workers", |path, meter| {
-        Ok(Numbers::Swath(meter.measure(|| table::read(path))??))
+        Ok(Numbers::Swath(meter.measure(|| table::read_array(path))??.values))
     }),
 ];
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
-use swath_formats::table::{Column, Columns};
+use swath_formats::table::BatchWriteOptions;
 use swath_reference::battery::{Battery, BatterySize};
 
 use crate::child::{code, run, stderr, word};
@@ -316,16 +316,10 @@ fn arrays_of_integers_of_64_bits_keep_every_one() {
 fn an_id_beyond_all_rows_is_refused() {
     let bench = Bench::new();
     for at in [0, 1] {
-        let column = |value: u64| {
-            let mut values = swath::Array::<u64>::zeroed(2).expect("room");
-            values[1] = value;
-            Column::of_u64(values)
-        };
         // A row after it has no number.
-        let columns = [0, 1].map(|which| column(if which == at { u64::MAX } else { 1 }));
-        let names = Some(["row", "column"].map(String::from).to_vec());
-        let table = Columns::new(names, columns.into()).expect("columns of one length");
-        swath_formats::table::arrow::write(bench.path("a.arrow"), &table).expect("room");
+        let last = [0, 1].map(|which| if which == at { u64::MAX } else { 1 });
+        let named = BatchWriteOptions::new().with_names(["row", "column"]);
+        named.write_array(bench.path("a.arrow"), 2, &[0, 0, last[0], last[1]]).expect("room");
         for to in ["a.mtx", "a.el", "a.npz"] {
             let refused = bench.convert("a.arrow", to, &[]);
             let told = stderr(&refused);

@@ -257,7 +257,9 @@ fn what_is_compressed_priced_and_converted_is_in_the_spans() {
         assert_eq!(bytes["write"], len_of(to), "{from}");
     }
     let bytes = stage.bytes_of(&["convert", "--force", &arrow, &back]);
-    assert_eq!((bytes["read"], bytes["write"]), (len_of(&arrow), len_of(&back)));
+    // What lies between batches is not read.
+    assert!((len_of(&arrow) * 9 / 10..=len_of(&arrow)).contains(&bytes["read"]), "{bytes:?}");
+    assert_eq!(bytes["write"], len_of(&back));
 
     let [mtx, npz] = ["g.mtx", "g.npz"].map(|name| stage.path(name));
     let bytes = stage.bytes_of(&["gen", "mtx", "--scale", "10", "-o", &mtx]);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use swath::job::{Division, JobOptions};
 use swath_formats::compressed::{CompressOptions, Format};
-use swath_formats::table::{Column, Columns};
+use swath_formats::table;
 use tempfile::TempDir;
 
 use crate::commands::{Answer, Case};
@@ -102,10 +102,8 @@ impl Stage {
             self.make_by(&["gen", "tree", "--files", "96", "--size", "1MiB", "-o", "many"]);
         }
         if is_read("large.arrow") {
-            let values = swath::Array::<u64>::zeroed(9 << 20).expect("room");
-            let table = Columns::new(Some(vec!["x".to_owned()]), vec![Column::of_u64(values)]);
-            let table = table.expect("a column");
-            swath_formats::table::arrow::write(path("large.arrow"), &table).expect("room");
+            let named = table::BatchWriteOptions::new().with_names(["x"]);
+            named.write_array(path("large.arrow"), 1, &vec![0_u64; 9 << 20]).expect("room");
         }
         if ["entries.csv", "entries.csv.gz"].into_iter().any(is_read) {
             let entries = columns(900_000, |row| format!("{row},{},1\n", row % 1000));

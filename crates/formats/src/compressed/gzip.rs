@@ -58,14 +58,18 @@ impl Encoder {
 
 impl Encode for Encoder {
     fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String> {
+        /// More than the header and the trailer of a member take.
+        const AROUND: usize = 64;
         let before = out.len();
+        let bound = self.compressor.deflate_compress_bound(block.len());
+        out.try_reserve(AROUND + bound).map_err(|_| "not enough memory for a gzip member")?;
         out.extend_from_slice(&START);
         out.extend_from_slice(match self.kind {
             Kind::Sized => b"\x08\0IG\x04\0\0\0\0\0",
             Kind::Bgzf => b"\x06\0BC\x02\0\0\0",
         });
         let size_end = out.len();
-        out.resize(size_end + self.compressor.deflate_compress_bound(block.len()), 0);
+        out.resize(size_end + bound, 0);
         let deflated = self.compressor.deflate_compress(block, &mut out[size_end..]);
         let len = deflated.map_err(|_| "libdeflate's output buffer was too small")?;
         out.truncate(size_end + len);

@@ -100,9 +100,11 @@ impl Supply {
     }
 
     /// Appends `len` bytes that were inspected to `target`.
-    pub(super) fn take(&mut self, len: usize, target: &mut Vec<u8>) {
+    pub(super) fn take(&mut self, len: usize, target: &mut Vec<u8>) -> Result<()> {
+        target.try_reserve(len).map_err(|_| no_memory(&self.path))?;
         target.extend_from_slice(&self.held[self.taken..self.taken + len]);
         self.consume(len);
+        Ok(())
     }
 
     /// Skips `len` bytes; returns how many there were.

@@ -118,8 +118,8 @@ impl Encode for Encoder {
     fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String> {
         let before = out.len();
         let bound = compress_bound(block.len());
+        out.try_reserve(bound).map_err(|_| "not enough memory for a zstd frame")?;
         if before == 0 {
-            out.try_reserve(bound).map_err(|_| "not enough memory for a zstd frame")?;
             self.0.compress2(out, block).map_err(said)?;
         } else {
             out.resize(before + bound, 0);

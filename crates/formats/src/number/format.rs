@@ -58,6 +58,15 @@ pub(crate) fn push_f64_shortest(out: &mut Vec<u8>, value: f64) {
     }
 }
 
+/// Appends the shortest text that parses back to the same single.
+#[cfg(feature = "arrow")]
+pub(crate) fn push_f32_shortest(out: &mut Vec<u8>, value: f32) {
+    match value.is_finite() {
+        true => out.extend_from_slice(zmij::Buffer::new().format_finite(value).as_bytes()),
+        false => push_f64_shortest(out, value.into()),
+    }
+}
+
 /// Infinity and NaN.
 #[cold]
 fn push_f64_unusual(out: &mut Vec<u8>, value: f64) {

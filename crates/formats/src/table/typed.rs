@@ -13,6 +13,7 @@
 //! byte and column.
 
 mod ahead;
+mod array;
 mod batches;
 mod collect;
 mod deciding;
@@ -22,6 +23,7 @@ mod faults;
 mod file;
 mod file_names;
 mod first;
+mod first_line;
 mod fit;
 mod fixed;
 mod guesses;
@@ -53,9 +55,10 @@ mod values;
 
 use swath::Source;
 
+pub use array::{TableArray, TableShape, read_array};
 pub use batches::Batches;
+pub(super) use first_line::{MARK, OddNumber};
 pub use fixed::FixedColumn;
-pub(super) use head::start;
 pub use options::{BatchOptions, Dictionary, Encoding, Ragged};
 pub use report::{ColumnReport, HeaderReason, RecordLine, Renamed, SetAside, TableReport};
 pub use stream::BatchStream;

@@ -11,6 +11,7 @@
 //! field is asked for its type. Then it puts the rows together, and compresses them if the output
 //! is compressed. Nothing depends on the number of workers.
 
+mod array;
 mod column;
 mod fields;
 mod given;
@@ -47,6 +48,7 @@ use crate::error::Result;
 use crate::share::{started, workers};
 use crate::spare::Spare;
 
+pub use self::array::write_array;
 pub use self::given::BatchItem;
 pub use self::options::{
     BatchForm, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting,

@@ -1,16 +1,18 @@
 //! The number types of tables.
 
 use bytemuck::Pod;
-use swath_simd::{
-    Padding, Tokens, Unpadded, column_doubles, column_integers, parse_doubles, parse_integers,
-    unpadded,
-};
+use swath_simd::{Padding, Tokens, Unpadded, column_doubles, column_integers, unpadded};
 
-use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64, push_u64};
 use crate::number::parse::{double, integral, is_rounded, signed, unsigned};
 
 /// A number of a table: [`f64`], [`f32`], and all integers of up to 64 bits.
-pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value {}
+pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value {
+    /// Returns a column of these values.
+    #[cfg(feature = "arrow")]
+    fn column(values: Vec<Self>) -> arrow_array::ArrayRef {
+        Self::to_column(values)
+    }
+}
 
 /// How doubles are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,29 +29,32 @@ pub enum Decimals {
 const BATCH: usize = 64;
 
 pub(super) mod sealed {
-    use super::{Decimals, Padding, Tokens};
+    use super::{Padding, Tokens};
 
-    pub trait Value: Sized {
+    pub trait Value: Copy + Default + PartialEq {
         /// Its name in messages.
         const NAME: &'static str;
+        /// Whether it has no fractions.
+        const IS_WHOLE: bool;
+        /// Whether it has no negative numbers.
+        const IS_UNSIGNED: bool;
 
         /// Parses a token strictly; `None` if it is not a number of this type.
         fn parse(token: &[u8]) -> Option<Self>;
 
-        /// Parses plain tokens; returns how many precede the first that is not plain.
-        fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize;
-
-        /// As [`parse_many`](Self::parse_many), for fields of which those that are empty are zero.
+        /// Parses plain tokens, of which those that are empty are zero; returns how many precede the first
+        /// that is neither.
         fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize;
-
-        /// Appends it as text.
-        fn push(self, text: &mut Vec<u8>, decimals: Decimals);
 
         /// Returns the value that means "missing", if the type has one.
         fn natural() -> Option<Self>;
 
         /// Converts this value, if the type can represent it.
         fn exactly(value: f64) -> Option<Self>;
+
+        /// Returns a column of these values.
+        #[cfg(feature = "arrow")]
+        fn to_column(values: Vec<Self>) -> arrow_array::ArrayRef;
     }
 }
 
@@ -57,23 +62,16 @@ impl Value for f64 {}
 
 impl sealed::Value for f64 {
     const NAME: &'static str = "f64";
+    const IS_WHOLE: bool = false;
+    const IS_UNSIGNED: bool = false;
 
     fn parse(token: &[u8]) -> Option<Self> {
         double(token).filter(|&value| !is_rounded(token, value))
     }
 
-    fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
-        let count = parse_doubles(tokens, out);
-        before_rounded(tokens, &out[..count], ALL_DOUBLES)
-    }
-
     fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
         let count = column_doubles(tokens, padding, out);
         before_rounded(tokens, &out[..count], ALL_DOUBLES)
-    }
-
-    fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
-        push_double(text, self, decimals);
     }
 
     fn natural() -> Option<Self> {
@@ -83,12 +81,19 @@ impl sealed::Value for f64 {
     fn exactly(value: f64) -> Option<Self> {
         Some(value)
     }
+
+    #[cfg(feature = "arrow")]
+    fn to_column(values: Vec<Self>) -> arrow_array::ArrayRef {
+        std::sync::Arc::new(arrow_array::Float64Array::from(values))
+    }
 }
 
 impl Value for f32 {}
 
 impl sealed::Value for f32 {
     const NAME: &'static str = "f32";
+    const IS_WHOLE: bool = false;
+    const IS_UNSIGNED: bool = false;
 
     fn parse(token: &[u8]) -> Option<Self> {
         let wide = double(token)?;
@@ -103,24 +108,10 @@ impl sealed::Value for f32 {
         (!is_rounded(token, value.into())).then_some(value)
     }
 
-    fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
-        let count = by_batch(tokens, out, parse_doubles, single);
-        before_rounded(tokens, &out[..count], ALL_SINGLES)
-    }
-
     fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
         let parse = |tokens: Tokens<'_>, out: &mut [f64]| column_doubles(tokens, padding, out);
         let count = by_batch(tokens, out, parse, single);
         before_rounded(tokens, &out[..count], ALL_SINGLES)
-    }
-
-    fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
-        match decimals {
-            Decimals::Shortest if self.is_finite() => {
-                text.extend_from_slice(zmij::Buffer::new().format_finite(self).as_bytes());
-            }
-            _ => push_double(text, f64::from(self), decimals),
-        }
     }
 
     fn natural() -> Option<Self> {
@@ -130,6 +121,11 @@ impl sealed::Value for f32 {
     fn exactly(value: f64) -> Option<Self> {
         let narrow = rounded(value);
         (f64::from(narrow) == value || value.is_nan()).then_some(narrow)
+    }
+
+    #[cfg(feature = "arrow")]
+    fn to_column(values: Vec<Self>) -> arrow_array::ArrayRef {
+        std::sync::Arc::new(arrow_array::Float32Array::from(values))
     }
 }
 
@@ -153,17 +149,9 @@ fn before_rounded<T: Copy + Into<f64>>(tokens: Tokens<'_>, values: &[T], all: f6
     values.iter().zip(places).position(is_wrong).unwrap_or(values.len())
 }
 
-/// Appends a double.
-pub(super) fn push_double(text: &mut Vec<u8>, value: f64, decimals: Decimals) {
-    match decimals {
-        Decimals::Shortest => push_f64_shortest(text, value),
-        Decimals::Fixed(places) => push_f64_fixed(text, value, places),
-    }
-}
-
 /// Rounds to nearest, as all conversions do.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is intended")]
-pub(super) fn rounded(value: f64) -> f32 {
+fn rounded(value: f64) -> f32 {
     value as f32
 }
 
@@ -178,11 +166,13 @@ fn single(wide: f64) -> Option<f32> {
 }
 
 macro_rules! integers {
-    ($($integer:ident by $parse:ident $push:ident),+) => {$(
+    ($($integer:ident as $array:ident by $parse:ident),+) => {$(
         impl Value for $integer {}
 
         impl sealed::Value for $integer {
             const NAME: &'static str = stringify!($integer);
+            const IS_WHOLE: bool = true;
+            const IS_UNSIGNED: bool = Self::MIN == 0;
 
             fn parse(token: &[u8]) -> Option<Self> {
                 match $parse(token) {
@@ -193,18 +183,10 @@ macro_rules! integers {
                 }
             }
 
-            fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
-                by_batch(tokens, out, parse_integers, |wide: i64| Self::try_from(wide).ok())
-            }
-
             fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
                 let parse =
                     |tokens: Tokens<'_>, out: &mut [i64]| column_integers(tokens, padding, out);
                 by_batch(tokens, out, parse, |wide: i64| Self::try_from(wide).ok())
-            }
-
-            fn push(self, text: &mut Vec<u8>, _: Decimals) {
-                $push(text, self.into());
             }
 
             fn natural() -> Option<Self> {
@@ -215,17 +197,25 @@ macro_rules! integers {
                 // By way of text, since no conversion checks for exactness.
                 Self::parse(format!("{value}").as_bytes())
             }
+
+            #[cfg(feature = "arrow")]
+            fn to_column(values: Vec<Self>) -> arrow_array::ArrayRef {
+                std::sync::Arc::new(arrow_array::$array::from(values))
+            }
         }
     )+};
 }
 
-integers!(i32 by signed push_i64, i16 by signed push_i64, i8 by signed push_i64);
-integers!(u32 by unsigned push_u64, u16 by unsigned push_u64, u8 by unsigned push_u64);
+integers!(i32 as Int32Array by signed, i16 as Int16Array by signed, i8 as Int8Array by signed);
+integers!(u32 as UInt32Array by unsigned, u16 as UInt16Array by unsigned);
+integers!(u8 as UInt8Array by unsigned);
 
 impl Value for u64 {}
 
 impl sealed::Value for u64 {
     const NAME: &'static str = "u64";
+    const IS_WHOLE: bool = true;
+    const IS_UNSIGNED: bool = true;
 
     fn parse(token: &[u8]) -> Option<Self> {
         match unsigned(token) {
@@ -236,21 +226,6 @@ impl sealed::Value for u64 {
     }
 
     /// Numbers above those of an `i64` are mostly followed by more of them: then one by one.
-    fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
-        let done = by_batch(tokens, out, parse_integers, |wide: i64| Self::try_from(wide).ok());
-        let places = tokens.starts.iter().zip(tokens.ends).zip(out).skip(done);
-        let mut count = done;
-        for ((&start, &end), slot) in places {
-            let token = tokens.text.get(start as usize..end as usize);
-            match token.and_then(unsigned) {
-                Some(value) => *slot = value,
-                None => return count,
-            }
-            count += 1;
-        }
-        count
-    }
-
     fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
         let parse = |tokens: Tokens<'_>, out: &mut [i64]| column_integers(tokens, padding, out);
         let done = by_batch(tokens, out, parse, |wide: i64| Self::try_from(wide).ok());
@@ -273,10 +248,6 @@ impl sealed::Value for u64 {
         count
     }
 
-    fn push(self, text: &mut Vec<u8>, _: Decimals) {
-        push_u64(text, self);
-    }
-
     fn natural() -> Option<Self> {
         None
     }
@@ -284,27 +255,26 @@ impl sealed::Value for u64 {
     fn exactly(value: f64) -> Option<Self> {
         unsigned(format!("{value}").as_bytes())
     }
+
+    #[cfg(feature = "arrow")]
+    fn to_column(values: Vec<Self>) -> arrow_array::ArrayRef {
+        std::sync::Arc::new(arrow_array::UInt64Array::from(values))
+    }
 }
 
 impl Value for i64 {}
 
 impl sealed::Value for i64 {
     const NAME: &'static str = "i64";
+    const IS_WHOLE: bool = true;
+    const IS_UNSIGNED: bool = false;
 
     fn parse(token: &[u8]) -> Option<Self> {
         signed(token).or_else(|| Self::try_from(integral(token)?).ok())
     }
 
-    fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
-        parse_integers(tokens, out)
-    }
-
     fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
         column_integers(tokens, padding, out)
-    }
-
-    fn push(self, text: &mut Vec<u8>, _: Decimals) {
-        push_i64(text, self);
     }
 
     fn natural() -> Option<Self> {
@@ -313,6 +283,11 @@ impl sealed::Value for i64 {
 
     fn exactly(value: f64) -> Option<Self> {
         signed(format!("{value}").as_bytes())
+    }
+
+    #[cfg(feature = "arrow")]
+    fn to_column(values: Vec<Self>) -> arrow_array::ArrayRef {
+        std::sync::Arc::new(arrow_array::Int64Array::from(values))
     }
 }
 

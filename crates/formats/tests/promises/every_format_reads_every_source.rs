@@ -15,7 +15,7 @@ use swath_formats::Result;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format, Seekable};
 use swath_formats::matrix::{self};
 use swath_formats::safetensors::{self, Dtype, Shard, Tensor, TensorOrder};
-use swath_formats::table::{self, TableOptions, npy};
+use swath_formats::table::{self, BatchOptions, npy};
 
 /// A reader; returns its result as text.
 struct Reader {
@@ -50,8 +50,8 @@ fn readers(folder: &Path) -> Vec<Reader> {
         &format!("%%MatrixMarket matrix coordinate real general\n300 300 300\n{entries}"),
     );
     write("e.el", &(0..300).map(|n| format!("{n} {}\n", n + 1)).collect::<String>());
-    let columns = TableOptions::new().read_columns(&csv).expect("a table");
-    table::arrow::write(at("t.arrow"), &columns).expect("room");
+    let points = table::read_batches(&csv).expect("a table");
+    table::write_batches(at("t.arrow"), points.schema(), points.batches()).expect("room");
     npy::write(at("a.npy"), &[2, 3], &[1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]).expect("room");
     let rows = matrix::read_rows(&mtx).expect("rows");
     matrix::npz::write(at("m.npz"), &rows).expect("room");
@@ -63,14 +63,14 @@ fn readers(folder: &Path) -> Vec<Reader> {
     }
     let reader = |name, file: &str, read| Reader { name, file: at(file), read };
     vec![
-        reader("table", "t.csv", |it| Ok(debug(TableOptions::new().read::<f64>(it)?))),
-        reader("table shape", "t.csv", |it| Ok(debug(TableOptions::new().shape(it)?))),
-        reader("columns", "t.csv", |it| Ok(debug(TableOptions::new().read_columns(it)?))),
-        reader("columns.gz", "t.csv.gz", |it| Ok(debug(TableOptions::new().read_columns(it)?))),
-        reader("columns.zst", "t.csv.zst", |it| {
-            Ok(debug(TableOptions::new().read_columns(it)?))
+        reader("table", "t.csv", |it| Ok(debug(BatchOptions::new().read_array::<f64>(it)?))),
+        reader("table shape", "t.csv", |it| Ok(debug(BatchOptions::new().shape(it)?))),
+        reader("batches", "t.csv", |it| Ok(debug(table::read_batches(it)?))),
+        reader("batches.gz", "t.csv.gz", |it| Ok(debug(table::read_batches(it)?))),
+        reader("batches.zst", "t.csv.zst", |it| Ok(debug(table::read_batches(it)?))),
+        reader("arrow", "t.arrow", |it| {
+            Ok(debug(table::arrow::batches(it)?.collect::<Result<Vec<_>>>()?))
         }),
-        reader("arrow", "t.arrow", |it| Ok(debug(table::arrow::read(it)?))),
         reader("arrow info", "t.arrow", |it| Ok(debug(table::arrow::info(it)?))),
         reader("npy", "a.npy", |it| Ok(debug(npy::read::<f64>(it)?))),
         reader("npy info", "a.npy", |it| Ok(debug(npy::info(it)?))),

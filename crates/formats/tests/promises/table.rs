@@ -1,10 +1,9 @@
-//! Tables: read as by the slow reference, rejected where they are wrong.
+//! Tables as arrays: read as by the slow reference, refused where they are wrong.
 
 mod arrays;
 mod faults;
-mod first_lines;
+mod foreign;
 mod packed;
-mod schema;
 mod select;
 mod vectors;
 mod writing;

@@ -14,10 +14,7 @@ use swath_formats::matrix::{
     Base, Duplicates, EntryOrder, MatrixFormat, MatrixOptions, MatrixWriteOptions, Strictness,
     SymmetricHalf, ValueKind,
 };
-use swath_formats::table::{
-    BatchForm, BatchOptions, BatchWriteOptions, Delimiter, HeaderLine, TableOptions,
-    TableWriteOptions,
-};
+use swath_formats::table::{BatchForm, BatchOptions, BatchWriteOptions, Decimals};
 
 /// `swath convert`
 #[derive(Debug, Args)]
@@ -138,24 +135,22 @@ fn shape(word: &str) -> Result<(u64, u64), String> {
 impl Convert {
     /// Returns a flag that was given and has no effect between these formats, and what it is for.
     pub fn idle_flag(&self, from: Format, to: Format) -> Option<(&'static str, &'static str)> {
-        let (matrix, table) = (&self.matrix, &self.table);
+        let matrix = &self.matrix;
         let is_parsed = matches!(from, Format::Mtx | Format::Edges);
-        let is_table = from.is_separated() || from == Format::Fixed;
-        let is_typed = from.is_table_text() && !to.is_matrix();
+        let is_table = from.is_table_text();
         let becomes_matrix = from == Format::Edges || (!from.is_matrix() && to.is_matrix());
         let has_edges = from == Format::Edges || to == Format::Edges;
         let has_decimals = to.is_separated() || to == Format::Jsonl;
-        let (typed, written) = (table.typed_flag(), self.table_out.typed_flag());
+        let (read, written) = (self.table.flag(), self.table_out.flag());
         const PARSED: &str = "matrices and edges that are read from text";
         const TABLES: &str = "tables that are read from text";
-        const TYPED: &str = "tables that are read from text and become tables";
         const WRITTEN: &str = "tables that are written as text";
         [
-            (typed.unwrap_or_default(), typed.is_some() && !is_typed, TYPED),
+            (read.unwrap_or_default(), read.is_some() && !is_table, TABLES),
             (written.unwrap_or_default(), written.is_some() && !to.is_separated(), WRITTEN),
             (
                 "--starting-in",
-                self.starting_in.is_some() && !is_parsed && !is_table && !is_typed,
+                self.starting_in.is_some() && !is_parsed && !is_table,
                 "matrices, edges and tables that are read from text",
             ),
             ("--symmetric", matrix.symmetric != SymmetricHalf::Expanded && !is_parsed, PARSED),
@@ -169,10 +164,6 @@ impl Convert {
                 "edges and tables that become matrices",
             ),
             ("--base", matrix.base != Base::Auto && !has_edges, "edges"),
-            ("--header", table.header_line() != HeaderLine::Auto && !is_table, TABLES),
-            ("--delimiter", table.delimiter.is_some() && !is_table, TABLES),
-            ("--columns", table.columns.is_some() && !is_table && !is_typed, TABLES),
-            ("--null-values", table.null_values.is_some() && !is_table && !is_typed, TABLES),
             ("--decimals", self.table_out.decimals.is_some() && !has_decimals, WRITTEN),
         ]
         .into_iter()
@@ -244,26 +235,6 @@ impl Convert {
     }
 
     /// Returns the library's options for a table that is read.
-    pub fn table_options(&self, format: Format, read: ReadOptions) -> TableOptions {
-        let mut options = TableOptions::new()
-            .with_header(self.table.header_line())
-            .with_read(read.with_workers(self.workers));
-        if let Some(extent) = self.starting_in {
-            options = options.with_starting_in(extent);
-        }
-        if let Some(columns) = &self.table.columns {
-            options = options.with_columns(columns.iter().cloned());
-        }
-        if let Some(words) = &self.table.null_values {
-            options = options.with_missing_words(words.iter().map(String::as_str).chain([""]));
-        }
-        match self.table.delimiter.or(usual_delimiter(format)) {
-            Some(delimiter) => options.with_delimiter(delimiter),
-            None => options,
-        }
-    }
-
-    /// Returns the library's options for a table of any types that is read.
     pub fn batch_options(&self, format: Format, read: ReadOptions) -> BatchOptions {
         let read = read.with_workers(self.workers);
         let options = self.table.batch_options(format.form().unwrap_or(BatchForm::Csv), read);
@@ -274,19 +245,11 @@ impl Convert {
     }
 
     /// Returns the library's options for a table that is written.
-    pub fn table_write_options(&self, format: Format) -> TableWriteOptions {
-        TableWriteOptions::new()
-            .with_delimiter(if format == Format::Tsv { b'\t' } else { b',' })
-            .with_decimals(self.table_out.decimals())
-            .with_output(self.output_options())
-    }
-
-    /// Returns the library's options for a table of any types that is written.
     pub fn batch_write_options(&self) -> BatchWriteOptions {
         let args = &self.table_out;
         let mut options = BatchWriteOptions::new().with_output(self.output_options());
-        if args.decimals.is_some() {
-            options = options.with_decimals(args.decimals());
+        if let Some(places) = args.decimals {
+            options = options.with_decimals(Decimals::Fixed(places.into()));
         }
         if let Some(quoting) = args.quoting {
             options = options.with_quoting(quoting);
@@ -302,9 +265,4 @@ impl Convert {
             None => options,
         }
     }
-}
-
-/// The delimiter of a format, if it says it.
-fn usual_delimiter(format: Format) -> Option<Delimiter> {
-    (format == Format::Tsv).then_some(Delimiter::Byte(b'\t'))
 }

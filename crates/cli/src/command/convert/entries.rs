@@ -8,22 +8,33 @@
 //! Entries alone do not give the size of the matrix. An `.arrow` file has it in its metadata; for text, a
 //! note says what is lost.
 
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Result, bail, ensure};
+use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use arrow_schema::{ArrowError, Field, Schema};
+use swath::Array;
+use swath_formats::matrix::{AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
+use swath_formats::table::{HeaderLine, Value};
+
+use super::batches::write;
 use super::format::Format;
 use super::matrix::{made_ones, npz_options};
-use super::numbers::{columns, exact, leave};
-use super::size::{NAMES, SIZE, Size, above, copied, is_listed, lost_size, numbers, size_in};
+use super::numbers::{Cells, cells, numbers};
+use super::size::{NAMES, SIZE, Size, above, is_listed, lost_size, size_in};
 use super::table::keeps_metadata;
 use super::{Converted, Job, matrix_options};
 use crate::failure::Refused;
 use crate::report::ReportName;
-use anyhow::{Result, bail, ensure};
-use std::time::Instant;
-use swath::Array;
-use swath_formats::matrix::{AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
-use swath_formats::table::{Column, Columns, Values as Cells};
 
 const VALUE: &str = "value";
 const PARTS: [&str; 2] = ["real", "imaginary"];
+
+/// Entries that are written as one batch.
+const BATCH: usize = 256 << 10;
 
 /// A row for each entry.
 pub(super) fn of_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
@@ -32,33 +43,29 @@ pub(super) fn of_matrix(job: &Job<'_>, from: Format, to: Format) -> Result<Conve
         let hint = "choose .npz, .csv or .arrow, or pass --from csv if the input is a table";
         bail!(Refused::new(what, hint));
     }
-    let (table, size) = match from {
-        Format::Npz => of_rows(npz_options(job).read(&job.input)?)?,
-        _ => {
-            let (options, bar) = matrix_options(job, from);
-            let matrix = options.read(&job.input)?;
-            drop(bar);
-            let (rows, columns) = matrix.size();
-            let size = Size::of_matrix(rows, columns, matrix.entry_count());
-            check_whole(job, &matrix)?;
-            (
-                match matrix {
-                    AnyCoo::U32(it) => table(&it.rows, &it.columns, it.values)?,
-                    AnyCoo::U64(it) => table(&it.rows, &it.columns, it.values)?,
-                },
-                size,
-            )
-        }
-    };
-    let read = Instant::now();
-    let mut done = Converted::new(size, read);
-    let told = SIZE.map(String::from).into_iter().zip([size.rows, size.columns]);
-    let told = told.map(|(name, count)| (name, count.to_string())).collect();
-    done.bytes = leave(job, to, &table, told)?;
-    if !keeps_metadata(to) {
-        done.notes.extend(lost_size(job, &table, size.rows, size.columns)?);
+    if from == Format::Npz {
+        let matrix = npz_options(job).read(&job.input)?;
+        let (rows, columns) = matrix.size();
+        let size = Size::of_matrix(rows, columns, matrix.entry_count());
+        return match matrix {
+            AnyCsr::U32(it) => {
+                listed(job, to, size, &spread(&it.offsets)?, &it.columns, &it.values)
+            }
+            AnyCsr::U64(it) => {
+                listed(job, to, size, &spread(&it.offsets)?, &it.columns, &it.values)
+            }
+        };
     }
-    Ok(done)
+    let (options, bar) = matrix_options(job, from);
+    let matrix = options.read(&job.input)?;
+    drop(bar);
+    let (rows, columns) = matrix.size();
+    let size = Size::of_matrix(rows, columns, matrix.entry_count());
+    check_whole(job, &matrix)?;
+    match matrix {
+        AnyCoo::U32(it) => listed(job, to, size, &it.rows, &it.columns, &it.values),
+        AnyCoo::U64(it) => listed(job, to, size, &it.rows, &it.columns, &it.values),
+    }
 }
 
 /// Refuses half of a symmetric matrix, which would be read as all of it.
@@ -75,16 +82,6 @@ fn check_whole(job: &Job<'_>, matrix: &AnyCoo) -> Result<()> {
     Ok(())
 }
 
-fn of_rows(matrix: AnyCsr) -> Result<(Columns, Size)> {
-    let (rows, columns) = matrix.size();
-    let size = Size::of_matrix(rows, columns, matrix.entry_count());
-    let table = match matrix {
-        AnyCsr::U32(it) => table(&spread(&it.offsets)?, &it.columns, it.values)?,
-        AnyCsr::U64(it) => table(&spread(&it.offsets)?, &it.columns, it.values)?,
-    };
-    Ok((table, size))
-}
-
 /// The row of each entry.
 fn spread(offsets: &[u64]) -> Result<Array<u64>> {
     let index = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
@@ -95,54 +92,87 @@ fn spread(offsets: &[u64]) -> Result<Array<u64>> {
     Ok(rows)
 }
 
-fn table<R: Id, C: Id>(rows: &[R], columns: &[C], values: Values) -> Result<Columns> {
-    let mut names: Vec<String> = NAMES.map(String::from).into();
-    let mut all = vec![ids(rows)?, ids(columns)?];
-    match values {
-        Values::None => {}
-        Values::I64(values) => all.push(Column::of_i64(values)),
-        Values::U64(values) => all.push(Column::of_u64(values)),
-        Values::F64(values) => all.push(Column::of_f64(values)),
-        Values::F32(values) => {
-            let wide = doubles(values.iter().map(|&it| f64::from(it)), values.len())?;
-            all.push(Column::of_singles(wide));
-        }
+/// Writes a table of entries.
+fn listed<R: Id, C: Id>(
+    job: &Job<'_>,
+    to: Format,
+    size: Size,
+    rows: &[R],
+    columns: &[C],
+    values: &Values,
+) -> Result<Converted> {
+    let read = Instant::now();
+    let left =
+        (above(rows.iter().map(|id| id.to_u64())), above(columns.iter().map(|id| id.to_u64())));
+    let most = left.0.max(left.1).saturating_sub(1);
+    if i64::try_from(most).is_err() {
+        let what = format!("cannot make a table: {most} needs more than 63 bits");
+        bail!(Refused::new(what, "choose .mtx"));
+    }
+    let names: &[&str] = match values {
+        Values::None => &[],
+        Values::Complex(_) => &PARTS,
+        _ => &[VALUE],
+    };
+    let batch = |range: Range<usize>| -> std::result::Result<Vec<ArrayRef>, ArrowError> {
+        let mut all = vec![ids(&rows[range.clone()]), ids(&columns[range.clone()])];
+        all.extend(of_values(values, range)?);
+        Ok(all)
+    };
+    let fields = NAMES.iter().chain(names).zip(batch(0..0)?);
+    let fields =
+        fields.map(|(name, column)| Field::new(*name, column.data_type().clone(), true));
+    let counts = SIZE.map(String::from).into_iter().zip([size.rows, size.columns]);
+    let metadata: HashMap<_, _> =
+        counts.map(|(name, count)| (name, count.to_string())).collect();
+    let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()).with_metadata(metadata));
+    let ranges = (0..rows.len()).step_by(BATCH);
+    let batches = ranges.map(|first| {
+        let range = first..rows.len().min(first + BATCH);
+        RecordBatch::try_new(Arc::clone(&schema), batch(range)?)
+    });
+    let mut done = Converted::new(size, read);
+    done.bytes = write(job, to, HeaderLine::Present, &schema, batches)?;
+    if !keeps_metadata(to) {
+        done.notes.extend(lost_size(job, (size.rows, size.columns), left));
+    }
+    Ok(done)
+}
+
+/// The values of some entries, in one or two columns.
+fn of_values(
+    values: &Values,
+    range: Range<usize>,
+) -> std::result::Result<Vec<ArrayRef>, ArrowError> {
+    let part = |at: usize, of: &[Complex]| -> ArrayRef {
+        Arc::new(of.iter().map(|it| it[at]).collect::<Float64Array>())
+    };
+    Ok(match values {
+        Values::None => Vec::new(),
+        Values::I64(values) => vec![i64::column(values[range].to_vec())],
+        Values::U64(values) => vec![u64::column(values[range].to_vec())],
+        Values::F64(values) => vec![f64::column(values[range].to_vec())],
+        Values::F32(values) => vec![f32::column(values[range].to_vec())],
         Values::Complex(values) => {
-            all.push(Column::of_f64(doubles(values.iter().map(|it| it[0]), values.len())?));
-            all.push(Column::of_f64(doubles(values.iter().map(|it| it[1]), values.len())?));
-            names.extend(PARTS.map(String::from));
+            vec![part(0, &values[range.clone()]), part(1, &values[range])]
         }
-        other => bail!("cannot convert values of this kind: {other:?}"),
-    }
-    if all.len() == 3 {
-        names.push(VALUE.to_owned());
-    }
-    Columns::new(Some(names), all).ok_or_else(|| unreachable!("columns of one length"))
+        other => {
+            let detail = format!("cannot convert values of this kind: {other:?}");
+            return Err(ArrowError::NotYetImplemented(detail));
+        }
+    })
 }
 
-fn ids<I: Id>(ids: &[I]) -> Result<Column> {
-    let mut values = Array::<i64>::zeroed(ids.len())?;
-    for (value, id) in values.iter_mut().zip(ids) {
-        *value = i64::try_from(id.to_u64()).map_err(|_| {
-            let what = format!("cannot make a table: {} needs more than 63 bits", id.to_u64());
-            Refused::new(what, "choose .mtx")
-        })?;
-    }
-    Ok(Column::of_i64(values))
-}
-
-fn doubles(from: impl Iterator<Item = f64>, len: usize) -> Result<Array<f64>> {
-    let mut values = Array::<f64>::zeroed(len)?;
-    for (value, double) in values.iter_mut().zip(from) {
-        *value = double;
-    }
-    Ok(values)
+/// Identifiers of up to 63 bits.
+fn ids<I: Id>(ids: &[I]) -> ArrayRef {
+    let id = |id: &I| id.to_u64().cast_signed();
+    Arc::new(ids.iter().map(id).collect::<Int64Array>())
 }
 
 /// Converts a table of entries to the matrix that it lists; of any other table, takes what is not zero.
 pub(super) fn of_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
-    let (table, metadata) = columns(job, from)?;
-    if let Some(missing) = table.columns.iter().position(|column| column.nulls() > 0) {
+    let (table, notes) = numbers(job, from)?;
+    if let Some(missing) = table.columns().iter().position(|column| column.null_count() > 0) {
         let what = format!(
             "cannot make a matrix of {}: values of column {} are missing",
             job.input.name().shown(),
@@ -150,14 +180,15 @@ pub(super) fn of_table(job: &Job<'_>, from: Format, to: Format) -> Result<Conver
         );
         bail!(Refused::new(what, "fill the missing values first"));
     }
-    let is_listed = is_listed(&table);
-    let told = size_in(&metadata).filter(|_| is_listed);
-    let matrix = if is_listed { listed(job, &table)? } else { not_zero(job, &table)? };
+    let is_listed = is_listed(&table.schema());
+    let schema = table.schema();
+    let told = size_in(|name| schema.metadata.get(name)).filter(|_| is_listed);
+    let matrix = if is_listed { entries(job, &table)? } else { not_zero(job, &table)? };
     drop(table);
     let matrix = sized(job, matrix, told)?;
     let read = Instant::now();
     let size = Size::of_matrix(matrix.row_count, matrix.column_count, matrix.entry_count());
-    let mut done = Converted::new(size, read);
+    let mut done = Converted { notes, ..Converted::new(size, read) };
     match to {
         Format::Npz => {
             check_rows(job, &matrix)?;
@@ -192,7 +223,7 @@ fn sized(job: &Job<'_>, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Co
     let Some((row_count, column_count)) = job.words.matrix.shape.or(told) else {
         return Ok(matrix);
     };
-    let needed = [above(&matrix.rows), above(&matrix.columns)];
+    let needed = [&matrix.rows, &matrix.columns].map(|ids| above(ids.iter().copied()));
     let counts = [row_count, column_count];
     for ((what, needed), count) in NAMES.iter().zip(needed).zip(counts) {
         if needed > count {
@@ -207,31 +238,72 @@ fn sized(job: &Job<'_>, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Co
     Ok(Coo { row_count, column_count, ..matrix })
 }
 
-fn listed(job: &Job<'_>, table: &Columns) -> Result<Coo<u64>> {
-    let (rows, columns) = (numbers(job, table, 0)?, numbers(job, table, 1)?);
-    let names = table.names.as_deref().unwrap_or_default();
-    let values = match (names.get(2..).unwrap_or_default(), table.columns.get(2..)) {
+fn entries(job: &Job<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
+    let (rows, columns) = (places(job, table, 0)?, places(job, table, 1)?);
+    let schema = table.schema();
+    let names: Vec<&str> =
+        schema.fields().iter().skip(2).map(|it| it.name().as_str()).collect();
+    let cells: Vec<Option<Cells<'_>>> = table.columns().iter().skip(2).map(cells).collect();
+    let values = match (&names[..], &cells[..]) {
         ([], _) => Values::None,
-        ([name], Some([column])) if name == VALUE => match column.values() {
+        ([name], [Some(cells)]) if *name == VALUE => match cells {
             Cells::I64(values) => Values::I64(copied(values)?),
             Cells::U64(values) => Values::U64(copied(values)?),
             Cells::F64(values) => Values::F64(copied(values)?),
-            other => bail!("cannot convert values of this kind: {other:?}"),
+            Cells::F32(values) => Values::F32(copied(values)?),
         },
-        ([real, imaginary], Some([first, second])) if [real, imaginary] == PARTS => {
-            complex(first, second)?
+        ([real, imaginary], [Some(first), Some(second)]) if [*real, *imaginary] == PARTS => {
+            complex(*first, *second)?
         }
         _ => {
             let what = "cannot make a matrix: columns after `row` and `column` are not `value`";
             bail!(Refused::new(what, "name the columns row, column and value"));
         }
     };
-    let (row_count, column_count) = (above(&rows), above(&columns));
+    let (row_count, column_count) =
+        (above(rows.iter().copied()), above(columns.iter().copied()));
     Ok(Coo { row_count, column_count, symmetry: Symmetry::General, rows, columns, values })
 }
 
-fn complex(first: &Column, second: &Column) -> Result<Values> {
-    let (Cells::F64(real), Cells::F64(imaginary)) = (first.values(), second.values()) else {
+/// Returns the rows or columns of entries.
+fn places(job: &Job<'_>, table: &RecordBatch, at: usize) -> Result<Array<u64>> {
+    let refused = |found: &str| {
+        let what = format!(
+            "cannot make a matrix of {}: `{}` has {found}",
+            job.input.name().shown(),
+            NAMES[at]
+        );
+        Refused::new(what, "write whole numbers, counted from 0")
+    };
+    let mut ids = Array::<u64>::zeroed(table.num_rows())?;
+    let values = match cells(table.column(at)) {
+        Some(Cells::I64(values)) => values,
+        Some(Cells::U64(values)) => {
+            if let Some(row) = values.iter().position(|&value| value == u64::MAX) {
+                bail!(refused(&format!("{} in row {} of the data", u64::MAX, row + 1)));
+            }
+            return copied(values);
+        }
+        // Without rows, any type will do.
+        _ if ids.is_empty() => return Ok(ids),
+        _ => bail!(refused("numbers that are not whole")),
+    };
+    for ((row, id), &value) in (1..).zip(ids.iter_mut()).zip(values) {
+        let refused = |_| refused(&format!("{value} in row {row} of the data"));
+        *id = u64::try_from(value).map_err(refused)?;
+    }
+    Ok(ids)
+}
+
+/// The same values in memory of their own.
+fn copied<T: bytemuck::Pod>(values: &[T]) -> Result<Array<T>> {
+    let mut copy = Array::<T>::zeroed(values.len())?;
+    copy.copy_from_slice(values);
+    Ok(copy)
+}
+
+fn complex(first: Cells<'_>, second: Cells<'_>) -> Result<Values> {
+    let (Cells::F64(real), Cells::F64(imaginary)) = (first, second) else {
         let what = "cannot make a matrix: its complex values are not doubles";
         bail!(Refused::new(what, "write every value with a decimal point"));
     };
@@ -242,66 +314,61 @@ fn complex(first: &Column, second: &Column) -> Result<Values> {
     Ok(Values::Complex(values))
 }
 
-/// Returns what is not zero in a table: integers if all columns have one kind of them, else doubles.
-fn not_zero(job: &Job<'_>, table: &Columns) -> Result<Coo<u64>> {
-    let all: Vec<Cells<'_>> = table.columns.iter().map(Column::values).collect();
-    let signed: Option<Vec<_>> = all.iter().copied().map(signed).collect();
-    let unsigned: Option<Vec<_>> = all.iter().copied().map(unsigned).collect();
-    let (mut rows, mut columns) = (Vec::new(), Vec::new());
-    let values = match (signed, unsigned) {
-        (Some(all), _) => Values::I64(picked(table.rows, &all, cell, &mut rows, &mut columns)?),
-        (_, Some(all)) => Values::U64(picked(table.rows, &all, cell, &mut rows, &mut columns)?),
-        _ => {
-            let double = |cells: &Cells<'_>, row: usize| match cells {
-                Cells::F64(values) => Ok(values[row]),
-                Cells::I64(values) => exact(job, values[row].into()),
-                Cells::U64(values) => exact(job, values[row].into()),
-                _ => Ok(0.0),
-            };
-            Values::F64(picked(table.rows, &all, double, &mut rows, &mut columns)?)
+/// Returns what is not zero in a table: numbers of one kind if all columns have that, else doubles.
+fn not_zero(job: &Job<'_>, table: &RecordBatch) -> Result<Coo<u64>> {
+    let all: Vec<Cells<'_>> = table.columns().iter().filter_map(cells).collect();
+    let rows = table.num_rows();
+    macro_rules! of_one_kind {
+        ($kind:ident) => {{
+            let mut columns = Vec::new();
+            for cells in &all {
+                if let Cells::$kind(values) = *cells {
+                    columns.push(values);
+                }
+            }
+            (columns.len() == all.len()).then(|| {
+                picked(rows, all.len(), |row, at| Ok(columns[at][row]))
+                    .map(|(places, values)| (places, Values::$kind(values)))
+            })
+        }};
+    }
+    let found = of_one_kind!(I64).or_else(|| of_one_kind!(U64)).or_else(|| of_one_kind!(F32));
+    let (places, values) = match found {
+        Some(found) => found?,
+        None => {
+            let (places, values) = picked(rows, all.len(), |row, at| all[at].double(job, row))?;
+            (places, Values::F64(values))
         }
     };
+    let ids = |of: fn(&(u64, u64)) -> u64| copied(&places.iter().map(of).collect::<Vec<u64>>());
     Ok(Coo {
-        row_count: table.rows as u64,
-        column_count: table.columns.len() as u64,
+        row_count: rows as u64,
+        column_count: all.len() as u64,
         symmetry: Symmetry::General,
-        rows: copied(&rows)?,
-        columns: copied(&columns)?,
+        rows: ids(|place| place.0)?,
+        columns: ids(|place| place.1)?,
         values,
     })
 }
 
-/// Returns a cell as it is; other kinds of columns may refuse theirs.
-fn cell<T: Copy>(column: &&[T], row: usize) -> Result<T> {
-    Ok(column[row])
-}
+/// Values, and their rows and columns.
+type Picked<T> = (Vec<(u64, u64)>, Array<T>);
 
-const fn signed(cells: Cells<'_>) -> Option<&[i64]> {
-    if let Cells::I64(values) = cells { Some(values) } else { None }
-}
-
-const fn unsigned(cells: Cells<'_>) -> Option<&[u64]> {
-    if let Cells::U64(values) = cells { Some(values) } else { None }
-}
-
-/// Returns the values that are not zero, row after row, and notes their places.
-fn picked<C, T: bytemuck::Pod + PartialEq>(
-    row_count: usize,
-    all: &[C],
-    of: impl Fn(&C, usize) -> Result<T>,
-    rows: &mut Vec<u64>,
-    columns: &mut Vec<u64>,
-) -> Result<Array<T>> {
-    let mut values = Vec::new();
-    for row in 0..row_count {
-        for (at, column) in (0..).zip(all) {
-            let value = of(column, row)?;
+/// Returns the values that are not zero, row after row.
+fn picked<T: bytemuck::Pod + PartialEq>(
+    rows: usize,
+    columns: usize,
+    cell: impl Fn(usize, usize) -> Result<T>,
+) -> Result<Picked<T>> {
+    let (mut places, mut values) = (Vec::new(), Vec::new());
+    for row in 0..rows {
+        for at in 0..columns {
+            let value = cell(row, at)?;
             if value != T::zeroed() {
-                rows.push(row as u64);
-                columns.push(at);
+                places.push((row as u64, at as u64));
                 values.push(value);
             }
         }
     }
-    copied(&values)
+    Ok((places, copied(&values)?))
 }

@@ -1,37 +1,49 @@
-//! Columns and arrays of numbers, read from and written in the formats that hold them.
+//! Tables and arrays of numbers in memory.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{
+    Array as _, ArrayRef, Float32Array, Int64Array, RecordBatch, new_null_array,
+};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
 use swath::Array;
+use swath_formats::table::Value;
 use swath_formats::table::arrow::ArrowOptions;
 use swath_formats::table::npy::{self, Dense, NpyOptions};
-use swath_formats::table::{Column, Columns, Value, Values};
 
-use super::batches;
 use super::format::Format;
 use super::size::Size;
-use super::{Job, table_options};
+use super::table::add_notes;
+use super::{Converted, Job, batches};
 use crate::failure::Refused;
+use crate::progress::Bar;
 use crate::report::ReportName;
+use std::time::Instant;
 
 /// Runs an expression on a dense array, whatever its type is.
 macro_rules! with_dense {
     ($job:expr, $dense:ident => $done:expr) => {{
         let npy::NpyInfo { descr, shape, .. } = npy::info(&$job.input)?;
-        dense_size(&shape)?;
+        $crate::command::convert::numbers::dense_size(&shape)?;
         with_dense!($job, descr, $dense => $done,
             "f4" f32, "i8" i64, "i4" i32, "i2" i16, "i1" i8, "u8" u64, "u4" u32, "u2" u16, "u1" u8)
     }};
     ($job:expr, $descr:ident, $dense:ident => $done:expr, $($name:literal $type:ty),+) => {
         match $descr.trim_start_matches(['<', '|', '=']) {
             $($name => {
-                let $dense = read::<$type>($job)?;
+                let $dense = npy_options($job).read::<$type>(&$job.input)?;
                 $done
             })+
             // Any other type: reading it as doubles says what is wrong.
             _ => {
-                let $dense = read::<f64>($job)?;
+                let $dense = npy_options($job).read::<f64>(&$job.input)?;
                 $done
             }
         }
@@ -47,66 +59,96 @@ pub(super) fn npy_options(job: &Job<'_>) -> NpyOptions {
         .with_output(job.words.output_options())
 }
 
-/// The library's options for `.arrow`, read or written.
+/// The library's options for `.arrow` that is read.
 pub(super) fn arrow_options(job: &Job<'_>) -> ArrowOptions {
     ArrowOptions::new()
         .with_read(job.words.output.read_options().with_workers(job.words.workers))
-        .with_output(job.words.output_options())
 }
 
-/// Reads a table as columns, and its metadata.
-pub(super) fn columns(
-    job: &Job<'_>,
-    from: Format,
-) -> Result<(Columns, BTreeMap<String, String>)> {
-    let columns = match from {
-        Format::Arrow => {
-            let batches = arrow_options(job).batches(&job.input)?;
-            let schema = batches.schema().clone();
-            if schema.fields().iter().any(|field| field.data_type().is_null()) {
-                let batches = batches.collect::<Result<Vec<_>, _>>()?;
-                let columns = Columns::from_record_batches(&schema, &batches)?;
-                return Ok((columns, schema.metadata().clone().into_iter().collect()));
-            }
-            let read = arrow_options(job).read_with_metadata(&job.input)?;
-            return Ok((read.columns, read.metadata));
-        }
-        Format::Npy => with_dense!(job, dense => of_dense(&dense))?,
-        _ => {
-            let (options, _bar) = table_options(job, from);
-            options.read_columns(&job.input)?
-        }
-    };
-    Ok((columns, BTreeMap::new()))
+/// A column of a table of numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Cells<'c> {
+    I64(&'c [i64]),
+    U64(&'c [u64]),
+    F32(&'c [f32]),
+    F64(&'c [f64]),
 }
 
-/// Writes columns in a format for tables, with metadata if it has any; returns the bytes written.
-pub(super) fn leave(
-    job: &Job<'_>,
-    to: Format,
-    columns: &Columns,
-    metadata: BTreeMap<String, String>,
-) -> Result<u64> {
-    Ok(match to {
-        _ if batches::are_needed(job, to) => {
-            batches::write_columns(job, to, columns, metadata)?
-        }
-        Format::Arrow => {
-            arrow_options(job).with_metadata(metadata).write(&job.file, columns)?
-        }
-        Format::Npy => {
-            check_gaps(job, columns)?;
-            let values = row_major(job, columns)?;
-            let shape = [columns.rows, columns.columns.len()];
-            npy_options(job).write(&job.file, &shape, &values)?
-        }
-        _ => job.words.table_write_options(to).write_columns(job.text()?, columns)?,
+/// Returns the values of a column of a table of [`numbers`].
+pub(super) fn cells(column: &ArrayRef) -> Option<Cells<'_>> {
+    Some(match column.data_type() {
+        DataType::Int64 => Cells::I64(column.as_primitive::<Int64Type>().values()),
+        DataType::UInt64 => Cells::U64(column.as_primitive::<UInt64Type>().values()),
+        DataType::Float32 => Cells::F32(column.as_primitive::<Float32Type>().values()),
+        DataType::Float64 => Cells::F64(column.as_primitive::<Float64Type>().values()),
+        _ => return None,
     })
 }
 
-pub(super) fn columns_size(columns: &Columns) -> Size {
-    let (rows, columns) = (columns.rows as u64, columns.columns.len() as u64);
-    Size { rows, columns, values: rows * columns }
+/// Reads a table of numbers into one batch: integers of 64 bits, singles and doubles. Also returns the notes
+/// on text that was left out.
+pub(super) fn numbers(job: &Job<'_>, from: Format) -> Result<(RecordBatch, Vec<String>)> {
+    let mut notes = Vec::new();
+    let (schema, batches) = match from {
+        Format::Arrow | Format::Arrows => {
+            let batches = arrow_options(job).batches(&job.input)?;
+            (batches.schema().clone(), batches.collect::<Result<Vec<_>, _>>()?)
+        }
+        Format::Npy => with_dense!(job, dense => columns_of(&dense))?,
+        _ => {
+            let output = &job.words.output;
+            let (read, _bar) = Bar::attach(output.read_options(), !output.json);
+            let table = job.words.batch_options(from, read).read_batches_of(job.sources())?;
+            add_notes(job, table.report(), &mut notes);
+            (table.schema().clone(), table.into_batches())
+        }
+    };
+    let one = concat_batches(&schema, &batches)?;
+    let columns = schema.fields().iter().zip(one.columns());
+    let columns = columns.map(|(field, column)| {
+        wide(column).ok_or_else(|| {
+            let (path, name) = (job.input.name().shown(), field.name());
+            let kind = swath_formats::table::ColumnType::word_of(column.data_type());
+            let what = format!(
+                "cannot convert {path}: column `{name}` is of type {kind}, and the output holds numbers"
+            );
+            Refused::new(what, "pass --columns with columns of numbers, or choose .arrow").into()
+        })
+    });
+    let columns = columns.collect::<Result<Vec<ArrayRef>>>()?;
+    let fields = schema.fields().iter().zip(&columns);
+    let fields = fields
+        .map(|(field, column)| Field::new(field.name(), column.data_type().clone(), true));
+    let wide = Schema::new(fields.collect::<Vec<_>>()).with_metadata(schema.metadata().clone());
+    Ok((RecordBatch::try_new(Arc::new(wide), columns)?, notes))
+}
+
+/// Returns numbers with 64 bits if they are whole, and floats; `None` for other types.
+fn wide(column: &ArrayRef) -> Option<ArrayRef> {
+    macro_rules! whole {
+        ($kind:ty) => {{
+            let whole: Int64Array = column.as_primitive::<$kind>().unary(i64::from);
+            Arc::new(whole)
+        }};
+    }
+    Some(match column.data_type() {
+        DataType::Int8 => whole!(Int8Type),
+        DataType::Int16 => whole!(Int16Type),
+        DataType::Int32 => whole!(Int32Type),
+        DataType::UInt8 => whole!(UInt8Type),
+        DataType::UInt16 => whole!(UInt16Type),
+        DataType::UInt32 => whole!(UInt32Type),
+        DataType::Float16 => {
+            let wide: Float32Array = column.as_primitive::<Float16Type>().unary(f32::from);
+            Arc::new(wide)
+        }
+        // In a column without values, all are missing.
+        DataType::Null => new_null_array(&DataType::Float64, column.len()),
+        DataType::Int64 | DataType::UInt64 | DataType::Float32 | DataType::Float64 => {
+            Arc::clone(column)
+        }
+        _ => return None,
+    })
 }
 
 /// Returns the size of a dense array. A vector is one column.
@@ -119,46 +161,81 @@ pub(super) fn dense_size(shape: &[usize]) -> Result<Size> {
             bail!(Refused::new(what, "reshape it to one or two"));
         }
     };
+    if columns == 0 && rows > 0 {
+        let what = format!("cannot make columns of {rows} rows without any");
+        bail!(Refused::new(what, "choose an array with columns"));
+    }
     Ok(Size { rows, columns, values: rows * columns })
 }
 
-/// Reads a dense array of one type.
-pub(super) fn read<T: Value>(job: &Job<'_>) -> Result<Dense<T>> {
-    Ok(npy_options(job).read(&job.input)?)
+/// Writes a dense array as a table.
+pub(super) fn array<T: Value>(
+    job: &Job<'_>,
+    to: Format,
+    dense: &Dense<T>,
+) -> Result<Converted> {
+    let read = Instant::now();
+    let size = dense_size(&dense.shape)?;
+    let columns = usize::try_from(size.columns)?;
+    let options = batches::options(job, to)?;
+    let bytes = options.write_array(job.text()?, columns, &dense.values)?.bytes_out;
+    Ok(Converted { bytes, ..Converted::new(size, read) })
 }
 
-/// The type of a number's column.
-trait Cell: Value {
-    type Wide: bytemuck::Pod;
-
-    fn wide(self) -> Self::Wide;
-
-    fn column(values: Array<Self::Wide>) -> Column;
+/// Returns the columns of a dense array as one batch.
+fn columns_of<T: Value>(dense: &Dense<T>) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+    let size = dense_size(&dense.shape)?;
+    let (rows, width) = (usize::try_from(size.rows)?, usize::try_from(size.columns)?);
+    let columns = (0..width).map(|at| {
+        let values = dense.values.iter().skip(at).step_by(width).copied();
+        (format!("column_{}", at + 1), T::to_column(values.collect()), true)
+    });
+    let batch = match width {
+        0 => RecordBatch::new_empty(Arc::new(Schema::empty())),
+        _ => RecordBatch::try_from_iter_with_nullable(columns)?,
+    };
+    debug_assert_eq!(batch.num_rows(), rows);
+    Ok((batch.schema(), vec![batch]))
 }
 
-macro_rules! cells {
-    ($column:ident $wide:ty: $($cell:ty),+) => {$(
-        impl Cell for $cell {
-            type Wide = $wide;
-
-            fn wide(self) -> $wide {
-                self.into()
-            }
-
-            fn column(values: Array<$wide>) -> Column {
-                Column::$column(values)
-            }
+/// Writes a table of numbers as an array of doubles, row after row.
+pub(super) fn dense(job: &Job<'_>, table: &RecordBatch) -> Result<Converted> {
+    let (rows, width) = (table.num_rows(), table.num_columns());
+    let size = Size { rows: rows as u64, columns: width as u64, values: (rows * width) as u64 };
+    let mut done = Converted::new(size, Instant::now());
+    let mut values = Array::<f64>::zeroed(rows * width)?;
+    for (at, column) in table.columns().iter().enumerate() {
+        if column.null_count() > 0 {
+            let what = format!(
+                "cannot convert {}: values of column `{}` are missing, and .npy has nothing for them",
+                job.input.name().shown(),
+                table.schema().field(at).name()
+            );
+            bail!(Refused::new(what, "choose .csv or .arrow, or fill them first"));
         }
-    )+};
+        let Some(cells) = cells(column) else { continue };
+        for (index, row) in values.chunks_exact_mut(width).enumerate() {
+            row[at] = cells.double(job, index)?;
+        }
+    }
+    done.bytes = npy_options(job).write(&job.file, &[rows, width], &values)?;
+    Ok(done)
 }
 
-cells!(of_f64 f64: f64);
-cells!(of_singles f64: f32);
-cells!(of_i64 i64: i64, i32, i16, i8, u32, u16, u8);
-cells!(of_u64 u64: u64);
+impl Cells<'_> {
+    /// Returns a value as a double, if that is exact.
+    pub(super) fn double(&self, job: &Job<'_>, row: usize) -> Result<f64> {
+        match self {
+            Self::F64(values) => Ok(values[row]),
+            Self::F32(values) => Ok(values[row].into()),
+            Self::I64(values) => exact(job, values[row].into()),
+            Self::U64(values) => exact(job, values[row].into()),
+        }
+    }
+}
 
 /// Returns an integer as a double, if that is exact.
-pub(super) fn exact(job: &Job<'_>, value: i128) -> Result<f64> {
+fn exact(job: &Job<'_>, value: i128) -> Result<f64> {
     #[expect(clippy::cast_possible_truncation, reason = "compared")]
     let (double, back) = (value as f64, value as f64 as i128);
     if back != value {
@@ -167,53 +244,4 @@ pub(super) fn exact(job: &Job<'_>, value: i128) -> Result<f64> {
         bail!(Refused::new(what, "choose .csv or .arrow, which keep integers as they are"));
     }
     Ok(double)
-}
-
-fn of_dense<T: Cell>(dense: &Dense<T>) -> Result<Columns> {
-    let size = dense_size(&dense.shape)?;
-    let (rows, width) = (usize::try_from(size.rows)?, usize::try_from(size.columns)?);
-    if width == 0 && rows > 0 {
-        let what = format!("cannot make columns of {rows} rows without any");
-        bail!(Refused::new(what, "choose an array with columns"));
-    }
-    let column = |at: usize| -> Result<Column> {
-        let mut values = Array::<T::Wide>::zeroed(rows)?;
-        for (value, row) in values.iter_mut().zip(dense.values.chunks_exact(width)) {
-            *value = row[at].wide();
-        }
-        Ok(T::column(values))
-    };
-    let columns = (0..width).map(column).collect::<Result<Vec<_>>>()?;
-    Columns::new(None, columns).ok_or_else(|| unreachable!("columns of one length"))
-}
-
-/// Refuses missing values: in an array they would become ordinary numbers.
-fn check_gaps(job: &Job<'_>, columns: &Columns) -> Result<()> {
-    let Some(at) = columns.columns.iter().position(|column| column.nulls() > 0) else {
-        return Ok(());
-    };
-    let what = format!(
-        "cannot convert {}: values of column `{}` are missing, and .npy has nothing for them",
-        job.input.name().shown(),
-        columns.labels()[at]
-    );
-    bail!(Refused::new(what, "choose .csv or .arrow, or fill them first"))
-}
-
-/// Returns doubles, row after row; missing values are NaN.
-pub(super) fn row_major(job: &Job<'_>, columns: &Columns) -> Result<Array<f64>> {
-    let width = columns.columns.len();
-    let mut values = Array::<f64>::zeroed(columns.rows * width)?;
-    for (at, column) in columns.columns.iter().enumerate() {
-        for (index, row) in values.chunks_exact_mut(width).enumerate() {
-            row[at] = match (column.is_valid(index), column.values()) {
-                (false, _) => f64::NAN,
-                (true, Values::F64(values)) => values[index],
-                (true, Values::I64(values)) => exact(job, values[index].into())?,
-                (true, Values::U64(values)) => exact(job, values[index].into())?,
-                (true, _) => f64::NAN,
-            };
-        }
-    }
-    Ok(values)
 }

@@ -1,13 +1,10 @@
 //! The size of a matrix, and what a table of its entries says about it.
 
-use std::collections::BTreeMap;
-
-use anyhow::{Result, bail};
-use swath::Array;
-use swath_formats::table::{Columns, Values as Cells};
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
 
 use super::Job;
-use crate::failure::Refused;
+use super::numbers::{Cells, cells};
 use crate::report::ReportName;
 
 /// The size of what was converted.
@@ -29,27 +26,41 @@ pub(super) const NAMES: [&str; 2] = ["row", "column"];
 /// Rows and columns, in the metadata of an `.arrow` file.
 pub(super) const SIZE: [&str; 2] = ["swath.rows", "swath.columns"];
 
-/// Returns a note if the new format loses the size in the metadata of a list of entries.
-pub(super) fn lost_with(
-    job: &Job<'_>,
-    table: &Columns,
-    metadata: &BTreeMap<String, String>,
-) -> Result<Option<String>> {
-    match size_in(metadata).filter(|_| is_listed(table)) {
-        Some((rows, columns)) => lost_size(job, table, rows, columns),
-        None => Ok(None),
+/// A list of entries whose metadata say how large the matrix is, and what the entries alone say.
+pub(super) struct Listing {
+    size: (u64, u64),
+    left: (u64, u64),
+}
+
+impl Listing {
+    /// Returns the listing if a table with this schema is one.
+    pub(super) fn new(schema: &Schema) -> Option<Self> {
+        let size = size_in(|name| schema.metadata.get(name))?;
+        is_listed(schema).then_some(Self { size, left: (0, 0) })
+    }
+
+    /// Looks at some entries.
+    pub(super) fn add(&mut self, batch: &RecordBatch) {
+        let above = |at: usize| match cells(batch.column(at)) {
+            Some(Cells::I64(ids)) => {
+                above(ids.iter().map(|&id| u64::try_from(id).unwrap_or(0)))
+            }
+            Some(Cells::U64(ids)) => above(ids.iter().copied()),
+            _ => 0,
+        };
+        self.left = (self.left.0.max(above(0)), self.left.1.max(above(1)));
+    }
+
+    /// Returns a note if the entries do not show the size.
+    pub(super) fn note(&self, job: &Job<'_>) -> Option<String> {
+        lost_size(job, self.size, self.left)
     }
 }
 
-/// Returns a note if the new format loses the size.
-pub(super) fn lost_size(
-    job: &Job<'_>,
-    table: &Columns,
-    rows: u64,
-    columns: u64,
-) -> Result<Option<String>> {
-    let left = (above(&numbers(job, table, 0)?), above(&numbers(job, table, 1)?));
-    Ok((left != (rows, columns)).then(|| {
+/// Returns a note if a size is not that which the entries show.
+pub(super) fn lost_size(job: &Job<'_>, size: (u64, u64), left: (u64, u64)) -> Option<String> {
+    let (rows, columns) = size;
+    (left != size).then(|| {
         format!(
             "{} does not say that the matrix is {rows} × {columns}: it will be read as {} × {}; to keep \
              the size, pass --shape {rows}x{columns}",
@@ -57,60 +68,24 @@ pub(super) fn lost_size(
             left.0,
             left.1
         )
-    }))
+    })
 }
 
 /// One more than the greatest.
-pub(super) fn above(ids: &[u64]) -> u64 {
-    ids.iter().max().map_or(0, |&most| most.saturating_add(1))
+pub(super) fn above(ids: impl Iterator<Item = u64>) -> u64 {
+    ids.max().map_or(0, |most| most.saturating_add(1))
 }
 
 /// Whether a table is a list of entries.
-pub(super) fn is_listed(table: &Columns) -> bool {
-    let names = table.names.as_deref().unwrap_or_default();
-    names.len() >= 2 && names[..2] == NAMES
+pub(super) fn is_listed(schema: &Schema) -> bool {
+    let names = schema.fields().iter().map(|field| field.name().as_str());
+    names.take(NAMES.len()).eq(NAMES)
 }
 
 /// Rows and columns, if the metadata has them.
-pub(in crate::command) fn size_in(metadata: &BTreeMap<String, String>) -> Option<(u64, u64)> {
-    let [rows, columns] = SIZE.map(|name| metadata.get(name).and_then(|it| it.parse().ok()));
+pub(in crate::command) fn size_in<'m>(
+    get: impl Fn(&str) -> Option<&'m String>,
+) -> Option<(u64, u64)> {
+    let [rows, columns] = SIZE.map(|name| get(name).and_then(|it| it.parse().ok()));
     rows.zip(columns)
-}
-
-pub(super) fn numbers(job: &Job<'_>, table: &Columns, at: usize) -> Result<Array<u64>> {
-    let refused = |found: &str| {
-        let what = format!(
-            "cannot make a matrix of {}: `{}` has {found}",
-            job.input.name().shown(),
-            NAMES[at]
-        );
-        Refused::new(what, "write whole numbers, counted from 0")
-    };
-    let mut ids = Array::<u64>::zeroed(table.rows)?;
-    // Without rows, any type will do.
-    if table.rows == 0 {
-        return Ok(ids);
-    }
-    let values = match table.columns[at].values() {
-        Cells::I64(values) => values,
-        Cells::U64(values) => {
-            if let Some(row) = values.iter().position(|&value| value == u64::MAX) {
-                bail!(refused(&format!("{} in row {} of the data", u64::MAX, row + 1)));
-            }
-            return copied(values);
-        }
-        _ => bail!(refused("numbers that are not whole")),
-    };
-    for ((row, id), &value) in (1..).zip(ids.iter_mut()).zip(values) {
-        let refused = |_| refused(&format!("{value} in row {row} of the data"));
-        *id = u64::try_from(value).map_err(refused)?;
-    }
-    Ok(ids)
-}
-
-/// The same values in memory of their own.
-pub(super) fn copied<T: bytemuck::Pod>(values: &[T]) -> Result<Array<T>> {
-    let mut copy = Array::<T>::zeroed(values.len())?;
-    copy.copy_from_slice(values);
-    Ok(copy)
 }

@@ -1,66 +1,91 @@
 //! Converts a table to another format for tables.
+//!
+//! ```text
+//! text, Arrow ── stream of batches ──▶ CSV, JSON Lines, Arrow        in bounded memory
+//! text        ── array of doubles ──▶ .npy
+//! .npy        ── array of its type ──▶ CSV, JSON Lines, Arrow
+//! ```
 
-use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::Result;
-use swath_formats::table::npy::{self, Dense};
-use swath_formats::table::{Columns, Value};
+use swath_formats::table::{HeaderLine, TableReport, npy};
 
+use super::batches::{size_of, write};
 use super::format::Format;
-use super::numbers::{columns, columns_size, dense_size, leave, npy_options, read, with_dense};
-use super::size::lost_with;
-use super::typed;
-use super::{Converted, Job, batches, table_options};
+use super::numbers::{
+    array, arrow_options, dense, dense_size, npy_options, numbers, with_dense,
+};
+use super::size::{Listing, Size};
+use super::{Converted, Job};
+use crate::command::tabular::{is_text, set_aside_text};
+use crate::progress::Bar;
+use crate::report::ReportName;
 
 pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
-    let is_typed = job.words.table.typed_flag().is_some() || !job.files.is_empty();
     match (from, to) {
-        // Text and arrays keep the type, whatever it is.
-        (Format::Npy, Format::Csv | Format::Tsv) if !batches::are_needed(job, to) => {
-            with_dense!(job, dense => text(job, to, &dense))
-        }
         (Format::Npy, Format::Npy) => with_dense!(job, dense => {
             let read = Instant::now();
             let bytes = npy_options(job).write(&job.file, &dense.shape, &dense.values)?;
             Ok(Converted { bytes, ..Converted::new(dense_size(&dense.shape)?, read) })
         }),
-        (Format::Csv | Format::Tsv, Format::Npy) if !is_typed => {
-            let (options, bar) = table_options(job, from);
-            let table = options.read::<f64>(&job.input)?;
-            drop(bar);
-            let read = Instant::now();
-            let shape = [table.rows, table.columns];
-            let bytes = npy_options(job).write(&job.file, &shape, &table.values)?;
-            Ok(Converted { bytes, ..Converted::new(dense_size(&shape)?, read) })
-        }
-        (Format::Csv | Format::Tsv | Format::Jsonl | Format::Fixed, _) => {
-            typed::of_text(job, from, to)
-        }
-        (Format::Arrows, _) => typed::of_arrow(job, to),
-        (Format::Arrow, _) if batches::are_needed(job, to) => typed::of_arrow(job, to),
-        (Format::Arrow, _) if to != Format::Npy && typed::arrow_needs_batches(job)? => {
-            typed::of_arrow(job, to)
-        }
-        _ => {
-            let (columns, metadata) = columns(job, from)?;
-            of_columns(job, to, &columns, metadata)
-        }
+        (Format::Npy, _) => with_dense!(job, dense => array(job, to, &dense)),
+        (Format::Arrow | Format::Arrows, Format::Npy) => dense(job, &numbers(job, from)?.0),
+        (Format::Arrow | Format::Arrows, _) => of_arrow(job, to),
+        // Types of single columns have no place in an array that is read at once.
+        (_, Format::Npy) if job.words.table.dtypes.is_empty() => to_array(job, from),
+        (_, Format::Npy) => dense(job, &numbers(job, from)?.0),
+        _ => of_text(job, from, to),
     }
 }
 
-/// Writes columns of numbers, and says what is lost of the metadata.
-fn of_columns(
-    job: &Job<'_>,
-    to: Format,
-    columns: &Columns,
-    metadata: BTreeMap<String, String>,
-) -> Result<Converted> {
-    let mut done = Converted::new(columns_size(columns), Instant::now());
-    if !keeps_metadata(to) {
-        done.notes.extend(lost_with(job, columns, &metadata)?);
-    }
-    done.bytes = leave(job, to, columns, metadata)?;
+/// Reads text as an array of doubles.
+fn to_array(job: &Job<'_>, from: Format) -> Result<Converted> {
+    let (read, bar) = Bar::attach(job.words.output.read_options(), !job.words.output.json);
+    let table = job.words.batch_options(from, read).read_array_of::<f64, _>(job.sources())?;
+    drop(bar);
+    let mut done = Converted::new(size_of(&table.report), Instant::now());
+    done.bytes =
+        npy_options(job).write(&job.file, &[table.rows, table.columns], &table.values)?;
+    add_notes(job, &table.report, &mut done.notes);
+    Ok(done)
+}
+
+/// Converts a table that is text.
+fn of_text(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
+    let (read, bar) = Bar::attach(job.words.output.read_options(), !job.words.output.json);
+    let mut stream = job.words.batch_options(from, read).stream_batches_of(job.sources())?;
+    drop(bar);
+    let read = Instant::now();
+    let schema = stream.schema().clone();
+    let has_header = match stream.report().header_lines {
+        0 if from != Format::Jsonl => HeaderLine::Absent,
+        _ => HeaderLine::Present,
+    };
+    let bytes = write(job, to, has_header, &schema, &mut stream)?;
+    let mut done = Converted { bytes, ..Converted::new(size_of(stream.report()), read) };
+    add_notes(job, stream.report(), &mut done.notes);
+    Ok(done)
+}
+
+/// Converts an Arrow file or stream.
+fn of_arrow(job: &Job<'_>, to: Format) -> Result<Converted> {
+    let batches = arrow_options(job).batches(&job.input)?;
+    let read = Instant::now();
+    let (schema, columns) = (batches.schema().clone(), batches.schema().fields().len() as u64);
+    let mut listing = Listing::new(&schema).filter(|_| !keeps_metadata(to));
+    let mut rows = 0;
+    let counted = batches.inspect(|batch| {
+        let Ok(batch) = batch else { return };
+        rows += batch.num_rows() as u64;
+        if let Some(listing) = &mut listing {
+            listing.add(batch);
+        }
+    });
+    let bytes = write(job, to, HeaderLine::Present, &schema, counted)?;
+    let size = Size { rows, columns, values: rows * columns };
+    let mut done = Converted { bytes, ..Converted::new(size, read) };
+    done.notes.extend(listing.and_then(|listing| listing.note(job)));
     Ok(done)
 }
 
@@ -69,12 +94,27 @@ pub(super) fn keeps_metadata(to: Format) -> bool {
     matches!(to, Format::Arrow | Format::Arrows)
 }
 
-/// Writes a dense array as text.
-fn text<T: Value>(job: &Job<'_>, to: Format, dense: &Dense<T>) -> Result<Converted> {
-    let read = Instant::now();
-    let size = dense_size(&dense.shape)?;
-    let columns = usize::try_from(size.columns)?;
-    let options = job.words.table_write_options(to);
-    let bytes = options.write(job.text()?, columns, &dense.values)?;
-    Ok(Converted { bytes, ..Converted::new(size, read) })
+/// Says what was left out, and which columns became text after the first records.
+pub(super) fn add_notes(job: &Job<'_>, report: &TableReport, notes: &mut Vec<String>) {
+    /// More would not be read.
+    const MOST: usize = 5;
+    /// Lines that show what a table is.
+    const FIRST: u64 = 1000;
+    let name = job.input.name().shown();
+    notes.extend(set_aside_text(report).map(|text| format!("{name}: {text}")));
+    if report.comments > 0 && job.words.table.comment.is_none() {
+        let count = report.comments;
+        let lines = if count == 1 { "line is a comment" } else { "lines are comments" };
+        notes.push(format!(
+            "{name}: {count} {lines}, since the others are numbers; --comment none reads them"
+        ));
+    }
+    let late = report.columns.iter().filter(|it| !it.is_told && is_text(it.kind));
+    let late = late.filter_map(|it| Some((it, it.deciding?.line)).filter(|it| it.1 > FIRST));
+    notes.extend(late.take(MOST).map(|(column, line)| {
+        let (column, kind) = (column.name.escape_debug(), column.kind);
+        format!(
+            "{name}: column `{column}` is of type {kind} because of line {line}; --dtypes says another"
+        )
+    }));
 }

@@ -87,7 +87,7 @@ impl<'s> Splitter<'s> {
             return Ok(None);
         }
         let mut bytes = self.spare.buffer();
-        self.supply.take(len, &mut bytes);
+        self.supply.take(len, &mut bytes)?;
         Ok(Some(Encoded { offset, bytes, most, cut: None }))
     }
 

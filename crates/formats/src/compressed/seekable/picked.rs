@@ -46,7 +46,7 @@ impl Split for Picked<'_> {
             return Err(self.supply.truncated(offset, "frame"));
         }
         let mut bytes = self.spare.buffer();
-        self.supply.take(len, &mut bytes);
+        self.supply.take(len, &mut bytes)?;
         self.tally.bytes_in += len as u64;
         self.tally.frames += batch.len() as u64;
         Ok(Some(Work::Encoded(self.index.encoded(batch, bytes, &self.wanted))))

@@ -126,7 +126,7 @@ impl Split for Splitter<'_> {
             return self.go_on(offset).map(Some);
         };
         let mut bytes = self.spare.buffer();
-        self.supply.take(len, &mut bytes);
+        self.supply.take(len, &mut bytes)?;
         // The size in the header is believed only as far as the blocks confirm it.
         let most = header.content.unwrap_or(most).min(most);
         let most = usize::try_from(most).unwrap_or(MOST_DECODED);

@@ -56,6 +56,14 @@ impl Dialect {
         matches!(byte, b' ' | b'\t') && !self.separates(byte)
     }
 
+    /// Whether a line that begins like this is a comment. Where blanks separate fields, there may be some
+    /// before it.
+    pub(super) fn begins_comment(&self, line: &[u8]) -> bool {
+        let Some(comment) = self.comment else { return false };
+        let is_blank = |byte: &&u8| self.between == Between::Blanks && self.separates(**byte);
+        line.iter().find(|byte| !is_blank(byte)) == Some(&comment)
+    }
+
     /// Whether newlines may be part of a field.
     pub(super) fn has_long_lines(&self) -> bool {
         self.quote.is_some() || self.escape.is_some()

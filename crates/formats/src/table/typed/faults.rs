@@ -5,6 +5,7 @@ use std::path::Path;
 use arrow_schema::TimeUnit;
 use swath::ReadOptions;
 
+use super::first_line::OddNumber;
 use super::json::Flaw;
 use super::options::Ragged;
 use super::record::Wrong;
@@ -12,7 +13,6 @@ use super::rows::{Fault, Shape};
 use super::values::{ColumnType, Misfit};
 use crate::error::{Error, FormatReason};
 use crate::input::Text;
-use crate::table::first_line::OddNumber;
 
 /// How the detail begins of a fault in the encoding.
 const NOT_UTF_8: &str = "bytes that are not UTF-8";
@@ -158,9 +158,10 @@ pub(super) fn wrong(wrong: Wrong, offset: u64) -> Problem {
              aside such lines with `ragged`",
         ),
         Wrong::Encoding(_) => (UNCOUNTED, "pass the encoding of the file with `encoding`"),
-        Wrong::LoneReturn(_) => {
-            (crate::text::LONE_RETURN, "end lines with newlines: tr '\\r' '\\n' <OLD >NEW")
-        }
+        Wrong::LoneReturn(_) => (
+            "a carriage return inside a line",
+            "end lines with newlines: tr '\\r' '\\n' <OLD >NEW",
+        ),
     };
     Problem {
         record: offset,
@@ -193,11 +194,13 @@ pub(super) struct Refused<'f> {
     pub(super) told: ColumnType,
     pub(super) raw: &'f [u8],
     pub(super) misfit: Misfit,
+    /// Whether all columns are to have this type.
+    pub(super) is_array: bool,
 }
 
 /// Returns the fault of a field.
 pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem {
-    let Refused { column: name, told, raw, misfit } = refused;
+    let Refused { column: name, told, raw, misfit, is_array } = refused;
     let (reason, why) = match misfit {
         Misfit::Form => (FormatReason::Malformed, format!("not a value of type {told}")),
         Misfit::Range => {
@@ -213,10 +216,18 @@ pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem 
         Misfit::Room => {
             (FormatReason::TooLarge, "a text that is too long for Arrow".to_owned())
         }
+        Misfit::Missing => (FormatReason::Malformed, "a missing value".to_owned()),
     };
     let hint = match misfit {
         Misfit::Encoding => "pass the encoding of the file with `encoding`",
         Misfit::Room => "leave out the column with `columns`",
+        Misfit::Missing => {
+            "pass a number for missing values with `missing`, or read it as floats"
+        }
+        Misfit::Form if is_array => {
+            "select columns of numbers with `columns`, or add the word to `null_values`"
+        }
+        _ if is_array => "change the value, or read an array of another type",
         Misfit::Form | Misfit::Range | Misfit::Between | Misfit::Inexact => {
             "change the value, or give the column another type with `types`, or add the word to `null_values`"
         }
@@ -309,12 +320,18 @@ pub(super) fn odd_number(offset: u64, odd: OddNumber) -> Problem {
         offset,
         reason: FormatReason::Malformed,
         detail: odd.detail().to_owned(),
-        hint: match odd {
-            OddNumber::Comma => {
-                "pass `,` as `decimal`, and the delimiter; or set `header` if these are texts"
-            }
-            odd => odd.hint(),
-        },
+        hint: odd.hint(),
+    }
+}
+
+/// Returns the fault of a block that has others records than when they were counted.
+pub(super) fn changed(offset: u64) -> Problem {
+    Problem {
+        record: offset,
+        offset,
+        reason: FormatReason::Invalid,
+        detail: "these records changed while they were read".to_owned(),
+        hint: "read it again when no other program writes to it",
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::dialect::{Between, Dialect};
 use super::faults::{self, Origin, Problem};
+use super::first_line::excels;
 use super::fixed::Layout;
 use super::options::{BatchOptions, CommentRule, Header, Ragged};
 use super::pass::Pass;
@@ -14,17 +15,14 @@ use super::report::{HeaderReason, Renamed};
 use super::rules;
 use super::sniff::{self, Sample};
 use crate::error::{Error, FormatReason, Result};
+use crate::foreign;
 use crate::input::Text;
 use crate::memory::room_for;
-use crate::table::first_line::{FirstRecord, MARK, excels};
-use crate::table::options::{Delimiter, TableOptions};
 use crate::table::typed_write::BatchForm;
 
-/// What begins comments in tables of numbers.
+/// What begins comments, if the other lines are numbers.
 const NOTE: u8 = b'#';
 
-/// Bytes in which the first line of a table of numbers ends, if its fields are looked at.
-const FIRST: u64 = 64 << 10;
 /// The start of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
@@ -70,6 +68,11 @@ impl Opening<'_> {
     /// Finds out what the start of the table says.
     pub(super) fn head(&self) -> Result<Head> {
         let mut prefix = Prefix::new(self.input, self.begin)?;
+        if foreign::is_market(&prefix.bytes) && self.options.comment.given() != Some(b'%') {
+            let detail = "this is a Matrix Market file, not a table";
+            let error = Error::reading(self.input.path(), FormatReason::Malformed, detail);
+            return Err(error.at(prefix.base).on_line(1).hint(foreign::MARKET));
+        }
         self.skip(&mut prefix)?;
         if self.options.form == BatchForm::JsonLines {
             let (names, renamed) = (Vec::new(), Vec::new());
@@ -319,6 +322,7 @@ impl Opening<'_> {
             let raw = &prefix.bytes[place.start..place.end];
             let field = quoting.field(raw, &mut scratch);
             match std::str::from_utf8(field.bytes) {
+                Ok(name) if field.is_quoted => parts.push(name.to_owned()),
                 Ok(name) => parts.push(name.trim_matches([' ', '\t']).to_owned()),
                 Err(_) => {
                     let problem: Problem =
@@ -348,32 +352,6 @@ impl Opening<'_> {
         let error = Error::reading(self.input.path(), FormatReason::Malformed, detail);
         error.at(prefix.base + prefix.bytes.len() as u64)
     }
-}
-
-/// Returns what the first records of a table of numbers say; `None` if they have a fault.
-pub(in crate::table) fn start(input: &Text, given: &TableOptions) -> Option<FirstRecord> {
-    let mut options = BatchOptions::new()
-        .with_header(given.header)
-        .with_quote(given.quote)
-        .with_null_values(&given.missing_words);
-    if given.comment != Some(NOTE) {
-        options = options.with_comment(given.comment);
-    }
-    options.delimiter = given.delimiter;
-    let first = input.some(0, FIRST).ok()?;
-    // A sample of very many fields takes more memory than the table.
-    let is_short = (first.len() as u64) < FIRST || first.contains(&b'\n');
-    let begin = if first.starts_with(MARK) { MARK.len() as u64 } else { 0 };
-    let (origin, decided) = (Origin::default(), None);
-    let opening = Opening { input, options: &options, begin, origin, decided };
-    let head = is_short.then(|| opening.head().ok())??;
-    let delimiter = match head.dialect.between {
-        Between::Byte(byte) => Some(Delimiter::Byte(byte)),
-        Between::Blanks => Some(Delimiter::Blanks),
-        Between::Nothing | Between::Json | Between::Fixed => None,
-    };
-    let comment = head.dialect.comment;
-    Some(FirstRecord { delimiter, comment, has_names: head.lines > 0, at: head.named })
 }
 
 /// How the records of a text are written.

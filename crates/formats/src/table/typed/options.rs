@@ -5,7 +5,7 @@ use swath::{Extent, ReadOptions};
 use super::fixed::FixedColumn;
 use super::values::ColumnType;
 use crate::setters::setters;
-use crate::table::options::{Delimiter, HeaderLine};
+use crate::table::options::{Delimiter, HeaderLine, Missing};
 use crate::table::select::ColumnKey;
 use crate::table::typed_write::BatchForm;
 
@@ -155,6 +155,9 @@ pub struct BatchOptions {
     pub(super) ragged: Ragged,
     pub(super) dictionary: Dictionary,
     pub(super) file_column: Option<String>,
+    pub(super) missing: Missing,
+    /// The type of all columns, if they become an array.
+    pub(super) array: Option<ColumnType>,
     pub(super) read: ReadOptions,
     pub(super) starting_in: Option<Extent>,
     pub(super) block_size: u64,
@@ -205,6 +208,8 @@ impl BatchOptions {
             ragged: Ragged::Refuse,
             dictionary: Dictionary::Told,
             file_column: None,
+            missing: Missing::Natural,
+            array: None,
             read: ReadOptions::new(),
             starting_in: None,
             block_size: 0,
@@ -483,6 +488,9 @@ impl BatchOptions {
     }
 
     setters! {
+        /// What an array has for a missing value; batches mark it. Default: [`Missing::Natural`].
+        with_missing(missing: Missing);
+
         /// How files are read: workers, page cache, progress, cancellation. Parts of a file are
         /// selected with [`with_starting_in`](Self::with_starting_in).
         with_read(read: ReadOptions);

@@ -54,6 +54,9 @@ pub(super) struct Plan {
     /// The type of texts that are found.
     pub(super) texts: ColumnType,
     pub(super) file_column: Option<String>,
+    /// Whether the columns become an array, and whether a missing value is a fault.
+    pub(super) is_array: bool,
+    pub(super) needs_values: bool,
 }
 
 /// Bytes of a value in the widest type, or of the place of a text, and its bit for a missing one.
@@ -103,6 +106,8 @@ impl Plan {
                 Dictionary::All => ColumnType::Dictionary,
             },
             file_column: options.file_column.clone(),
+            is_array: options.array.is_some(),
+            needs_values: false,
         };
         plan.tell(options, &lookup).map_err(invalid)?;
         Ok(plan)
@@ -124,6 +129,8 @@ impl Plan {
             rules: vec![rules::rules(options, Dialect::JSON)],
             texts: ColumnType::Text,
             file_column: None,
+            is_array: false,
+            needs_values: false,
         }
     }
 
@@ -135,6 +142,11 @@ impl Plan {
     ) -> std::result::Result<(), String> {
         let told = rules::told(options, &self.rules[0]);
         self.rules.push(told.clone());
+        if let Some(kind) = options.array {
+            for column in &mut self.columns {
+                (column.told, column.rules) = (Some(kind), 1);
+            }
+        }
         for (key, kind) in &options.types {
             let Some(column) = self.column(lookup.find(key)?) else { continue };
             if column.told.is_some_and(|told| told != *kind) {

@@ -64,9 +64,9 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Whether the line at `at` is a comment.
+    /// Whether the line at `at` is a comment. Where blanks separate fields, there may be some before it.
     pub(super) fn is_comment(&self, at: usize) -> bool {
-        self.dialect.comment.is_some() && self.text.get(at) == self.dialect.comment.as_ref()
+        self.dialect.begins_comment(&self.text[at..])
     }
 
     /// If the line at `at` is empty or a comment, returns where the next one begins.
@@ -76,7 +76,12 @@ impl<'t> Records<'t> {
         }
         let start = match self.dialect.between {
             Between::Blanks | Between::Fixed => self.after_blanks(at),
-            Between::Byte(_) | Between::Nothing | Between::Json => at,
+            Between::Byte(_) => {
+                let blanks =
+                    self.text[at..].iter().take_while(|&&it| self.dialect.is_blank(it));
+                at + blanks.count()
+            }
+            Between::Nothing | Between::Json => at,
         };
         let is_lone = self.text[start..] == *b"\r";
         let end = if is_lone { Some((start, start + 1)) } else { self.line_end(start) };

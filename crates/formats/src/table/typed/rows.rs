@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use swath_simd::{CutMarks, Cuts};
+use swath_simd::{CutMarks, Cuts, WordLines, WordPlaces, find};
 
 use super::dialect::{Between, Dialect};
 use super::fixed::Layout;
@@ -64,6 +64,7 @@ pub(super) struct Rows {
     /// Lines that were skipped as comments.
     pub(super) comments: u64,
     cuts: Cuts,
+    words: WordPlaces,
     members: Members,
 }
 
@@ -119,6 +120,9 @@ impl Rows {
             return self.add_objects(text, at, end);
         }
         let (mut at, mut window) = (at, PIECE);
+        if shape.dialect.between == Between::Blanks {
+            at = self.add_words(text, at, end, shape);
+        }
         while at < end && self.ends.len() < FIELDS {
             at = match shape.dialect.between {
                 Between::Blanks | Between::Fixed => self.add(text, at, shape)?,
@@ -128,6 +132,43 @@ impl Rows {
             };
         }
         Ok(at)
+    }
+
+    /// Adds records of words between blanks that begin from `at` on and before `end`, up to the first that
+    /// needs more care, and returns where that begins.
+    fn add_words(&mut self, text: &[u8], at: usize, end: usize, shape: &Shape) -> usize {
+        let Dialect { quote, escape, comment, .. } = shape.dialect;
+        let last = end.saturating_sub(1).max(at);
+        let until = find(&text[last..], b'\n').map_or(text.len(), |len| last + len + 1);
+        let lines = &text[at..until];
+        let has = |byte| find(lines, byte).is_some();
+        let kind = WordLines::of(lines, comment);
+        if kind.odd || kind.lone_return || quote.is_some_and(has) || escape.is_some_and(has) {
+            return at;
+        }
+        self.words.clear();
+        self.words.find(&text[..until], at);
+        if text[until - 1] != b'\n' {
+            if self.words.ends.as_slice().len() < self.words.starts.as_slice().len() {
+                self.words.ends.push(short(until));
+            }
+            self.words.newlines.push(short(until));
+        }
+        let (starts, ends) = (self.words.starts.as_slice(), self.words.ends.as_slice());
+        let (mut line, mut first) = (at, 0);
+        for &newline in self.words.newlines.as_slice() {
+            let after = first + shape.columns;
+            let is_row = ends.get(after - 1).is_some_and(|&end| end <= newline)
+                && starts.get(after).is_none_or(|&start| start > newline);
+            if !is_row {
+                break;
+            }
+            self.starts.push(short(line));
+            (line, first) = ((newline as usize + 1).min(text.len()), after);
+        }
+        self.begins.extend_from_slice(&starts[..first]);
+        self.ends.extend_from_slice(&ends[..first]);
+        line
     }
 
     /// Adds the objects on lines that begin before `end`.
@@ -310,6 +351,41 @@ impl Rows {
         self.aside.push(at);
     }
 
+    /// Returns the fields of these columns of the file, row by row; `None` stands for all in their order.
+    pub(super) fn fields<'t>(
+        &'t self,
+        text: &'t [u8],
+        picked: Option<&[usize]>,
+        places: &'t mut Places,
+    ) -> RawFields<'t> {
+        let Places { starts, ends, .. } = places;
+        starts.clear();
+        let mut begins = &self.begins;
+        if begins.is_empty() {
+            // An end is a position in a text, so it is below the maximum.
+            let after = |end: &u32| end.wrapping_add(1);
+            for (&start, ends) in self.starts.iter().zip(self.ends.chunks_exact(self.columns)) {
+                starts.push(start);
+                starts.extend(ends[..ends.len() - 1].iter().map(after));
+            }
+            begins = starts;
+        }
+        let Some(picked) = picked else {
+            return RawFields { text, starts: begins, ends: &self.ends };
+        };
+        let every = |all: &[u32], to: &mut Vec<u32>| {
+            to.clear();
+            for row in all.chunks_exact(self.columns) {
+                to.extend(picked.iter().map(|&column| row[column]));
+            }
+        };
+        every(&self.ends, ends);
+        let mut chosen = std::mem::take(&mut places.chosen);
+        every(begins, &mut chosen);
+        places.chosen = chosen;
+        RawFields { text, starts: &places.chosen, ends: &places.ends }
+    }
+
     /// Returns the fields of one column in some rows. `fields` must have been
     /// [cleared](Places::clear) after the rows were filled.
     pub(super) fn column<'t>(
@@ -352,6 +428,8 @@ pub(super) struct Places {
     column: Option<usize>,
     starts: Vec<u32>,
     ends: Vec<u32>,
+    /// Those of `starts` that are chosen.
+    chosen: Vec<u32>,
 }
 
 impl Places {
@@ -364,8 +442,10 @@ impl Places {
 /// Whether a line is not a row although it may have as many fields as one.
 fn is_odd(text: &[u8], start: usize, newline: usize, shape: &Shape) -> bool {
     let line = &text[start..newline];
-    let is_empty = shape.columns == 1 && matches!(line, [] | [b'\r']);
-    is_empty
+    let inner = line.strip_suffix(b"\r").unwrap_or(line);
+    let is_empty = shape.columns == 1 && inner.iter().all(|&byte| shape.dialect.is_blank(byte));
+    let is_kept = shape.dialect.between == Between::Nothing && !inner.is_empty();
+    (is_empty && !is_kept)
         || (shape.dialect.comment.is_some() && line.first() == shape.dialect.comment.as_ref())
 }
 

@@ -95,19 +95,29 @@ impl<'p> Search<'p> {
         }
         let mut scratch = Vec::new();
         for (column, builder) in plan.columns.iter().zip(&mut self.builders) {
-            let Some(place) = fields.get(column.index) else { continue };
-            let Some(raw) = text.get(place.start..place.end) else { continue };
+            let place = fields.get(column.index);
+            let raw = place.and_then(|place| text.get(place.start..place.end));
             let rules = &plan.rules[column.rules];
-            let field = rules.quoting.field(raw, &mut scratch);
-            let is_text = std::str::from_utf8(field.bytes).is_ok();
-            let pushed = match is_text {
-                true => builder.push(field, rules),
-                false => Err(Misfit::Encoding),
+            let field = raw.map(|raw| rules.quoting.field(raw, &mut scratch));
+            let pushed = match field {
+                Some(field) if std::str::from_utf8(field.bytes).is_err() => {
+                    Err(Misfit::Encoding)
+                }
+                _ if plan.needs_values && field.is_none_or(|field| rules.is_missing(field)) => {
+                    Err(Misfit::Missing)
+                }
+                Some(field) => builder.push(field, rules),
+                None => Ok(()),
             };
             if let Err(why) = pushed {
                 let (column, told) = (column.name.as_str(), kind(column));
-                let refused = Refused { column, told, raw, misfit: why };
-                return Some(misfit(record, base + place.start as u64, refused));
+                let offset = place.map_or(record, |place| base + place.start as u64);
+                let raw = raw.unwrap_or_default();
+                return Some(misfit(
+                    record,
+                    offset,
+                    Refused { column, told, raw, misfit: why, is_array: plan.is_array },
+                ));
             }
         }
         None

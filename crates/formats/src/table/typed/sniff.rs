@@ -3,6 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::dialect::{Between, Dialect, trim};
+use super::first_line::OddNumber;
 use super::fixed::{Found, Layout};
 use super::options::{BatchOptions, Header, Ragged};
 use super::prefix::{Prefix, may_end_later};
@@ -11,7 +12,6 @@ use super::report::HeaderReason;
 use super::rules;
 use super::values::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number, whole};
 use crate::error::Result;
-use crate::table::first_line::OddNumber;
 
 /// The most records of a sample after the first one.
 const RECORDS: usize = 1000;
@@ -490,7 +490,25 @@ pub(super) fn between(
             return Ok(Between::Byte(b','));
         }
     }
-    let sample = sample(prefix, Between::Blanks)?;
-    let are_blanks = sample.is_of_numbers(&prefix.bytes, options);
-    Ok(if are_blanks { Between::Blanks } else { Between::Nothing })
+    let blanks = sample(prefix, Between::Blanks)?;
+    if blanks.is_of_numbers(&prefix.bytes, options) {
+        return Ok(Between::Blanks);
+    }
+    if options.array.is_none() {
+        return Ok(Between::Nothing);
+    }
+    // Of an array, what separates the fields of the first record does so in those that do not fit.
+    let whole = sample(prefix, Between::Nothing)?;
+    let first = whole.fields.first().map(|place| &prefix.bytes[place.start..place.end]);
+    let is_there = |byte: &u8| first.is_some_and(|first| first.contains(byte));
+    let byte =
+        CANDIDATES.into_iter().filter(|&byte| !marks.contains(&Some(byte))).find(is_there);
+    let judge = Judge::new(&prefix.bytes, options, blanks.dialect);
+    let words = blanks.records().next().unwrap_or_default();
+    let has_number = words.len() > 1 && words.iter().any(|&place| judge.is_number(place));
+    Ok(match byte {
+        Some(byte) => Between::Byte(byte),
+        None if has_number => Between::Blanks,
+        None => Between::Nothing,
+    })
 }

@@ -135,8 +135,7 @@ impl Lines<'_> {
             walk.record = Some(walk.at);
         }
         let is_start = walk.state == State::Start && walk.record == Some(walk.at);
-        let is_comment = is_start && self.text.get(walk.at).copied() == self.dialect.comment;
-        self.dialect.comment.is_some() && is_comment
+        is_start && self.dialect.begins_comment(&self.text[walk.at..])
     }
 
     fn finish(&self, walk: &mut Walk, is_searching: bool) {

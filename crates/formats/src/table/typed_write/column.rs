@@ -19,10 +19,9 @@ use super::source::{Around, Source};
 use super::style::{Style, Syntax};
 use super::text::{Column, Picked, Texts, push_escaped};
 use super::times::{Clock, put_date};
-use crate::number::format::push_f64_fixed;
 use crate::number::format::room::{Room, put_i64, put_text, put_u64};
+use crate::number::format::{push_f32_shortest, push_f64_fixed};
 use crate::table::value::Decimals;
-use crate::table::value::sealed::Value as _;
 
 /// A dictionary of up to this many values is formatted once, even if there are fewer rows.
 const FEW: usize = 4096;
@@ -224,7 +223,7 @@ impl<'a> Maker<'a, '_> {
                 return put_text(room, zmij::Buffer::new().format_finite(value).as_bytes());
             }
             let mut text = Vec::new();
-            value.push(&mut text, Decimals::Shortest);
+            push_f32_shortest(&mut text, value);
             if has_all { put_text(room, &text) } else { 0 }
         })
     }

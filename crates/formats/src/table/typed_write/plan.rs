@@ -12,8 +12,8 @@ use super::text::quote;
 use crate::compressed::Format;
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
-use crate::table::first_line::OddNumber;
 use crate::table::options::HeaderLine;
+use crate::table::typed::OddNumber;
 use crate::table::typed::is_value;
 use crate::table::value::Decimals;
 
@@ -265,6 +265,11 @@ fn extension(field: &Field) -> Option<&str> {
 
 /// Without quotes, a name with a delimiter in it would be two.
 fn check_names(names: &[String], style: &Style) -> Checked<()> {
+    if names.iter().all(String::is_empty) {
+        let detail =
+            "all names are empty: the header would be read back as a row of missing values";
+        return Err((detail.to_owned(), "give the columns names, or leave the names out"));
+    }
     let is_cut = |name: &&String| name.bytes().any(|byte| style.special.has(byte));
     match names.iter().find(is_cut).filter(|_| !style.may_quote()) {
         None => Ok(()),

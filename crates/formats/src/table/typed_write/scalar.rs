@@ -17,8 +17,8 @@ use super::fields::Fields;
 use super::style::Style;
 use super::times::{Clock, put_date};
 use crate::number::format::room::{ROOM, Room};
+use crate::number::format::{push_f32_shortest, push_f64_shortest};
 use crate::table::value::Decimals;
-use crate::table::value::sealed::Value as _;
 
 /// A value of a column of a record batch.
 ///
@@ -164,8 +164,8 @@ impl fmt::Display for Scalar {
             Self::Text(text) | Self::Other(text) => return out.pad(text),
             Self::I64(value) => return out.pad(&value.to_string()),
             Self::U64(value) => return out.pad(&value.to_string()),
-            Self::F32(value) => value.push(&mut text, Decimals::Shortest),
-            Self::F64(value) => value.push(&mut text, Decimals::Shortest),
+            Self::F32(value) => push_f32_shortest(&mut text, *value),
+            Self::F64(value) => push_f64_shortest(&mut text, *value),
             Self::Date(days) => match put_date(&mut room, i64::from(*days)) {
                 0 => return write!(out, "{days} days from 1970-01-01"),
                 len => text.extend_from_slice(&room[..len]),

@@ -3,7 +3,7 @@
 use swath_simd::{RowFrame, Special};
 
 use super::options::Quoting;
-use crate::table::first_line::MARK;
+use crate::table::typed::MARK;
 use crate::table::value::Decimals;
 
 /// What every reader takes for missing by default, besides the empty field.

@@ -218,8 +218,9 @@ fn bgzf_that_was_cut_off_after_a_block_is_told() {
     let table = "1,2\n".repeat(4096);
     let packed = packed_small(Format::Bgzf, table.as_bytes());
     std::fs::write(&path, &packed[..packed.len() - END]).expect("written");
-    let error = swath_formats::table::read::<f64>(&path).expect_err("it may be half a table");
+    let error =
+        swath_formats::table::read_array::<f64>(&path).expect_err("it may be half a table");
     assert_eq!(error.reason(), FormatReason::Truncated, "{error}");
     std::fs::write(&path, &packed).expect("written");
-    assert_eq!(swath_formats::table::read::<f64>(&path).expect("whole").rows, 4096);
+    assert_eq!(swath_formats::table::read_array::<f64>(&path).expect("whole").rows, 4096);
 }

@@ -138,7 +138,7 @@ fn files_of_other_formats_are_named_with_their_readers() {
         (
             "a.el",
             &b"1,2\n3,4\n"[..],
-            "this looks like a table, which `table::read` takes: `1,2`",
+            "this looks like a table, which `table::read_array` takes: `1,2`",
         ),
         (
             "a.mtx",
@@ -152,8 +152,11 @@ fn files_of_other_formats_are_named_with_their_readers() {
     }
     let file = Scratch::new("a.csv", b"%%MatrixMarket matrix array real general\n1 1\n5\n");
     let error =
-        swath_formats::table::read::<f64>(file.path()).expect_err("a matrix").to_string();
-    assert!(error.contains("a Matrix Market file, not a table: `%%Matrix"), "{error}");
+        swath_formats::table::read_array::<f64>(file.path()).expect_err("a matrix").to_string();
+    assert!(
+        error.contains("on line 1 at byte 0: this is a Matrix Market file, not a table"),
+        "{error}"
+    );
     assert!(error.contains("; try: read it with `matrix::read`"), "{error}");
     let error =
         swath_formats::matrix::npz::read(file.path()).expect_err("a matrix").to_string();

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use swath::ReadOptions;
-use swath_formats::table::{Delimiter, HeaderLine, Missing, TableOptions, Value};
+use swath_formats::table::{BatchOptions, Delimiter, HeaderLine, Missing, Value};
 use swath_reference::splitmix;
 use swath_reference::table::{Rules, cells};
 
@@ -15,8 +15,8 @@ pub(crate) fn file(text: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
     file
 }
 
-pub(crate) fn options(workers: usize, block_size: u64) -> TableOptions {
-    TableOptions::new()
+pub(crate) fn options(workers: usize, block_size: u64) -> BatchOptions {
+    BatchOptions::new()
         .with_read(ReadOptions::new().with_workers(workers))
         .with_block_size(block_size)
 }
@@ -132,7 +132,7 @@ fn table(seed: u64, kind: &Kind, rows: u64, columns: u64) -> String {
 fn check<T: Value + std::str::FromStr>(
     path: &Path,
     text: &str,
-    options: &TableOptions,
+    options: &BatchOptions,
     (delimiter, missing): (char, T),
 ) {
     let rules = Rules { delimiter: Some(delimiter).filter(|&it| it != BLANKS), header: false };
@@ -140,7 +140,7 @@ fn check<T: Value + std::str::FromStr>(
     let options = options.clone().with_header(HeaderLine::Absent);
     let byte = |delimiter| Delimiter::Byte(u8::try_from(delimiter).expect("one byte"));
     let options = options.with_delimiter(rules.delimiter.map_or(Delimiter::Blanks, byte));
-    let got = options.read::<T>(path).expect("a table");
+    let got = options.read_array::<T>(path).expect("a table");
     assert_eq!(got.rows, wanted.rows.len());
     let parse = |cell: &String| match cell.as_str() {
         "" | "NA" => missing,
@@ -242,15 +242,13 @@ fn a_guessed_blank_counts_runs_once_and_trims_the_edges() {
         for block_size in (1..30).chain([1 << 20]) {
             for workers in 1..=3 {
                 let options = options(workers, block_size);
-                let table = options.read::<f64>(file.path()).expect("a table");
+                let table = options.read_array::<f64>(file.path()).expect("a table");
                 assert_eq!(table.rows, rows, "{text:?}");
                 let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
                 assert_eq!(table.values.len(), values.len(), "{text:?}");
                 assert!(table.values.iter().zip(values).all(same), "{text:?}");
                 let shape = options.shape(file.path()).expect("a table");
                 assert_eq!((shape.rows, shape.names), (rows, table.names), "{text:?}");
-                let columns = options.read_columns(file.path()).expect("a table");
-                assert_eq!((columns.rows, columns.columns.len()), (rows, values.len() / rows));
             }
         }
     }
@@ -259,9 +257,10 @@ fn a_guessed_blank_counts_runs_once_and_trims_the_edges() {
 #[test]
 fn a_delimiter_that_was_told_is_taken_as_told() {
     let file = file(" 1  2\n 3  4\n");
-    let table = TableOptions::new().with_delimiter(b' ').read::<f64>(file.path());
+    let table = BatchOptions::new().with_delimiter(b' ').read_array::<f64>(file.path());
     assert_eq!(table.expect("a table").columns, 4);
-    let table = TableOptions::new().with_delimiter(Delimiter::Blanks).read::<f64>(file.path());
+    let table =
+        BatchOptions::new().with_delimiter(Delimiter::Blanks).read_array::<f64>(file.path());
     assert_eq!(table.expect("a table").values[..], [1.0, 2.0, 3.0, 4.0]);
 }
 
@@ -270,7 +269,7 @@ fn names_come_from_the_header() {
     for (text, names, rows) in [
         ("a,b\n1,2\n", Some(vec!["a", "b"]), 1),
         ("\u{feff}a,b\n1,2", Some(vec!["a", "b"]), 1),
-        ("# no\n\na, \"b \"\"x\"\",\ny\"\n1,2\n3,4\n", Some(vec!["a", "b \"x\",\ny"]), 2),
+        ("# no\n\na,\"b \"\"x\"\",\ny\"\n1,2\n3,4\n", Some(vec!["a", "b \"x\",\ny"]), 2),
         ("1,2\n3,4\n", None, 2),
         ("1,\n3,4\n", None, 2),
         ("a;b\n", Some(vec!["a", "b"]), 0),
@@ -279,13 +278,14 @@ fn names_come_from_the_header() {
     ] {
         let file = file(text);
         for block_size in 1..20 {
-            let table = options(2, block_size).read::<f64>(file.path()).expect("a table");
+            let table = options(2, block_size).read_array::<f64>(file.path()).expect("a table");
             let got = table.names.as_ref().map(|it| it.iter().map(String::as_str).collect());
             assert_eq!((got, table.rows), (names.clone(), rows), "{text:?}");
         }
     }
     let file = file("1,2\n3,4\n");
-    let table = TableOptions::new().with_header(HeaderLine::Present).read::<u8>(file.path());
+    let table =
+        BatchOptions::new().with_header(HeaderLine::Present).read_array::<u8>(file.path());
     let table = table.expect("a table");
     assert_eq!((table.names, table.rows), (Some(vec!["1".into(), "2".into()]), 1));
 }
@@ -294,7 +294,7 @@ fn names_come_from_the_header() {
 fn the_caller_s_memory_is_filled() {
     let file = file("1,2\n3,4\n");
     let mut out = [0_u16; 4];
-    let shape = TableOptions::new().read_into(file.path(), &mut out).expect("a table");
+    let shape = BatchOptions::new().read_array_into(file.path(), &mut out).expect("a table");
     assert_eq!((shape.rows, shape.columns, out), (2, 2, [1, 2, 3, 4]));
 }
 
@@ -321,19 +321,21 @@ fn whole_numbers_that_a_type_does_not_have_are_refused() {
             let rows = (0..2000).map(|at| if at == row { number } else { "1.5" });
             let text: String = rows.map(|number| format!("2,{number}\n")).collect();
             std::fs::write(&path, text).expect("room on disk");
-            let wide = options(2, 1000).read::<f64>(&*path);
-            let narrow = options(2, 1000).read::<f32>(&*path);
+            let wide = options(2, 1000).read_array::<f64>(&*path);
+            let narrow = options(2, 1000).read_array::<f32>(&*path);
             for (read, is_right, kind) in
                 [(wide.map(drop), double, "f64"), (narrow.map(drop), single, "f32")]
             {
                 assert_eq!(read.is_ok(), is_right, "{number} in row {row} as {kind}");
                 let Err(error) = read else { continue };
-                let why = format!("column index 1: no {kind} is this whole number");
+                let why = format!(
+                    "no value of type {kind} is this whole number in column `column_2`"
+                );
                 assert!(error.to_string().contains(&why), "{error}");
             }
         }
     }
     std::fs::write(&path, "9007199254740993,1\n").expect("room on disk");
-    let whole = options(2, 1000).read::<i64>(&*path).expect("a table");
+    let whole = options(2, 1000).read_array::<i64>(&*path).expect("a table");
     assert_eq!(whole.values[..], [9_007_199_254_740_993, 1]);
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use swath_formats::FormatReason;
 use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::matrix::{self, AnyCoo};
-use swath_formats::table::TableOptions;
+use swath_formats::table::BatchOptions;
 
 use super::arrays::options;
 
@@ -26,14 +26,14 @@ fn compressed_tables_and_matrices_are_read_as_their_text_is() {
     for &(word, format) in Format::WORDS {
         let end = format.extension();
         let path = packed(folder.path(), &format!("{word}.csv.{end}"), TABLE, format);
-        let (array, wanted) = (TableOptions::new().read::<f64>(&path), [1.0, 2.5, 2.0]);
+        let (array, wanted) = (BatchOptions::new().read_array::<f64>(&path), [1.0, 2.5, 2.0]);
         let array = array.unwrap_or_else(|error| panic!("{word}: {error}"));
         assert_eq!((array.rows, array.columns, &array.values[..3]), (3, 2, &wanted[..]));
         for block_size in 1..9 {
-            let columns = options(2, block_size).read_columns(&path).expect("a table");
-            assert_eq!((columns.rows, columns.columns[1].nulls()), (3, 1), "{word}");
+            let table = options(2, block_size).read_array::<f64>(&path).expect("a table");
+            assert_eq!((table.rows, table.report.columns[1].nulls), (3, 1), "{word}");
         }
-        assert_eq!(TableOptions::new().shape(&path).expect("a table").rows, 3);
+        assert_eq!(BatchOptions::new().shape(&path).expect("a table").rows, 3);
         let path = packed(folder.path(), &format!("{word}.mtx.{end}"), MARKET, format);
         let read = matrix::read(&path).expect("a matrix");
         let AnyCoo::U32(read) = read else { panic!("it is small") };
@@ -49,13 +49,15 @@ fn compressed_tables_and_matrices_are_read_as_their_text_is() {
 fn lines_and_bytes_of_faults_are_those_of_the_text() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = packed(folder.path(), "t.csv.zst", "a,b\n1,2\n3,x\n", Format::Zstd);
-    let error = TableOptions::new().read::<f64>(&path).expect_err("no number");
+    let error = BatchOptions::new().read_array::<f64>(&path).expect_err("no number");
     assert_eq!(
         (error.reason(), error.line(), error.offset()),
         (FormatReason::Malformed, Some(3), Some(10))
     );
     assert!(
-        error.to_string().contains("t.csv.zst on line 3 at byte 10: column `b`"),
+        error
+            .to_string()
+            .contains("t.csv.zst on line 3 at byte 10: not a value of type f64 in column `b`"),
         "{error}"
     );
     let path =
@@ -72,7 +74,7 @@ fn a_damaged_stream_is_told_with_its_own_bytes() {
         let mut bytes = fs::read(&path).expect("there");
         bytes.truncate(bytes.len() / 3);
         fs::write(&path, &bytes).expect("room");
-        let error = TableOptions::new().read::<f64>(&path).expect_err("cut off");
+        let error = BatchOptions::new().read_array::<f64>(&path).expect_err("cut off");
         assert!(
             matches!(error.reason(), FormatReason::Truncated | FormatReason::Corrupt),
             "{word}: {error}"
@@ -87,8 +89,8 @@ fn text_that_only_begins_like_a_compressed_stream_is_text() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
     fs::write(&path, "BZh9,b\n1,2\n").expect("room");
-    let table = TableOptions::new().with_header(swath_formats::table::HeaderLine::Present);
-    assert_eq!(table.read::<u8>(&path).expect("a table").values[..], [1, 2]);
+    let table = BatchOptions::new().with_header(swath_formats::table::HeaderLine::Present);
+    assert_eq!(table.read_array::<u8>(&path).expect("a table").values[..], [1, 2]);
 }
 
 #[test]
@@ -102,7 +104,7 @@ fn bytes_after_the_stream_are_an_error_and_not_left_out() {
         second[0] ^= 0x10;
         for rest in [b"garbage", &second[..]] {
             fs::write(&path, [&whole[..], rest].concat()).expect("room");
-            let read = TableOptions::new().read_columns(&path).map(drop);
+            let read = BatchOptions::new().read_array::<f64>(&path).map(drop);
             let error = read.expect_err("half of it would be left out");
             let said = (error.reason(), error.offset());
             assert_eq!(
@@ -113,7 +115,7 @@ fn bytes_after_the_stream_are_an_error_and_not_left_out() {
         }
         // Tapes are padded with zeros.
         fs::write(&path, [&whole[..], &[0; 512]].concat()).expect("room");
-        let is_padded = TableOptions::new().read_columns(&path).is_ok();
+        let is_padded = BatchOptions::new().read_array::<f64>(&path).is_ok();
         assert_eq!(is_padded, matches!(format, Format::Gzip | Format::Bgzf), "{word}");
     }
 }

@@ -1,7 +1,7 @@
 //! Selected columns of tables with text in the others.
 
 use swath_formats::FormatReason;
-use swath_formats::table::{ColumnKey, HeaderLine, TableOptions, Value};
+use swath_formats::table::{BatchOptions, ColumnKey, HeaderLine, Value};
 use swath_reference::splitmix;
 
 use super::arrays::{file, options};
@@ -55,15 +55,13 @@ fn chosen_columns_are_those_of_a_table_without_the_others() {
             _ => all,
         };
         let (all, numbers) = (file(all), file(numbers));
-        let array = TableOptions::new().read::<f64>(numbers.path()).expect("numbers");
-        let columns = TableOptions::new().read_columns(numbers.path()).expect("numbers");
+        let array = BatchOptions::new().read_array::<f64>(numbers.path()).expect("numbers");
         for block_size in (1..64).chain([1000, 1 << 20]) {
             for workers in [1, 3] {
                 let chosen = options(workers, block_size).with_columns(["id", "score"]);
-                let got = chosen.read::<f64>(all.path()).expect("a table");
+                let got = chosen.read_array::<f64>(all.path()).expect("a table");
                 assert_eq!((got.rows, got.columns, &got.names), (60, 2, &array.names));
                 assert!(same(&got.values, &array.values), "{block_size}");
-                assert_eq!(chosen.read_columns(all.path()).expect("a table"), columns);
             }
         }
     }
@@ -74,18 +72,19 @@ fn columns_come_in_the_order_in_which_they_are_chosen() {
     let file = file("a,b,c\n1,2,3\n4,5,6\n");
     for block_size in 1..12 {
         let turned = options(2, block_size).with_columns(["c", "a"]);
-        let got = turned.read::<u8>(file.path()).expect("a table");
+        let got = turned.read_array::<u8>(file.path()).expect("a table");
         assert_eq!(got.values[..], [3, 1, 6, 4]);
         assert_eq!(got.names.expect("names"), ["c", "a"]);
-        let columns = turned.read_columns(file.path()).expect("a table");
-        assert_eq!(columns.names.expect("names"), ["c", "a"]);
         let mixed = [ColumnKey::Index(2), ColumnKey::from("b")];
         let mixed = options(2, block_size).with_columns(mixed);
-        assert_eq!(mixed.read::<u8>(file.path()).expect("a table").values[..], [3, 2, 6, 5]);
+        assert_eq!(
+            mixed.read_array::<u8>(file.path()).expect("a table").values[..],
+            [3, 2, 6, 5]
+        );
         let shape = mixed.shape(file.path()).expect("a table");
         assert_eq!((shape.rows, shape.columns), (2, 2));
         let mut out = [0_u8; 4];
-        mixed.read_into(file.path(), &mut out).expect("as many");
+        mixed.read_array_into(file.path(), &mut out).expect("as many");
         assert_eq!(out, [3, 2, 6, 5]);
     }
 }
@@ -96,7 +95,7 @@ fn columns_between_blanks_are_chosen_too() {
     for block_size in 1..40 {
         let options =
             options(2, block_size).with_header(HeaderLine::Absent).with_columns([2, 0]);
-        let table = options.read::<f64>(file.path()).expect("a table");
+        let table = options.read_array::<f64>(file.path()).expect("a table");
         assert_eq!(table.values[..], [2.5, 1.0, 4.0, 3.0]);
     }
 }
@@ -111,7 +110,7 @@ fn columns_that_are_not_there_are_refused_with_those_that_are() {
             "there is no column index 2: the file has 2 columns, counted from 0",
         ),
     ] {
-        let error = TableOptions::new().with_columns([key]).read::<f64>(file.path());
+        let error = BatchOptions::new().with_columns([key]).read_array::<f64>(file.path());
         let error = error.expect_err("it is not there");
         assert_eq!(error.reason(), FormatReason::Invalid);
         assert!(error.to_string().contains(says), "{error}");
@@ -121,59 +120,31 @@ fn columns_that_are_not_there_are_refused_with_those_that_are() {
 #[test]
 fn what_is_wrong_beside_the_chosen_columns_is_still_wrong() {
     for (text, line, offset, says) in [
-        ("id,name,x\n1,a,2\n2,b\n", 3, 19, "the line has 2 fields instead of 3"),
-        ("id,name,x\n1,a,2\n2,b,4,c\n", 3, 22, "more than 3 fields"),
-        ("id,name,x\n1,\"a,2\n", 2, 12, "quote is not closed"),
-        ("id,name,x\n1,\"a\n2\",2\n", 2, 12, "quote is not closed"),
+        ("id,name,x\n1,a,2\n2,b\n", 3, 16, "2 fields where 3 are expected"),
+        ("id,name,x\n1,a,2\n2,b,4,c\n", 3, 16, "4 fields where 3 are expected"),
+        ("id,name,x\n1,\"a,2\n", 2, 12, "a quote opens here and is never closed"),
         ("id,name,x\n1,a\r2,b\r3,c,4\n", 2, 13, "a carriage return inside a line"),
-        ("id,name,x\n1,\"a,b\",\"2,3\"\n", 2, 19, "column `x` (index 2): not a number"),
-        ("id,name,x\n1,\"a,b\"\n", 2, 17, "the line has 2 fields instead of 3"),
+        ("id,name,x\n1,\"a,b\",\"2,3\"\n", 2, 18, "not a value of type f64 in column `x`"),
+        ("id,name,x\n1,\"a,b\"\n", 2, 10, "2 fields where 3 are expected"),
     ] {
         let file = file(text);
         for block_size in (1..30).chain([1 << 20]) {
             let options = options(2, block_size).with_columns(["x", "id"]);
-            let array = options.read::<f64>(file.path()).expect_err("it is wrong");
-            let columns = options.read_columns(file.path()).expect_err("it is wrong");
-            for error in [array, columns] {
-                assert_eq!(
-                    (error.line(), error.offset()),
-                    (Some(line), Some(offset)),
-                    "{error}"
-                );
-                assert!(error.to_string().contains(says), "{error}");
-            }
+            let error = options.read_array::<f64>(file.path()).expect_err("it is wrong");
+            assert_eq!((error.line(), error.offset()), (Some(line), Some(offset)), "{error}");
+            assert!(error.to_string().contains(says), "{error}");
         }
     }
 }
 
 #[test]
-fn a_field_that_is_no_number_is_told_with_its_column_and_what_to_try() {
-    const COLUMNS: &str = "select the numeric columns with `columns` or `--columns`";
-    for (word, hint) in [
-        ("NULL", "list the words for missing values with `missing_words` or `--missing-words`"),
-        ("None", "list the words for missing values with `missing_words` or `--missing-words`"),
-        ("-", "list the words for missing values with `missing_words` or `--missing-words`"),
-        ("true", "write 1 and 0, or select the numeric columns with `columns` or `--columns`"),
-        ("FALSE", "write 1 and 0, or select the numeric columns with `columns` or `--columns`"),
-        ("José", COLUMNS),
-        ("2020-01-02", COLUMNS),
-    ] {
-        let file = file(format!("id,größe\n1,2\n2,{word}\n"));
-        let array = TableOptions::new().read::<f64>(file.path()).expect_err("no number");
-        let columns = TableOptions::new().read_columns(file.path()).expect_err("no number");
-        for error in [array, columns] {
-            let told = error.to_string();
-            let wanted = format!(
-                "on line 3 at byte 17: column `größe` (index 1): not a number: `2,{word}`; try: {hint}"
-            );
-            assert!(told.ends_with(&wanted), "{told}");
-        }
+fn texts_beside_the_chosen_columns_may_have_line_ends() {
+    let file = file("id,note,x\n1,\"a\n2,b,3\n\",4\n5,c,6\n");
+    for block_size in (1..40).chain([1 << 20]) {
+        let chosen = options(2, block_size).with_columns(["x", "id"]);
+        let table = chosen.read_array::<u8>(file.path()).expect("two records");
+        assert_eq!((table.rows, &table.values[..]), (2, &[4, 1, 6, 5][..]));
     }
-    let file = file("1,2\n3,x\n");
-    let error = TableOptions::new().read::<u8>(file.path()).expect_err("no number");
-    assert!(error.to_string().contains("column index 1: not a number: `3,x`"), "{error}");
-    let named = TableOptions::new().with_missing_words(["x"]).read::<f64>(file.path());
-    assert!(named.expect("a table").values[3].is_nan());
 }
 
 #[test]
@@ -189,9 +160,9 @@ fn rows_without_any_value_are_kept_where_tabs_are_guessed() {
         (" \t \n3 4\n", 1, 2),
     ] {
         let file = file(text.as_bytes());
-        let table = TableOptions::new().read_columns(file.path()).expect("a table");
-        assert_eq!((table.rows, table.columns.len()), (rows, columns), "{text:?}");
-        let shape = TableOptions::new().shape(file.path()).expect("a shape");
+        let table = BatchOptions::new().read_array::<f64>(file.path()).expect("a table");
+        assert_eq!((table.rows, table.columns), (rows, columns), "{text:?}");
+        let shape = BatchOptions::new().shape(file.path()).expect("a shape");
         assert_eq!((shape.rows, shape.columns), (rows, columns), "{text:?}");
     }
 }
@@ -207,16 +178,15 @@ fn parts_of_a_table_are_the_rows_that_begin_in_them() {
     for (head, rows) in [("a,b\n", 200), ("# c\n", 200), ("", 200)] {
         let text = format!("{head}{text}");
         let file = file(text.as_bytes());
-        let whole = TableOptions::new().read::<i64>(file.path()).expect("a table");
+        let whole = BatchOptions::new().read_array::<i64>(file.path()).expect("a table");
         assert_eq!(whole.rows, rows);
         for _ in 0..200 {
             let cut = next() % (text.len() as u64 + 2);
             let part = |from, to| {
-                let options = TableOptions::new().with_block_size(1 + from % 40);
+                let options = BatchOptions::new().with_block_size(1 + from % 40);
                 let options = options.with_starting_in(swath::Extent::between(from, to));
-                let part = options.read::<i64>(file.path()).expect("a part");
-                let columns = options.read_columns(file.path()).expect("a part");
-                assert_eq!((columns.rows, part.names), (part.rows, whole.names.clone()));
+                let part = options.read_array::<i64>(file.path()).expect("a part");
+                assert_eq!(part.names, whole.names);
                 part.values.to_vec()
             };
             let parts = [part(0, cut), part(cut, u64::MAX)].concat();

@@ -166,15 +166,12 @@ fn a_name_that_promises_another_format_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let csv = folder.path().join("t.csv");
     std::fs::write(&csv, "a,b\n1,2\n").expect("room");
-    let columns = table::read_columns(&csv).expect("a table");
     let batches = table::read_batches(&csv).expect("a table");
     for name in ["t.parquet", "t.PQ", "t.xlsx", "t.h5"] {
         let path = folder.path().join(name);
         let arrow = BatchWriteOptions::new().with_form(BatchForm::Arrow);
         for written in [
-            table::arrow::write(&path, &columns).map(drop),
-            table::write_columns(&path, &columns).map(drop),
-            table::write(&path, 1, &[1, 2]).map(drop),
+            table::write_array(&path, 1, &[1, 2]).map(drop),
             table::write_batches(&path, batches.schema(), batches.batches()).map(drop),
             arrow.write_batches(&path, batches.schema(), batches.batches()).map(drop),
         ] {

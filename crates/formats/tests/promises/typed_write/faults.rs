@@ -48,7 +48,7 @@ fn an_iterator_that_fails_leaves_no_file_and_its_error_is_the_cause() {
 fn errors_of_this_library_stay_what_they_are() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
-    let missing = || swath_formats::table::read_columns("/nonexistent").expect_err("not there");
+    let missing = || swath_formats::table::read_batches("/nonexistent").expect_err("not there");
     let ours: [Result<RecordBatch, Error>; 2] = [Ok(batch()), Err(missing())];
     let error = write_batches(&path, &batch().schema(), ours).expect_err("it fails");
     assert_eq!(error.to_string(), missing().to_string());

@@ -71,6 +71,33 @@ pub(super) fn push_all<P: Parse>(
     Ok(())
 }
 
+/// Parses fields into `out`, which is as long. `missing` has the value of a missing one, by its index.
+pub(super) fn fill<P: Parse>(
+    parse: &P,
+    fields: RawFields<'_>,
+    rules: &Rules,
+    out: &mut [P::Value],
+    missing: &mut dyn FnMut(usize) -> Option<P::Value>,
+) -> Result<(), MisfitAt> {
+    let mut steps = Steps::new(parse, rules);
+    let mut rest = out;
+    for (number, batch) in fields.batches(BATCH).enumerate() {
+        let (now, after) = rest.split_at_mut(batch.len());
+        rest = after;
+        let at =
+            |MisfitAt { index, misfit }| MisfitAt { index: number * BATCH + index, misfit };
+        let there = steps.take(batch, now).map_err(|(_, misfit)| at(misfit))?;
+        let mut gone = !there & (u64::MAX >> (BATCH - now.len()));
+        while gone != 0 {
+            let index = gone.trailing_zeros() as usize;
+            let misfit = || at(MisfitAt { index, misfit: Misfit::Missing });
+            now[index] = missing(number * BATCH + index).ok_or_else(misfit)?;
+            gone &= gone - 1;
+        }
+    }
+    Ok(())
+}
+
 /// The steps of one column, and what it needed so far.
 struct Steps<'p, P: Parse> {
     parse: &'p P,

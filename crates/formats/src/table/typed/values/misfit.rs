@@ -15,6 +15,8 @@ pub(in crate::table) enum Misfit {
     Encoding,
     /// Arrow's limits leave no room for it.
     Room,
+    /// It is missing, and nothing stands for a missing value.
+    Missing,
 }
 
 impl Misfit {

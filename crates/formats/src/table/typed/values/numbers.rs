@@ -25,19 +25,29 @@ impl<T: ArrowPrimitiveType> Numbers<T> {
     }
 }
 
+/// Parses fields into `out`, which is as long. `missing` has the value of a missing one, by its index.
+pub(in crate::table) fn fill<T: Value>(
+    fields: RawFields<'_>,
+    rules: &Rules,
+    out: &mut [T],
+    missing: &mut dyn FnMut(usize) -> Option<T>,
+) -> Result<(), MisfitAt> {
+    loops::fill(&ParseNumbers::<T>::NEW, fields, rules, out, missing)
+}
+
 /// How the numbers of one type are parsed.
 struct ParseNumbers<T>(std::marker::PhantomData<T>);
 
-impl<T: ArrowPrimitiveType> ParseNumbers<T> {
+impl<T: Value> ParseNumbers<T> {
     const NEW: Self = Self(std::marker::PhantomData);
 
     fn form() -> NumberForm {
-        if T::DATA_TYPE.is_integer() { NumberForm::Whole } else { NumberForm::Any }
+        if T::IS_WHOLE { NumberForm::Whole } else { NumberForm::Any }
     }
 }
 
-impl<T: ArrowPrimitiveType<Native: Value>> Parse for ParseNumbers<T> {
-    type Value = T::Native;
+impl<T: Value> Parse for ParseNumbers<T> {
+    type Value = T;
 
     fn is_plain(&self, rules: &Rules) -> bool {
         !self.is_rewritten(rules) && !rules.has_odd_words()
@@ -51,38 +61,35 @@ impl<T: ArrowPrimitiveType<Native: Value>> Parse for ParseNumbers<T> {
         !rules.quoting.is_json || rules.is_told
     }
 
-    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [T::Native]) -> usize {
+    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [T]) -> usize {
         if rules.is_told {
-            let count = T::Native::parse_column(tokens, Padding::Taken, out);
+            let count = T::parse_column(tokens, Padding::Taken, out);
             return without_minus_zero::<T>(tokens, &out[..count]);
         }
         if rules.has_odd_booleans() {
             return 0;
         }
-        T::Native::parse_column(tokens, Padding::Refused, out)
+        T::parse_column(tokens, Padding::Refused, out)
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<T::Native, Misfit> {
+    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<T, Misfit> {
         if rules.is_refused(field) || (field.is_quoted && !self.takes_strings(rules)) {
             return Err(Misfit::Form);
         }
         let token = field.trimmed();
         let form = Self::form();
-        number::parse(token, rules, form, T::Native::parse)
-            .ok_or_else(|| number::refusal(token, rules, T::Native::NAME))
+        number::parse(token, rules, form, T::parse)
+            .ok_or_else(|| number::refusal(token, rules, T::NAME))
     }
 }
 
 /// Returns how many values precede the first that was `-0`, which unsigned types refuse.
-fn without_minus_zero<T: ArrowPrimitiveType>(
-    tokens: Tokens<'_>,
-    values: &[T::Native],
-) -> usize {
-    let zero = T::Native::default();
-    if !T::DATA_TYPE.is_unsigned_integer() || !values.contains(&zero) {
+fn without_minus_zero<T: Value>(tokens: Tokens<'_>, values: &[T]) -> usize {
+    let zero = T::default();
+    if !T::IS_UNSIGNED || !values.contains(&zero) {
         return values.len();
     }
-    let is_wrong = |(value, (&start, &end)): (&T::Native, (&u32, &u32))| {
+    let is_wrong = |(value, (&start, &end)): (&T, (&u32, &u32))| {
         *value == zero && start < end && tokens.text.get(start as usize) == Some(&b'-')
     };
     let places = tokens.starts.iter().zip(tokens.ends);
@@ -92,7 +99,7 @@ fn without_minus_zero<T: ArrowPrimitiveType>(
 
 impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
     fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        self.0.push(ParseNumbers::<T>::NEW.one(field, rules)?);
+        self.0.push(ParseNumbers::<T::Native>::NEW.one(field, rules)?);
         Ok(())
     }
 
@@ -106,7 +113,7 @@ impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
         rules: &Rules,
         validity: &mut Validity,
     ) -> Result<(), MisfitAt> {
-        loops::push_all(&ParseNumbers::<T>::NEW, &mut self.0, fields, rules, validity)
+        loops::push_all(&ParseNumbers::<T::Native>::NEW, &mut self.0, fields, rules, validity)
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {

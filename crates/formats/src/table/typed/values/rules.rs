@@ -44,7 +44,7 @@ impl Rules {
 
     /// Whether a field is missing in all types, or, if it is quoted and not of JSON, in all but text.
     #[inline]
-    pub(super) fn is_missing(&self, field: Field<'_>) -> bool {
+    pub(in crate::table) fn is_missing(&self, field: Field<'_>) -> bool {
         if self.quoting.is_json && !field.is_quoted && field.raw == b"null" {
             return true;
         }

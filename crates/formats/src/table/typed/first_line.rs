@@ -1,21 +1,15 @@
-//! Details and hints for a first line that is neither names nor numbers.
+//! What a first line may have that is neither names nor data.
 //!
 //! ```text
-//! PK\x03\x04…      bytes that do not occur in text
 //! sep=;            a directive of Excel, which is not part of the table
 //! (1+2j) (3+4j)    numbers of other kinds, which would pass for names
 //! 1,5;2,5          decimal commas
 //! ```
 
-use super::dialect::{Dialect, without_returns};
-use super::options::Delimiter;
 use crate::number::parse::double;
 
 /// The byte order mark of UTF-8.
 pub(in crate::table) const MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// The hint for decimal commas.
-const POINTS: &str = "replace decimal commas with points: tr ',' '.' <OLD >NEW";
 
 /// Length of the longest complex number that is recognised.
 const MOST_COMPLEX: usize = 128;
@@ -57,13 +51,15 @@ impl OddNumber {
         match self {
             Self::Complex => "write real and imaginary parts as two columns",
             Self::Minus => "replace the minus signs: sed 's/\u{2212}/-/g' <OLD >NEW",
-            Self::Comma => POINTS,
+            Self::Comma => {
+                "pass `,` as `decimal`, and the delimiter; or set `header` if these are texts"
+            }
         }
     }
 }
 
 /// Whether a field begins with a digit, or with a point and a digit.
-pub(super) fn begins_with_digit(field: &[u8]) -> bool {
+fn begins_with_digit(field: &[u8]) -> bool {
     let field = field.strip_prefix(b".").unwrap_or(field);
     field.first().is_some_and(u8::is_ascii_digit)
 }
@@ -95,51 +91,6 @@ fn has_decimal_comma(field: &[u8]) -> bool {
     is_digits() && is_digits() && parts.next().is_none()
 }
 
-/// Returns the position of the first control byte of a line, except those that are usual in text or
-/// separate fields, and the detail for it.
-pub(super) fn control(line: &[u8], dialect: &Dialect) -> Option<(usize, String)> {
-    let is_odd =
-        |&byte: &u8| byte < b' ' && !b"\t\r\n".contains(&byte) && !dialect.separates(byte);
-    let at = line.iter().position(is_odd)?;
-    Some((at, told(line[at])))
-}
-
-/// Returns the detail for a control byte.
-fn told(byte: u8) -> String {
-    match byte {
-        0 => "a NUL byte".to_owned(),
-        _ => format!("byte 0x{byte:02x} is not text"),
-    }
-}
-
-/// What the reader of any types finds in the first records.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct FirstRecord {
-    /// `None` in a table of one column.
-    pub(super) delimiter: Option<Delimiter>,
-    pub(super) comment: Option<u8>,
-    pub(super) has_names: bool,
-    /// Where the first record begins.
-    pub(super) at: u64,
-}
-
-/// Returns the length of a byte order mark and of Excel's line at the start of a text, and what that line says
-/// separates fields.
-pub(super) fn marks(text: &[u8]) -> (usize, Option<u8>) {
-    let mark = if text.starts_with(MARK) { MARK.len() } else { 0 };
-    match excels(&text[mark..]) {
-        Some((byte, len)) => (mark + len, Some(byte)),
-        None => (mark, None),
-    }
-}
-
-/// Whether a byte may begin comments: not if lines that begin with it are data, and no numbers.
-pub(super) fn may_begin(byte: u8, text: &[u8], start: Option<FirstRecord>) -> bool {
-    let begins = |line: &[u8]| line.first() == Some(&byte);
-    start.is_none_or(|start| start.comment.is_some())
-        || !text.split(|&byte| byte == b'\n').any(begins)
-}
-
 /// Excel's `sep=;` at the start of a text: the byte, and the length of the line.
 pub(super) fn excels(text: &[u8]) -> Option<(u8, usize)> {
     let (word, rest) = text.split_at_checked(4)?;
@@ -153,23 +104,6 @@ pub(super) fn excels(text: &[u8]) -> Option<(u8, usize)> {
     };
     let is_delimiter = byte.is_ascii() && !matches!(byte, b'"' | b'\r' | b'\n');
     (word.eq_ignore_ascii_case(b"sep=") && is_delimiter).then_some((*byte, len))
-}
-
-/// Whether a line consists of numbers with decimal commas between other delimiters.
-pub(super) fn has_decimal_commas(line: &[u8], dialect: &Dialect) -> bool {
-    let line = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
-    let ends = |&byte: &u8| match dialect.delimiter {
-        Delimiter::Byte(b',') => byte == b';',
-        _ => dialect.separates(byte),
-    };
-    let mut has_comma = false;
-    let is_number = |field: &[u8]| {
-        let bare = dialect.bare(field);
-        let is_odd = has_decimal_comma(bare);
-        has_comma |= is_odd;
-        is_odd || double(bare).is_some() || dialect.is_missing(bare)
-    };
-    line.split(ends).all(is_number) && has_comma && line.iter().any(ends)
 }
 
 #[cfg(test)]
