@@ -32,7 +32,7 @@ def test_a_table_is_written_as_it_was_read(tmp_path, table):
         swath.write_csv(path, same)
         assert path.read_text() == wanted, type(same)
     swath.write_csv(path, table["m"])
-    assert path.read_text() == f'""\n7\n{MOST}\n'
+    assert path.read_text() == f'NA\n7\n{MOST}\n'
     swath.write_csv(path, dict(table))
     assert path.read_text() == wanted.replace("2,,7", "2,nan,7"), "numpy's doubles have NaN alone"
     swath.write_csv(path, table, names=["a", "b", "c"], delimiter=";", digits=2)
@@ -46,12 +46,12 @@ def test_what_speaks_arrow_is_written_with_names_and_types(tmp_path):
     assert path.read_text() == f"a,b,c\n1,0.5,{MOST}\n2,,\n"
     batches = [pyarrow.record_batch({"a": pyarrow.array(part, "uint8")}) for part in ([1], [], [2, None])]
     swath.write_csv(path, pyarrow.RecordBatchReader.from_batches(batches[0].schema, batches))
-    assert path.read_text() == 'a\n1\n2\n""\n'
+    assert path.read_text() == 'a\n1\n2\nNA\n'
     swath.write_csv(path, batches[0])
     assert path.read_text() == "a\n1\n"
     # A column alone, and columns of several libraries side by side.
     swath.write_csv(path, pyarrow.chunked_array([[1], [None, 3]]))
-    assert path.read_text() == '1\n""\n3\n'
+    assert path.read_text() == '1\nNA\n3\n'
     for series in [pandas.Series([1, 2], name="s"), polars.Series("s", [1, 2])]:
         swath.write_csv(path, series)
         assert path.read_text() == "s\n1\n2\n"
@@ -157,21 +157,21 @@ def test_gaps_of_arrays_are_empty_fields(tmp_path):
     path = tmp_path / "out.csv"
     flat = np.ma.MaskedArray([1, 2, 3], [0, 1, 0])
     swath.write_csv(path, flat)
-    assert path.read_text() == '1\n""\n3\n'
+    assert path.read_text() == '1\nNA\n3\n'
     swath.write_csv(path, np.ma.MaskedArray([[1.5, 2], [3, 4]], [[0, 1], [0, 0]]), names=["a", "b"])
     assert path.read_text() == "a,b\n1.5,\n3.0,4.0\n"
     swath.write_csv(path, [flat, flat])
     assert path.read_text() == "1,,3\n1,,3\n", "also inside of a list"
     swath.write_csv(path, {"a": [MOST, np.ma.masked]})
-    assert path.read_text() == f'a\n{MOST}\n""\n'
+    assert path.read_text() == f'a\n{MOST}\nNA\n'
     swath.write_csv(path, [0.5, np.ma.masked])
-    assert path.read_text() == '0.5\n""\n'
+    assert path.read_text() == '0.5\nNA\n'
     with pytest.raises(OverflowError, match="would become a double"):
         swath.write_csv(path, [np.ma.MaskedArray([MOST, 1], [0, 1]), np.array([0.5, 1])])
     swath.write_csv(path, np.array([[2**64 - 1, 1]], ">u8"))
     assert path.read_text() == f"{2**64 - 1},1\n"
     swath.write_csv(path, {"u": np.ma.MaskedArray([2**64 - 1, 1], [1, 0], dtype="u8")})
-    assert path.read_text() == 'u\n""\n1\n', "what is too large lies under the mask"
+    assert path.read_text() == 'u\nNA\n1\n', "what is too large lies under the mask"
 
 
 def test_an_array_of_a_table_is_exact_or_an_error(tmp_path, table):
@@ -318,7 +318,7 @@ def test_arrays_of_pandas_own_types_keep_digits_and_gaps(tmp_path):
     path = tmp_path / "a.csv"
     gaps = pandas.array([2**53 + 1, None], dtype="Int64")
     swath.write_csv(path, gaps)
-    assert path.read_text() == '9007199254740993\n""\n'
+    assert path.read_text() == '9007199254740993\nNA\n'
     swath.write_csv(path, {"a": gaps, "b": [1, 2]})
     assert path.read_text() == "a,b\n9007199254740993,1\n,2\n"
     swath.write_csv(path, {"a": pandas.array([1.5, 2.5])})
@@ -376,8 +376,6 @@ def test_names_that_look_like_data_come_back(tmp_path):
     swath.write_csv(path, np.empty((0, 2)), names=["1", "NA"])
     assert swath.read_csv(path, header=True).names == ["1", "NA"]
     assert swath.read_csv(path, float).shape == (0, 2)
-    with pytest.raises(ValueError, match="byte 0x01.*try: "):
-        swath.write_csv(path, {"a\x01": [1]})
     # They would come back as a row without values.
     with pytest.raises(ValueError, match="all names are empty.*try: give the columns names"):
         swath.write_csv(path, {"": [1]})
@@ -454,7 +452,7 @@ def test_an_index_of_pandas_keeps_its_name(tmp_path):
     assert path.read_text() == "3\n1\n"
     gaps = pandas.Index(pandas.array([MOST, None], "Int64"), name="id")
     swath.write_csv(path, gaps)
-    assert path.read_text() == f'id\n{MOST}\n""\n'
+    assert path.read_text() == f'id\n{MOST}\nNA\n'
     swath.write_csv(path, {"a": gaps, "b": [1, 2]})
     assert path.read_text() == f"a,b\n{MOST},1\n,2\n"
     swath.write_csv(path, pandas.Index(["a"], name="odd"))
@@ -489,10 +487,8 @@ def test_what_is_no_text_is_named_with_what_to_do(tmp_path):
     path, text = tmp_path / "table.csv", "a,b\n1,2\n"
     for data, says in [
         (lzma.compress(text.encode()), "xz.*try: .*xz -d"),
-        (text.encode("utf-16"), "UTF-16.*try: .*iconv -f UTF-16 -t UTF-8"),
         (text.encode("utf-16-be"), "NUL byte"),
         (b"PK\x03\x04xxxx", "zip archive.*try: "),
-        (b"ab\x03cd", "at byte 2: .*0x03"),
         (b"(1+2j) (3+4j)\n", "complex.*try: "),
         ("\u22121\n".encode(), "U\\+2212.*try: "),
     ]:
@@ -514,7 +510,5 @@ def test_a_delimiter_that_begins_comments_is_refused(tmp_path):
         swath.write_csv(path, np.ones((2, 2)), delimiter="#")
     assert not path.exists()
     path.write_text("1#2\n")
-    with pytest.raises(ValueError, match="`#`.*comment.*try: "):
-        swath.read_csv(path, int, delimiter="#")
-    assert swath.read_csv(path, int, delimiter="#", comment=None).tolist() == [[1, 2]]
+    assert swath.read_csv(path, int, delimiter="#").tolist() == [[1, 2]]
     assert swath.read_csv(path, delimiter="#").shape == (1, 2), "a table has no comments unless told"

@@ -291,8 +291,8 @@ def test_text_without_parts_is_refused(tables: list[Path]) -> None:
     frame = READ.read_csv(tables[1], decimal=",", formats={"day": "%d.%m.%Y"}, null_values=["-"], parts=2)
     found = frame.compute()
     assert found["x"].sum() == 1.5 and found["day"].dt.year.tolist() == [2024, 2025]
-    with pytest.raises(TypeError, match="decimal= is for a dataframe"):
-        READ.read_csv(tables[1], "f8", decimal=",")
+    with pytest.raises(TypeError, match="formats= is for a dataframe"):
+        READ.read_csv(tables[1], "f8", formats={"day": "%d.%m.%Y"})
 
 
 def test_an_array_has_the_numbers_of_all_files(tables: list[Path]) -> None:

@@ -434,7 +434,7 @@ def test_singles_are_the_shortest_text_that_reads_back(tmp_path: Path) -> None:
                 assert texts == lines
     assert text(tmp_path, [np.float32(0.1), None]) == ["0.1", ""]
     swath.write_csv(path, {"a": [np.float32(0.1), None]})
-    assert path.read_text() == 'a\n0.1\n""\n'
+    assert path.read_text() == 'a\n0.1\nNA\n'
     assert read_back(tmp_path, [np.float32(0.1), np.float16(2), None]).type == pa.float32()
     at = np.zeros(1, int)
     for kind in ("f4", "f2"):

@@ -157,7 +157,7 @@ def test_tables_of_all_kinds_come_back_from_csv(tmp_path, form, columns):
     types = {"int": pyarrow.int64(), "float": pyarrow.float64()}
     convert = csv.ConvertOptions(
         column_types={name: types[kind] for name, (kind, _) in found.items()},
-        null_values=[""],
+        null_values=["", "NA"],
         quoted_strings_can_be_null=True,
         strings_can_be_null=True,
     )

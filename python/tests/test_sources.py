@@ -170,7 +170,7 @@ def test_copies_stand_in_for_each_other(tmp_path: Path, name: str) -> None:
     copy.write_bytes(path.read_bytes())
     shards = name.endswith("_safetensors")
     # A list of the files of one table is not one of copies.
-    many = name in ("read_csv", "stream_csv", "read_jsonl", "stream_jsonl", "read_fixed", "stream_fixed")
+    many = name in ("read_csv", "read_csv array", "stream_csv", "read_jsonl", "stream_jsonl", "read_fixed", "stream_fixed")
     for copies in ([path, copy], [tmp_path / "gone", copy], (str(path), copy)):
         # Neither is a list of shards.
         given: Any = [list(copies)] if shards else copies
@@ -292,14 +292,14 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
         swath.read_csv(closed)
     with pytest.raises(BufferError, match="the source has gaps"):
         swath.read(memoryview(bytearray(8))[::2])
-    with pytest.raises(ValueError, match="no copies given"):
+    with pytest.raises(ValueError, match="no files given"):
         swath.read_csv([], "i8")
     with pytest.raises(TypeError):
         swath.read_csv(None)
     for wrong in ([archive, 5], (None, archive), [bytearray(3)]):
-        with pytest.raises(TypeError, match="copies of one file, each by its path: not "):
+        with pytest.raises(TypeError, match="a list names the files of one table: not "):
             swath.read_csv(wrong, "i8")
-        with pytest.raises(TypeError, match="copies of one file, each by its path: not "):
+        with pytest.raises(TypeError, match="a list names the files of one table: not "):
             swath.read_csv(wrong, verify="vote")
     with pytest.raises(swath.MalformedError, match="<memory>"):
         swath.read_csv(bytearray(b"1,2\n3\n"), "i8")

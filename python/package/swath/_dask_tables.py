@@ -295,14 +295,11 @@ class Numbers(_Rows):
         if piece.path != self.columns.first:
             head = swath.read_csv(piece.path, **how, starting_in=(0, 0))
             self.check(piece.path, head.names)
-        dtype, how = np.dtype(self.dtype), {**how, "missing": self.missing}
-        if self.columns.are_all and how["quote"] == '"' and how.get("ragged") != "pad":
-            # Without quotes, an extent needs nothing that is before it; no number has a line end.
-            with suppress(swath.MalformedError):
-                return _array(
-                    swath.read_csv(piece.path, dtype, **{**how, "quote": None}, starting_in=piece.extent)
-                )
-        return _array(swath.read_csv(piece.path, dtype, **how, starting_in=piece.extent))
+        return _array(
+            swath.read_csv(
+                piece.path, np.dtype(self.dtype), missing=self.missing, starting_in=piece.extent, **how
+            )
+        )
 
     def joined(self, found: list[Any]) -> np.ndarray[Any, Any]:
         from swath._numpy import np

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from swath._dialect import check_types, said, with_hints
+from swath._errors import MalformedError
 from swath._how import How
 from swath._sources import files_of
 from swath._swath import read_array, read_batches, read_types, stream_table
@@ -131,7 +133,8 @@ def read_csv(
         Only the rows that begin in these bytes of the text; the last one is read to its end, wherever
         that is. If extents cover the file, each row begins in exactly one of them. The first line and
         its names are read anyway. A column that has no type in ``dtypes`` gets its type from
-        the rows that are read, so it may differ from part to part. Everything before is read too, because a quoted field may have line ends, unless ``quote=None``.
+        the rows that are read, so it may differ from part to part. Unless these are all columns of an array, everything
+        before is read too, because a quoted field may have line ends, unless ``quote=None``.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
 
@@ -441,5 +444,9 @@ def array_of(sources: list[Any], dtype: Any, how: How, found: dict[str, Any]) ->
             "null_values={…} are words of columns, for a Table, and dtype= makes an array of numbers; try: leave out "
             "dtype=, or pass a list of words"
         )
-    values, _ = read_array(sources, np.dtype(dtype).name, how, found)
-    return np.asarray(values)
+    kind, usual = np.dtype(dtype).name, ("error", ord('"'), None)
+    if found["starting_in"] is not None and (found["ragged"], found["quote"], found["columns"]) == usual:
+        # No number has a line end. Without quotes, an extent needs nothing that is before it.
+        with suppress(MalformedError):
+            return np.asarray(read_array(sources, kind, how, {**found, "quote": None})[0])
+    return np.asarray(read_array(sources, kind, how, found)[0])

@@ -55,8 +55,8 @@ def write_csv(
         Which fields are quoted: texts that would be read as something else, all, or none. A text that needs
         quotes and must not have them is an error.
     null : str
-        The word for missing values. In a table of one column of other types than numbers, an empty one is
-        ``NA``, because empty lines are skipped.
+        The word for missing values. In a table of one column, an empty one is ``NA``, because empty lines are
+        skipped.
     line_end : {"lf", "crlf"}
         What ends a line; ``"\\n"`` and ``"\\r\\n"`` mean the same.
     durability : {"full", "none"}
@@ -206,7 +206,8 @@ def _write(path: Any, form: Any, found: Tables, leave: Leave, said: dict[str, An
     try:
         return write_tables(path, form, found.data, leave, **said)
     except Error as error:
-        if error.reason != "Unsupported" or " is of type " not in str(error):
+        is_type = error.reason == "Unsupported" and " is of type " in str(error)
+        if not is_type and "missing as a whole" not in str(error):
             raise
         raise TypeError(str(error)) from error
 

@@ -505,7 +505,10 @@ pub(super) fn between(
         CANDIDATES.into_iter().filter(|&byte| !marks.contains(&Some(byte))).find(is_there);
     let judge = Judge::new(&prefix.bytes, options, blanks.dialect);
     let words = blanks.records().next().unwrap_or_default();
-    let has_number = words.len() > 1 && words.iter().any(|&place| judge.is_number(place));
+    let is_number = |&place: &Place| {
+        judge.is_number(place) || OddNumber::of(&prefix.bytes[place.start..place.end]).is_some()
+    };
+    let has_number = words.len() > 1 && words.iter().any(is_number);
     Ok(match byte {
         Some(byte) => Between::Byte(byte),
         None if has_number => Between::Blanks,

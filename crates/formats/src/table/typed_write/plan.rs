@@ -191,7 +191,8 @@ fn separated(
         || !delimiter.is_ascii()
         || cuts_times
     {
-        let detail = format!("`{}` cannot separate fields", delimiter.escape_ascii());
+        let why = if delimiter == b'#' { ", because it begins comments" } else { "" };
+        let detail = format!("`{}` cannot separate fields{why}", delimiter.escape_ascii());
         return Err((detail, "choose another delimiter"));
     }
     let close: &[u8] = match options.line_end.unwrap_or_default() {
