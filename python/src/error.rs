@@ -12,6 +12,7 @@ use pyo3::types::PyBytes;
 use rustix::io::Errno;
 use swath::Extent;
 use swath_arrow::ArrowFault;
+use swath_formats::table::{BatchOptions, Setting};
 
 use crate::park;
 
@@ -145,27 +146,17 @@ fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
 }
 
 /// Options, functions and flags in hints of the library, and what they are here.
-const KEYWORDS: [(&str, &str); 21] = [
+const KEYWORDS: [(&str, &str); 11] = [
     ("allow the file to be replaced", "pass replace=True"),
     ("allow the folder to be replaced", "pass replace=True"),
     ("raise the memory limit, or stream the files", "stream the files by ingest_stream"),
     ("`scan`", "scan_records"),
-    ("`starting_in`", "starting_in="),
     ("(`--follow-size first`)", "by length="),
     ("(`--verify-against manifest=FILE`)", "to verify="),
     ("`Replace::InPlace`", "replace='in place'"),
     ("`columns` or `--columns`", "columns="),
     ("`missing_words` or `--missing-words`", "null_values="),
-    ("`columns`", "columns="),
-    ("`encoding`", "encoding="),
-    ("`header`", "header="),
-    ("`null_values`", "null_values="),
-    ("`ragged`", "ragged="),
-    ("`rename`", "rename="),
-    ("`skip_rows`", "skip_rows="),
     ("`types`", "dtypes="),
-    ("`widths`", "widths="),
-    ("`positions`", "positions="),
     ("read the form `fixed`", "use read_fixed"),
 ];
 
@@ -180,11 +171,14 @@ fn in_words(error: &(dyn std::error::Error + 'static), told: &str) -> (String, S
     (text, hint)
 }
 
-/// Names keywords where a hint names options of the library.
+/// Names keywords where a hint names options of the library: an option of tables has its word.
 fn with_keywords(hint: &str) -> String {
-    KEYWORDS
-        .iter()
-        .fold(hint.to_owned(), |hint, (option, keyword)| hint.replace(option, keyword))
+    let replace =
+        |hint: String, (option, keyword): &(&str, &str)| hint.replace(option, keyword);
+    let hint = KEYWORDS.iter().fold(hint.to_owned(), replace);
+    BatchOptions::settings().iter().fold(hint, |hint, Setting { word, .. }| {
+        hint.replace(&format!("`{word}`"), &format!("{word}="))
+    })
 }
 
 /// The words of an error.

@@ -299,7 +299,7 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
     for wrong in ([archive, 5], (None, archive), [bytearray(3)]):
         with pytest.raises(TypeError, match="a list names the files of one table: not "):
             swath.read_csv(wrong, "i8")
-        with pytest.raises(TypeError, match="a list names the files of one table: not "):
+        with pytest.raises(TypeError, match="copies of one file, each by its path: not "):
             swath.read_csv(wrong, verify="vote")
     with pytest.raises(swath.MalformedError, match="<memory>"):
         swath.read_csv(bytearray(b"1,2\n3\n"), "i8")

@@ -2092,7 +2092,7 @@ swath_status swath_write(const char *path,
  *
  * CSV and JSON Lines with columns of any types, read and written as Arrow's C stream: nanoarrow, Arrow C++, duckdb and
  * polars take it without a copy. You call `release` of the stream, and of each schema and array from it,
- * unless another library took it.
+ * unless another library took it. Options are set by words; `swath_table_options_words` lists them.
  *
  *     struct ArrowArrayStream batches;
  *     struct ArrowArray batch;
@@ -2186,148 +2186,9 @@ struct ArrowArrayStream {
 #endif /* ARROW_C_STREAM_INTERFACE */
 
 /**
- * How the bytes of a text become characters.
- */
-enum swath_encoding
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * As a byte order mark at the start says; UTF-8 without one.
-     */
-    SWATH_ENCODING_AUTO = 0,
-    /**
-     * UTF-8.
-     */
-    SWATH_ENCODING_UTF8 = 1,
-    /**
-     * Latin-1, that is windows-1252: every byte is a character.
-     */
-    SWATH_ENCODING_LATIN1 = 2,
-    /**
-     * UTF-16, the low byte of each unit first.
-     */
-    SWATH_ENCODING_UTF16_LE = 3,
-    /**
-     * UTF-16, the high byte of each unit first.
-     */
-    SWATH_ENCODING_UTF16_BE = 4,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_encoding swath_encoding;
-#else
-typedef uint32_t swath_encoding;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * The form of a table in its file.
- */
-enum swath_table_form
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * By the end of the name: .csv; .tsv; .jsonl or .ndjson; .arrow, .feather or .ipc; .arrows. The
-     * end of a compressed stream after it does not count. A file that is read is CSV if its name
-     * ends in another way.
-     */
-    SWATH_TABLE_FORM_BY_NAME = 0,
-    /**
-     * Fields separated by commas, or by another delimiter.
-     */
-    SWATH_TABLE_FORM_CSV = 1,
-    /**
-     * The same, separated by tabs.
-     */
-    SWATH_TABLE_FORM_TSV = 2,
-    /**
-     * One JSON object per line.
-     */
-    SWATH_TABLE_FORM_JSON_LINES = 3,
-    /**
-     * Arrow's file format.
-     */
-    SWATH_TABLE_FORM_ARROW = 4,
-    /**
-     * Arrow's stream format.
-     */
-    SWATH_TABLE_FORM_ARROW_STREAM = 5,
-    /**
-     * Text whose columns are at fixed positions of each line. It is read, but not written.
-     */
-    SWATH_TABLE_FORM_FIXED = 6,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_table_form swath_table_form;
-#else
-typedef uint32_t swath_table_form;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * What happens to a record with more or fewer fields than the table has columns; in text of fixed width,
- * to one with text outside of the columns.
- */
-enum swath_ragged
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * It is an error.
-     */
-    SWATH_RAGGED_REFUSE = 0,
-    /**
-     * Fields that it lacks are missing values; further fields, or other text, are an error.
-     */
-    SWATH_RAGGED_PAD = 1,
-    /**
-     * It is left out, and the report has its line.
-     */
-    SWATH_RAGGED_SET_ASIDE = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_ragged swath_ragged;
-#else
-typedef uint32_t swath_ragged;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * Which columns of text become dictionaries, which hold each different text once.
- */
-enum swath_dictionary
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Those whose type is set to "dictionary".
-     */
-    SWATH_DICTIONARY_TOLD = 0,
-    /**
-     * All.
-     */
-    SWATH_DICTIONARY_ALL = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_dictionary swath_dictionary;
-#else
-typedef uint32_t swath_dictionary;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How a table is written in its text, and what to read of it. Bytes that mean something are ASCII.
- * One thread at a time may set options, and no thread while a call begins to read with them: it
- * uses what is set then. NULL means defaults: what fits the text.
+ * How a table is written in its text, and what to read of it. One thread at a time may set options, and
+ * no thread while a call begins to read with them: it uses what is set then. NULL means defaults: what
+ * fits the text.
  */
 typedef struct swath_table_options swath_table_options;
 
@@ -2343,298 +2204,70 @@ swath_status swath_table_options_new(swath_table_options **options);
 void swath_table_options_free(swath_table_options *options);
 
 /**
- * Reads the column with this name in the header, after those that were added before; columns that
- * are not added are neither parsed nor checked. Default: all columns. The name is copied.
+ * Returns the options that have words, a line for each, with tabs between the word; "table", "column" or
+ * "both"; what it takes; its default; and what it does. Never NULL; valid for the life of the program.
  */
-SWATH_MUST_CHECK
-swath_status swath_table_options_add_column(swath_table_options *options,
-                                            const char *column);
+const char *swath_table_options_words(void);
 
 /**
- * As `swath_table_options_add_column`, for the column with this index in the file, from 0.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_add_column_index(swath_table_options *options, size_t index);
-
-/**
- * Forgets the columns that were added: all are read.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_clear_columns(swath_table_options *options);
-
-/**
- * Sets the type of a column by a word: `bool`; `i8`, `i16`, `i32`, `i64`, `u8` and so on; `f32`,
- * `f64`; `date`; `timestamp[us]` or `timestamp[us, UTC]`, with `s`, `ms`, `us` or `ns`; `text`;
- * `dictionary`; `null`. A value of another type is an error of the call that reads, or of the
- * stream. `column` is its name in the header. Default: the type that holds all values in the file.
- * Both texts are copied.
+ * Sets an option by its word: `swath_table_options_set(options, "delimiter", ";")`. NULL as `value` sets
+ * the default. Both texts are copied.
  *
- * SWATH_STATUS_INVALID_ARGUMENT for any other word; the message lists all.
+ * SWATH_STATUS_INVALID_ARGUMENT for a word that is not in `swath_table_options_words`, or that belongs
+ * to a column, and for a value that the option does not take; the message has what to pass.
  */
 SWATH_MUST_CHECK
-swath_status swath_table_options_set_type(swath_table_options *options,
-                                          const char *column,
-                                          const char *type);
+swath_status swath_table_options_set(swath_table_options *options,
+                                     const char *word,
+                                     const char *value);
 
 /**
- * As `swath_table_options_set_type`, for the column with this index in the file, from 0.
+ * As `swath_table_options_set`, for `count` texts: fields that mean something, or names of columns.
  */
 SWATH_MUST_CHECK
-swath_status swath_table_options_set_type_at(swath_table_options *options,
+swath_status swath_table_options_set_list(swath_table_options *options,
+                                          const char *word,
+                                          const char *const *values,
+                                          size_t count);
+
+/**
+ * As `swath_table_options_set`, for one column, by its name in the header:
+ * `swath_table_options_set_of(options, "zip", "types", "text")`. The last call for a column counts.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_of(swath_table_options *options,
+                                        const char *column,
+                                        const char *word,
+                                        const char *value);
+
+/**
+ * As `swath_table_options_set_of`, for `count` texts.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_list_of(swath_table_options *options,
+                                             const char *column,
+                                             const char *word,
+                                             const char *const *values,
+                                             size_t count);
+
+/**
+ * As `swath_table_options_set_of`, for the column with this index in the file, from 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_at(swath_table_options *options,
+                                        size_t index,
+                                        const char *word,
+                                        const char *value);
+
+/**
+ * As `swath_table_options_set_list_of`, for the column with this index in the file, from 0.
+ */
+SWATH_MUST_CHECK
+swath_status swath_table_options_set_list_at(swath_table_options *options,
                                              size_t index,
-                                             const char *type);
-
-/**
- * Sets how dates or timestamps of a column are written, in the notation of strftime(3), such as
- * "%d.%m.%Y". Without a type the column is a date if the format has no time, and otherwise a
- * timestamp in microseconds. `column` is its name in the header. Both texts are copied.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_format(swath_table_options *options,
-                                            const char *column,
-                                            const char *format);
-
-/**
- * As `swath_table_options_set_format`, for the column with this index in the file, from 0.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_format_at(swath_table_options *options,
-                                               size_t index,
-                                               const char *format);
-
-/**
- * Gives a column another name in the batches and in the report. `column` is its name in the header.
- * Both texts are copied.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_name(swath_table_options *options,
-                                          const char *column,
-                                          const char *name);
-
-/**
- * As `swath_table_options_set_name`, for the column with this index in the file, from 0.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_name_at(swath_table_options *options,
-                                             size_t index,
-                                             const char *name);
-
-/**
- * Sets the `count` fields of one column that mean a missing value, in place of those of
- * `swath_table_options_set_null_values`, which the other columns keep; the last call for a column
- * counts. In text of fixed width, the empty field is one too. `column` is its name in the header. All
- * texts are copied.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_null_values_of(swath_table_options *options,
-                                                    const char *column,
-                                                    const char *const *words,
-                                                    size_t count);
-
-/**
- * Sets the `count` fields of one column that mean true, as
- * `swath_table_options_set_null_values_of` sets those for missing values.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_true_values_of(swath_table_options *options,
-                                                    const char *column,
-                                                    const char *const *words,
-                                                    size_t count);
-
-/**
- * Sets the `count` fields of one column that mean false, as
- * `swath_table_options_set_null_values_of` sets those for missing values.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_false_values_of(swath_table_options *options,
-                                                     const char *column,
-                                                     const char *const *words,
-                                                     size_t count);
-
-/**
- * Adds a column of SWATH_TABLE_FORM_FIXED, `characters` wide, after those that were added before, without a
- * gap. Text after the last one is an error of the call that reads. Widths and positions exclude each
- * other. Default: columns are found.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_add_width(swath_table_options *options,
-                                           size_t characters);
-
-/**
- * Adds a column of SWATH_TABLE_FORM_FIXED: the characters of each line from `start` on, counted from 0,
- * and before `end`. SWATH_TO_END is the end of the line, of the last column only. Columns are added in
- * order; between them, and after the last one, may be text that is not read.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_add_position(swath_table_options *options,
-                                              uint64_t start,
-                                              uint64_t end);
-
-/**
- * Sets the form of the files: CSV, TSV, JSON Lines or text of fixed width. In JSON Lines, each line is an object, and its
- * keys are the columns; delimiter, blanks, header, quote, escape, comment, decimal point, thousands and
- * ragged records have no meaning there, and are an error of the call that reads if they are set.
- * In text of fixed width, columns are where `swath_table_options_add_width` or
- * `swath_table_options_add_position` says. Without them, a column is a run of positions at which not
- * all of the first thousand lines are blank, and text between columns further on is an error.
- * Default: SWATH_TABLE_FORM_BY_NAME, which must be the same for all files.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_form(swath_table_options *options,
-                                          swath_table_form form);
-
-/**
- * Sets the byte that separates fields. Default 0: of tab, `,`, `;` and `|` the one with the most
- * consistent number of fields in the first lines.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_delimiter(swath_table_options *options,
-                                               uint8_t delimiter);
-
-/**
- * Separates fields by runs of spaces and tabs; those around a line are ignored. It takes the place
- * of the delimiter.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_blanks(swath_table_options *options);
-
-/**
- * Sets how many lines name the columns: 0 for no names, 1 for the first line. Of several lines, the
- * parts of a name are joined with `_`. Default: as `swath_table_options_set_header_auto`.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_header_lines(swath_table_options *options,
-                                                  size_t lines);
-
-/**
- * Lets the text decide whether the first line names the columns: it does if none of its fields is a
- * value other than text, or if the column below one of its texts has another type than text. If all
- * columns are of text, it does if its fields are distinct.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_header_auto(swath_table_options *options);
-
-/**
- * Sets how many lines to skip before anything else, empty ones and comments included. Default 0.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_skip_rows(swath_table_options *options,
-                                               uint64_t lines);
-
-/**
- * Sets how many rows to read at most; what follows them is not checked. Default SWATH_TO_END: all.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_rows(swath_table_options *options,
-                                          uint64_t rows);
-
-/**
- * Sets the byte that may enclose fields: between two of them, a doubled one stands for itself, and
- * delimiters and newlines are text. 0: none. Default `"`.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_quote(swath_table_options *options,
-                                           uint8_t quote);
-
-/**
- * Sets the byte after which any byte is text, inside quotes and outside. Default 0: none.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_escape(swath_table_options *options, uint8_t escape);
-
-/**
- * Sets the byte that begins a line to skip; 0 for none. Default: `#`, if all fields of the first lines but
- * the names are numbers, and none otherwise.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_comment(swath_table_options *options,
-                                             uint8_t comment);
-
-/**
- * Sets the decimal point. Default `.`.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_decimal(swath_table_options *options, uint8_t decimal);
-
-/**
- * Sets the byte between groups of three digits before the decimal point. Default 0: none.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_thousands(swath_table_options *options, uint8_t thousands);
-
-/**
- * Sets the `count` fields that mean a missing value. Default: the empty field, `NA`, `N/A`, `null`,
- * `NULL`. The words are copied.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_null_values(swath_table_options *options,
-                                                 const char *const *words,
-                                                 size_t count);
-
-/**
- * Sets the `count` fields that mean true. Default: `true`, `True`, `TRUE`. The words are copied.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_true_values(swath_table_options *options,
-                                                 const char *const *words,
-                                                 size_t count);
-
-/**
- * Sets the `count` fields that mean false. Default: `false`, `False`, `FALSE`. The words are copied.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_false_values(swath_table_options *options,
-                                                  const char *const *words,
-                                                  size_t count);
-
-/**
- * Sets how bytes become characters. Default: SWATH_ENCODING_AUTO.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_encoding(swath_table_options *options,
-                                              swath_encoding encoding);
-
-/**
- * Sets what happens to records with more or fewer fields than there are columns. Default:
- * SWATH_RAGGED_REFUSE.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_ragged(swath_table_options *options, swath_ragged ragged);
-
-/**
- * Sets which columns of text become dictionaries. Default: SWATH_DICTIONARY_TOLD.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_dictionary(swath_table_options *options,
-                                                swath_dictionary dictionary);
-
-/**
- * Adds a last column called `name`, a dictionary, with the path of each row's file. Default NULL: no
- * such column. The name is copied.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_file_column(swath_table_options *options,
-                                                 const char *name);
-
-/**
- * Takes only the rows that begin in the `len` bytes from `offset` of each text; the last one is read
- * to its end. If extents cover a text without overlap, each row begins in exactly one of them. The
- * header is read anyway, and quotes are counted from the start. SWATH_TO_END stands for all bytes
- * after the offset. Default: all rows.
- *
- * SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_starting_in(swath_table_options *options,
-                                                 uint64_t offset,
-                                                 uint64_t len);
-
-/**
- * Sets the bytes of text that become one batch. Rows and types do not depend on it. Default 0: 1 MiB.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_options_set_block_size(swath_table_options *options,
-                                                uint64_t bytes);
+                                             const char *word,
+                                             const char *const *values,
+                                             size_t count);
 
 /**
  * A column. Fields may be added at the end.
@@ -2649,7 +2282,7 @@ typedef struct {
      */
     size_t index;
     /**
-     * Its type, as `swath_table_options_set_type` takes it.
+     * Its type, as the option `types` takes it.
      */
     const char *type;
     /**
@@ -2705,7 +2338,7 @@ typedef struct swath_table_report swath_table_report;
  * Reads text files with the same columns as one table, in the order of `paths`, into memory, by all
  * workers. Each column has the type that holds all its values in all files, or the one that `table`
  * sets; no value is guessed. A name that ends in .jsonl or .ndjson is JSON Lines, and
- * `swath_table_options_set_form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
+ * the option `form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
  * gives what was read; call its `release` in any case, which after a failure of this call is NULL.
  * `table` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
  * `swath_table_report_free`. After a failure it is NULL.
@@ -2829,126 +2462,6 @@ bool swath_table_report_set_aside(const swath_table_report *report,
 void swath_table_report_free(swath_table_report *report);
 
 /**
- * Which fields are quoted. A missing value never is.
- */
-enum swath_quoting
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Texts that would otherwise be read as something else.
-     */
-    SWATH_QUOTING_MINIMAL = 0,
-    /**
-     * All.
-     */
-    SWATH_QUOTING_ALL = 1,
-    /**
-     * None. A text that needs quotes is an error.
-     */
-    SWATH_QUOTING_NEVER = 2,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_quoting swath_quoting;
-#else
-typedef uint32_t swath_quoting;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * What ends a line.
- */
-enum swath_line_end
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * "\n".
-     */
-    SWATH_LINE_END_NEWLINE = 0,
-    /**
-     * "\r\n", as RFC 4180 has it.
-     */
-    SWATH_LINE_END_RETURN_NEWLINE = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_line_end swath_line_end;
-#else
-typedef uint32_t swath_line_end;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * Whether the first line has the names of the columns.
- */
-enum swath_header_line
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * It has.
-     */
-    SWATH_HEADER_LINE_PRESENT = 0,
-    /**
-     * It has not.
-     */
-    SWATH_HEADER_LINE_ABSENT = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_header_line swath_header_line;
-#else
-typedef uint32_t swath_header_line;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * Whether an output is compressed, and how.
- */
-enum swath_packing
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * If its name ends as that of a compressed stream does: .zst, .gz, .bgz, .bz2 and so on.
-     */
-    SWATH_PACKING_BY_NAME = 0,
-    /**
-     * No.
-     */
-    SWATH_PACKING_PLAIN = 1,
-    /**
-     * zstd: frames with checksums, and a seek table.
-     */
-    SWATH_PACKING_ZSTD = 2,
-    /**
-     * gzip: members with an index.
-     */
-    SWATH_PACKING_GZIP = 3,
-    /**
-     * Blocked gzip, as used for genomes.
-     */
-    SWATH_PACKING_BGZF = 4,
-    /**
-     * bzip2.
-     */
-    SWATH_PACKING_BZIP2 = 5,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_packing swath_packing;
-#else
-typedef uint32_t swath_packing;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
  * How a table is written in its file. One thread at a time may set options, and no thread while a
  * call writes with them. NULL means defaults: form and compression by the name, a header, commas,
  * quotes where necessary.
@@ -2967,70 +2480,27 @@ swath_status swath_table_write_options_new(swath_table_write_options **options);
 void swath_table_write_options_free(swath_table_write_options *options);
 
 /**
- * Sets the form. Default: SWATH_TABLE_FORM_BY_NAME.
+ * Returns the options that have words, as `swath_table_options_words` does.
  */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_form(swath_table_write_options *options,
-                                                swath_table_form form);
+const char *swath_table_write_options_words(void);
 
 /**
- * Sets the byte that separates fields of CSV. Default 0: `,`.
+ * Sets an option by its word, one of `swath_table_write_options_words`, as `swath_table_options_set` does:
+ * `swath_table_write_options_set(options, "quoting", "all")`. NULL as `value` sets the default.
  */
 SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_delimiter(swath_table_write_options *options,
-                                                     uint8_t delimiter);
+swath_status swath_table_write_options_set(swath_table_write_options *options,
+                                           const char *word,
+                                           const char *value);
 
 /**
- * Sets which fields are quoted. Default: SWATH_QUOTING_MINIMAL.
+ * As `swath_table_write_options_set`, for `count` texts: the names of the columns.
  */
 SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_quoting(swath_table_write_options *options,
-                                                   swath_quoting quoting);
-
-/**
- * Sets the word for a missing value. Default: an empty field; `NA` in a table of one column, since
- * readers skip empty lines. The word is copied.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_null_word(swath_table_write_options *options,
-                                                     const char *word);
-
-/**
- * Sets what ends a line. Default: SWATH_LINE_END_NEWLINE.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_line_end(swath_table_write_options *options,
-                                                    swath_line_end line_end);
-
-/**
- * Sets whether the first line has the names of the columns. Default: SWATH_HEADER_LINE_PRESENT.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_header(swath_table_write_options *options,
-                                                  swath_header_line header);
-
-/**
- * Sets whether the output is compressed, and how. Default: SWATH_PACKING_BY_NAME.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_packing(swath_table_write_options *options,
-                                                   swath_packing packing);
-
-/**
- * Sets the level of compression. Which levels there are depends on the format; another one is an
- * error of the call that writes. Default: the format's own.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_level(swath_table_write_options *options,
-                                                 int32_t level);
-
-/**
- * Sets the bytes of text that a worker formats at a time, or of values in one batch of an Arrow file.
- * Default 0: chosen by form.
- */
-SWATH_MUST_CHECK
-swath_status swath_table_write_options_set_block_size(swath_table_write_options *options,
-                                                      uint64_t bytes);
+swath_status swath_table_write_options_set_list(swath_table_write_options *options,
+                                                const char *word,
+                                                const char *const *values,
+                                                size_t count);
 
 /**
  * Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow

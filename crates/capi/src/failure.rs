@@ -153,34 +153,8 @@ impl From<swath_formats::Error> for Failure {
             _ => Status::Corrupt,
         };
         let text = swath::machine::in_one_line(&error, error.what_to_try());
-        let text = match text.strip_suffix(error.what_to_try()) {
-            Some(what) => format!("{what}{}", with_functions(error.what_to_try())),
-            None => text,
-        };
         Self::new(status, text).at_path(error.path())
     }
-}
-
-/// Options of tables in hints of the library, and the functions that set them here.
-const FUNCTIONS: [(&str, &str); 11] = [
-    ("`columns`", "swath_table_options_add_column"),
-    ("`encoding`", "swath_table_options_set_encoding"),
-    ("`header`", "swath_table_options_set_header_lines"),
-    ("`null_values`", "swath_table_options_set_null_values"),
-    ("`ragged`", "swath_table_options_set_ragged"),
-    ("`rename`", "swath_table_options_set_name_at"),
-    ("`skip_rows`", "swath_table_options_set_skip_rows"),
-    ("`types`", "swath_table_options_set_type"),
-    ("`widths`", "swath_table_options_add_width"),
-    ("`positions`", "swath_table_options_add_position"),
-    ("read the form `fixed`", "set the form SWATH_TABLE_FORM_FIXED"),
-];
-
-/// Names functions where a hint names options of the library.
-fn with_functions(hint: &str) -> String {
-    FUNCTIONS
-        .iter()
-        .fold(hint.to_owned(), |hint, (option, function)| hint.replace(option, function))
 }
 
 /// Writers hand out errors of the library as those of `std`.

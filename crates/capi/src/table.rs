@@ -7,9 +7,7 @@
 //!
 //! The structures are those of Arrow's specification; `arrow.txt` declares them in the header.
 
-pub mod columns;
 mod export;
-pub mod fixed;
 mod given;
 pub mod options;
 pub mod read;

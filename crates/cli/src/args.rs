@@ -5,7 +5,6 @@
 mod copies;
 pub mod duration;
 mod files;
-mod fixed;
 mod output;
 mod parts;
 mod read;

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 
 use anyhow::Chain;
 use swath::Operation;
+use swath_formats::table::{BatchOptions, Setting};
 use thiserror::Error as DeriveError;
 
 use crate::output::OutputError;
@@ -56,29 +57,24 @@ pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// Options of tables in hints of the library, and what the command calls them. Some have both.
-const FLAGS: [(&str, &str); 16] = [
+/// Texts in hints of the library, and what they are here.
+const FLAGS: [(&str, &str); 7] = [
     ("`Replace::InPlace`", "--in-place"),
     ("`columns` or `--columns`", "--columns"),
     ("`missing_words` or `--missing-words`", "--null-values"),
-    ("`columns`", "--columns"),
-    ("`encoding`", "--encoding"),
-    ("`header`", "--header"),
-    ("`null_values`", "--null-values"),
-    ("`ragged`", "--ragged"),
-    ("`rename`", "--rename"),
-    ("`skip_rows`", "--skip-rows"),
     ("`types`", "--dtypes"),
-    ("`widths`", "--widths"),
-    ("`positions`", "--positions"),
     ("read the form `fixed`", "pass --from fixed"),
     ("the delimiter, to blanks", "--delimiter, to blanks"),
     ("set another quote", "pass another one with --quote"),
 ];
 
-/// Names flags where a hint names options of the library.
+/// Names flags where a hint names options of the library: an option of tables has its word.
 fn with_flags(hint: &str) -> String {
-    FLAGS.iter().fold(hint.to_owned(), |hint, (option, flag)| hint.replace(option, flag))
+    let hint =
+        FLAGS.iter().fold(hint.to_owned(), |hint, (option, flag)| hint.replace(option, flag));
+    BatchOptions::settings().iter().fold(hint, |hint, Setting { word, .. }| {
+        hint.replace(&format!("`{word}`"), &format!("--{}", word.replace('_', "-")))
+    })
 }
 
 fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {

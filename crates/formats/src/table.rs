@@ -28,6 +28,8 @@ mod options;
 #[cfg(feature = "arrow")]
 mod select;
 #[cfg(feature = "arrow")]
+mod settings;
+#[cfg(feature = "arrow")]
 mod typed;
 #[cfg(feature = "arrow")]
 mod typed_write;
@@ -37,6 +39,8 @@ mod value;
 pub use options::{Delimiter, HeaderLine, Missing};
 #[cfg(feature = "arrow")]
 pub use select::ColumnKey;
+#[cfg(feature = "arrow")]
+pub use settings::Setting;
 #[cfg(feature = "arrow")]
 pub use typed::{
     BatchOptions, BatchStream, Batches, Bound, ColumnRange, ColumnReport, ColumnType,

@@ -63,23 +63,23 @@ def said(
     return {
         "columns": keys,
         "dtypes": types_of(dtypes, keys),
-        "formats": _texts("formats", formats, 'pass formats={"column": "%d.%m.%Y"}'),
-        "rename": names or [],
-        "delimiter": delimiter if delimiter == "blanks" else byte("delimiter", delimiter),
+        "formats": _texts("formats", formats, 'pass formats={"column": "%d.%m.%Y"}') or None,
+        "rename": names or None,
+        "delimiter": delimiter if delimiter == "blanks" else _mark("delimiter", delimiter),
         "header": header_lines(header),
-        "comment": comment if comment == "auto" else byte("comment", comment),
-        "quote": byte("quote", quote),
-        "escape": byte("escape", escape),
+        "comment": comment if comment == "auto" else _mark("comment", comment) or "none",
+        "quote": _mark("quote", quote) or "none",
+        "escape": _mark("escape", escape),
         "skip_rows": count_of("skip_rows", skip_rows, "lines"),
         "rows": None if rows is None else count_of("rows", rows, "lines"),
         "null_values": null_words(null_values),
         "true_values": _words("true_values", true_values),
         "false_values": _words("false_values", false_values),
-        "decimal": byte("decimal", decimal),
-        "thousands": byte("thousands", thousands),
+        "decimal": _mark("decimal", decimal) or "",
+        "thousands": _mark("thousands", thousands),
         "encoding": _encoding(encoding),
-        "ragged": ragged,
-        "dictionary": _flag("dictionary", dictionary),
+        "ragged": _ragged(ragged),
+        "dictionary": "all" if _flag("dictionary", dictionary) else "given",
         "file_column": file_column,
         **no_flags(offset=offset, length=length, block_size=block_size),
         "starting_in": starting_in,
@@ -310,6 +310,14 @@ def _flag(what: str, flag: Any) -> bool:
     return bool(flag)
 
 
+def _ragged(ragged: Any) -> str:
+    if ragged not in ("error", "pad", "set_aside"):
+        raise (ValueError if isinstance(ragged, str) else TypeError)(
+            f'ragged="{ragged}": not one of "error", "pad", "set_aside"'
+        )
+    return str(ragged).replace("_", "-")
+
+
 def _encoding(encoding: Any) -> str:
     if encoding == "auto":
         return "auto"
@@ -328,6 +336,12 @@ def _encoding(encoding: Any) -> str:
             "`iconv -t UTF-8`"
         )
     return _ENCODINGS[name]
+
+
+def _mark(name: str, text: str | bytes | None) -> str | None:
+    """One character that means something."""
+    one = byte(name, text)
+    return None if one is None else chr(one)
 
 
 def byte(name: str, text: str | bytes | None) -> int | None:

@@ -231,9 +231,9 @@ def _said(*, widths: Any, positions: Any, **given: Any) -> dict[str, Any]:
     """Everything that a reader takes; what only separates fields is as it is without it."""
     found = said(form="fixed", delimiter=None, quote=None, escape=None, **given)
     if widths is not None:
-        found["widths"] = [_place("widths=[…]", width) for width in _listed("widths", widths)]
+        found["widths"] = ",".join(_place("widths=[…]", width) for width in _listed("widths", widths))
     if positions is not None:
-        found["positions"] = [_pair(pair) for pair in _listed("positions", positions)]
+        found["positions"] = ",".join(_pair(pair) for pair in _listed("positions", positions))
     return found
 
 
@@ -244,15 +244,15 @@ def _listed(what: str, given: Any) -> list[Any]:
     return [*given]
 
 
-def _pair(pair: Any) -> tuple[int, int | None]:
+def _pair(pair: Any) -> str:
     where = "positions=[…]"
     if isinstance(pair, (str, bytes)) or not isinstance(pair, Sequence) or len(pair) != 2:
         raise TypeError(f"{where}: {pair!r} is not a start and an end; try: pass (start, end), or (start, None)")
     start, end = pair
-    return _place(where, start), None if end is None else _place(where, end)
+    return f"{_place(where, start)}..{'' if end is None else _place(where, end)}"
 
 
-def _place(where: str, place: Any) -> int:
+def _place(where: str, place: Any) -> str:
     try:
         found = None if isinstance(place, bool) else operator.index(place)
     except TypeError:
@@ -261,4 +261,4 @@ def _place(where: str, place: Any) -> int:
         raise TypeError(f"{where}: {place!r} is not a number of characters; try: pass an int")
     if not 0 <= found < 2**63:
         raise ValueError(f"{where}: {place!r} is not a position in a line; try: pass an int from 0")
-    return found
+    return str(found)

@@ -2,14 +2,11 @@
 
 use pyo3::IntoPyObjectExt;
 use pyo3::conversion::FromPyObjectOwned;
-use pyo3::exceptions::{PyKeyError, PyTypeError};
+use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use swath::{Array, ReadOptions, Source};
-use swath_formats::table::{
-    BatchForm, BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, FixedColumn,
-    HeaderLine, Missing, Ragged, Value,
-};
+use swath_formats::table::{BatchOptions, ColumnKey, Missing, Setting, Value};
 
 use super::Table;
 use super::types::{WORDS, word as name};
@@ -35,46 +32,6 @@ impl Key {
     }
 }
 
-/// What stands between fields: a byte, or "blanks".
-#[derive(FromPyObject)]
-pub(crate) enum Separator {
-    Byte(u8),
-    Word(String),
-}
-
-/// The lines that name the columns: how many, or "auto".
-#[derive(FromPyObject)]
-enum Header {
-    Lines(usize),
-    Word(String),
-}
-
-/// Fields with a meaning: in all columns, or in each of these.
-#[derive(FromPyObject)]
-enum Words {
-    All(Vec<String>),
-    Of(Vec<(Key, Vec<String>)>),
-}
-
-impl Words {
-    fn give(
-        self,
-        options: BatchOptions,
-        all: fn(BatchOptions, Vec<String>) -> BatchOptions,
-        of: fn(BatchOptions, ColumnKey, Vec<String>) -> BatchOptions,
-    ) -> BatchOptions {
-        let each = |options, (key, words): (Key, _)| of(options, key.into_inner(), words);
-        match self {
-            Self::All(words) => all(options, words),
-            Self::Of(columns) => columns.into_iter().fold(options, each),
-        }
-    }
-}
-
-const AUTO: &[(&str, HeaderLine)] = &[("auto", HeaderLine::Auto)];
-const RAGGED: &[(&str, Ragged)] =
-    &[("error", Ragged::Refuse), ("pad", Ragged::Pad), ("set_aside", Ragged::SetAside)];
-
 /// How the text of a table is written, and what to read of it: the dict that `swath._dialect` makes.
 struct Said<'a, 'py>(&'a Bound<'py, PyDict>);
 
@@ -88,108 +45,56 @@ impl<'py> Said<'_, 'py> {
         }
     }
 
-    /// Columns, each with a text.
-    fn keyed(&self, name: &str) -> PyResult<Vec<(ColumnKey, String)>> {
-        let pairs: Vec<(Key, String)> = self.get(name)?;
-        Ok(pairs.into_iter().map(|(key, text)| (key.into_inner(), text)).collect())
-    }
-
     /// The options of the library; `read` says how the bytes are read.
     fn options(&self, read: ReadOptions) -> PyResult<BatchOptions> {
         let read = part(read, self.get("offset")?, self.get("length")?);
-        let options = BatchOptions::new()
-            .with_form(word("form", &self.get::<String>("form")?, BatchForm::WORDS)?)
-            .with_skip_rows(self.get("skip_rows")?)
-            .with_decimal(self.get("decimal")?)
-            .with_thousands(self.get("thousands")?)
-            .with_block_size(self.get("block_size")?)
-            .with_read(read);
-        self.choice(self.places(self.dialect(self.words(options)?)?)?)
-    }
-
-    /// Delimiters and lines.
-    fn dialect(&self, options: BatchOptions) -> PyResult<BatchOptions> {
-        let options = options
-            .with_quote(self.get("quote")?)
-            .with_escape(self.get("escape")?)
-            .with_encoding(word("encoding", &self.get::<String>("encoding")?, Encoding::WORDS)?)
-            .with_ragged(word("ragged", &self.get::<String>("ragged")?, RAGGED)?);
-        // "auto" is the default.
-        let options = match self.get("comment")? {
-            None => options.with_comment(None),
-            Some(Separator::Byte(byte)) => options.with_comment(Some(byte)),
-            Some(Separator::Word(_)) => options,
-        };
-        let options = match self.get("header")? {
-            Header::Lines(lines) => options.with_header_lines(lines),
-            Header::Word(text) => options.with_header(word("header", &text, AUTO)?),
-        };
-        Ok(match self.get("delimiter")? {
-            None => options,
-            Some(Separator::Byte(byte)) => options.with_delimiter(byte),
-            Some(Separator::Word(text)) => {
-                let blanks = [("blanks", Delimiter::Blanks)];
-                options.with_delimiter(word("delimiter", &text, &blanks)?)
+        let kinds: Vec<(Key, String)> = self.get("dtypes")?;
+        let kind =
+            |(key, kind): (Key, String)| Ok((key.into_inner(), word("dtypes", &kind, WORDS)?));
+        let kinds = kinds.into_iter().map(kind).collect::<PyResult<Vec<_>>>()?;
+        let mut options = BatchOptions::new().with_read(read).with_types(kinds);
+        for Setting { word, .. } in BatchOptions::settings() {
+            match self.0.get_item(word)?.filter(|value| !value.is_none()) {
+                Some(value) if !matches!(word, "columns" | "starting_in") => {
+                    put(&mut options, word, &value)
+                        .map_err(|error| noted(error, self.0.py(), word))?
+                }
+                _ => {}
             }
-        })
-    }
-
-    /// Where columns of fixed width are.
-    fn places(&self, options: BatchOptions) -> PyResult<BatchOptions> {
-        let widths = self.get::<Option<Vec<usize>>>("widths")?.into_iter();
-        let options = widths.fold(options, BatchOptions::with_widths);
-        let pairs = self.get::<Option<Vec<(usize, Option<usize>)>>>("positions")?.into_iter();
-        let column = |(start, end)| FixedColumn { start, end };
-        Ok(pairs.fold(options, |options, pairs| {
-            options.with_positions(pairs.into_iter().map(column))
-        }))
-    }
-
-    /// Fields with a meaning.
-    fn words(&self, options: BatchOptions) -> PyResult<BatchOptions> {
-        use BatchOptions as Of;
-        let words = |name: &str| self.get::<Option<Words>>(name).map(Option::into_iter);
-        let options = words("null_values")?.fold(options, |options, words| {
-            words.give(options, Of::with_null_values, Of::with_null_values_of)
-        });
-        let options = words("true_values")?.fold(options, |options, words| {
-            words.give(options, Of::with_true_values, Of::with_true_values_of)
-        });
-        Ok(words("false_values")?.fold(options, |options, words| {
-            words.give(options, Of::with_false_values, Of::with_false_values_of)
-        }))
-    }
-
-    /// Columns and rows.
-    fn choice(&self, options: BatchOptions) -> PyResult<BatchOptions> {
-        let kinds = self.keyed("dtypes")?.into_iter();
-        let kinds = kinds.map(|(key, kind)| Ok((key, word("dtypes", &kind, WORDS)?)));
-        let texts = match self.get("dictionary")? {
-            true => Dictionary::All,
-            false => Dictionary::Told,
-        };
-        let mut options = options
-            .with_types(kinds.collect::<PyResult<Vec<_>>>()?)
-            .with_formats(self.keyed("formats")?)
-            .with_rename(self.keyed("rename")?)
-            .with_dictionary(texts);
+        }
         if let Some(keys) = self.get::<Option<Vec<Key>>>("columns")? {
             options = options.with_columns(keys.into_iter().map(Key::into_inner));
-        }
-        if let Some(rows) = self.get("rows")? {
-            options = options.with_rows(rows);
-        }
-        if let Some(name) = self.get::<Option<String>>("file_column")? {
-            options = options.with_file_column(name);
-        }
-        if let Some(StartingIn(extent)) = self.get("starting_in")? {
-            options = options.with_starting_in(extent);
         }
         if let Some(missing) = self.get("missing")? {
             options = options.with_missing(Missing::Value(missing));
         }
-        Ok(options)
+        let extents = self.get::<Option<StartingIn>>("starting_in")?.into_iter();
+        Ok(extents
+            .fold(options, |options, StartingIn(extent)| options.with_starting_in(extent)))
     }
+}
+
+/// Sets an option to a text, to several, or to those of each column.
+fn put(options: &mut BatchOptions, word: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+    let mut set = |column: Option<ColumnKey>, value: &Bound<'_, PyAny>| {
+        let texts = texts(value)?;
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let set = options.set_texts(column.as_ref(), word, Some(&texts));
+        set.map_err(PyValueError::new_err)
+    };
+    match value.extract::<Vec<(Key, Bound<'_, PyAny>)>>() {
+        Ok(columns) if !columns.is_empty() => {
+            columns.into_iter().try_for_each(|(key, value)| set(Some(key.into_inner()), &value))
+        }
+        _ => set(None, value),
+    }
+}
+
+fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+    if let Ok(text) = value.extract() {
+        return Ok(vec![text]);
+    }
+    value.extract().or_else(|_| Ok(vec![value.extract::<u64>()?.to_string()]))
 }
 
 fn missing(name: &str) -> PyErr {

@@ -37,7 +37,7 @@ pub(super) fn exported(schema: &SchemaRef, batches: Batches) -> Result<FFI_Arrow
     if let Some(index) = schema.fields().iter().position(|field| field.name().contains('\0')) {
         let text = format!(
             "the name of column {index} of the batches has a NUL byte, which ends a text in C; \
-             try: call swath_table_options_set_name_at"
+             try: set its `rename` with swath_table_options_set_at"
         );
         return Err(Failure::new(Status::Corrupt, text));
     }
@@ -261,6 +261,6 @@ mod tests {
         let schema = Schema::new(vec![Field::new("a\0b", DataType::Int32, true)]);
         let refused = exported(&Arc::new(schema), Box::new(iter::empty()));
         let text = refused.map(drop).expect_err("a NUL").to_string();
-        assert!(text.contains("column 0") && text.contains("set_name_at"), "{text}");
+        assert!(text.contains("column 0") && text.contains("options_set_at"), "{text}");
     }
 }

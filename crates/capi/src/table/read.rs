@@ -22,7 +22,7 @@ use crate::table::report::{Counts, TableReport};
 /// Reads text files with the same columns as one table, in the order of `paths`, into memory, by all
 /// workers. Each column has the type that holds all its values in all files, or the one that `table`
 /// sets; no value is guessed. A name that ends in .jsonl or .ndjson is JSON Lines, and
-/// `swath_table_options_set_form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
+/// the option `form` says the form of others. Compressed text (gzip, zstd, bzip2) is decompressed on the way. `batches`
 /// gives what was read; call its `release` in any case, which after a failure of this call is NULL.
 /// `table` may be NULL for defaults. `report`, which may be NULL, says what was found; free it with
 /// `swath_table_report_free`. After a failure it is NULL.

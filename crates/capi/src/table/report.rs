@@ -42,7 +42,7 @@ pub struct TableColumn {
     pub name: *const c_char,
     /// Its index in the file, from 0.
     pub index: usize,
-    /// Its type, as `swath_table_options_set_type` takes it.
+    /// Its type, as the option `types` takes it.
     pub r#type: *const c_char,
     /// Whether the options set the type.
     pub is_told: bool,

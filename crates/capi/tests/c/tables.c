@@ -134,31 +134,36 @@ static void dialect(void) {
     make_text("german.csv", "an export\n# of June\nNr;Datum;Summe;Text;x\n"
                             "1;29.02.1980;1.234,5;'a;b';j\n2;-;0,25;'it\\'s';n\n3;-\n"
                             "4;;7;;\n");
-    const char *nulls[] = {"", "-"}, *yes[] = {"j"}, *no[] = {"n"};
-    OK(swath_table_options_set_delimiter(options, ';'));
-    OK(swath_table_options_set_skip_rows(options, 1));
-    OK(swath_table_options_set_comment(options, '#'));
-    OK(swath_table_options_set_quote(options, '\''));
-    OK(swath_table_options_set_escape(options, '\\'));
-    OK(swath_table_options_set_decimal(options, ','));
-    OK(swath_table_options_set_thousands(options, '.'));
-    OK(swath_table_options_set_null_values(options, nulls, 2));
-    OK(swath_table_options_set_true_values(options, yes, 1));
-    OK(swath_table_options_set_false_values(options, no, 1));
-    OK(swath_table_options_set_header_lines(options, 1));
-    OK(swath_table_options_set_ragged(options, SWATH_RAGGED_SET_ASIDE));
-    OK(swath_table_options_set_type(options, "Nr", "text"));
-    OK(swath_table_options_set_type(options, "Nr", "i16"));
-    OK(swath_table_options_set_format(options, "Datum", "%d.%m.%Y"));
-    OK(swath_table_options_set_name(options, "Datum", "date"));
-    OK(swath_table_options_set_name_at(options, 2, "sum"));
-    OK(swath_table_options_set_rows(options, 2));
-    OK(swath_table_options_set_block_size(options, 1));
-    OK(swath_table_options_add_column(options, "x"));
-    OK(swath_table_options_add_column_index(options, 2));
-    OK(swath_table_options_add_column(options, "Text"));
-    OK(swath_table_options_add_column(options, "Datum"));
-    OK(swath_table_options_add_column(options, "Nr"));
+    const char *nulls[] = {"", "-"}, *yes[] = {"j"}, *no[] = {"n"}, *first[] = {"Nr", "x"};
+    OK(swath_table_options_set(options, "delimiter", ";"));
+    OK(swath_table_options_set(options, "skip_rows", "1"));
+    OK(swath_table_options_set(options, "comment", "#"));
+    OK(swath_table_options_set(options, "quote", "'"));
+    OK(swath_table_options_set(options, "escape", "\\"));
+    OK(swath_table_options_set(options, "decimal", ","));
+    OK(swath_table_options_set(options, "thousands", "."));
+    OK(swath_table_options_set_list(options, "null_values", nulls, 2));
+    OK(swath_table_options_set_list(options, "true_values", yes, 1));
+    OK(swath_table_options_set_list(options, "false_values", no, 1));
+    OK(swath_table_options_set(options, "header", "1"));
+    OK(swath_table_options_set(options, "ragged", "set-aside"));
+    OK(swath_table_options_set_of(options, "Nr", "types", "text"));
+    OK(swath_table_options_set_of(options, "Nr", "types", "i16"));
+    OK(swath_table_options_set_of(options, "Datum", "formats", "%d.%m.%Y"));
+    OK(swath_table_options_set_of(options, "Datum", "rename", "date"));
+    OK(swath_table_options_set_at(options, 2, "rename", "sum"));
+    OK(swath_table_options_set(options, "rows", "2"));
+    OK(swath_table_options_set(options, "block_size", "1"));
+    OK(swath_table_options_set_list(options, "columns", first, 2));
+    OK(swath_table_options_set_of(options, "x", "columns", "no"));
+    OK(swath_table_options_set_of(options, "x", "columns", "yes"));
+    OK(swath_table_options_set_of(options, "Nr", "columns", NULL));
+    OK(swath_table_options_set_at(options, 2, "columns", "yes"));
+    OK(swath_table_options_set_of(options, "Text", "columns", "yes"));
+    OK(swath_table_options_set_of(options, "Datum", "columns", "yes"));
+    OK(swath_table_options_set_of(options, "Nr", "columns", "yes"));
+    FAILS(swath_table_options_set_of(options, "Nr", "columns", "all"),
+          SWATH_STATUS_INVALID_ARGUMENT);
     open_table(&table, "german.csv", options, &report);
     CHECK(column(&table, 0, "x", "b")->null_count == 0);
     const struct ArrowArray *sum = column(&table, 1, "sum", "g");
@@ -174,8 +179,8 @@ static void dialect(void) {
     CHECK(swath_table_report_column(report, 4)->line == 0);
     swath_table_report_free(report);
 
-    OK(swath_table_options_set_rows(options, SWATH_TO_END));
-    OK(swath_table_options_clear_columns(options));
+    OK(swath_table_options_set(options, "rows", NULL));
+    OK(swath_table_options_set(options, "columns", NULL));
     open_table(&table, "german.csv", options, &report);
     CHECK(table.schema.n_children == 5 && swath_table_report_rows(report) == 3);
     size_t file = 9;
@@ -186,7 +191,7 @@ static void dialect(void) {
     CHECK(swath_table_report_set_aside(report, 0, NULL, NULL));
     swath_table_report_free(report);
     leave(&table);
-    OK(swath_table_options_set_ragged(options, SWATH_RAGGED_PAD));
+    OK(swath_table_options_set(options, "ragged", "pad"));
     open_table(&table, "german.csv", options, &report);
     CHECK(swath_table_report_rows(report) >= 3);
     swath_table_report_free(report);
@@ -201,13 +206,13 @@ static void words_of_columns(void) {
     OK(swath_table_options_new(&options));
     make_text("words.csv", "name,b,f,g\nx,NA,yes,1\n-,-,NA,0\n");
     const char *other[] = {"x"}, *nulls[] = {"-"}, *yes[] = {"yes", "1"}, *no[] = {"no", "0"};
-    OK(swath_table_options_set_null_values_of(options, "b", other, 1));
-    OK(swath_table_options_set_null_values_of(options, "b", nulls, 1));
-    OK(swath_table_options_set_null_values_of(options, "g", other, 1));
-    OK(swath_table_options_set_true_values_of(options, "f", yes, 2));
-    OK(swath_table_options_set_false_values_of(options, "f", no, 2));
-    OK(swath_table_options_set_true_values_of(options, "g", yes, 2));
-    OK(swath_table_options_set_false_values_of(options, "g", no, 2));
+    OK(swath_table_options_set_list_of(options, "b", "null_values", other, 1));
+    OK(swath_table_options_set_list_of(options, "b", "null_values", nulls, 1));
+    OK(swath_table_options_set_list_of(options, "g", "null_values", other, 1));
+    OK(swath_table_options_set_list_of(options, "f", "true_values", yes, 2));
+    OK(swath_table_options_set_list_of(options, "f", "false_values", no, 2));
+    OK(swath_table_options_set_list_of(options, "g", "true_values", yes, 2));
+    OK(swath_table_options_set_list_at(options, 3, "false_values", no, 2));
     open_table(&table, "words.csv", options, NULL);
     CHECK(column(&table, 0, "name", "U")->null_count == 0);
     const struct ArrowArray *b = column(&table, 1, "b", "U");
@@ -215,8 +220,8 @@ static void words_of_columns(void) {
     CHECK(column(&table, 2, "f", "b")->null_count == 1);
     CHECK(column(&table, 3, "g", "b")->null_count == 0);
     leave(&table);
-    CHECK(swath_table_options_set_null_values_of(options, NULL, nulls, 1) == SWATH_STATUS_INVALID_ARGUMENT);
-    CHECK(swath_table_options_set_true_values_of(options, "b", NULL, 1) == SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(swath_table_options_set_list_of(options, NULL, "null_values", nulls, 1) == SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(swath_table_options_set_list_of(options, "b", "true_values", NULL, 1) == SWATH_STATUS_INVALID_ARGUMENT);
     swath_table_options_free(options);
 }
 
@@ -226,13 +231,13 @@ static void more_dialects(void) {
     swath_table_options *options = NULL;
     OK(swath_table_options_new(&options));
     make_text("blanks", "  1   caf\xe9 \n 2  x\n 3 caf\xe9\n");
-    OK(swath_table_options_set_blanks(options));
-    OK(swath_table_options_set_quote(options, 0));
-    OK(swath_table_options_set_header_lines(options, 0));
-    OK(swath_table_options_set_encoding(options, SWATH_ENCODING_LATIN1));
-    OK(swath_table_options_set_dictionary(options, SWATH_DICTIONARY_ALL));
-    OK(swath_table_options_set_type_at(options, 0, "u8"));
-    OK(swath_table_options_set_name_at(options, 1, "word"));
+    OK(swath_table_options_set(options, "delimiter", "blanks"));
+    OK(swath_table_options_set(options, "quote", "none"));
+    OK(swath_table_options_set(options, "header", "0"));
+    OK(swath_table_options_set(options, "encoding", "latin-1"));
+    OK(swath_table_options_set(options, "dictionary", "all"));
+    OK(swath_table_options_set_at(options, 0, "types", "u8"));
+    OK(swath_table_options_set_at(options, 1, "rename", "word"));
     open_table(&table, "blanks", options, &report);
     const struct ArrowArray *word = column(&table, 1, "word", "i");
     CHECK(strcmp(table.schema.children[1]->dictionary->format, "u") == 0);
@@ -248,10 +253,10 @@ static void more_dialects(void) {
 
     make_text("times", "a,a,\n31/12/1999,1,2\n");
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_header_lines(options, 0));
-    OK(swath_table_options_set_header_auto(options));
-    OK(swath_table_options_set_delimiter(options, 0));
-    OK(swath_table_options_set_format_at(options, 0, "%d/%m/%Y"));
+    OK(swath_table_options_set(options, "header", "0"));
+    OK(swath_table_options_set(options, "header", "auto"));
+    OK(swath_table_options_set(options, "delimiter", NULL));
+    OK(swath_table_options_set_at(options, 0, "formats", "%d/%m/%Y"));
     open_table(&table, "times", options, &report);
     const struct ArrowArray *day = column(&table, 0, "a", "tdD");
     CHECK(((const int32_t *)day->buffers[1])[day->offset] == 10956);
@@ -287,11 +292,11 @@ static void json_lines(void) {
 
     /* The same options fit, and the form may be set. */
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_form(options, SWATH_TABLE_FORM_JSON_LINES));
-    OK(swath_table_options_add_column(options, "n"));
-    OK(swath_table_options_set_type(options, "n", "i8"));
-    OK(swath_table_options_set_name(options, "n", "number"));
-    OK(swath_table_options_set_rows(options, 2));
+    OK(swath_table_options_set(options, "form", "jsonl"));
+    OK(swath_table_options_set_of(options, "n", "columns", "yes"));
+    OK(swath_table_options_set_of(options, "n", "types", "i8"));
+    OK(swath_table_options_set_of(options, "n", "rename", "number"));
+    OK(swath_table_options_set(options, "rows", "2"));
     const char *path = "log.txt";
     OK(swath_table_stream(&path, 1, NULL, options, &table.stream, NULL));
     take(&table);
@@ -299,23 +304,31 @@ static void json_lines(void) {
     CHECK(number->length == 2 && !has(number, 0));
     CHECK(((const int8_t *)number->buffers[1])[number->offset + 1] == 7);
     leave(&table);
-    OK(swath_table_options_set_delimiter(options, ';'));
+    OK(swath_table_options_set(options, "delimiter", ";"));
     struct ArrowArrayStream stream;
     FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`delimiter` has no meaning in JSON Lines");
-    OK(swath_table_options_set_form(options, SWATH_TABLE_FORM_ARROW));
+    OK(swath_table_options_set(options, "form", "arrow"));
     FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set_form(options, (swath_table_form)99),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set_form(NULL, SWATH_TABLE_FORM_CSV),
+    FAILS(swath_table_options_set(options, "form", "xml"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`form` cannot be `xml`; try: pass `csv`, `tsv`, `jsonl`, `fixed`, ");
+    /* The default is the form of the name. */
+    OK(swath_table_options_set(options, "form", NULL));
+    OK(swath_table_options_set(options, "delimiter", NULL));
+    const char *named = "log.ndjson";
+    OK(swath_table_read(&named, 1, NULL, options, &table.stream, NULL));
+    take(&table);
+    CHECK(table.batch.length == 2);
+    leave(&table);
+    FAILS(swath_table_options_set(NULL, "form", "csv"),
           SWATH_STATUS_INVALID_ARGUMENT);
     swath_table_options_free(options);
 
     const char *both[] = {"log.ndjson", "log.txt"};
     FAILS(swath_table_read(both, 2, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("log.txt is of another form than log.ndjson; try: set the form of all");
+    SAYS("log.txt is of another form than log.ndjson; try: set `form` for all");
     make_text("bad.jsonl", "{\"a\": 1}\n{\"a\": }\n");
     path = "bad.jsonl";
     FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
@@ -331,7 +344,7 @@ static void fixed_width(void) {
     const char *path = "fixed.txt";
     make_text(path, "id name  born\n 1 Ann   1970-01-02\n12 Zo\xc3\xab\n");
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_form(options, SWATH_TABLE_FORM_FIXED));
+    OK(swath_table_options_set(options, "form", "fixed"));
     open_table(&table, path, options, &report);
     CHECK(table.batch.length == 2 && table.schema.n_children == 3);
     CHECK(integer(column(&table, 0, "id", "l"), 1) == 12);
@@ -342,28 +355,27 @@ static void fixed_width(void) {
     CHECK(name->start == 3 && name->end == 7 && name->line == 2);
     swath_table_report_free(report);
 
-    OK(swath_table_options_add_position(options, 3, 7));
-    OK(swath_table_options_add_position(options, 9, SWATH_TO_END));
-    OK(swath_table_options_set_header_lines(options, 0));
+    OK(swath_table_options_set(options, "positions", "3..7,9.."));
+    OK(swath_table_options_set(options, "header", "0"));
     open_table(&table, path, options, &report);
     CHECK(is_text(column(&table, 0, "column_1", "U"), 0, "name"));
     leave(&table);
     CHECK(swath_table_report_column(report, 1)->end == SWATH_TO_END);
     swath_table_report_free(report);
-    OK(swath_table_options_add_width(options, 3));
+    OK(swath_table_options_set(options, "widths", "3"));
     FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("pass swath_table_options_add_width or swath_table_options_add_position, not both");
+    SAYS("pass `widths` or `positions`, not both");
     swath_table_options_free(options);
 
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_form(options, SWATH_TABLE_FORM_FIXED));
-    OK(swath_table_options_add_width(options, 3));
-    OK(swath_table_options_add_width(options, 6));
+    OK(swath_table_options_set(options, "form", "fixed"));
+    OK(swath_table_options_set(options, "widths", "3,6"));
     FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_CORRUPT);
     SAYS("fixed.txt on line 1 at byte 9: text outside of the columns, at position 9: `born`");
-    FAILS(swath_table_options_add_position(NULL, 0, 1), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_add_width(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set(options, "positions", "7"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set(options, "widths", "3,"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`widths` cannot be `3,`; try: pass `auto`, or whole numbers, as in `10,5,8`");
     swath_table_options_free(options);
 }
 
@@ -375,11 +387,11 @@ static void hints(void) {
     CHECK(file != NULL && fwrite("a\0b,c\n1,x\0\n", 1, 11, file) == 11 && fclose(file) == 0);
     FAILS(swath_table_read(&path, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_CORRUPT);
     SAYS("nul.csv on line 1 at byte 0: a NUL byte in the name of column index 0");
-    SAYS("by its index with swath_table_options_set_name_at");
+    SAYS("by its index with `rename`");
     struct table table;
     swath_table_options *options = NULL;
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_name_at(options, 0, "ab"));
+    OK(swath_table_options_set_at(options, 0, "rename", "ab"));
     open_table(&table, path, options, NULL);
     CHECK(integer(column(&table, 0, "ab", "l"), 0) == 1);
     leave(&table);
@@ -408,24 +420,31 @@ static void several_files(void) {
     make_text("one.csv", "x\n1\n2\n");
     make_text("two.csv", "x\n0.5\n");
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_file_column(options, "file"));
+    OK(swath_table_options_set(options, "file_column", "file"));
     OK(swath_table_read(paths, 2, NULL, options, &table.stream, NULL));
     take(&table);
     column(&table, 0, "x", "g");
     CHECK(is_word(column(&table, 1, "file", "i"), 0, "one.csv"));
     CHECK(table.batch.length + count(&table.stream) == 3);
     leave(&table);
-    OK(swath_table_options_set_file_column(options, NULL));
-    OK(swath_table_options_set_starting_in(options, 0, 3));
+    OK(swath_table_options_set(options, "file_column", NULL));
+    OK(swath_table_options_set(options, "starting_in", "0..3"));
     OK(swath_table_stream(paths, 2, NULL, options, &stream, NULL));
     CHECK(count(&stream) == 2);
     stream.release(&stream);
-    OK(swath_table_options_set_starting_in(options, 4, SWATH_TO_END));
+    OK(swath_table_options_set(options, "starting_in", "4.."));
     OK(swath_table_stream(paths, 1, NULL, options, &stream, NULL));
     CHECK(count(&stream) == 1);
     stream.release(&stream);
-    FAILS(swath_table_options_set_starting_in(options, UINT64_MAX, 2),
-          SWATH_STATUS_INVALID_ARGUMENT);
+    const char *wrong[] = {"18446744073709551615..18446744073709551617", "4..3", "4", "-1..2"};
+    for (size_t index = 0; index < 4; index++) {
+        FAILS(swath_table_options_set(options, "starting_in", wrong[index]),
+              SWATH_STATUS_INVALID_ARGUMENT);
+    }
+    OK(swath_table_options_set(options, "starting_in", NULL));
+    OK(swath_table_stream(paths, 2, NULL, options, &stream, NULL));
+    CHECK(count(&stream) == 3);
+    stream.release(&stream);
     swath_table_options_free(options);
 }
 
@@ -451,7 +470,7 @@ static void streams(void) {
     swath_read_options *reading = NULL;
     const char *path = "long.csv";
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_block_size(options, 1000));
+    OK(swath_table_options_set(options, "block_size", "1000"));
     OK(swath_read_options_new(&reading));
     OK(swath_read_options_set_workers(reading, 3));
     OK(swath_table_stream(&path, 1, reading, options, &stream, &report));
@@ -511,20 +530,20 @@ static void wrong_text(void) {
     SAYS("; try: ");
     CHECK(strcmp(swath_last_error_path(), path) == 0);
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_type(options, "a", "i8"));
+    OK(swath_table_options_set_of(options, "a", "types", "i8"));
     make_text("large.csv", "a,b\n1,2\n300,4\n");
     path = "large.csv";
     FAILS(swath_table_stream(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_CORRUPT);
     SAYS("large.csv on line 3 at byte 8: out of the range of type i8 in column `a`: `300`");
-    OK(swath_table_options_add_column(options, "c"));
+    OK(swath_table_options_set_of(options, "c", "columns", "yes"));
     FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`c`");
     swath_table_options_free(options);
 
     /* All types are set, so what is wrong is found when it is read. */
     OK(swath_table_options_new(&options));
-    OK(swath_table_options_set_type_at(options, 0, "i64"));
-    OK(swath_table_options_set_block_size(options, 64));
+    OK(swath_table_options_set_at(options, 0, "types", "i64"));
+    OK(swath_table_options_set(options, "block_size", "64"));
     FILE *file = fopen("late.csv", "wb");
     CHECK(file != NULL);
     fprintf(file, "n\n");
@@ -556,7 +575,7 @@ static void wrong_text(void) {
 static void wrong_arguments(void) {
     struct ArrowArrayStream stream;
     swath_table_options *options = NULL;
-    const char *path = "one.csv", *none = NULL, *not_utf8 = "\xff";
+    const char *path = "one.csv", *none = NULL, *not_utf8 = "\xff", *both[] = {"'", "none"};
     FAILS(swath_table_read(&path, 1, NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_table_read(NULL, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_table_read(&none, 1, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
@@ -564,20 +583,31 @@ static void wrong_arguments(void) {
     FAILS(swath_table_stream(NULL, 0, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("no paths");
     FAILS(swath_table_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set_rows(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set(NULL, "rows", "1"), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_table_options_new(&options));
-    FAILS(swath_table_options_set_type(options, "x", "int33"), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("`int33` is not a type; the types are null, bool, i8, ");
-    FAILS(swath_table_options_set_type(options, NULL, "i8"), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set_type_at(options, 0, NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set_name(options, "x", not_utf8), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_of(options, "x", "types", "int33"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`types` cannot be `int33`; try: pass `null`, `bool`, `i8`, ");
+    FAILS(swath_table_options_set_of(options, NULL, "types", "i8"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_at(options, 0, NULL, "i8"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_of(options, "x", "rename", not_utf8), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("not UTF-8");
-    FAILS(swath_table_options_set_null_values(options, &none, 1), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("`words[0]` is NULL");
-    FAILS(swath_table_options_set_encoding(options, (swath_encoding)99),
+    FAILS(swath_table_options_set_list(options, "null_values", &none, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`values[0]` is NULL");
+    FAILS(swath_table_options_set(options, "encoding", "ascii"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`encoding` cannot be `ascii`; try: pass `auto`, `utf-8`, `latin-1`, ");
+    FAILS(swath_table_options_set(options, "separator", ";"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`separator` is not an option; try: pass one of form, delimiter, ");
+    FAILS(swath_table_options_set(options, NULL, ";"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set(options, "types", "text"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`types` belongs to a column");
+    FAILS(swath_table_options_set_of(options, "x", "quote", "'"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`quote` belongs to the table");
+    FAILS(swath_table_options_set_list(options, "quote", both, 2), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`quote` cannot be `'`, `none`; try: pass one ASCII character");
+    FAILS(swath_table_options_set_list(NULL, "columns", both, 2), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_options_set_list_at(options, 0, "types", both, 2),
           SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("99 is not a `swath_encoding`");
-    OK(swath_table_options_set_delimiter(options, '"'));
+    OK(swath_table_options_set(options, "delimiter", "\""));
     FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     swath_table_options_free(options);
@@ -600,6 +630,20 @@ static void wrong_arguments(void) {
     FAILS(swath_table_read(&path, 1, reading, NULL, &stream, NULL), SWATH_STATUS_CANCELLED);
     swath_cancel_token_free(token);
     swath_read_options_free(reading);
+}
+
+/* The lines of the options: each has a word, whose option it is, what it takes, its default, and a sentence. */
+static void listed(const char *lines, const char *first) {
+    CHECK(strncmp(lines, first, strlen(first)) == 0);
+    int tabs = 0;
+    for (const char *at = lines; *at != '\0'; at++) {
+        tabs += *at == '\t';
+        if (*at == '\n') {
+            CHECK(tabs == 4);
+            tabs = 0;
+        }
+    }
+    CHECK(tabs == 0);
 }
 
 /* Opens a stream of a file. */
@@ -640,20 +684,20 @@ static void written(void) {
         leave(&second);
     }
     OK(swath_table_write_options_new(&options));
-    OK(swath_table_write_options_set_form(options, SWATH_TABLE_FORM_CSV));
-    OK(swath_table_write_options_set_delimiter(options, ';'));
-    OK(swath_table_write_options_set_quoting(options, SWATH_QUOTING_ALL));
-    OK(swath_table_write_options_set_null_word(options, "NULL"));
-    OK(swath_table_write_options_set_line_end(options, SWATH_LINE_END_RETURN_NEWLINE));
-    OK(swath_table_write_options_set_header(options, SWATH_HEADER_LINE_ABSENT));
-    OK(swath_table_write_options_set_packing(options, SWATH_PACKING_PLAIN));
-    OK(swath_table_write_options_set_block_size(options, 1));
+    OK(swath_table_write_options_set(options, "form", "csv"));
+    OK(swath_table_write_options_set(options, "delimiter", ";"));
+    OK(swath_table_write_options_set(options, "quoting", "all"));
+    OK(swath_table_write_options_set(options, "null_word", "NULL"));
+    OK(swath_table_write_options_set(options, "line_end", "crlf"));
+    OK(swath_table_write_options_set(options, "header", "no"));
+    OK(swath_table_write_options_set(options, "packing", "none"));
+    OK(swath_table_write_options_set(options, "block_size", "1"));
     make_text("few.csv", "a,b\n1,x\n2,\n");
     open_stream(&stream, "few.csv");
     OK(swath_table_write("few.gz", &stream, NULL, options, &rows, &bytes));
     check_text("few.gz", "\"1\";\"x\"\r\n\"2\";NULL\r\n");
     CHECK(rows == 2 && bytes == 19);
-    OK(swath_table_write_options_set_form(options, SWATH_TABLE_FORM_JSON_LINES));
+    OK(swath_table_write_options_set(options, "form", "jsonl"));
     open_stream(&stream, "few.csv");
     FAILS(swath_table_write("few.gz", &stream, NULL, options, &rows, &bytes),
           SWATH_STATUS_INVALID_ARGUMENT);
@@ -663,14 +707,25 @@ static void written(void) {
     options = NULL;
     swath_table_write_options_free(options);
     OK(swath_table_write_options_new(&options));
-    OK(swath_table_write_options_set_packing(options, SWATH_PACKING_ZSTD));
-    OK(swath_table_write_options_set_level(options, 3));
+    const char *called[] = {"x", "y"};
+    OK(swath_table_write_options_set_list(options, "names", called, 2));
+    OK(swath_table_write_options_set(options, "decimals", "1"));
+    FAILS(swath_table_write_options_set(options, "packing", "zip"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`packing` cannot be `zip`; try: pass `auto`, `none`, `zstd`, ");
+    FAILS(swath_table_write_options_set(options, "pack", "zip"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_write_options_set(NULL, "level", "1"), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_write_options_set_list(options, NULL, called, 2), SWATH_STATUS_INVALID_ARGUMENT);
+    open_stream(&stream, "few.csv");
+    OK(swath_table_write("names.csv", &stream, output, options, NULL, NULL));
+    check_text("names.csv", "x,y\n1,x\n2,\n");
+    OK(swath_table_write_options_set(options, "packing", "zstd"));
+    OK(swath_table_write_options_set(options, "level", "3"));
     open_stream(&stream, "few.csv");
     OK(swath_table_write("few.jsonl", &stream, output, options, NULL, &bytes));
     uint8_t *packed = stdio_read("few.jsonl", &len);
     CHECK(len == bytes && memcmp(packed, "\x28\xb5\x2f\xfd", 4) == 0);
     free(packed);
-    OK(swath_table_write_options_set_level(options, 1000));
+    OK(swath_table_write_options_set(options, "level", "1000"));
     open_stream(&stream, "few.csv");
     FAILS(swath_table_write("few.jsonl", &stream, output, options, NULL, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
@@ -925,6 +980,8 @@ int main(void) {
     every_type();
     dialect();
     words_of_columns();
+    listed(swath_table_options_words(), "form\ttable\t`csv`, `tsv`, ");
+    listed(swath_table_write_options_words(), "form\ttable\t`csv`, `tsv`, ");
     more_dialects();
     several_files();
     streams();

@@ -8,26 +8,24 @@
 //! ```
 
 use std::convert::Infallible;
-use std::ffi::OsStr;
 
-use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
-use clap::{Arg, Args, Command, Error};
+use clap::Args;
+use clap::builder::TypedValueParser;
 use swath::ReadOptions;
 use swath_formats::table::{
     BatchForm, BatchOptions, ColumnKey, ColumnType, Delimiter, Encoding, HeaderLine, LineEnd,
     Quoting, Ragged,
 };
 
-use super::fixed::{Positions, Widths, positions, widths};
-use super::words::{whole, words};
+use super::words::{Named, whole, words};
 
 /// How a table is read.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "How tables are read")]
 pub struct TableArgs {
     /// Whether the first line of a table has names: auto, yes, no, or how many lines have parts of them
-    #[arg(long, value_name = "WHEN", value_parser = HeaderParser, default_value = "auto", hide_possible_values = true)]
-    pub header: Header,
+    #[arg(long, value_name = "WHEN", value_parser = header(), default_value = "auto", hide_possible_values = true)]
+    pub header: String,
 
     /// The delimiter of a table that is read: one ASCII character, or `blanks` for runs of spaces and
     /// tabs [default: a tab in a .tsv, else the one of tab , ; and | that fits the first lines]
@@ -38,12 +36,12 @@ pub struct TableArgs {
     ///
     /// With `auto`, a column is a run of positions at which not all of the first thousand lines are blank.
     /// Text after the last column, or between those that were found, is an error with its line.
-    #[arg(long, value_name = "N,...", value_parser = widths)]
-    pub widths: Option<Widths>,
+    #[arg(long, value_name = "N,...", value_parser = setting("widths"))]
+    pub widths: Option<String>,
 
     /// The same with columns at these positions from 0, as in 0..10,12..20,25..; other text is not read
-    #[arg(long, value_name = "FROM..TO,...", value_parser = positions)]
-    pub positions: Option<Positions>,
+    #[arg(long, value_name = "FROM..TO,...", value_parser = setting("positions"))]
+    pub positions: Option<String>,
 
     /// Read only these columns of a table, in this order: names from the header, or numbers from 0 (also
     /// for names that contain a comma). Other columns may hold anything
@@ -61,11 +59,11 @@ pub struct TableArgs {
     /// How the dates and times of a column are written, in the notation of strftime, as in
     /// born=%d.%m.%Y; may be given again for another column
     #[arg(long, value_name = "NAME=FORM", value_parser = form)]
-    pub formats: Vec<Form>,
+    pub formats: Vec<Pair>,
 
     /// Another name for a column, as in old=new or 2=new; may be given again for another column
     #[arg(long, value_name = "NAME=NEW", value_parser = rename)]
-    pub rename: Vec<Renaming>,
+    pub rename: Vec<Pair>,
 
     /// Words for missing values, in addition to an empty field [default: NA, N/A and null]
     #[arg(
@@ -81,29 +79,29 @@ pub struct TableArgs {
     pub rows: Option<u64>,
 
     /// Lines to skip before anything else, empty ones and comments included
-    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=u64::MAX), default_value_t = 0, hide_default_value = true)]
-    pub skip_rows: u64,
+    #[arg(long, value_name = "N", value_parser = setting("skip_rows"))]
+    pub skip_rows: Option<String>,
 
     /// The decimal point, as in `,` [default: .]
-    #[arg(long, value_name = "CHAR", value_parser = mark)]
-    pub decimal: Option<u8>,
+    #[arg(long, value_name = "CHAR", value_parser = sign("decimal"))]
+    pub decimal: Option<String>,
 
     /// The character between groups of three digits, as in 1,000,000 [default: none]
-    #[arg(long, value_name = "CHAR", value_parser = mark)]
-    pub thousands: Option<u8>,
+    #[arg(long, value_name = "CHAR", value_parser = sign("thousands"))]
+    pub thousands: Option<String>,
 
     /// The character that begins a line to skip; `none` for no such [default: # in a table of numbers,
     /// otherwise none]
-    #[arg(long, value_name = "CHAR", value_parser = mark_or_none)]
-    pub comment: Option<MarkOrNone>,
+    #[arg(long, value_name = "CHAR", value_parser = sign("comment"))]
+    pub comment: Option<String>,
 
     /// The character around fields that contain delimiters or newlines; `none` for no such [default: "]
-    #[arg(long, value_name = "CHAR", value_parser = mark_or_none)]
-    pub quote: Option<MarkOrNone>,
+    #[arg(long, value_name = "CHAR", value_parser = sign("quote"))]
+    pub quote: Option<String>,
 
     /// The character after which any character is text, as in \ [default: none]
-    #[arg(long, value_name = "CHAR", value_parser = mark)]
-    pub escape: Option<u8>,
+    #[arg(long, value_name = "CHAR", value_parser = sign("escape"))]
+    pub escape: Option<String>,
 
     /// The encoding of the text [default: that of its byte order mark, else UTF-8]
     #[arg(long, value_name = "NAME", value_parser = words(Encoding::WORDS), default_value = "auto", hide_default_value = true)]
@@ -146,45 +144,40 @@ pub struct TableOutArgs {
     pub null_word: Option<String>,
 }
 
-/// Which lines name the columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Header {
-    /// The first line, or none.
-    When(HeaderLine),
-    /// This many lines, at least two.
-    Lines(usize),
+/// Keeps which lines name the columns; completions offer the words for it.
+fn header() -> impl TypedValueParser<Value = String> {
+    Named(|| HeaderLine::WORDS.iter().map(|&(word, _)| word).collect())
+        .try_map(|text| setting("header")(&text))
 }
 
-/// Parses [`Header`]; completions offer its words.
-#[derive(Clone)]
-struct HeaderParser;
-
-impl TypedValueParser for HeaderParser {
-    type Value = Header;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        argument: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<Header, Error> {
-        StringValueParser::new().try_map(header).parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(HeaderLine::WORDS.iter().map(|&(word, _)| PossibleValue::new(word))))
+/// Keeps the text of an option that the library takes.
+fn setting(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone {
+    move |value| match BatchOptions::new().set(word, value) {
+        Ok(()) => Ok(value.to_owned()),
+        Err(error) => Err(error.rsplit_once("; try: ").map_or("", |(_, pass)| pass).to_owned()),
     }
 }
 
-fn header(word: String) -> Result<Header, String> {
-    if let Some(&(_, when)) = HeaderLine::WORDS.iter().find(|(known, _)| *known == word) {
-        return Ok(Header::When(when));
+/// The same for a character that means something: a letter is rather a mistake.
+fn sign(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone {
+    move |value| match value.as_bytes() {
+        [byte] if byte.is_ascii_alphanumeric() => {
+            Err("pass one ASCII character that is not a letter or digit".to_owned())
+        }
+        _ => setting(word)(value),
     }
-    match word.parse() {
-        Ok(0) => Ok(Header::When(HeaderLine::Absent)),
-        Ok(1) => Ok(Header::When(HeaderLine::Present)),
-        Ok(lines @ 2..=1000) => Ok(Header::Lines(lines)),
-        _ => Err("use auto, yes, no, or a number of lines up to 1000".to_owned()),
+}
+
+/// Parses a delimiter.
+fn delimiter(value: &str) -> Result<Delimiter, String> {
+    sign("delimiter")(value)?.parse()
+}
+
+/// Parses a delimiter of a table that is written.
+fn mark(value: &str) -> Result<u8, String> {
+    match delimiter(value)? {
+        Delimiter::Byte(byte) => Ok(byte),
+        _ => Err("pass one ASCII character".to_owned()),
     }
 }
 
@@ -223,83 +216,61 @@ fn of_column(word: &str) -> Result<(ColumnKey, ColumnType), String> {
     Ok((key, kind))
 }
 
-/// How a column of dates or times is written.
+/// A text for a column.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Form(ColumnKey, String);
+pub struct Pair(ColumnKey, String);
 
-fn form(word: &str) -> Result<Form, String> {
-    let pair = word.split_once('=').filter(|(_, form)| form.contains('%'));
-    let (name, form) = pair.ok_or("write a column and a form, as in born=%d.%m.%Y")?;
+fn pair(word: &str) -> Option<Pair> {
+    let (name, text) = word.split_once('=')?;
     let Ok(key) = column(name);
-    Ok(Form(key, form.to_owned()))
+    Some(Pair(key, text.to_owned()))
 }
 
-/// Another name for a column.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Renaming(ColumnKey, String);
-
-fn rename(word: &str) -> Result<Renaming, String> {
-    let pair = word.split_once('=').filter(|(_, name)| !name.is_empty());
-    let (name, new) = pair.ok_or("write a column and its new name, as in old=new")?;
-    let Ok(key) = column(name);
-    Ok(Renaming(key, new.to_owned()))
+/// Parses the form of the dates or times of a column.
+fn form(word: &str) -> Result<Pair, &'static str> {
+    let form = pair(word).filter(|Pair(_, form)| form.contains('%'));
+    form.ok_or("write a column and a form, as in born=%d.%m.%Y")
 }
 
-/// Parses a delimiter.
-fn delimiter(word: &str) -> Result<Delimiter, String> {
-    match word {
-        "blanks" => Ok(Delimiter::Blanks),
-        _ => mark(word).map(Delimiter::Byte).map_err(|error| error + ", or `blanks`"),
-    }
-}
-
-/// Parses a character with a meaning of its own.
-fn mark(word: &str) -> Result<u8, String> {
-    match word.as_bytes() {
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(*byte),
-        b"\\t" => Ok(b'\t'),
-        _ => Err("use one ASCII character that is not a letter or digit".to_owned()),
-    }
-}
-
-/// A mark, or that there is none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MarkOrNone(Option<u8>);
-
-fn mark_or_none(word: &str) -> Result<MarkOrNone, String> {
-    match word {
-        "none" => Ok(MarkOrNone(None)),
-        _ => {
-            mark(word).map(|byte| MarkOrNone(Some(byte))).map_err(|error| error + ", or `none`")
-        }
-    }
+/// Parses another name for a column.
+fn rename(word: &str) -> Result<Pair, &'static str> {
+    let name = pair(word).filter(|Pair(_, name)| !name.is_empty());
+    name.ok_or("write a column and its new name, as in old=new")
 }
 
 impl TableArgs {
+    /// The flags whose texts are options of tables, the words of these, and the texts.
+    fn texts(&self) -> [(&'static str, &'static str, Option<&String>); 9] {
+        [
+            ("--header", "header", Some(&self.header).filter(|it| *it != "auto")),
+            ("--widths", "widths", self.widths.as_ref()),
+            ("--positions", "positions", self.positions.as_ref()),
+            ("--skip-rows", "skip_rows", self.skip_rows.as_ref()),
+            ("--decimal", "decimal", self.decimal.as_ref()),
+            ("--thousands", "thousands", self.thousands.as_ref()),
+            ("--comment", "comment", self.comment.as_ref()),
+            ("--quote", "quote", self.quote.as_ref()),
+            ("--escape", "escape", self.escape.as_ref()),
+        ]
+    }
+
     /// Returns the first flag that was given.
     pub(crate) fn flag(&self) -> Option<&'static str> {
         let given = [
-            ("--header", self.header != Header::When(HeaderLine::Auto)),
             ("--delimiter", self.delimiter.is_some()),
             ("--columns", self.columns.is_some()),
             ("--null-values", self.null_values.is_some()),
-            ("--widths", self.widths.is_some()),
-            ("--positions", self.positions.is_some()),
             ("--dtypes", !self.dtypes.is_empty()),
             ("--formats", !self.formats.is_empty()),
             ("--rename", !self.rename.is_empty()),
             ("--rows", self.rows.is_some()),
-            ("--skip-rows", self.skip_rows > 0),
-            ("--decimal", self.decimal.is_some()),
-            ("--thousands", self.thousands.is_some()),
-            ("--comment", self.comment.is_some()),
-            ("--quote", self.quote.is_some()),
-            ("--escape", self.escape.is_some()),
             ("--encoding", self.encoding != Encoding::Auto),
             ("--ragged", self.ragged != Ragged::Refuse),
             ("--file-column", self.file_column.is_some()),
         ];
-        given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+        let texts = self.texts().map(|(flag, _, text)| (flag, text.is_some()));
+        let mut all = texts.into_iter().chain(given);
+        all.find_map(|(flag, is_given)| is_given.then_some(flag))
     }
 
     /// Whether columns are given, or to be found, by where they are in each line.
@@ -309,27 +280,17 @@ impl TableArgs {
 
     /// Returns the library's options for a table in this form.
     pub(crate) fn batch_options(&self, form: BatchForm, read: ReadOptions) -> BatchOptions {
-        let options = match self.header {
-            Header::When(when) => BatchOptions::new().with_header(when),
-            Header::Lines(lines) => BatchOptions::new().with_header_lines(lines),
-        };
-        let mut options = options
+        let mut options = BatchOptions::new()
             .with_form(form)
             .with_read(read)
             .with_types(self.dtypes.iter().flat_map(|types| types.0.iter().cloned()))
-            .with_formats(self.formats.iter().map(|form| (form.0.clone(), form.1.clone())))
-            .with_rename(self.rename.iter().map(|it| (it.0.clone(), it.1.clone())))
-            .with_skip_rows(self.skip_rows)
-            .with_decimal(self.decimal.unwrap_or(b'.'))
-            .with_thousands(self.thousands)
-            .with_escape(self.escape)
+            .with_formats(self.formats.iter().map(|Pair(key, form)| (key.clone(), form)))
+            .with_rename(self.rename.iter().map(|Pair(key, name)| (key.clone(), name)))
             .with_encoding(self.encoding)
             .with_ragged(self.ragged);
-        if let Some(Widths(Some(widths))) = &self.widths {
-            options = options.with_widths(widths.iter().copied());
-        }
-        if let Some(Positions(positions)) = &self.positions {
-            options = options.with_positions(positions.iter().copied());
+        for (_, word, text) in self.texts() {
+            let set = text.map_or(Ok(()), |text| options.set(word, text));
+            set.expect("it was parsed");
         }
         if let Some(delimiter) = self.delimiter {
             options = options.with_delimiter(delimiter);
@@ -348,13 +309,7 @@ impl TableArgs {
         if let Some(name) = &self.file_column {
             options = options.with_file_column(name);
         }
-        if let Some(MarkOrNone(comment)) = self.comment {
-            options = options.with_comment(comment);
-        }
-        match self.quote {
-            Some(MarkOrNone(quote)) => options.with_quote(quote),
-            None => options,
-        }
+        options
     }
 }
 
@@ -412,8 +367,8 @@ mod tests {
     fn a_form_of_dates_belongs_to_a_column() {
         let given = parsed(&["--formats", "born=%d.%m.%Y, %H=%M", "--formats", "2=%Y"]);
         let wanted = [
-            Form(ColumnKey::from("born"), "%d.%m.%Y, %H=%M".to_owned()),
-            Form(ColumnKey::Index(2), "%Y".to_owned()),
+            Pair(ColumnKey::from("born"), "%d.%m.%Y, %H=%M".to_owned()),
+            Pair(ColumnKey::Index(2), "%Y".to_owned()),
         ];
         assert_eq!(given.expect("forms").formats, wanted);
         let error = parsed(&["--formats", "born"]).expect_err("no form");
@@ -424,8 +379,8 @@ mod tests {
     fn a_new_name_belongs_to_a_column() {
         let given = parsed(&["--rename", "old=new, er", "--rename", "2=x=y"]);
         let wanted = [
-            Renaming(ColumnKey::from("old"), "new, er".to_owned()),
-            Renaming(ColumnKey::Index(2), "x=y".to_owned()),
+            Pair(ColumnKey::from("old"), "new, er".to_owned()),
+            Pair(ColumnKey::Index(2), "x=y".to_owned()),
         ];
         assert_eq!(given.expect("names").rename, wanted);
         for wrong in ["old", "old="] {
@@ -436,17 +391,13 @@ mod tests {
 
     #[test]
     fn a_header_is_a_word_or_a_number_of_lines() {
-        for (word, wanted) in [
-            ("auto", Header::When(HeaderLine::Auto)),
-            ("0", Header::When(HeaderLine::Absent)),
-            ("1", Header::When(HeaderLine::Present)),
-            ("2", Header::Lines(2)),
-        ] {
-            assert_eq!(parsed(&["--header", word]).expect(word).header, wanted);
+        for word in ["auto", "0", "no", "1", "yes", "2"] {
+            let args = parsed(&["--header", word]).expect(word);
+            assert_eq!(args.flag().is_some(), word != "auto");
         }
         for wrong in ["-1", "maybe", "1001"] {
             let error = parsed(&[&format!("--header={wrong}")]).expect_err(wrong);
-            assert!(error.contains("use auto, yes, no"), "{error}");
+            assert!(error.contains("pass `auto`, `yes` or `no`"), "{error}");
         }
     }
 

@@ -526,8 +526,8 @@ fn text_outside_of_columns_and_wrong_columns_are_refused() {
         assert!(told.contains(words), "{line}: {told}");
     }
     for (line, words) in [
-        ("head --widths 3,x a.txt", "write widths in characters, as in 10,5,8, or `auto`"),
-        ("head --positions 3 a.txt", "write positions from 0, without the end, as in 0..10"),
+        ("head --widths 3,x a.txt", "pass `auto`, or whole numbers, as in `10,5,8`"),
+        ("head --positions 3 a.txt", "pass positions without the end, as in `0..10"),
         ("convert --to fixed a.csv e", "invalid value 'fixed'"),
     ] {
         let output = setting.run(line);

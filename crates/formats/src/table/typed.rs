@@ -44,6 +44,7 @@ mod rounds;
 mod rows;
 mod rules;
 mod search;
+mod settings;
 mod settle;
 mod sniff;
 mod state;

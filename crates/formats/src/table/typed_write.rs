@@ -23,6 +23,7 @@ mod piece;
 mod pieces;
 mod plan;
 mod scalar;
+mod settings;
 mod source;
 mod style;
 mod text;

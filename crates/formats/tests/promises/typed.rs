@@ -14,3 +14,4 @@ mod shown;
 mod sources;
 mod summaries;
 mod vectors;
+mod words;

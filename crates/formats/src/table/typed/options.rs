@@ -68,6 +68,12 @@ pub enum Dictionary {
     All,
 }
 
+impl Dictionary {
+    /// All choices, with the names that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("given", Self::Told), ("all", Self::All)];
+}
+
 /// Which lines are comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommentRule {
@@ -276,19 +282,13 @@ impl BatchOptions {
         self
     }
 
-    /// Whether the first line names the columns. Default: [`HeaderLine::Auto`]: it does, unless one of
-    /// its fields is a number, date, time or boolean as those below it, and none is a text over such
-    /// a column. Whole numbers that count on, such as years, are names beside a text or an empty field
-    /// that the column has not below. [`TableReport::header_reason`](super::TableReport::header_reason)
-    /// says what decided.
-    #[must_use]
-    pub fn with_header(mut self, header: HeaderLine) -> Self {
-        self.header = match header {
-            HeaderLine::Auto => Header::Auto,
-            HeaderLine::Present => Header::Lines(1),
-            HeaderLine::Absent => Header::Lines(0),
-        };
-        self
+    setters! {
+        /// Whether the first line names the columns. Default: [`HeaderLine::Auto`]: it does, unless one of
+        /// its fields is a number, date, time or boolean as those below it, and none is a text over such
+        /// a column. Whole numbers that count on, such as years, are names beside a text or an empty field
+        /// that the column has not below. [`TableReport::header_reason`](super::TableReport::header_reason)
+        /// says what decided.
+        with_header(header: HeaderLine);
     }
 
     /// The first `lines` lines name the columns: the parts of a name, one from each line, are
@@ -421,43 +421,35 @@ impl BatchOptions {
     /// ```
     #[must_use]
     pub fn with_null_values_of<W: AsRef<[u8]>>(
-        self,
+        mut self,
         column: impl Into<ColumnKey>,
         nulls: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.with_words_of(column.into(), WordMeaning::Missing, words(nulls))
+        self.set_words_of(&column.into(), WordMeaning::Missing, Some(words(nulls)));
+        self
     }
 
     /// The fields of one column that mean true, as with
     /// [`with_null_values_of`](Self::with_null_values_of).
     #[must_use]
     pub fn with_true_values_of<W: AsRef<[u8]>>(
-        self,
+        mut self,
         column: impl Into<ColumnKey>,
         trues: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.with_words_of(column.into(), WordMeaning::True, words(trues))
+        self.set_words_of(&column.into(), WordMeaning::True, Some(words(trues)));
+        self
     }
 
     /// The fields of one column that mean false, as with
     /// [`with_null_values_of`](Self::with_null_values_of).
     #[must_use]
     pub fn with_false_values_of<W: AsRef<[u8]>>(
-        self,
+        mut self,
         column: impl Into<ColumnKey>,
         falses: impl IntoIterator<Item = W>,
     ) -> Self {
-        self.with_words_of(column.into(), WordMeaning::False, words(falses))
-    }
-
-    fn with_words_of(
-        mut self,
-        key: ColumnKey,
-        meaning: WordMeaning,
-        words: Vec<Vec<u8>>,
-    ) -> Self {
-        self.words_of.retain(|(other, its, _)| (other, *its) != (&key, meaning));
-        self.words_of.push((key, meaning, words));
+        self.set_words_of(&column.into(), WordMeaning::False, Some(words(falses)));
         self
     }
 
