@@ -86,9 +86,9 @@ mod _swath {
     use crate::rows::merge_rows;
     #[pymodule_export]
     use crate::table::{
-        Given, Table, TableStream, make_column, make_texts, read_array, read_arrow,
-        read_batches, read_types, restore_table, stream_table, table_texts, take_table,
-        write_array, write_tables,
+        Given, Table, TableStream, encoding_word, make_column, make_texts, read_array,
+        read_arrow, read_batches, read_types, restore_table, stream_table, table_texts,
+        take_table, write_array, write_tables,
     };
     #[pymodule_export]
     use crate::tensors::{Tensors, load_tensors, save_tensors, stream_tensors};

@@ -141,7 +141,7 @@ def test_a_missing_keyword_of_pandas_is_named_as_here(tmp_path: Path) -> None:
     path.write_text("a\n1\n")
     for word, ours in [
         ("sep", "delimiter="), ("nrows", "rows="), ("usecols", "columns="), ("parse_dates", "formats= or dtypes="),
-        ("names", "rename="), ("encoding_errors", "encoding="),
+        ("names", "rename="), ("skipfooter", "skip_footer="),
     ]:  # fmt: skip
         for verb in (swath.read_csv, swath.stream_csv, swath.csv_dtypes):
             with pytest.raises(TypeError, match=f"{verb.__name__}.* no keyword {word}=; try: use {ours}"):
@@ -286,7 +286,7 @@ def test_words_of_a_column_that_there_is_not_are_an_error() -> None:
         ({"false_values": [b"no"]}, r"false_values=\[…\]: b'no' is not a text"),
         ({"rename": ["x", "y"]}, r"rename=\['x', 'y'\]: not a mapping"),
         ({"formats": "%d"}, "formats='%d': not a mapping"),
-        ({"dtypes": {"a", "b"}}, "dtypes=.*neither a mapping nor a sequence"),
+        ({"dtypes": {"a", "b"}}, "dtypes=.*neither a dtype nor a mapping nor a sequence"),
         ({"dictionary": "b"}, r"dictionary='b': neither True nor False; try: .*dtypes=\{'b': 'dictionary'\}"),
         ({"dictionary": ["b"]}, r"dictionary=\['b'\]: neither True nor False; try: "),
         ({"skip_rows": True}, "skip_rows=True: not a number of lines"),

@@ -275,7 +275,7 @@ def test_types_of_other_libraries_are_types() -> None:
         ({"a": dict}, TypeError, "dict.*is not a type"),
         ({"a": np.dtype("f2")}, TypeError, "float16.*is not a type"),
         ({"a": 5}, TypeError, "5 is not a type"),
-        ("int64", TypeError, "neither a mapping nor a sequence"),
+        (b"int64", TypeError, "neither a dtype nor a mapping nor a sequence"),
         ({"b": "int64"}, swath.InvalidError, "no column `b`"),
         ({7: "int64"}, swath.InvalidError, "7"),
         ({-1: "int64"}, ValueError, "indices count from 0"),
@@ -305,7 +305,7 @@ def test_what_is_no_type_is_named(dtypes: Any, kind: Any, says: str) -> None:
         ("a\n31.13.2024\n", {"formats": {"a": "%d.%m.%Y"}}, "on line 2.*column `a`"),
         ("a\n2024-01-01T00:00:00.5\n", {"dtypes": {"a": "timestamp[s]"}}, "more digits"),
         ("a\nx\n", {"dtypes": {"a": "int8"}}, "try: .*another type with dtypes=, or add the word to null_values="),
-        ("a\n\xff\n".encode("latin-1"), {}, "try: pass the encoding of the file with encoding=$"),
+        ("a\n\xff\n".encode("latin-1"), {}, "try: pass the encoding of the file with encoding=, or replace such bytes with encoding_errors=$"),
         ("a,b\nx,1,2\n", {}, "as R writes it.*try: .*skip_rows= and header=.*with rename="),
         ("a,b\0\n1,2\n", {}, "on line 1.*a NUL byte in the name of column index 1.*try: .*with rename="),
         ("t\n1677-09-21T00:12:43.145224192\n", {"dtypes": {"t": "timestamp[ns]"}}, "out of the range"),
@@ -336,6 +336,9 @@ OPTIONS: list[tuple[str | bytes, dict[str, Any], dict[str, Any]]] = [
     ("a,b\nx\\,y,2\n", {"escape": "\\"}, {"a": ["x,y"], "b": [2]}),
     ("junk, of three, fields\n\na\n1\n", {"skip_rows": 2}, {"a": [1]}),
     ("a\n1\n2\nx\n", {"rows": 2}, {"a": [1, 2]}),
+    ('a,b\n1,x\n\nTotal\n"2\n",,\n', {"skip_footer": 2}, {"a": [1], "b": ["x"]}),
+    ("a,b\n007,\n", {"dtypes": "text"}, {"a": ["007"], "b": [None]}),
+    ("a,d\n1,1.2.2020\n", {"dtypes": float, "formats": {"d": "%d.%m.%Y"}}, {"a": [1.0], "d": [datetime.date(2020, 2, 1)]}),
     ("a\n1\n", {"rows": 0}, {"a": []}),
     ("a,b\n1,2\n", {"rename": {"a": "A", 1: "B"}}, {"A": [1], "B": [2]}),
     ("a,b\n1,2\n", {"columns": ["b", 0], "rename": {"a": "x"}}, {"b": [2], "x": [1]}),
@@ -347,11 +350,15 @@ OPTIONS: list[tuple[str | bytes, dict[str, Any], dict[str, Any]]] = [
     ("a;b\n1.234,5;2\n", {"decimal": ",", "thousands": "."}, {"a": [1234.5], "b": [2]}),
     ("a,b\né,1\n".encode("latin-1"), {"encoding": "latin-1"}, {"a": ["é"], "b": [1]}),
     ("a,b\n€,1\n".encode("cp1252"), {"encoding": "cp1252"}, {"a": ["€"], "b": [1]}),
+    ("a,b\nポ|ソ,1\n".encode("cp932"), {"encoding": "cp932"}, {"a": ["ポ|ソ"], "b": [1]}),
+    (b"a,b\nx\xffy,1\n", {"encoding_errors": "replace"}, {"a": ["x\ufffdy"], "b": [1]}),
     ("a,b\né,1\n".encode("utf-16"), {}, {"a": ["é"], "b": [1]}),
     ("a,b\né,1\n".encode("utf-16-be"), {"encoding": "utf-16-be"}, {"a": ["é"], "b": [1]}),
     ("\ufeffa,b\né,1\n".encode(), {}, {"a": ["é"], "b": [1]}),
     ("a,b\n1\n2,3\n", {"ragged": "pad"}, {"a": [1, 2], "b": [None, 3]}),
     ("a,b\n1\n2,3\n", {"ragged": "set_aside"}, {"a": [2], "b": [3]}),
+    ("a,b\n1\n2,3,4\n", {"ragged": "drop", "delimiter": ","}, {"a": [1, 2], "b": [None, 3]}),
+    ("a\n1,2\n3,4\n", {"fields": 2}, {"a": [1, 3], "column_2": [2, 4]}),
     ("a\nx\ny\nx\n", {"dictionary": True}, {"a": ["x", "y", "x"]}),
     ("a\n1\n", {"file_column": "file"}, {"a": [1], "file": ["<memory>"]}),
     ("xxa\n1\n2\nyy", {"offset": 2, "length": 6}, {"a": [1, 2]}),
@@ -393,6 +400,10 @@ def test_each_option_does_what_it_says(text: Any, how: dict[str, Any], wanted: d
         ({"decimal": None}, (TypeError, ValueError), "decimal"),
         ({"skip_rows": -1}, ValueError, "skip_rows=-1: not a number of lines"),
         ({"skip_rows": 1.5}, TypeError, "skip_rows=1.5"),
+        ({"skip_footer": -1}, ValueError, "skip_footer=-1: not a number of rows"),
+        ({"skip_footer": 1_000_001}, swath.InvalidError, "try: pass a smaller number as skip_footer="),
+        ({"dtypes": "integer8"}, TypeError, "'integer8' is not a type of a column"),
+        ({"dtypes": {"a"}}, TypeError, "neither a dtype nor a mapping nor a sequence"),
         ({"rows": "ten"}, TypeError, "rows='ten'"),
         ({"rename": ["x"]}, TypeError, "rename=.*not a mapping"),
         ({"rename": str.upper}, TypeError, "not a function"),
@@ -403,9 +414,14 @@ def test_each_option_does_what_it_says(text: Any, how: dict[str, Any], wanted: d
         ({"null_values": "NA"}, TypeError, r"null_values='NA': not a list of texts; try: pass null_values=\['NA'\]"),
         ({"null_values": [0]}, TypeError, "0 is not a text"),
         ({"true_values": 1}, TypeError, "true_values=1"),
-        ({"encoding": "ebcdic"}, ValueError, "encoding='ebcdic': not one of"),
+        ({"encoding": "cp500"}, ValueError, "encoding='cp500': not an encoding of the WHATWG"),
+        ({"encoding": "ebcdic"}, ValueError, "encoding='ebcdic': not an encoding of the WHATWG"),
+        ({"encoding": 5}, ValueError, "encoding=5: not an encoding"),
+        ({"encoding_errors": "strict"}, ValueError, 'encoding_errors="strict": not one of "error", "replace"'),
         ({"encoding": "utf-16"}, ValueError, "encoding='utf-16': .*try: pass \"auto\""),
-        ({"ragged": "skip"}, ValueError, 'ragged="skip": not one of "error", "pad", "set_aside"'),
+        ({"ragged": "skip"}, ValueError, 'ragged="skip": not one of "error", "pad", "set_aside", "drop"'),
+        ({"fields": "2"}, TypeError, "fields='2': not a number of fields"),
+        ({"fields": 0}, swath.InvalidError, "try: pass a number of at least 1 as fields="),
         ({"columns": ["z"]}, swath.InvalidError, "no column `z`"),
         ({"columns": ["a", 0]}, swath.InvalidError, "selected twice"),
         ({"columns": "a"}, TypeError, r"columns=\['a'\]"),
@@ -436,6 +452,28 @@ def test_an_array_has_options_of_its_own(how: dict[str, Any]) -> None:
     assert read("x\na;b\n1,5;\"2\n\"\n3\n", dtype="f8", skip_rows=1, columns=["a"], decimal=",", ragged="pad").tolist() == [[1.5], [3]]
     assert read("a\n1\n2\n3\n", dtype="i1", rows=2).tolist() == [[1], [2]]
     assert read("1.000.000\n", dtype="i4", thousands=".", decimal=",").tolist() == [[1_000_000]]
+
+
+def test_encodings_are_those_of_python_where_both_have_them() -> None:
+    for name, text in [
+        ("shift_jis", "日本語ソ"), ("euc_jp", "日本語ソ"), ("iso2022_jp", "日本語ソ"), ("euc_kr", "한국어"), ("cp949", "똠방"),
+        ("big5", "功許蓋"), ("gbk", "中国"), ("gb18030", "中国\U0001f600"), ("koi8_r", "Привет"), ("koi8_u", "Її"),
+        ("cp1250", "Łódź"), ("cp1251", "Привет"), ("cp1253", "Αθήνα"), ("cp1254", "İğ"), ("cp1255", "שלום"),
+        ("cp1256", "سلام"), ("cp1257", "ąž"), ("cp1258", "đ"), ("cp866", "Да"), ("cp874", "ไทย"), ("iso8859_2", "Łódź"),
+        ("iso8859_5", "Привет"), ("iso8859_7", "Αθήνα"), ("iso8859_15", "€"), ("mac_roman", "Köln"),
+    ]:  # fmt: skip
+        table = swath.read_csv(memoryview(f'n,t\n1,"{text}"\n'.encode(name)), encoding=name)
+        assert table["t"].tolist() == [text], name
+        assert table.report["encoding"] != "utf-8" and table.report["replaced"] == 0
+
+
+def test_a_byte_of_no_character_has_its_place_in_the_file() -> None:
+    data = memoryview("n,t\n1,ソ\n2,".encode("cp932") + b"\xfd\n")
+    with pytest.raises(swath.MalformedError, match="not shift_jis at byte 11 of the file.*try: .*encoding_errors="):
+        swath.read_csv(data, encoding="sjis")
+    table = swath.read_csv(data, encoding="sjis", encoding_errors="replace")
+    assert table["t"].tolist() == ["ソ", "\ufffd"] and table.report["replaced"] == 1
+    assert swath.read_csv(memoryview(b"a\n1,2\n"), ragged="drop", delimiter=",").report["dropped"] == 1
 
 
 def test_a_comment_among_numbers_is_counted() -> None:

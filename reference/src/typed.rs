@@ -78,6 +78,10 @@ pub struct Table {
     pub renamed: Vec<Renamed>,
     /// Records that were left out.
     pub set_aside: SetAside,
+    /// Records with fields that do not count.
+    pub dropped: usize,
+    /// What became U+FFFD.
+    pub replaced: usize,
 }
 
 /// Reads a table.
@@ -86,7 +90,10 @@ pub struct Table {
 ///
 /// The first fault in the order of the text.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
-    let Decoded { text, first, encoding } = decode(bytes, options.encoding);
+    let Decoded { text, first, encoding, replaced } = decode(bytes, options);
+    if options.fields.is_some_and(|count| count == 0 || options.form != Form::Separated) {
+        return Err(Fault::of_options());
+    }
     // Bytes count from the first one of the text until here.
     let options = fixed::meant(&shifted(options, first));
     let mut table = read_text(&text, &options).map_err(|fault| match fault.wrong {
@@ -94,7 +101,7 @@ pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
         _ if fault.line == 0 => fault,
         _ => Fault { byte: fault.byte + first, ..fault },
     })?;
-    table.encoding = encoding;
+    (table.encoding, table.replaced) = (encoding, replaced);
     Ok(table)
 }
 
@@ -128,7 +135,7 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     }
     let (mut place, dialect) = open(text, options)?;
     let header = take_header(&mut place, &dialect, options)?;
-    let columns = count_columns(&header, place.clone(), &dialect)?;
+    let columns = count_columns(&header, place.clone(), &dialect, options)?;
     let (names, renamed) = names::distinct(&names::in_header(&header, columns));
     let renamed = if header.is_empty() { Vec::new() } else { renamed };
     let shown = names::rename(options, &names)?;
@@ -139,7 +146,7 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let mut in_file: Vec<usize> = (0..readings.len()).collect();
     in_file.sort_by_key(|&index| readings[index].at);
     let mut rows = 0;
-    let set_aside = rows::each(place, &dialect, columns, options, |record| {
+    let odd = rows::each(place, &dialect, columns, options, |record| {
         rows += 1;
         // The leftmost fault of a record is the first one.
         in_file.iter().try_for_each(|&index| readings[index].add(record))
@@ -156,7 +163,9 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
         rows,
         columns: readings.into_iter().map(finish).collect(),
         renamed,
-        set_aside,
+        set_aside: odd.set_aside,
+        dropped: odd.dropped,
+        replaced: 0,
     })
 }
 
@@ -189,8 +198,10 @@ fn dialect_of(
     if options.form == Form::Fixed {
         let mut dialect = Dialect::new(options, Between::Nothing);
         // The lines that are skipped do not depend on which columns there are.
-        dialect.fixed = Some(Columns { spans: vec![(0, None)], passes_others: false });
-        dialect.fixed = Some(fixed::columns(place, &dialect, options)?);
+        dialect.fixed = Some(Columns::new(vec![(0, None)]));
+        let has_further = options.ragged == Ragged::Drop;
+        let columns = fixed::columns(place, &dialect, options)?;
+        dialect.fixed = Some(Columns { has_further, ..columns });
         return Ok(dialect);
     }
     let between = delimiter.unwrap_or_else(|| sniff::between(place, options));
@@ -230,35 +241,50 @@ fn take_header(
     for _ in 0..lines {
         let record = place.next(dialect)?;
         let record = record.ok_or(Fault::new(Wrong::Empty, place.line, place.at))?;
-        let columns = header.first().unwrap_or(&record).fields.len();
-        check_header(&record, columns, options)?;
+        let first = header.first().unwrap_or(&record).fields.len();
+        let columns = of_options(dialect, options).unwrap_or(first);
+        if options.fields.is_none() || record.fields.len() > columns {
+            check_header(&record, columns, options)?;
+        }
+        check_names(&record)?;
         header.push(record);
     }
     Ok(header)
 }
 
-/// How many fields the first record has.
+/// How many columns there are: as many as the first record has fields, unless the options say it.
 fn count_columns(
     header: &[Record],
     mut place: Place<'_>,
     dialect: &Dialect,
+    options: &Options,
 ) -> Result<usize, Fault> {
-    if let Some(first) = header.first() {
-        return Ok(first.fields.len());
-    }
-    match place.next(dialect)? {
-        Some(first) => Ok(first.fields.len()),
-        None => Err(Fault::new(Wrong::Empty, place.line, place.at)),
-    }
+    let first = match header.first() {
+        Some(first) => first.fields.len(),
+        None => match place.next(dialect)? {
+            Some(first) => first.fields.len(),
+            None => return Err(Fault::new(Wrong::Empty, place.line, place.at)),
+        },
+    };
+    Ok(of_options(dialect, options).unwrap_or(first))
 }
 
-/// Lines of a header may be padded, but are never set aside; all names are UTF-8.
+/// How many columns there are, whatever records have.
+fn of_options(dialect: &Dialect, options: &Options) -> Option<usize> {
+    options.fields.or(dialect.fixed.as_ref().map(|columns| columns.spans.len()))
+}
+
+/// Lines of a header may be padded, but are never set aside.
 fn check_header(record: &Record, columns: usize, options: &Options) -> Result<(), Fault> {
     let ragged = match options.ragged {
         Ragged::SetAside => Ragged::Error,
         other => other,
     };
-    rows::belongs(record, columns, ragged)?;
+    rows::belongs(record, columns, ragged).map(|_| ())
+}
+
+/// All names are UTF-8.
+fn check_names(record: &Record) -> Result<(), Fault> {
     match record.fields.iter().find(|field| std::str::from_utf8(&field.text).is_err()) {
         Some(field) => Err(Fault::new(Wrong::Encoding, record.line, field.at)),
         None => Ok(()),
@@ -286,7 +312,8 @@ fn readings(options: &Options, names: &[String]) -> Result<Vec<Reading>, Fault> 
     }
     let reading = |at: usize| {
         let options = options.of_column(|key| names::find(key, names) == Ok(at));
-        Reading::new(at, &names[at], told[at], formats[at].clone(), options)
+        let all = options.all_types.filter(|_| formats[at].is_none());
+        Reading::new(at, &names[at], told[at].or(all), formats[at].clone(), options)
     };
     Ok(wanted.into_iter().map(reading).collect())
 }

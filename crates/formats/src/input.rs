@@ -14,6 +14,8 @@
 #[cfg(feature = "arrow")]
 mod decoder;
 #[cfg(feature = "arrow")]
+mod flaws;
+#[cfg(feature = "arrow")]
 mod flow;
 
 #[cfg(feature = "arrow")]
@@ -29,6 +31,8 @@ use swath::{Buffer, Input, Output, ReadAt, ReadOptions, Source, SourceFacts};
 use crate::compressed::{DecompressOptions, Decompressed, Format};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
+#[cfg(feature = "arrow")]
+pub(crate) use flaws::Flaws;
 #[cfg(feature = "arrow")]
 use flow::{Flow, Unpacked};
 
@@ -123,6 +127,9 @@ pub(crate) struct Text {
     /// Of the first bytes of a longer text: becomes true when more of it is needed.
     #[cfg(feature = "arrow")]
     cut: Option<Arc<AtomicBool>>,
+    /// What could not be decoded, if the text was in another encoding.
+    #[cfg(feature = "arrow")]
+    flaws: Option<Arc<Flaws>>,
 }
 
 impl Text {
@@ -148,6 +155,8 @@ impl Text {
             body,
             #[cfg(feature = "arrow")]
             cut: None,
+            #[cfg(feature = "arrow")]
+            flaws: None,
         }
     }
 
@@ -267,7 +276,17 @@ impl Text {
     /// Another text under the same name.
     pub(crate) fn replaced(&self, bytes: Vec<u8>) -> Result<Self> {
         let opened = Opened::of_memory(Bytes::Decompressed(bytes), self.path())?;
-        Ok(Self { body: Body::Opened(opened), cut: self.cut.clone() })
+        Ok(Self { body: Body::Opened(opened), cut: self.cut.clone(), flaws: None })
+    }
+
+    /// The same text in UTF-8.
+    pub(crate) fn decoded(&self, bytes: Vec<u8>, flaws: Flaws) -> Result<Self> {
+        Ok(Self { flaws: Some(Arc::new(flaws)), ..self.replaced(bytes)? })
+    }
+
+    /// What could not be decoded, if the text was in another encoding.
+    pub(crate) fn flaws(&self) -> Option<&Flaws> {
+        self.flaws.as_deref()
     }
 
     /// A text in memory for a reader that takes UTF-16 too. If it is `cut`, these are the first bytes
@@ -284,7 +303,8 @@ impl Text {
         if Format::is_certain(head) {
             return Err(compressed_twice(path));
         }
-        Ok(Self { body: Body::Opened(Opened::of_memory(Bytes::Shared(bytes), path)?), cut })
+        let body = Body::Opened(Opened::of_memory(Bytes::Shared(bytes), path)?);
+        Ok(Self { body, cut, flaws: None })
     }
 
     /// Whether these are only the first bytes of a longer text.

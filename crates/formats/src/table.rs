@@ -44,9 +44,9 @@ pub use settings::Setting;
 #[cfg(feature = "arrow")]
 pub use typed::{
     BatchOptions, BatchStream, Batches, Bound, ColumnRange, ColumnReport, ColumnType,
-    Dictionary, Encoding, FixedColumn, HeaderReason, Ragged, RecordLine, Renamed, SetAside,
-    TableArray, TableReport, TableShape, TableSummary, read_array, read_batches,
-    read_batches_of, stream_batches, stream_batches_of, summary,
+    Dictionary, Encoding, EncodingErrors, FixedColumn, HeaderReason, OtherEncoding, Ragged,
+    RecordLine, Renamed, SetAside, TableArray, TableReport, TableShape, TableSummary,
+    read_array, read_batches, read_batches_of, stream_batches, stream_batches_of, summary,
 };
 #[cfg(feature = "arrow")]
 pub use typed_write::{

@@ -102,9 +102,9 @@ def _without_words(how: dict[str, Any]) -> dict[str, Any]:
 
 def _told(dtypes: Any, chosen: list[str | int] | None) -> list[tuple[str | int, str]]:
     """The types that the caller gave by pandas' names for values that may be missing."""
-    if dtypes is None:
+    words = [] if dtypes is None else types_of(dtypes, chosen)
+    if isinstance(words, str) or not words:
         return []
-    words = types_of(dtypes, chosen)
     given = dtypes.items() if hasattr(dtypes, "items") else zip(chosen or range(len(dtypes)), dtypes)
     nullable = {key for key, kind in given if str(kind) in NULLABLE.values()}
     return [(key, NULLABLE[kind]) for key, kind in words if key in nullable and kind in NULLABLE]

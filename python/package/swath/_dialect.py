@@ -8,18 +8,23 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
+from swath._swath import encoding_word
 from swath._types import type_word
 
-# By the names that Python's codecs have.
+# Labels of the Encoding Standard by other names that Python has for them.
 _ENCODINGS = {
-    "utf-8": "utf-8",
     "utf-8-sig": "utf-8",
-    "iso8859-1": "latin-1",
-    "cp1252": "latin-1",
     "utf-16-le": "utf-16le",
     "utf-16-be": "utf-16be",
+    "iso2022-jp": "iso-2022-jp",
+    "cp874": "windows-874",
+    "cp932": "shift_jis",
+    "cp936": "gbk",
+    "cp949": "euc-kr",
+    "cp950": "big5",
+    "mac-roman": "macintosh",
+    "mac-cyrillic": "x-mac-cyrillic",
 }
-_WORDS = '"auto", "utf-8", "latin-1", "utf-16le", "utf-16be"'
 
 
 def said(
@@ -32,6 +37,7 @@ def said(
     quote: Any,
     escape: Any,
     skip_rows: Any,
+    skip_footer: Any,
     rows: Any,
     rename: Any,
     formats: Any,
@@ -41,7 +47,9 @@ def said(
     decimal: Any,
     thousands: Any,
     encoding: Any,
+    encoding_errors: Any,
     ragged: Any,
+    fields: Any,
     dictionary: Any,
     file_column: Any,
     offset: Any,
@@ -71,6 +79,7 @@ def said(
         "quote": _mark("quote", quote) or "none",
         "escape": _mark("escape", escape),
         "skip_rows": count_of("skip_rows", skip_rows, "lines"),
+        "skip_footer": count_of("skip_footer", skip_footer, "rows"),
         "rows": None if rows is None else count_of("rows", rows, "lines"),
         "null_values": null_words(null_values),
         "true_values": _words("true_values", true_values),
@@ -78,7 +87,9 @@ def said(
         "decimal": _mark("decimal", decimal) or "",
         "thousands": _mark("thousands", thousands),
         "encoding": _encoding(encoding),
+        "encoding_errors": encoding_errors,
         "ragged": _ragged(ragged),
+        "fields": None if fields is None else count_of("fields", fields, "fields"),
         "dictionary": "all" if _flag("dictionary", dictionary) else "given",
         "file_column": file_column,
         **no_flags(offset=offset, length=length, block_size=block_size),
@@ -159,15 +170,17 @@ def key_of(one: Any, where: str = "columns=[…]") -> str | int:
     return index
 
 
-def types_of(dtypes: Any, columns: list[str | int] | None) -> list[tuple[str | int, str]]:
-    """The types by the columns of the file, in the library's words."""
+def types_of(dtypes: Any, columns: list[str | int] | None) -> str | list[tuple[str | int, str]]:
+    """The types by the columns of the file, in the library's words; or one for all columns."""
     if dtypes is None:
         return []
+    if isinstance(dtypes, (str, type)):
+        return type_word(dtypes)
     if isinstance(dtypes, Mapping):
         pairs = [(key_of(one, "dtypes={…}"), dtype) for one, dtype in dtypes.items()]
-    elif isinstance(dtypes, (str, bytes)) or not isinstance(dtypes, Sequence):
+    elif isinstance(dtypes, bytes) or not isinstance(dtypes, Sequence):
         raise TypeError(
-            f"dtypes={dtypes!r}: neither a mapping nor a sequence of dtypes; try: pass "
+            f"dtypes={dtypes!r}: neither a dtype nor a mapping nor a sequence of dtypes; try: pass "
             'dtypes={"column": "int64"}'
         )
     elif columns is None:
@@ -179,7 +192,7 @@ def types_of(dtypes: Any, columns: list[str | int] | None) -> list[tuple[str | i
 
 def check_types(dtypes: Any, count: int) -> None:
     """Fails if a sequence of dtypes is not one for each of the columns."""
-    if isinstance(dtypes, Sequence) and len(dtypes) != count:
+    if isinstance(dtypes, Sequence) and not isinstance(dtypes, str) and len(dtypes) != count:
         raise ValueError(
             f"dtypes=[…] has {len(dtypes)} types for {count} columns; try: pass one for each "
             "column of the result, or a dict"
@@ -253,12 +266,12 @@ _OF_PANDAS = {
     "names": "rename=",
     "na_values": "null_values=",
     "skiprows": "skip_rows=",
+    "skipfooter": "skip_footer=",
     "quotechar": "quote=",
     "escapechar": "escape=",
     "chunksize": "stream_csv",
     "on_bad_lines": "ragged=",
     "colspecs": "positions=",
-    "encoding_errors": 'encoding="latin-1"',
 }
 _Verb = TypeVar("_Verb", bound=Callable[..., Any])
 
@@ -322,20 +335,22 @@ def _encoding(encoding: Any) -> str:
     if encoding == "auto":
         return "auto"
     try:
-        name = codecs.lookup(encoding).name
+        name = codecs.lookup(encoding).name.replace("_", "-")
     except (LookupError, TypeError):
-        name = None
+        name = ""
     if name == "utf-16":
         raise ValueError(
             f'encoding={encoding!r}: which byte of a unit is first? try: pass "auto" for a file that begins '
             'with a mark, or "utf-16le" or "utf-16be"'
         )
-    if name not in _ENCODINGS:
+    labels = (_ENCODINGS.get(name, name), encoding)
+    found = next((word for one in labels if isinstance(one, str) and (word := encoding_word(one))), None)
+    if found is None:
         raise ValueError(
-            f"encoding={encoding!r}: not one of {_WORDS}; try: convert the file with "
-            "`iconv -t UTF-8`"
+            f"encoding={encoding!r}: not an encoding of the WHATWG's Encoding Standard, nor \"auto\"; try: convert "
+            "the file with `iconv -t UTF-8`"
         )
-    return _ENCODINGS[name]
+    return found
 
 
 def _mark(name: str, text: str | bytes | None) -> str | None:

@@ -13,7 +13,7 @@ from swath._tables import files
 
 if TYPE_CHECKING:
     from swath._swath import Table, TableStream, _Engine, _PageCache, _Progress, _Verify
-    from swath._tables import _Byte, _Dtypes, _Encoding, _Header, _Ragged, _Words
+    from swath._tables import _Byte, _Dtypes, _Encoding, _EncodingErrors, _Header, _Ragged, _Words
 
     _Positions = Sequence[tuple[int, int | None]] | None
 
@@ -29,6 +29,7 @@ def read_fixed(
     header: _Header = "auto",
     comment: _Byte = "auto",
     skip_rows: int = 0,
+    skip_footer: int = 0,
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
@@ -38,6 +39,7 @@ def read_fixed(
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
+    encoding_errors: _EncodingErrors = "error",
     ragged: _Ragged = "error",
     dictionary: bool = False,
     file_column: str | None = None,
@@ -68,12 +70,13 @@ def read_fixed(
     positions : sequence of (start, end), optional
         Where columns are, in characters from 0 and without the end, in order; the last ``end`` may be None for
         the end of the line. Text outside of them is not read.
-    columns, dtypes, header, comment, skip_rows, rows, rename, formats
+    columns, dtypes, header, comment, skip_rows, skip_footer, rows, rename, formats
         As for `read_csv`. A header is cut at the same positions.
-    null_values, true_values, false_values, decimal, thousands, encoding
+    null_values, true_values, false_values, decimal, thousands, encoding, encoding_errors
         As for `read_csv`.
-    ragged : {"error", "pad", "set_aside"}
-        With "set_aside", lines with text outside of the columns are left out, and the report has them.
+    ragged : {"error", "pad", "set_aside", "drop"}
+        With "set_aside", lines with text outside of the columns are left out, and the report has them. With "drop",
+        such text is dropped, and the report has the number of these lines.
     dictionary : bool
         Whether columns of text hold each different text once.
     file_column : str, optional
@@ -111,6 +114,7 @@ def read_fixed(
         header=header,
         comment=comment,
         skip_rows=skip_rows,
+        skip_footer=skip_footer,
         rows=rows,
         rename=rename,
         formats=formats,
@@ -120,7 +124,9 @@ def read_fixed(
         decimal=decimal,
         thousands=thousands,
         encoding=encoding,
+        encoding_errors=encoding_errors,
         ragged=ragged,
+        fields=None,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,
@@ -143,6 +149,7 @@ def stream_fixed(
     header: _Header = "auto",
     comment: _Byte = "auto",
     skip_rows: int = 0,
+    skip_footer: int = 0,
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
@@ -152,6 +159,7 @@ def stream_fixed(
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
+    encoding_errors: _EncodingErrors = "error",
     ragged: _Ragged = "error",
     dictionary: bool = False,
     file_column: str | None = None,
@@ -172,9 +180,9 @@ def stream_fixed(
 
     Parameters
     ----------
-    source, widths, positions, columns, dtypes, header, comment, skip_rows, rows, rename, formats, null_values,
-    true_values, false_values, decimal, thousands, encoding, ragged, dictionary, file_column, offset, length,
-    starting_in
+    source, widths, positions, columns, dtypes, header, comment, skip_rows, skip_footer, rows, rename, formats,
+    null_values, true_values, false_values, decimal, thousands, encoding, encoding_errors, ragged, dictionary,
+    file_column, offset, length, starting_in
         As for `read_fixed`.
     block_size : int
         Bytes of text of each table, about; 0 chooses.
@@ -201,6 +209,7 @@ def stream_fixed(
         header=header,
         comment=comment,
         skip_rows=skip_rows,
+        skip_footer=skip_footer,
         rows=rows,
         rename=rename,
         formats=formats,
@@ -210,7 +219,9 @@ def stream_fixed(
         decimal=decimal,
         thousands=thousands,
         encoding=encoding,
+        encoding_errors=encoding_errors,
         ragged=ragged,
+        fields=None,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,

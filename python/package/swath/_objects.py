@@ -12,7 +12,7 @@ from swath._tables import files
 
 if TYPE_CHECKING:
     from swath._swath import Table, TableStream, _Engine, _PageCache, _Progress, _Verify
-    from swath._tables import _Dtypes, _Encoding, _Words
+    from swath._tables import _Dtypes, _Encoding, _EncodingErrors, _Words
 
 
 def read_jsonl(
@@ -21,6 +21,7 @@ def read_jsonl(
     columns: Sequence[str | int] | None = None,
     dtypes: _Dtypes = None,
     skip_rows: int = 0,
+    skip_footer: int = 0,
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
@@ -28,6 +29,7 @@ def read_jsonl(
     true_values: _Words = None,
     false_values: _Words = None,
     encoding: _Encoding = "auto",
+    encoding_errors: _EncodingErrors = "error",
     dictionary: bool = False,
     file_column: str | None = None,
     offset: int = 0,
@@ -56,13 +58,15 @@ def read_jsonl(
         As for `read_csv`. With a type, strings count as fields do there: ``"1"`` may be a number.
     skip_rows : int
         Lines of the file to skip before anything else.
+    skip_footer : int
+        How many of the last objects of each file to leave out, whatever they are.
     rows : int, optional
         The most objects to read; what follows them is not checked.
     rename, formats
         As for `read_csv`.
     null_values, true_values, false_values : list of str, or mapping, optional
         Strings and numbers that mean a missing value, true and false; by columns as for `read_csv`. Default: none.
-    encoding : {"auto", "utf-8", "latin-1", "utf-16le", "utf-16be"}
+    encoding, encoding_errors
         As for `read_csv`.
     dictionary : bool
         Whether columns of text hold each different text once.
@@ -96,6 +100,7 @@ def read_jsonl(
         columns=columns,
         dtypes=dtypes,
         skip_rows=skip_rows,
+        skip_footer=skip_footer,
         rows=rows,
         rename=rename,
         formats=formats,
@@ -103,6 +108,7 @@ def read_jsonl(
         true_values=true_values,
         false_values=false_values,
         encoding=encoding,
+        encoding_errors=encoding_errors,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,
@@ -120,6 +126,7 @@ def stream_jsonl(
     columns: Sequence[str | int] | None = None,
     dtypes: _Dtypes = None,
     skip_rows: int = 0,
+    skip_footer: int = 0,
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
@@ -127,6 +134,7 @@ def stream_jsonl(
     true_values: _Words = None,
     false_values: _Words = None,
     encoding: _Encoding = "auto",
+    encoding_errors: _EncodingErrors = "error",
     dictionary: bool = False,
     file_column: str | None = None,
     block_size: int = 0,
@@ -146,8 +154,8 @@ def stream_jsonl(
 
     Parameters
     ----------
-    source, columns, dtypes, skip_rows, rows, rename, formats, null_values, true_values, false_values, encoding,
-    dictionary, file_column, offset, length, starting_in
+    source, columns, dtypes, skip_rows, skip_footer, rows, rename, formats, null_values, true_values, false_values,
+    encoding, encoding_errors, dictionary, file_column, offset, length, starting_in
         As for `read_jsonl`.
     block_size : int
         Bytes of text of each table, about; 0 chooses.
@@ -170,6 +178,7 @@ def stream_jsonl(
         columns=columns,
         dtypes=dtypes,
         skip_rows=skip_rows,
+        skip_footer=skip_footer,
         rows=rows,
         rename=rename,
         formats=formats,
@@ -177,6 +186,7 @@ def stream_jsonl(
         true_values=true_values,
         false_values=false_values,
         encoding=encoding,
+        encoding_errors=encoding_errors,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,
@@ -205,5 +215,6 @@ def _said(**given: Any) -> dict[str, Any]:
         decimal=".",
         thousands=None,
         ragged="error",
+        fields=None,
         **given,
     )

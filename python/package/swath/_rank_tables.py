@@ -18,9 +18,12 @@ _JOINED = {
 
 def check_encoding(path: Any, table: swath.Table) -> None:
     """Fails for a file whose bytes are not those of its text."""
-    encoding = (table.report or {})["encoding"]
-    if encoding != "utf-8":
+    report = table.report or {}
+    encoding = report["encoding"]
+    if encoding != "utf-8" or report["replaced"]:
         what = f"its encoding is {encoding}, and it has no parts"
+        if report["replaced"]:
+            what = "some of its bytes are not UTF-8 and were replaced, and it has no parts"
         hint = "convert it with `iconv -t UTF-8`"
         raise unreadable("Unsupported", os.fsdecode(path), what, hint)
 

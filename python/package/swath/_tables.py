@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     _Header = Literal["auto", "present", "absent"] | bool | int
     _Encoding = Literal["auto", "utf-8", "latin-1", "utf-16le", "utf-16be"] | str
-    _Ragged = Literal["error", "pad", "set_aside"]
+    _EncodingErrors = Literal["error", "replace"]
+    _Ragged = Literal["error", "pad", "set_aside", "drop"]
     _Byte = str | bytes | None
     _Words = Iterable[str] | Mapping[Any, str | Iterable[str]] | None
-    _Dtypes = Mapping[Any, Any] | Sequence[Any] | None
+    _Dtypes = str | type | Mapping[Any, Any] | Sequence[Any] | None
 
 
 @with_hints
@@ -38,6 +39,7 @@ def read_csv(
     quote: _Byte = '"',
     escape: _Byte = None,
     skip_rows: int = 0,
+    skip_footer: int = 0,
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
@@ -47,7 +49,9 @@ def read_csv(
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
+    encoding_errors: _EncodingErrors = "error",
     ragged: _Ragged = "error",
+    fields: int | None = None,
     dictionary: bool = False,
     file_column: str | None = None,
     missing: float | None = None,
@@ -79,13 +83,13 @@ def read_csv(
     columns : sequence of str or int, optional
         The columns to read, in this order: by name in the header, or by index from 0; negative
         indices are refused. Other columns are not checked. Without it, all are read.
-    dtypes : mapping, or sequence with one dtype per column of the result, optional
-        Types of columns of a ``Table``, by name in the header or by index: "bool", "int8" to "int64", "uint8" to
-        "uint64", "float32", "float64", "date", "timestamp[us]" or "timestamp[us, UTC]" (also s, ms, ns), "text",
-        "dictionary", "null"; also ``int``, ``float``, ``str``, ``bool``, ``datetime.date``,
-        ``datetime.datetime``, types of numpy, pandas and pyarrow, and the words of the command ("i16", "f64"; but
-        "i8" is an error, since it is an int64 for numpy). Types of columns that are not read are ignored.
-        `csv_dtypes` returns those of a file.
+    dtypes : dtype, mapping, or sequence with one dtype per column of the result, optional
+        Types of columns of a ``Table``, by name in the header or by index; or one for all columns, such as "text",
+        which takes each field as it stands. They are "bool", "int8" to "int64", "uint8" to "uint64", "float32",
+        "float64", "date", "timestamp[us]" or "timestamp[us, UTC]" (also s, ms, ns), "text", "dictionary", "null";
+        also ``int``, ``float``, ``str``, ``bool``, ``datetime.date``, ``datetime.datetime``, types of numpy, pandas
+        and pyarrow, and the words of the command ("i16", "f64"; but "i8" is an error, since it is an int64 for
+        numpy). Types of columns that are not read are ignored. `csv_dtypes` returns those of a file.
     delimiter : str or bytes, optional
         One byte, or "blanks": any run of spaces and tabs. Without it, of tab, ``,``, ``;`` and ``|`` the one that
         divides the first lines most evenly.
@@ -98,6 +102,9 @@ def read_csv(
         The byte that may enclose fields, and the byte after which any byte is text.
     skip_rows : int
         Lines of the file to skip before anything else.
+    skip_footer : int
+        How many of the last rows of each file to leave out, such as totals: up to 1,000,000. They may have any
+        fields; empty lines and comments do not count, and a row with a line end in quotes is one.
     rows : int, optional
         The most rows to read; what follows them is not checked.
     rename : mapping, optional
@@ -112,11 +119,20 @@ def read_csv(
         name or index; the other columns have the default.
     decimal, thousands : str or bytes
         The decimal point, and the byte between groups of three digits (default: none).
-    encoding : {"auto", "utf-8", "latin-1", "utf-16le", "utf-16be"}
-        "auto" is UTF-8, or what a mark at the beginning of the file says. "latin-1" is windows-1252.
-    ragged : {"error", "pad", "set_aside"}
+    encoding : str
+        "auto" is UTF-8, or what a mark at the beginning of the file says. Otherwise "utf-8", "latin-1", "utf-16le",
+        "utf-16be", or a label of the WHATWG's Encoding Standard: "windows-1251", "shift_jis", "euc-kr", "gb18030".
+        As there, "latin-1" and "ascii" are windows-1252.
+    encoding_errors : {"error", "replace"}
+        What to do with bytes that are not of the encoding: they are an error in fields that are read, or become
+        U+FFFD, and ``table.report["replaced"]`` counts them.
+    ragged : {"error", "pad", "set_aside", "drop"}
         What to do with a row that has fewer or more fields than the table has columns: "pad" makes those that it
-        lacks missing; "set_aside" leaves it out, and ``table.report`` has its line.
+        lacks missing; "drop" also drops those that are too many, and ``table.report["dropped"]`` counts such rows;
+        "set_aside" leaves it out, and ``table.report`` has its line.
+    fields : int, optional
+        How many fields a row has, and so how many columns the table. A header may have fewer names. Without it, as
+        many as the first line has.
     dictionary : bool
         Whether columns of text hold each different text once.
     file_column : str, optional
@@ -179,6 +195,7 @@ def read_csv(
         quote=quote,
         escape=escape,
         skip_rows=skip_rows,
+        skip_footer=skip_footer,
         rows=rows,
         rename=rename,
         formats=formats,
@@ -188,7 +205,9 @@ def read_csv(
         decimal=decimal,
         thousands=thousands,
         encoding=encoding,
+        encoding_errors=encoding_errors,
         ragged=ragged,
+        fields=fields,
         dictionary=dictionary,
         file_column=file_column,
         missing=missing,
@@ -216,6 +235,7 @@ def stream_csv(
     quote: _Byte = '"',
     escape: _Byte = None,
     skip_rows: int = 0,
+    skip_footer: int = 0,
     rows: int | None = None,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
@@ -225,7 +245,9 @@ def stream_csv(
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
+    encoding_errors: _EncodingErrors = "error",
     ragged: _Ragged = "error",
+    fields: int | None = None,
     dictionary: bool = False,
     file_column: str | None = None,
     block_size: int = 0,
@@ -248,9 +270,9 @@ def stream_csv(
     ----------
     source
         As for `read_csv` without ``dtype``.
-    columns, dtypes, delimiter, header, comment, quote, escape, skip_rows, rows, rename, formats, null_values,
-    true_values, false_values, decimal, thousands, encoding, ragged, dictionary, file_column, offset, length,
-    starting_in
+    columns, dtypes, delimiter, header, comment, quote, escape, skip_rows, skip_footer, rows, rename, formats,
+    null_values, true_values, false_values, decimal, thousands, encoding, encoding_errors, ragged, fields, dictionary,
+    file_column, offset, length, starting_in
         As for `read_csv`.
     block_size : int
         Bytes of text of each table, about; 0 chooses.
@@ -284,6 +306,7 @@ def stream_csv(
         quote=quote,
         escape=escape,
         skip_rows=skip_rows,
+        skip_footer=skip_footer,
         rows=rows,
         rename=rename,
         formats=formats,
@@ -293,7 +316,9 @@ def stream_csv(
         decimal=decimal,
         thousands=thousands,
         encoding=encoding,
+        encoding_errors=encoding_errors,
         ragged=ragged,
+        fields=fields,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,
@@ -322,6 +347,7 @@ def csv_dtypes(
     quote: _Byte = '"',
     escape: _Byte = None,
     skip_rows: int = 0,
+    skip_footer: int = 0,
     rows: int | None = None,
     formats: Mapping[Any, str] | None = None,
     null_values: _Words = None,
@@ -330,7 +356,9 @@ def csv_dtypes(
     decimal: str | bytes = ".",
     thousands: _Byte = None,
     encoding: _Encoding = "auto",
+    encoding_errors: _EncodingErrors = "error",
     ragged: _Ragged = "error",
+    fields: int | None = None,
     dictionary: bool = False,
     missing_words: Sequence[str] | None = None,
     offset: int = 0,
@@ -355,8 +383,9 @@ def csv_dtypes(
     ----------
     source
         As for `read_csv` without ``dtype``.
-    columns, dtypes, delimiter, header, comment, quote, escape, skip_rows, rows, formats, null_values, true_values,
-    false_values, decimal, thousands, encoding, ragged, dictionary, missing_words, offset, length, starting_in
+    columns, dtypes, delimiter, header, comment, quote, escape, skip_rows, skip_footer, rows, formats, null_values,
+    true_values, false_values, decimal, thousands, encoding, encoding_errors, ragged, fields, dictionary,
+    missing_words, offset, length, starting_in
         As for `read_csv`; pass the same ones there.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
@@ -376,6 +405,7 @@ def csv_dtypes(
         quote=quote,
         escape=escape,
         skip_rows=skip_rows,
+        skip_footer=skip_footer,
         rows=rows,
         rename=None,
         formats=formats,
@@ -385,7 +415,9 @@ def csv_dtypes(
         decimal=decimal,
         thousands=thousands,
         encoding=encoding,
+        encoding_errors=encoding_errors,
         ragged=ragged,
+        fields=fields,
         dictionary=dictionary,
         file_column=None,
         offset=offset,

@@ -149,13 +149,14 @@ def read_csv(
     dtype: Any = None,
     *,
     columns: Sequence[str | int] | None = None,
-    dtypes: Mapping[Any, Any] | Sequence[Any] | None = None,
+    dtypes: str | type | Mapping[Any, Any] | Sequence[Any] | None = None,
     delimiter: str | bytes | None = None,
     header: Literal["auto", "present", "absent"] | bool | int = "auto",
     comment: str | bytes | None = "auto",
     quote: str | bytes | None = '"',
     escape: str | bytes | None = None,
     skip_rows: int = 0,
+    skip_footer: int = 0,
     rename: Mapping[Any, str] | None = None,
     formats: Mapping[Any, str] | None = None,
     null_values: _Words = None,
@@ -182,8 +183,8 @@ def read_csv(
     dtype : numpy dtype, optional
         The result is then a Dask array of two dimensions, whose chunks have unknown lengths. Without it, a
         Dask dataframe. Its divisions are unknown.
-    columns, delimiter, header, comment, quote, escape, skip_rows, rename, formats, null_values, true_values,
-    false_values, decimal, thousands, encoding, ragged, dictionary, missing, missing_words
+    columns, delimiter, header, comment, quote, escape, skip_rows, skip_footer, rename, formats, null_values,
+    true_values, false_values, decimal, thousands, encoding, ragged, dictionary, missing, missing_words
         As for `swath.read_csv`. A dataframe parses only the columns that are used. Rows cannot be set aside: no
         partition could tell you which.
     dtypes : mapping, or sequence with one dtype per column of the result, optional
@@ -217,6 +218,7 @@ def read_csv(
     more = {
         "escape": escape,
         "skip_rows": skip_rows or None,
+        "skip_footer": skip_footer or None,
         "rename": rename,
         "formats": formats,
         "true_values": true_values,

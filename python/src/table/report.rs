@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use swath_formats::table::{
-    ColumnReport, Delimiter, Encoding, RecordLine, Renamed, TableReport,
-};
+use swath_formats::table::{ColumnReport, Delimiter, RecordLine, Renamed, TableReport};
 
 use super::types;
 use crate::park;
@@ -21,7 +19,7 @@ pub(super) fn text(report: &TableReport) -> Arc<str> {
         "header_reason": report.header_reason.to_string(),
         "comment": report.comment.map(|byte| char::from(byte).to_string()),
         "comments": report.comments,
-        "encoding": Encoding::WORDS.iter().find(|(_, it)| *it == report.encoding).map(|(word, _)| word),
+        "encoding": report.encoding.to_string(),
         "rows": report.rows,
         "columns": report.columns.iter().map(column).collect::<Vec<_>>(),
         "renamed": report.renamed.iter().map(renamed).collect::<Vec<_>>(),
@@ -29,6 +27,8 @@ pub(super) fn text(report: &TableReport) -> Arc<str> {
             "count": aside.count,
             "lines": aside.lines.iter().map(line).collect::<Vec<_>>(),
         },
+        "dropped": report.dropped,
+        "replaced": report.replaced,
     });
     made.to_string().into()
 }

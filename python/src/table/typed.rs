@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use swath::{Array, ReadOptions, Source};
-use swath_formats::table::{BatchOptions, ColumnKey, Missing, Setting, Value};
+use swath_formats::table::{BatchOptions, ColumnKey, Encoding, Missing, Setting, Value};
 
 use super::Table;
 use super::types::{WORDS, word as name};
@@ -32,6 +32,13 @@ impl Key {
     }
 }
 
+/// Types of columns: one for all, or those of each of these.
+#[derive(FromPyObject)]
+enum Kinds {
+    All(String),
+    Of(Vec<(Key, String)>),
+}
+
 /// How the text of a table is written, and what to read of it: the dict that `swath._dialect` makes.
 struct Said<'a, 'py>(&'a Bound<'py, PyDict>);
 
@@ -48,11 +55,16 @@ impl<'py> Said<'_, 'py> {
     /// The options of the library; `read` says how the bytes are read.
     fn options(&self, read: ReadOptions) -> PyResult<BatchOptions> {
         let read = part(read, self.get("offset")?, self.get("length")?);
-        let kinds: Vec<(Key, String)> = self.get("dtypes")?;
-        let kind =
-            |(key, kind): (Key, String)| Ok((key.into_inner(), word("dtypes", &kind, WORDS)?));
-        let kinds = kinds.into_iter().map(kind).collect::<PyResult<Vec<_>>>()?;
-        let mut options = BatchOptions::new().with_read(read).with_types(kinds);
+        let kind = |text: &str| word("dtypes", text, WORDS);
+        let options = BatchOptions::new().with_read(read);
+        let mut options = match self.get("dtypes")? {
+            Kinds::All(text) => options.with_all_types(kind(&text)?),
+            Kinds::Of(pairs) => {
+                let pairs = pairs.into_iter();
+                let pairs = pairs.map(|(key, text)| Ok((key.into_inner(), kind(&text)?)));
+                options.with_types(pairs.collect::<PyResult<Vec<_>>>()?)
+            }
+        };
         for Setting { word, .. } in BatchOptions::settings() {
             match self.0.get_item(word)?.filter(|value| !value.is_none()) {
                 Some(value) if !matches!(word, "columns" | "starting_in") => {
@@ -95,6 +107,12 @@ fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         return Ok(vec![text]);
     }
     value.extract().or_else(|_| Ok(vec![value.extract::<u64>()?.to_string()]))
+}
+
+/// The library's word for an encoding; None if it has no such encoding.
+#[pyfunction]
+pub(crate) fn encoding_word(label: &str) -> Option<String> {
+    label.parse::<Encoding>().ok().map(|found| found.to_string())
 }
 
 fn missing(name: &str) -> PyErr {

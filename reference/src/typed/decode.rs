@@ -1,6 +1,6 @@
 //! Text → lines, rule 1: bytes to UTF-8.
 
-use super::options::Encoding;
+use super::options::{Encoding, Options};
 
 /// A text in UTF-8, which may contain bytes that are not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub(super) struct Decoded {
     pub first: usize,
     /// The encoding that was used, never `Auto`.
     pub encoding: Encoding,
+    /// How often something became U+FFFD.
+    pub replaced: usize,
 }
 
 const MARKS: [(&[u8], Encoding); 3] = [
@@ -26,12 +28,15 @@ const HIGH: [u32; 32] = [
     0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d, 0x017e, 0x0178,
 ];
 
-/// Decodes `bytes`. A mark of the encoding at their start is removed. What is not valid in UTF-16
-/// becomes the byte FF, which is not valid in UTF-8 either.
+/// What the bytes 80 to FF are in windows-1253, by the same standard; a space for those that are nothing.
+const GREEK: &str = "€\u{81}‚ƒ„…†‡\u{88}‰\u{8a}‹\u{8c}\u{8d}\u{8e}\u{8f}\u{90}‘’“”•–—\u{98}™\u{9a}›\u{9c}\u{9d}\u{9e}\u{9f}\u{a0}΅Ά£¤¥¦§¨© «¬\u{ad}®―°±²³΄µ¶·ΈΉΊ»Ό½ΎΏΐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡ ΣΤΥΦΧΨΩΪΫάέήίΰαβγδεζηθικλμνξοπρςστυφχψωϊϋόύώ ";
+
+/// Decodes `bytes`. A mark of the encoding at their start is removed. What is not valid in the encoding
+/// becomes the byte FF, which is not valid in UTF-8 either, or U+FFFD.
 #[must_use]
-pub(super) fn decode(bytes: &[u8], encoding: Encoding) -> Decoded {
+pub(super) fn decode(bytes: &[u8], options: &Options) -> Decoded {
     let marked = MARKS.iter().find(|(mark, _)| bytes.starts_with(mark)).copied();
-    let (encoding, mark) = match (encoding, marked) {
+    let (encoding, mark) = match (options.encoding, marked) {
         (Encoding::Auto, Some((mark, found))) => (found, mark.len()),
         (Encoding::Auto, None) => (Encoding::Utf8, 0),
         (told, Some((mark, found))) if found == told => (told, mark.len()),
@@ -43,8 +48,71 @@ pub(super) fn decode(bytes: &[u8], encoding: Encoding) -> Decoded {
         Encoding::Latin1 => (latin1(rest), 0),
         Encoding::Utf16Le => (utf16(rest, u16::from_le_bytes), 0),
         Encoding::Utf16Be => (utf16(rest, u16::from_be_bytes), 0),
+        Encoding::Greek => (greek(rest), 0),
+        Encoding::ShiftJis => (shift_jis(rest), 0),
     };
-    Decoded { text, first, encoding }
+    if !options.replaces || std::str::from_utf8(&text).is_ok() {
+        return Decoded { text, first, encoding, replaced: 0 };
+    }
+    let (mut replaced, mut whole) = (0, String::new());
+    for chunk in text.utf8_chunks() {
+        whole.push_str(chunk.valid());
+        if !chunk.invalid().is_empty() {
+            replaced += 1;
+            whole.push('\u{fffd}');
+        }
+    }
+    Decoded { text: whole.into_bytes(), first: 0, encoding, replaced }
+}
+
+fn greek(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for &byte in bytes {
+        let high = byte.checked_sub(0x80).and_then(|at| GREEK.chars().nth(usize::from(at)));
+        match high {
+            None => text.push(byte),
+            Some(' ') => text.push(0xff),
+            Some(letter) => text.extend(letter.to_string().into_bytes()),
+        }
+    }
+    text
+}
+
+/// A byte after a first one that does not fit it stands for itself, if it is of ASCII.
+fn shift_jis(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        let letter = match byte {
+            0..=0x80 => Some(u32::from(byte)),
+            0xa1..=0xdf => Some(u32::from(byte) - 0xa1 + 0xff61),
+            0x81..=0x9f | 0xe0..=0xfc => {
+                let next = bytes.get(at).copied();
+                let found = next.and_then(|next| syllable(byte, next));
+                if found.is_some() || next.is_some_and(|next| next >= 0x80) {
+                    at += 1;
+                }
+                found
+            }
+            _ => None,
+        };
+        match letter.and_then(char::from_u32) {
+            Some(letter) => text.extend(letter.to_string().into_bytes()),
+            None => text.push(0xff),
+        }
+    }
+    text
+}
+
+fn syllable(first: u8, second: u8) -> Option<u32> {
+    let second = u32::from(second);
+    match (first, second) {
+        (0x82, 0x9f..=0xf1) => Some(second - 0x9f + 0x3041),
+        (0x83, 0x40..=0x7e) => Some(second - 0x40 + 0x30a1),
+        (0x83, 0x80..=0x96) => Some(second - 0x41 + 0x30a1),
+        _ => None,
+    }
 }
 
 fn latin1(bytes: &[u8]) -> Vec<u8> {
@@ -79,12 +147,12 @@ mod tests {
     use super::*;
 
     fn text(bytes: &[u8], encoding: Encoding) -> Vec<u8> {
-        decode(bytes, encoding).text
+        decode(bytes, &Options { encoding, ..Options::default() }).text
     }
 
     #[test]
     fn marks_decide_and_are_removed() {
-        let utf8 = decode(b"\xef\xbb\xbfa", Encoding::Auto);
+        let utf8 = decode(b"\xef\xbb\xbfa", &Options::default());
         assert_eq!((utf8.text, utf8.first, utf8.encoding), (b"a".to_vec(), 3, Encoding::Utf8));
         assert_eq!(text(b"\xff\xfea\0\xac\x20", Encoding::Auto), "a\u{20ac}".as_bytes());
         assert_eq!(text(b"\xfe\xff\0a", Encoding::Auto), b"a");
@@ -104,6 +172,13 @@ mod tests {
         assert_eq!(text(b"a\0\x00\xd8b\0", Encoding::Utf16Le), b"a\xffb");
         assert_eq!(text(b"a\0\x3d\xd8\x00\xde", Encoding::Utf16Le), "a😀".as_bytes());
         assert_eq!(text(b"a\0b", Encoding::Utf16Le), b"a\xff");
+    }
+
+    #[test]
+    fn greek_and_syllables_are_those_of_the_standard() {
+        assert_eq!(text(b"\xc1\xfe,\xd2\xff", Encoding::Greek), b"\xce\x91\xcf\x8e,\xff\xff");
+        let syllables = text(b"\x82\xa0\x83\x5c\x83|\xb1\x83,\x83\xff\xfd", Encoding::ShiftJis);
+        assert_eq!(syllables, ["あソポｱ".as_bytes(), b"\xff,\xff\xff"].concat());
     }
 
     #[test]

@@ -69,6 +69,7 @@ pub fn draw(seed: u64) -> Drawn {
     for _ in 0..rows(&mut dice, columns) {
         record(&mut dice, &style, &recipes, &options, &mut text);
     }
+    footer(&mut dice, &options, &mut text);
     if dice.one_in(4) {
         trim_end(&mut text);
     }
@@ -110,6 +111,26 @@ fn rows(dice: &mut Dice, columns: u64) -> u64 {
         0 if columns < 5 => dice.below(2500),
         1..=6 => dice.below(300),
         _ => dice.below(14),
+    }
+}
+
+/// Now and then, lines after the table in place of its last records.
+fn footer(dice: &mut Dice, options: &Options, text: &mut Vec<u8>) {
+    let lines = [
+        "Total\n",
+        "sum,1,2,3\n",
+        "\"note\nof two\" x\n",
+        "\n",
+        "# c\n",
+        " \t\n",
+        "a;b\r\n",
+        "x\ry\n",
+    ];
+    if options.skip_footer == 0 || dice.one_in(2) {
+        return;
+    }
+    for _ in 0..options.skip_footer {
+        text.extend(dice.pick(&lines).as_bytes());
     }
 }
 
@@ -337,14 +358,34 @@ fn encode(dice: &mut Dice, options: &mut Options, text: Vec<u8>) -> Vec<u8> {
             options.encoding = Encoding::Utf8;
             text
         }
+        5 | 6 => {
+            options.encoding = if kind == 5 { Encoding::Greek } else { Encoding::ShiftJis };
+            let high: [&[u8]; 3] = match kind {
+                5 => [b"\xc1", b"\xfe", b"\xb1"],
+                // Their second bytes mean something alone.
+                _ => [b"\x83\x5c", b"\x83\x7c", b"\xb1"],
+            };
+            let mut bytes: Vec<u8> = Vec::new();
+            for letter in letters.chars() {
+                match u8::try_from(letter) {
+                    Ok(byte) if byte.is_ascii() => bytes.push(byte),
+                    _ => bytes.extend(high[letter as usize % 3]),
+                }
+            }
+            if dice.one_in(3) {
+                let at = dice.index(bytes.len() + 1);
+                bytes.insert(at, *dice.pick(b"\xff\xaa\xd2\x85"));
+            }
+            bytes
+        }
         _ => text,
     }
 }
 
 /// The byte of a letter, found by trying all.
 fn latin1(letter: char) -> u8 {
-    let is_it =
-        |&byte: &u8| decode(&[byte], Encoding::Latin1).text == letter.to_string().into_bytes();
+    let latin = Options { encoding: Encoding::Latin1, ..Options::default() };
+    let is_it = |&byte: &u8| decode(&[byte], &latin).text == letter.to_string().into_bytes();
     if letter.is_ascii() {
         return u8::try_from(letter).unwrap_or(b'?');
     }

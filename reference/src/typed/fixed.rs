@@ -45,7 +45,7 @@ pub(super) fn columns(
     let are_apart = |two: &[Span]| two[0].1.is_some_and(|end| end <= two[1].0);
     match !spans.is_empty() && spans.iter().all(is_something) && spans.windows(2).all(are_apart)
     {
-        true => Ok(Columns { spans, passes_others }),
+        true => Ok(Columns { passes_others, ..Columns::new(spans) }),
         false => Err(Fault::of_options()),
     }
 }
@@ -58,7 +58,7 @@ fn found(start: &Place<'_>, dialect: &Dialect) -> Columns {
     const BYTES: usize = 1 << 20;
     let mut place = start.clone();
     let mut lines: Vec<Vec<char>> = Vec::new();
-    let mut end = usize::MAX;
+    let mut end = start.sample_end(dialect);
     while lines.len() <= RECORDS {
         match place.skip(dialect) {
             Ok(true) => continue,
@@ -92,5 +92,5 @@ fn found(start: &Place<'_>, dialect: &Dialect) -> Columns {
     if spans.is_empty() {
         spans.push((0, None));
     }
-    Columns { spans, passes_others: false }
+    Columns::new(spans)
 }

@@ -15,7 +15,9 @@ use super::{Table, readings};
 ///
 /// The first fault in the order of the text.
 pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
-    let lines = lines(text, options.skip_rows);
+    let mut lines = lines(text, options.skip_rows);
+    let last = lines.last().map_or(0, |line| line.number);
+    lines.truncate(lines.len().saturating_sub(options.skip_footer));
     let most = match (options.starting_in, options.rows) {
         (None, Some(rows)) => rows,
         _ => usize::MAX,
@@ -42,7 +44,7 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let (shown, mut readings) = match (described, found.fault) {
         (Ok(described), _) => described,
         // A line that is cut off may be the reason.
-        (Err(_), Some(fault)) if text.ends_with(b"\n") || fault.line < last_line(&lines) => {
+        (Err(_), Some(fault)) if text.ends_with(b"\n") || fault.line < last => {
             return Err(fault);
         }
         (Err(fault), _) => return Err(fault),
@@ -75,6 +77,8 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
         columns: readings.into_iter().map(finish).collect(),
         renamed: Vec::new(),
         set_aside: SetAside::default(),
+        dropped: 0,
+        replaced: 0,
     })
 }
 
@@ -105,10 +109,6 @@ fn lines(text: &[u8], skipped: usize) -> Vec<Line<'_>> {
             lines.push(Line { bytes, at, number });
         }
     }
-}
-
-fn last_line(lines: &[Line<'_>]) -> usize {
-    lines.last().map_or(0, |line| line.number)
 }
 
 struct Found {

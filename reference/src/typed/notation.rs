@@ -4,6 +4,7 @@ use super::kind::{Kind, bare, is_number, kind, marks};
 use super::number::{Number, word};
 use super::options::{Between, Options};
 use super::records::{Dialect, Field, Place, Record};
+use super::sniff::in_columns;
 
 /// The line and the byte of the first such number in the record at `start`. Of a decimal comma only if all
 /// fields are numbers of some notation, or missing.
@@ -14,7 +15,8 @@ pub(super) fn odd(
     options: &Options,
 ) -> Option<(usize, usize)> {
     let mut place = start.clone();
-    let record = place.next(dialect).ok()??;
+    let mut record = in_columns(&place.next(dialect).ok()??, options);
+    record.fields.truncate(dialect.fixed.as_ref().map_or(usize::MAX, |it| it.spans.len()));
     let between = at_others(start, &record, dialect);
     let fields = between.unwrap_or_else(|| record.fields.clone());
     let is_usual = |field: &Field| {
@@ -27,7 +29,7 @@ pub(super) fn odd(
     let are_numbers = fields.iter().all(|field| is_usual(field) || odd_in(field).is_some());
     let first = fields.iter().find(|field| odd_in(field).is_some())?;
     let is_comma = odd_in(first) == Some(Odd::Comma);
-    let is_one = dialect.between == Between::Nothing;
+    let is_one = dialect.between == Between::Nothing && dialect.fixed.is_none();
     ((are_numbers && !is_one) || !is_comma).then_some((record.line, first.at))
 }
 

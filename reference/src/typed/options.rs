@@ -60,6 +60,10 @@ pub enum Encoding {
     Utf16Le,
     /// UTF-16, the high byte first.
     Utf16Be,
+    /// windows-1253, of which three bytes are no character.
+    Greek,
+    /// Shift_JIS, of which only ASCII and syllables are known here.
+    ShiftJis,
 }
 
 /// What happens to records with another number of fields than the table.
@@ -71,6 +75,8 @@ pub enum Ragged {
     Pad,
     /// They are left out, and the report says so.
     SetAside,
+    /// Missing fields are missing values; those that are too many do not count.
+    Drop,
 }
 
 /// Which lines are comments.
@@ -125,10 +131,14 @@ pub struct Options {
     pub columns: Option<Vec<Key>>,
     /// Told types.
     pub types: Vec<(Key, Type)>,
+    /// The type of every other column.
+    pub all_types: Option<Type>,
     /// How dates and timestamps of told types are written.
     pub formats: Vec<(Key, String)>,
     /// Lines that are skipped first.
     pub skip_rows: usize,
+    /// Records that are skipped at the end.
+    pub skip_footer: usize,
     /// The most records of the result.
     pub rows: Option<usize>,
     /// New names.
@@ -147,8 +157,12 @@ pub struct Options {
     pub thousands: Option<u8>,
     /// How the text is encoded.
     pub encoding: Encoding,
+    /// Whether bytes that are not valid become U+FFFD.
+    pub replaces: bool,
     /// What happens to ragged records.
     pub ragged: Ragged,
+    /// How many fields a record has; `None` for as many as the first one.
+    pub fields: Option<usize>,
     /// Only records that begin in these bytes: the first, and the one after the last.
     pub starting_in: Option<(usize, usize)>,
 }
@@ -202,8 +216,10 @@ impl Default for Options {
             escape: None,
             columns: None,
             types: Vec::new(),
+            all_types: None,
             formats: Vec::new(),
             skip_rows: 0,
+            skip_footer: 0,
             rows: None,
             rename: Vec::new(),
             nulls: words(&["", "NA", "N/A", "null", "NULL"]),
@@ -213,7 +229,9 @@ impl Default for Options {
             decimal: b'.',
             thousands: None,
             encoding: Encoding::Auto,
+            replaces: false,
             ragged: Ragged::Error,
+            fields: None,
             starting_in: None,
         }
     }

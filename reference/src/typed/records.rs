@@ -15,6 +15,8 @@ pub(super) struct Dialect {
     pub escape: Option<u8>,
     /// What begins a line to skip.
     pub comment: Option<u8>,
+    /// How many of the last records are no sample.
+    pub footer: usize,
     /// Where columns of fixed width are.
     pub fixed: Option<Columns>,
 }
@@ -30,7 +32,7 @@ impl Dialect {
         };
         // A quote that is also the escape is only doubled.
         let escape = escape.filter(|_| escape != quote);
-        Self { between, quote, escape, comment, fixed: None }
+        Self { between, quote, escape, comment, footer: options.skip_footer, fixed: None }
     }
 
     /// Whether a byte does not mean anything yet.
@@ -163,23 +165,48 @@ impl<'t> Place<'t> {
         Ok(Record { line, at, fields: fields.into_iter().map(field).collect() })
     }
 
+    /// Where each record begins from here on, whatever is wrong with it.
+    pub(super) fn records(&self, dialect: &Dialect) -> Vec<Self> {
+        let (mut place, mut records) = (self.clone(), Vec::new());
+        while !place.is_at_end() {
+            // A comment with a fault is no record either.
+            if place.clone().skip(dialect) == Ok(false) {
+                records.push(place.clone());
+            }
+            place.pass(dialect);
+        }
+        records
+    }
+
+    /// Where a sample from here on ends: before the last records, but after the first one.
+    pub(super) fn sample_end(&self, dialect: &Dialect) -> usize {
+        if dialect.footer == 0 {
+            return usize::MAX;
+        }
+        let records = self.records(dialect);
+        let at = records.len().saturating_sub(dialect.footer).max(1);
+        records.get(at).map_or(usize::MAX, |place| place.at)
+    }
+
     /// Passes over a record, or a line that is not one, of which only the end matters: where quotes begin and
-    /// end, and escapes.
-    pub(super) fn pass(&mut self, dialect: &Dialect) {
+    /// end, and escapes. Returns whether all quotes are closed.
+    pub(super) fn pass(&mut self, dialect: &Dialect) -> bool {
         if self.is_comment(dialect) {
             self.take_line();
-            return;
+            return true;
         }
         let mut is_start = true;
         while let Some(byte) = self.take() {
             if byte == b'\n' {
-                return;
+                return true;
             }
             if Some(byte) == dialect.escape {
                 self.take();
                 is_start = false;
             } else if is_start && Some(byte) == dialect.quote {
-                self.pass_quotes(dialect);
+                if !self.pass_quotes(dialect) {
+                    return false;
+                }
                 is_start = false;
             } else {
                 is_start = match dialect.between {
@@ -189,20 +216,22 @@ impl<'t> Place<'t> {
                 };
             }
         }
+        true
     }
 
-    /// Passes over what is left of a quoted field.
-    fn pass_quotes(&mut self, dialect: &Dialect) {
+    /// Passes over what is left of a quoted field; returns whether it is closed.
+    fn pass_quotes(&mut self, dialect: &Dialect) -> bool {
         while let Some(byte) = self.take() {
             if Some(byte) == dialect.escape {
                 self.take();
             } else if Some(byte) == dialect.quote {
                 if self.peek() != dialect.quote {
-                    return;
+                    return true;
                 }
                 self.take();
             }
         }
+        false
     }
 
     /// Whether this is the end of the text.

@@ -32,6 +32,7 @@ pub(super) fn field<'r>(
 ) -> Option<&'r Field> {
     match options.ragged {
         Ragged::Pad if record.fields.len() <= columns => record.fields.get(column),
+        Ragged::Drop if column < columns => record.fields.get(column),
         _ if record.fields.len() == columns => record.fields.get(column),
         _ => None,
     }
@@ -47,6 +48,7 @@ pub(super) fn belongs(record: &Record, columns: usize, ragged: Ragged) -> Result
     match ragged {
         _ if found == columns => Ok(true),
         Ragged::Pad if found < columns => Ok(true),
+        Ragged::Drop => Ok(true),
         Ragged::SetAside => Ok(false),
         Ragged::Error | Ragged::Pad => {
             let wrong = Wrong::Ragged { found, expected: columns };
@@ -55,19 +57,73 @@ pub(super) fn belongs(record: &Record, columns: usize, ragged: Ragged) -> Result
     }
 }
 
+/// The options with an end before the records from `place` on that are skipped at the end, if one of them
+/// could be read.
+fn before_footer(
+    place: &Place<'_>,
+    dialect: &Dialect,
+    columns: usize,
+    options: &Options,
+) -> Result<Options, Fault> {
+    let mut options = options.clone();
+    let records = place.records(dialect);
+    let (start, end) = options.starting_in.unwrap_or((0, usize::MAX));
+    // If nothing were skipped. A fault may be in a record that is.
+    let stop = read(place.clone(), dialect, columns, &options, |_| Ok(()));
+    let stop = stop.map_or(end, |(_, stop)| stop);
+    let after = records.iter().filter(|record| record.at >= stop).count();
+    if after >= options.skip_footer {
+        return Ok(options);
+    }
+    if let Some(last) = records.last()
+        && !last.clone().pass(dialect)
+    {
+        // Which records are the last is not known.
+        return if after == 0 {
+            Ok(options)
+        } else {
+            last.clone().next(dialect).map(|_| options)
+        };
+    }
+    if let Some(first) = records.get(records.len().saturating_sub(options.skip_footer)) {
+        options.starting_in = Some((start, end.min(first.at)));
+    }
+    Ok(options)
+}
+
+/// What became of records that are not as wide as the table.
+#[derive(Default)]
+pub(super) struct Odd {
+    pub set_aside: SetAside,
+    /// How many had more fields, which do not count.
+    pub dropped: usize,
+}
+
 /// Calls `take` for each record of the result, in order.
 ///
 /// # Errors
 ///
 /// The first fault: of the text, or of `take`. Bytes count from the start of the text.
 pub(super) fn each(
+    place: Place<'_>,
+    dialect: &Dialect,
+    columns: usize,
+    options: &Options,
+    take: impl FnMut(&Record) -> Result<(), Fault>,
+) -> Result<Odd, Fault> {
+    let options = before_footer(&place, dialect, columns, options)?;
+    read(place, dialect, columns, &options, take).map(|(odd, _)| odd)
+}
+
+/// The same, and where it stopped, without a look at the end of the text.
+fn read(
     mut place: Place<'_>,
     dialect: &Dialect,
     columns: usize,
     options: &Options,
     mut take: impl FnMut(&Record) -> Result<(), Fault>,
-) -> Result<SetAside, Fault> {
-    let mut aside = SetAside::default();
+) -> Result<(Odd, usize), Fault> {
+    let mut odd = Odd::default();
     let mut count = 0;
     let (start, end) = options.starting_in.unwrap_or((0, usize::MAX));
     // Records before the first one that is wanted are not looked at.
@@ -81,16 +137,17 @@ pub(super) fn each(
         let (line, next) = (place.line, place.next(dialect));
         let is_outside = next.as_ref().is_err_and(|fault| fault.wrong == Wrong::Outside);
         if is_outside && options.ragged == Ragged::SetAside {
-            aside.add(line);
+            odd.set_aside.add(line);
             continue;
         }
         let Some(record) = next? else { break };
         if belongs(&record, columns, options.ragged)? {
             take(&record)?;
             count += 1;
+            odd.dropped += usize::from(record.fields.len() > columns);
         } else {
-            aside.add(record.line);
+            odd.set_aside.add(record.line);
         }
     }
-    Ok(aside)
+    Ok((odd, place.at))
 }

@@ -25,6 +25,12 @@ pub fn answer(table: &Table) -> String {
         let lines = &table.set_aside.lines;
         let _ = writeln!(text, "set aside {} {lines:?}", table.set_aside.count);
     }
+    if table.replaced > 0 {
+        let _ = writeln!(text, "replaced {}", table.replaced);
+    }
+    if table.dropped > 0 {
+        let _ = writeln!(text, "dropped {}", table.dropped);
+    }
     for column in &table.columns {
         let _ = writeln!(text, "column {}", about(column));
     }
@@ -61,6 +67,8 @@ fn encoding(encoding: Encoding) -> &'static str {
         Encoding::Latin1 => "latin-1",
         Encoding::Utf16Le => "utf-16le",
         Encoding::Utf16Be => "utf-16be",
+        Encoding::Greek => "windows-1253",
+        Encoding::ShiftJis => "shift_jis",
     }
 }
 

@@ -28,9 +28,20 @@ impl Sample {
         let mut place = start.clone();
         let mut records = Vec::new();
         let mut after_first = None;
+        let end = start.sample_end(dialect);
         loop {
+            while place.clone().skip(dialect) == Ok(true) {
+                place.pass(dialect);
+            }
+            if place.at >= end {
+                return Self { records, fault: None };
+            }
             match place.next(dialect) {
-                Ok(Some(record)) => {
+                Ok(Some(mut record)) => {
+                    // Other text of the line is not looked at.
+                    let columns =
+                        dialect.fixed.as_ref().map_or(usize::MAX, |it| it.spans.len());
+                    record.fields.truncate(columns);
                     let first_end = *after_first.get_or_insert(place.at);
                     if record.at >= first_end + BYTES {
                         return Self { records, fault: None };
@@ -47,6 +58,14 @@ impl Sample {
             }
         }
     }
+}
+
+/// A record without the fields that have no column.
+#[must_use]
+pub(super) fn in_columns(record: &Record, options: &Options) -> Record {
+    let mut record = record.clone();
+    record.fields.truncate(options.fields.unwrap_or(usize::MAX));
+    record
 }
 
 /// What separates the fields of the text from `start` on.
@@ -202,7 +221,8 @@ fn group(field: &Field, options: &Options) -> Group {
 pub(super) fn has_names(start: &Place<'_>, dialect: &Dialect, options: &Options) -> bool {
     let sample = Sample::take(start, dialect);
     let Some((first, below)) = sample.records.split_first() else { return false };
-    let columns = first.fields.len();
+    let first = &in_columns(first, options);
+    let columns = options.fields.unwrap_or(first.fields.len());
     // Of each column, the values below the first record that are not missing.
     let values = |column: usize| -> Vec<&Field> {
         below

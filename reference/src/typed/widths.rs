@@ -12,6 +12,15 @@ pub(super) struct Columns {
     pub spans: Vec<Span>,
     /// Whether text outside of them is passed over.
     pub passes_others: bool,
+    /// Whether it is a further field of the record.
+    pub has_further: bool,
+}
+
+impl Columns {
+    /// Columns outside of which there must be no text.
+    pub(super) fn new(spans: Vec<Span>) -> Self {
+        Self { spans, passes_others: false, has_further: false }
+    }
 }
 
 /// What is wrong, at which byte of the line.
@@ -54,15 +63,20 @@ pub(super) fn fields(line: &[u8], columns: &Columns) -> Result<Vec<(usize, Strin
             |&(start, end): &Span| start <= position && end.is_none_or(|end| position < end);
         columns.spans.iter().any(has)
     };
+    let mut further = None;
     for (position, &(byte, character)) in characters.iter().enumerate() {
         if !columns.passes_others && !is_in(position) && !is_blank(character) {
-            return Err((Wrong::Outside, byte));
+            if !columns.has_further {
+                return Err((Wrong::Outside, byte));
+            }
+            further = Some((byte, String::new()));
         }
     }
     if let Some(flaw) = flaw {
         return Err(flaw);
     }
-    Ok(columns.spans.iter().map(|&span| field(&characters, span)).collect())
+    let fields = columns.spans.iter().map(|&span| field(&characters, span));
+    Ok(fields.chain(further).collect())
 }
 
 fn field(characters: &[(usize, char)], (start, end): Span) -> (usize, String) {

@@ -46,9 +46,13 @@ fn set(options: &mut Options, name: &str, value: &Json) -> Option<()> {
         "columns" => {
             options.columns = Some(list(value)?.iter().map(key).collect::<Option<_>>()?)
         }
-        "types" => options.types = pairs(value, Type::named)?,
+        "types" => match value {
+            Json::String(word) => options.all_types = Some(Type::named(word)?),
+            _ => options.types = pairs(value, Type::named)?,
+        },
         "formats" => options.formats = pairs(value, |word| Some(word.to_owned()))?,
         "skip_rows" => options.skip_rows = number(value)?,
+        "skip_footer" => options.skip_footer = number(value)?,
         "rows" => options.rows = Some(number(value)?),
         "rename" => options.rename = pairs(value, |word| Some(word.to_owned()))?,
         "null_values" => words(options, Meaning::Missing, value)?,
@@ -57,7 +61,9 @@ fn set(options: &mut Options, name: &str, value: &Json) -> Option<()> {
         "decimal" => options.decimal = byte(value)?,
         "thousands" => options.thousands = Some(byte(value)?),
         "encoding" => options.encoding = encoding(text(value)?)?,
+        "encoding_errors" => options.replaces = text(value)? == "replace",
         "ragged" => options.ragged = ragged(text(value)?)?,
+        "fields" => options.fields = Some(number(value)?),
         "starting_in" => {
             let [start, end] = list(value)? else { return None };
             options.starting_in = Some((number(start)?, number(end)?));
@@ -175,6 +181,8 @@ fn encoding(word: &str) -> Option<Encoding> {
         "latin-1" => Encoding::Latin1,
         "utf-16le" => Encoding::Utf16Le,
         "utf-16be" => Encoding::Utf16Be,
+        "windows-1253" => Encoding::Greek,
+        "shift_jis" => Encoding::ShiftJis,
         _ => return None,
     })
 }
@@ -184,6 +192,7 @@ fn ragged(word: &str) -> Option<Ragged> {
         "error" => Ragged::Error,
         "pad" => Ragged::Pad,
         "set aside" => Ragged::SetAside,
+        "drop" => Ragged::Drop,
         _ => return None,
     })
 }

@@ -5,9 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use swath_formats::table::{
-    self, ColumnReport, Delimiter, Encoding, FixedColumn, Renamed, SetAside,
-};
+use swath_formats::table::{self, ColumnReport, Delimiter, FixedColumn, Renamed, SetAside};
 
 use crate::guard::quietly;
 use crate::options::SWATH_TO_END;
@@ -142,10 +140,9 @@ impl TableReport {
         let column = |column| names.column(column, &report.fixed);
         let columns = report.columns.iter().map(column).collect();
         let renamed = report.renamed.iter().map(|renamed| names.renamed(renamed)).collect();
-        let encoding = Encoding::WORDS.iter().find(|(_, it)| *it == report.encoding);
         let made = Self {
             delimiter: report.delimiter.map(text_of),
-            encoding: c_string(encoding.map_or("", |(word, _)| word).as_bytes()),
+            encoding: c_string(report.encoding.to_string().as_bytes()),
             header_lines: report.header_lines,
             header_reason: c_string(report.header_reason.to_string().as_bytes()),
             columns,

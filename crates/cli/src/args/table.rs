@@ -13,8 +13,8 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use swath::ReadOptions;
 use swath_formats::table::{
-    BatchForm, BatchOptions, ColumnKey, ColumnType, Delimiter, Encoding, HeaderLine, LineEnd,
-    Quoting, Ragged,
+    BatchForm, BatchOptions, ColumnKey, ColumnType, Delimiter, Encoding, EncodingErrors,
+    HeaderLine, LineEnd, Quoting, Ragged,
 };
 
 use super::words::{Named, whole, words};
@@ -48,12 +48,13 @@ pub struct TableArgs {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = column)]
     pub columns: Option<Vec<ColumnKey>>,
 
-    /// Types of columns, as in zip=text,n=u32; a value of another type is an error
+    /// Types of columns, as in zip=text,n=u32, or one type for all others, as in text; a value of another
+    /// type is an error
     ///
     /// The types are bool, i8 to i64, u8 to u64, f32, f64, date, timestamp[s], timestamp[ms],
     /// timestamp[us], timestamp[ns], timestamp[us, UTC], text and dictionary. Columns are named as in
     /// --columns [default: the type that holds all values of a column]
-    #[arg(long, value_name = "NAME=TYPE,...", value_parser = types)]
+    #[arg(long, value_name = "[NAME=]TYPE,...", value_parser = types)]
     pub dtypes: Vec<Types>,
 
     /// How the dates and times of a column are written, in the notation of strftime, as in
@@ -82,6 +83,11 @@ pub struct TableArgs {
     #[arg(long, value_name = "N", value_parser = setting("skip_rows"))]
     pub skip_rows: Option<String>,
 
+    /// Leave out this many of the last records of each file, such as totals; empty lines and comments do not
+    /// count
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..=1_000_000), default_value_t = 0, hide_default_value = true)]
+    pub skip_footer: usize,
+
     /// The decimal point, as in `,` [default: .]
     #[arg(long, value_name = "CHAR", value_parser = sign("decimal"))]
     pub decimal: Option<String>,
@@ -103,15 +109,26 @@ pub struct TableArgs {
     #[arg(long, value_name = "CHAR", value_parser = sign("escape"))]
     pub escape: Option<String>,
 
-    /// The encoding of the text [default: that of its byte order mark, else UTF-8]
-    #[arg(long, value_name = "NAME", value_parser = words(Encoding::WORDS), default_value = "auto", hide_default_value = true)]
+    /// The encoding of the text: utf-8, latin-1, utf-16le, utf-16be, or a label of the WHATWG's Encoding
+    /// Standard, such as windows-1251 or shift_jis [default: that of its byte order mark, else UTF-8]
+    #[arg(long, value_name = "NAME", value_parser = encoding(), default_value = "auto", hide_default_value = true, hide_possible_values = true)]
     pub encoding: Encoding,
 
+    /// What happens to bytes that are not of the encoding: they are an error in fields that are read, or
+    /// become U+FFFD and are counted
+    #[arg(long, value_name = "WHAT", value_parser = words(EncodingErrors::WORDS), default_value = "error")]
+    pub encoding_errors: EncodingErrors,
+
     /// What happens to lines with more or fewer fields than columns, or with text outside of columns of
-    /// fixed width: they are an error; missing fields are missing values; or such lines are left out and
-    /// counted
+    /// fixed width: they are an error; missing fields are missing values; such lines are left out and
+    /// counted; or missing fields are missing values and further ones are dropped
     #[arg(long, value_name = "WHAT", value_parser = words(Ragged::WORDS), default_value = "error")]
     pub ragged: Ragged,
+
+    /// How many fields a line has, and so how many columns the table; a header may have fewer names
+    /// [default: as many as the first line has]
+    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=u64::MAX))]
+    pub fields: Option<usize>,
 
     /// Add a last column of this name, which has the file of each row
     #[arg(long, value_name = "NAME")]
@@ -181,14 +198,20 @@ fn mark(value: &str) -> Result<u8, String> {
     }
 }
 
+/// Parses an encoding; completions offer the usual words, not all labels.
+fn encoding() -> impl TypedValueParser<Value = Encoding> {
+    Named(|| Encoding::WORDS.iter().map(|&(word, _)| word).collect())
+        .try_map(|text| text.parse::<Encoding>())
+}
+
 /// A column by its index, or else by its name.
 fn column(word: &str) -> Result<ColumnKey, Infallible> {
     Ok(word.parse().map_or_else(|_| ColumnKey::from(word), ColumnKey::Index))
 }
 
-/// Types of some columns.
+/// Types of some columns, and, without a column, that of all others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Types(Vec<(ColumnKey, ColumnType)>);
+pub struct Types(Vec<(Option<ColumnKey>, ColumnType)>);
 
 /// Parses types of columns: commas in brackets separate nothing.
 fn types(words: &str) -> Result<Types, String> {
@@ -208,11 +231,20 @@ fn types(words: &str) -> Result<Types, String> {
     parts.into_iter().map(of_column).collect::<Result<_, _>>().map(Types)
 }
 
-fn of_column(word: &str) -> Result<(ColumnKey, ColumnType), String> {
-    let (name, kind) =
-        word.rsplit_once('=').ok_or("write a column and its type, as in zip=text")?;
-    let kind = kind.trim().replace(",UTC", ", UTC").parse()?;
-    let Ok(key) = column(name);
+fn of_column(word: &str) -> Result<(Option<ColumnKey>, ColumnType), String> {
+    let (name, kind) = match word.rsplit_once('=') {
+        Some((name, kind)) => (Some(name), kind),
+        None => (None, word),
+    };
+    let kind = kind.trim().replace(",UTC", ", UTC").parse::<ColumnType>();
+    let kind = kind.map_err(|error| match name {
+        Some(_) => error,
+        None => format!("write a column and its type, as in zip=text, or a type: {error}"),
+    })?;
+    let key = name.map(|name| {
+        let Ok(key) = column(name);
+        key
+    });
     Ok((key, kind))
 }
 
@@ -265,6 +297,9 @@ impl TableArgs {
             ("--rename", !self.rename.is_empty()),
             ("--rows", self.rows.is_some()),
             ("--encoding", self.encoding != Encoding::Auto),
+            ("--encoding-errors", self.encoding_errors != EncodingErrors::Refuse),
+            ("--skip-footer", self.skip_footer > 0),
+            ("--fields", self.fields.is_some()),
             ("--ragged", self.ragged != Ragged::Refuse),
             ("--file-column", self.file_column.is_some()),
         ];
@@ -280,14 +315,20 @@ impl TableArgs {
 
     /// Returns the library's options for a table in this form.
     pub(crate) fn batch_options(&self, form: BatchForm, read: ReadOptions) -> BatchOptions {
+        let types = || self.dtypes.iter().flat_map(|types| types.0.iter().cloned());
         let mut options = BatchOptions::new()
             .with_form(form)
             .with_read(read)
-            .with_types(self.dtypes.iter().flat_map(|types| types.0.iter().cloned()))
+            .with_types(types().filter_map(|(key, kind)| Some((key?, kind))))
             .with_formats(self.formats.iter().map(|Pair(key, form)| (key.clone(), form)))
             .with_rename(self.rename.iter().map(|Pair(key, name)| (key.clone(), name)))
+            .with_skip_footer(self.skip_footer)
             .with_encoding(self.encoding)
+            .with_encoding_errors(self.encoding_errors)
             .with_ragged(self.ragged);
+        if let Some((_, kind)) = types().rfind(|(key, _)| key.is_none()) {
+            options = options.with_all_types(kind);
+        }
         for (_, word, text) in self.texts() {
             let set = text.map_or(Ok(()), |text| options.set(word, text));
             set.expect("it was parsed");
@@ -302,6 +343,9 @@ impl TableArgs {
             // In JSON, an empty text is one.
             let empty = (form != BatchForm::JsonLines).then_some("");
             options = options.with_null_values(words.iter().map(String::as_str).chain(empty));
+        }
+        if let Some(fields) = self.fields {
+            options = options.with_fields(fields);
         }
         if let Some(rows) = self.rows {
             options = options.with_rows(rows);
@@ -345,13 +389,14 @@ mod tests {
     #[test]
     fn types_are_separated_by_commas_outside_brackets() {
         let told =
-            parsed(&["--dtypes", "a=i8,b=timestamp[ns, UTC],2=timestamp[us,UTC],x=y=f32"]);
+            parsed(&["--dtypes", "a=i8,b=timestamp[ns, UTC],text,2=timestamp[us,UTC],x=y=f32"]);
         let told = told.expect("types").dtypes;
         let wanted = [
-            (ColumnKey::from("a"), "i8"),
-            (ColumnKey::from("b"), "timestamp[ns, UTC]"),
-            (ColumnKey::Index(2), "timestamp[us, UTC]"),
-            (ColumnKey::from("x=y"), "f32"),
+            (Some(ColumnKey::from("a")), "i8"),
+            (Some(ColumnKey::from("b")), "timestamp[ns, UTC]"),
+            (None, "text"),
+            (Some(ColumnKey::Index(2)), "timestamp[us, UTC]"),
+            (Some(ColumnKey::from("x=y")), "f32"),
         ];
         let wanted = wanted.map(|(key, kind)| (key, kind.parse().expect("a type")));
         assert_eq!(told, [Types(wanted.to_vec())]);

@@ -159,12 +159,6 @@ pub(super) fn positions_word(columns: &[FixedColumn]) -> String {
     columns.iter().map(word).collect::<Vec<_>>().join(",")
 }
 
-/// The word for an encoding, as the flag takes it.
-pub(super) fn encoding_word(encoding: Encoding) -> &'static str {
-    let words = Encoding::WORDS.iter();
-    words.clone().find(|(_, it)| *it == encoding).map_or("", |&(word, _)| word)
-}
-
 /// Returns how a table is written in its file, and what was done with it.
 pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
     let renamed = |it: &swath_formats::table::Renamed| {
@@ -177,7 +171,7 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
         header_reason: report.header_reason.to_string(),
         comment: report.comment.map(|byte| char::from(byte).to_string()),
         comments: report.comments,
-        encoding: encoding_word(report.encoding),
+        encoding: report.encoding.to_string(),
         // Names that the header lacks or repeats.
         renamed: report.renamed.iter().map(renamed).collect::<Vec<_>>(),
         // Lines with more or fewer fields, or text outside of the columns.
@@ -185,10 +179,14 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
             count: report.set_aside.count,
             lines: report.set_aside.lines.iter().map(|it| it.line).collect::<Vec<_>>(),
         },
+        // Lines whose further fields were dropped.
+        dropped: report.dropped,
+        // Byte sequences that became U+FFFD.
+        replaced: report.replaced,
     }
 }
 
-/// Says which lines were left out; `None` if there are none.
+/// Says which lines were left out, or how many in part; `None` if there are none.
 pub(super) fn set_aside_text(report: &TableReport) -> Option<String> {
     const LISTED: usize = 5;
     let set_aside = &report.set_aside;
@@ -199,9 +197,14 @@ pub(super) fn set_aside_text(report: &TableReport) -> Option<String> {
     let listed = set_aside.lines.iter().take(LISTED);
     let lines: Vec<String> = listed.map(|RecordLine { line, .. }| line.to_string()).collect();
     let more = if set_aside.count > lines.len() as u64 { ", …" } else { "" };
-    let noun = if set_aside.count == 1 { "line" } else { "lines" };
+    let counted = |count: u64| format!("{count} {}", if count == 1 { "line" } else { "lines" });
+    if report.dropped > 0 {
+        let what = what.replace("more or fewer", "more");
+        return Some(format!("{} with {what}, which were dropped", counted(report.dropped)));
+    }
     (set_aside.count > 0).then(|| {
-        format!("{} {noun} with {what} left out: {}{more}", set_aside.count, lines.join(", "))
+        let count = counted(set_aside.count);
+        format!("{count} with {what} left out: {}{more}", lines.join(", "))
     })
 }
 

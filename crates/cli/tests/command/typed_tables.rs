@@ -243,7 +243,33 @@ fn what_is_no_table_is_refused_with_what_to_try() {
         assert!(told.contains(wanted), "{line}: {told}");
     }
     assert!(setting.printed("head --encoding latin-1 latin.csv").contains("Köln"));
+    assert!(
+        setting
+            .printed("info --encoding ISO-8859-2 latin.csv")
+            .contains("encoding: iso-8859-2")
+    );
+    let told = stderr(&setting.run("head --encoding ebcdic latin.csv"));
+    assert!(told.contains("`ebcdic` is not an encoding; use utf-8, latin-1"), "{told}");
+    let told = setting.refused("head latin.csv");
+    assert!(told.contains("or replace such bytes with --encoding-errors"), "{told}");
+    let json = setting.json("head --json --encoding-errors replace latin.csv");
+    assert_eq!(
+        (&json["replaced"], &json["first_rows"][0][0]),
+        (&1.into(), &"K\u{fffd}ln".into())
+    );
     assert!(setting.printed("head --ragged pad ragged.csv").contains("  3    –"));
+    assert_eq!(
+        setting.printed("head --skip-footer 1 ragged.csv"),
+        "  a    b\ni64  i64\n  1    2\n"
+    );
+    assert!(
+        setting.printed("head --dtypes text,b=f32 --rows 1 ragged.csv").contains("text  f32")
+    );
+    assert!(setting.printed("head --fields 3 --ragged pad ragged.csv").contains("column_3"));
+    let drop = setting.run("head --fields 1 --ragged drop ragged.csv");
+    assert_eq!(stdout(&drop), "  a\ni64\n  1\n  3\n");
+    let told = "swath: note: ragged.csv: 1 line with more fields, which were dropped\n";
+    assert_eq!(stderr(&drop), told);
     let aside = setting.run("head --ragged set-aside ragged.csv");
     assert_eq!(code(&aside), 0, "{aside:?}");
     let told = stderr(&aside);

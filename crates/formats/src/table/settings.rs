@@ -312,6 +312,7 @@ impl FromStr for Delimiter {
 
 value!(u64, "a whole number", |text| text.parse().ok());
 value!(i32, "a whole number", |text| text.parse().ok());
+value!(usize, "a whole number", |text| text.parse().ok());
 value!(String, "a text", |text| Some(text.to_owned()));
 value!(HeaderLine);
 value!(Decimals, "`shortest` or a whole number", |text| match text {

@@ -4,8 +4,10 @@
 
 mod arrow;
 mod dialects;
+mod encodings;
 mod first;
 mod fixed;
+mod footers;
 mod objects;
 mod oracle;
 mod random;

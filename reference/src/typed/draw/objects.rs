@@ -150,6 +150,7 @@ fn wishes(dice: &mut Dice, columns: &[(&str, usize)], options: &mut Options) {
         options.types.push((Key::Index(dice.index(columns.len())), type_is));
     }
     settings::choose_words_of_columns(dice, columns.len(), options);
+    settings::choose_more(dice, options);
     if dice.one_in(20) {
         options.rename.push((Key::Index(dice.index(columns.len())), "new name".to_owned()));
     }

@@ -24,8 +24,13 @@ pub(super) fn draw(dice: &mut Dice, style: &Style, recipes: &[Recipe]) -> Option
         options.header = Header::Lines(lines);
     }
     if style.ragged > 0 {
-        let kinds = [Ragged::Error, Ragged::Pad, Ragged::SetAside, Ragged::SetAside];
+        let kinds = [Ragged::Error, Ragged::Pad, Ragged::SetAside, Ragged::Drop];
         options.ragged = *dice.pick(&kinds);
+    }
+    if dice.one_in(12) && style.between != Between::Nothing {
+        options.fields = Some(dice.index(recipes.len() + 2));
+        options.ragged =
+            *dice.pick(&[Ragged::Pad, Ragged::SetAside, Ragged::Drop, Ragged::Drop]);
     }
     if dice.one_in(10) {
         options.rows = Some(dice.index(20));
@@ -35,7 +40,19 @@ pub(super) fn draw(dice: &mut Dice, style: &Style, recipes: &[Recipe]) -> Option
     choose_columns(dice, recipes.len(), &mut options);
     choose_types(dice, recipes, &mut options);
     choose_words_of_columns(dice, recipes.len(), &mut options);
+    choose_more(dice, &mut options);
     options
+}
+
+/// Now and then, a type for all columns, and records to skip at the end.
+pub(super) fn choose_more(dice: &mut Dice, options: &mut Options) {
+    if dice.one_in(8) {
+        options.skip_footer = *dice.pick(&[1, 1, 2, 3, 20]);
+    }
+    if dice.one_in(15) {
+        let kinds = [Type::Text, Type::Text, Type::Dictionary, Type::F64];
+        options.all_types = Some(*dice.pick(&kinds));
+    }
 }
 
 fn choose_delimiter(dice: &mut Dice, style: &Style, options: &mut Options) {
@@ -140,8 +157,9 @@ fn choose_types(dice: &mut Dice, recipes: &[Recipe], options: &mut Options) {
     }
 }
 
-/// Now and then, only records that begin in some bytes of the file.
+/// Now and then, only records that begin in some bytes of the file; and whether bytes are replaced.
 pub(super) fn choose_extent(dice: &mut Dice, options: &mut Options, len: usize) {
+    options.replaces = dice.one_in(12);
     if dice.one_in(25) {
         let (one, other) = (dice.index(len + 2), dice.index(len + 2));
         options.starting_in = Some((one.min(other), one.max(other)));

@@ -4,7 +4,7 @@ use super::super::options::{Between, Fixed, Form, Header, Options};
 use super::super::widths::Span;
 use super::dice::Dice;
 use super::fields::Recipe;
-use super::{Drawn, Returns, Style, damage, encode, rows, settings, top, trim_end};
+use super::{Drawn, Returns, Style, damage, encode, footer, rows, settings, top, trim_end};
 
 /// Draws a table with columns of fixed width.
 #[must_use]
@@ -43,6 +43,7 @@ pub fn draw_fixed(seed: u64) -> Drawn {
         let fields = recipes.iter().enumerate().map(field).collect();
         line(&mut dice, &style, &spans, fields, &mut text);
     }
+    footer(&mut dice, &options, &mut text);
     if dice.one_in(4) {
         trim_end(&mut text);
     }

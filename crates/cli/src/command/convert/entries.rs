@@ -22,10 +22,10 @@ use swath_formats::table::{HeaderLine, Value};
 
 use super::batches::write;
 use super::format::Format;
+use super::listing::{Listing, MatrixSize, keeps_metadata};
 use super::matrix::{made_ones, npz_options};
 use super::numbers::{Cells, cells, numbers};
-use super::size::{NAMES, SIZE, Size, above, is_listed, lost_size, size_in};
-use super::table::keeps_metadata;
+use super::size::{NAMES, SIZE, Size, above, is_listed, size_in};
 use super::{Converted, Job, matrix_options};
 use crate::failure::Refused;
 use crate::report::ReportName;
@@ -102,9 +102,11 @@ fn listed<R: Id, C: Id>(
     values: &Values,
 ) -> Result<Converted> {
     let read = Instant::now();
-    let left =
-        (above(rows.iter().map(|id| id.to_u64())), above(columns.iter().map(|id| id.to_u64())));
-    let most = left.0.max(left.1).saturating_sub(1);
+    let left = MatrixSize {
+        rows: above(rows.iter().map(|id| id.to_u64())),
+        columns: above(columns.iter().map(|id| id.to_u64())),
+    };
+    let most = left.rows.max(left.columns).saturating_sub(1);
     if i64::try_from(most).is_err() {
         let what = format!("cannot make a table: {most} needs more than 63 bits");
         bail!(Refused::new(what, "choose .mtx"));
@@ -134,7 +136,8 @@ fn listed<R: Id, C: Id>(
     let mut done = Converted::new(size, read);
     done.bytes = write(job, to, HeaderLine::Present, &schema, batches)?;
     if !keeps_metadata(to) {
-        done.notes.extend(lost_size(job, (size.rows, size.columns), left));
+        let size = MatrixSize { rows: size.rows, columns: size.columns };
+        done.notes.extend(Listing { size, left }.note(job));
     }
     Ok(done)
 }

@@ -19,8 +19,8 @@ use swath_formats::table::arrow::ArrowOptions;
 use swath_formats::table::npy::{self, Dense, NpyOptions};
 
 use super::format::Format;
+use super::notes::add_notes;
 use super::size::Size;
-use super::table::add_notes;
 use super::{Converted, Job, batches};
 use crate::failure::Refused;
 use crate::progress::Bar;

@@ -9,18 +9,18 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use swath_formats::table::{HeaderLine, TableReport, npy};
+use swath_formats::table::{HeaderLine, npy};
 
 use super::batches::{size_of, write};
 use super::format::Format;
+use super::listing::{Listing, keeps_metadata};
+use super::notes::add_notes;
 use super::numbers::{
     array, arrow_options, dense, dense_size, npy_options, numbers, with_dense,
 };
-use super::size::{Listing, Size};
+use super::size::Size;
 use super::{Converted, Job};
-use crate::command::tabular::{is_text, set_aside_text};
 use crate::progress::Bar;
-use crate::report::ReportName;
 
 pub(super) fn to_table(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
     match (from, to) {
@@ -87,34 +87,4 @@ fn of_arrow(job: &Job<'_>, to: Format) -> Result<Converted> {
     let mut done = Converted { bytes, ..Converted::new(size, read) };
     done.notes.extend(listing.and_then(|listing| listing.note(job)));
     Ok(done)
-}
-
-/// Whether a format has metadata of the whole table.
-pub(super) fn keeps_metadata(to: Format) -> bool {
-    matches!(to, Format::Arrow | Format::Arrows)
-}
-
-/// Says what was left out, and which columns became text after the first records.
-pub(super) fn add_notes(job: &Job<'_>, report: &TableReport, notes: &mut Vec<String>) {
-    /// More would not be read.
-    const MOST: usize = 5;
-    /// Lines that show what a table is.
-    const FIRST: u64 = 1000;
-    let name = job.input.name().shown();
-    notes.extend(set_aside_text(report).map(|text| format!("{name}: {text}")));
-    if report.comments > 0 && job.words.table.comment.is_none() {
-        let count = report.comments;
-        let lines = if count == 1 { "line is a comment" } else { "lines are comments" };
-        notes.push(format!(
-            "{name}: {count} {lines}, since the others are numbers; --comment none reads them"
-        ));
-    }
-    let late = report.columns.iter().filter(|it| !it.is_told && is_text(it.kind));
-    let late = late.filter_map(|it| Some((it, it.deciding?.line)).filter(|it| it.1 > FIRST));
-    notes.extend(late.take(MOST).map(|(column, line)| {
-        let (column, kind) = (column.name.escape_debug(), column.kind);
-        format!(
-            "{name}: column `{column}` is of type {kind} because of line {line}; --dtypes says another"
-        )
-    }));
 }

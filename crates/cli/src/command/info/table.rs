@@ -11,8 +11,8 @@ use super::Known;
 use crate::args::TableArgs;
 use crate::command::convert::format::Format;
 use crate::command::tabular::{
-    Json, Listed, Rows, cell, columns, delimiter_word, encoding_word, facts_json, is_numeric,
-    is_text, positions_word, set_aside_text, usual_form,
+    Json, Listed, Rows, cell, columns, delimiter_word, facts_json, is_numeric, is_text,
+    positions_word, set_aside_text, usual_form,
 };
 use crate::grid::{self, Align, Column, MISSING};
 use crate::progress::Bar;
@@ -128,7 +128,7 @@ impl Listing {
             "  rows: {}\n  columns: {}\n  {place}\n  header: {header}\n  encoding: {}\n",
             report.rows,
             report.columns.len(),
-            encoding_word(report.encoding),
+            report.encoding,
         );
         if let Some(left_out) = set_aside_text(report) {
             text.push_str(&format!("  {left_out}\n"));

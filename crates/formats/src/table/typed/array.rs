@@ -200,9 +200,10 @@ struct ArrayPlan<T> {
 impl<T: Value> ArrayPlan<T> {
     fn new(sources: Vec<Source>, options: &BatchOptions) -> Result<Self> {
         let kind: ColumnType = T::NAME.parse().unwrap_or(ColumnType::F64);
-        let options = BatchOptions { array: Some(kind), ..options.clone() };
+        let given = options.all_types.is_some_and(|given| given != kind);
+        let options = BatchOptions { is_array: true, all_types: Some(kind), ..options.clone() };
         let mut table = Table::open(sources, &options)?;
-        check(table.files[0].path(), &options)?;
+        check(table.files[0].path(), &options, given)?;
         if !table.has_all_keys {
             table.find_keys()?;
         }
@@ -249,7 +250,7 @@ impl<T: Value> ArrayPlan<T> {
         let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
         // Each field but the last is followed by a byte, so some record has too few.
         let is_short = has_ends
-            && *ragged != Ragged::Pad
+            && !ragged.takes(0, *columns)
             && self.rows().saturating_mul(*columns) as u64 > len;
         if is_short || self.counts.has_fault {
             return Err(self.first_fault()?);
@@ -271,16 +272,16 @@ impl<T: Value> ArrayPlan<T> {
         Err(error.hint("select columns with `columns`"))
     }
 
-    /// Returns what was found in the table, in which so many values of each column are missing.
+    /// Returns what was found in the table, in which these numbers of values are missing.
     fn report(&self, nulls: &[u64]) -> Result<TableReport> {
         let table = &self.table;
-        let known = table.report();
+        let mut known = table.report();
+        known.add(self.counts.lines);
         let kinds: Vec<_> =
             table.plan.columns.iter().filter_map(|column| column.told).collect();
         Ok(TableReport {
             columns: read::columns(table, &kinds, &vec![None; kinds.len()], nulls),
             rows: self.rows() as u64,
-            comments: known.comments + self.counts.comments,
             set_aside: table.set_aside(&self.counts.aside)?,
             ..known
         })
@@ -380,9 +381,9 @@ impl<T: Value> ArrayPlan<T> {
 }
 
 /// Refuses what says something about single columns.
-fn check(path: &Path, options: &BatchOptions) -> Result<()> {
+fn check(path: &Path, options: &BatchOptions, has_types: bool) -> Result<()> {
     let set = [
-        (!options.types.is_empty(), "types"),
+        (has_types || !options.types.is_empty(), "types"),
         (!options.formats.is_empty(), "formats"),
         (!options.words_of.is_empty(), "words of columns"),
         (options.file_column.is_some(), "file_column"),
@@ -421,7 +422,7 @@ struct Counts {
     blocks: Vec<Count>,
     /// Records that were set aside, by their files and offsets.
     aside: Vec<(usize, u64)>,
-    comments: u64,
+    lines: super::rows::Counts,
     /// Whether a text is not of records, so that they are not counted to the end.
     has_fault: bool,
 }
@@ -443,7 +444,7 @@ fn counts(table: &Table) -> Result<Counts> {
             let mut counts = lock(&counts);
             counts.blocks.push(Count { file, index: piece.index, rows });
             counts.aside.append(&mut found.aside);
-            counts.comments += found.comments;
+            counts.lines += found.lines;
             counts.has_fault |= found.has_fault;
             if counts.has_fault { Err(Ended::Enough) } else { Ok(()) }
         })?;
@@ -481,7 +482,7 @@ impl Counts {
             };
             at = next;
             count += rows.count();
-            self.comments += rows.comments;
+            self.lines += rows.counts;
             self.aside.extend(rows.aside.iter().map(|&at| (file, part.offset + at as u64)));
         }
         count

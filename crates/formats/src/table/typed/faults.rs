@@ -12,12 +12,14 @@ use super::record::Wrong;
 use super::rows::{Fault, Shape};
 use super::values::{ColumnType, Misfit};
 use crate::error::{Error, FormatReason};
-use crate::input::Text;
+use crate::input::{Flaws, Text};
 
 /// How the detail begins of a fault in the encoding.
 const NOT_UTF_8: &str = "bytes that are not UTF-8";
 /// It begins as the one above.
 const UNCOUNTED: &str = "bytes that are not UTF-8, so that no position after them is known";
+/// What to try.
+const ENCODING: &str = "pass the encoding of the file with `encoding`, or replace such bytes with `encoding_errors`";
 const OUTSIDE: &str = "text outside of the columns";
 const AFTER_QUOTE: &str = "text after a closing quote";
 /// Characters of a field that a message shows.
@@ -28,8 +30,6 @@ const SHOWN: usize = 40;
 pub(super) struct Origin {
     /// Whether it was in another encoding than UTF-8.
     pub(super) is_decoded: bool,
-    /// If that is UTF-16, the byte of the file at which it begins.
-    pub(super) utf16: Option<u64>,
     /// Bytes and lines of the file before it.
     pub(super) bytes: u64,
     pub(super) lines: u64,
@@ -54,8 +54,8 @@ impl Problem {
         if let Err(error) = input.check_stream(self.offset) {
             return error;
         }
-        if let Some(begin) = origin.utf16 {
-            self.say_where(input, begin);
+        if let Some(flaws) = input.flaws() {
+            self.say_where(input, flaws);
         }
         if self.detail == OUTSIDE {
             self.show(input);
@@ -107,27 +107,24 @@ impl Problem {
         self.detail += &format!(", at position {position}: `{text}`");
     }
 
-    /// Says which byte of a file in UTF-16 is not a character, if that is the fault.
-    fn say_where(&mut self, input: &Text, begin: u64) {
-        /// Bytes of a field that are looked at.
-        const LOOKED: u64 = 1 << 20;
+    /// Says which byte of the file is not of its encoding, if that is the fault.
+    fn say_where(&mut self, input: &Text, flaws: &Flaws) {
+        /// What could not be decoded became this byte.
+        const INVALID: u8 = 0xff;
         let Some(rest) = self.detail.strip_prefix(NOT_UTF_8) else { return };
-        // What could not be decoded became this byte.
-        let Ok(after) = input.some(self.offset, LOOKED) else { return };
-        let Some(len) = after.iter().position(|&byte| byte == 0xff) else { return };
-        let Ok(text) = input.some(0, self.offset + len as u64) else { return };
-        let at = begin + 2 * units(&text);
-        self.detail = format!("half of a character at byte {at} of the file in UTF-16{rest}");
-        self.hint = "copy the file again if it ends there; otherwise write it again, or pass its \
-                     encoding with `encoding`";
+        let before = ReadOptions::new().with_len(self.offset).count(input.source(), INVALID);
+        let Some(at) = before.ok().and_then(|before| flaws.at(before.value)) else { return };
+        let encoding = &flaws.encoding;
+        if encoding.starts_with("utf-16") {
+            self.detail =
+                format!("half of a character at byte {at} of the file in UTF-16{rest}");
+            self.hint = "copy the file again if it ends there; otherwise write it again, or pass its \
+                         encoding with `encoding`, or replace such halves with `encoding_errors`";
+        } else {
+            self.detail =
+                format!("bytes that are not {encoding} at byte {at} of the file{rest}");
+        }
     }
-}
-
-/// How many units of UTF-16 a decoded text was. Each byte that is in no character was one.
-fn units(text: &[u8]) -> u64 {
-    let starts = text.iter().filter(|&&byte| !matches!(byte, 0x80..=0xbf)).count() as u64;
-    let pairs = text.iter().filter(|&&byte| matches!(byte, 0xf0..=0xf4)).count() as u64;
-    starts + pairs
 }
 
 /// Returns the fault of a record that cannot be split; `record` is where it begins, and the position
@@ -157,7 +154,7 @@ pub(super) fn wrong(wrong: Wrong, offset: u64) -> Problem {
             "pass `widths` or `positions` that include it, skip lines above the table with `skip_rows`, or set \
              aside such lines with `ragged`",
         ),
-        Wrong::Encoding(_) => (UNCOUNTED, "pass the encoding of the file with `encoding`"),
+        Wrong::Encoding(_) => (UNCOUNTED, ENCODING),
         Wrong::LoneReturn(_) => (
             "a carriage return inside a line",
             "end lines with newlines: tr '\\r' '\\n' <OLD >NEW",
@@ -219,7 +216,7 @@ pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem 
         Misfit::Missing => (FormatReason::Malformed, "a missing value".to_owned()),
     };
     let hint = match misfit {
-        Misfit::Encoding => "pass the encoding of the file with `encoding`",
+        Misfit::Encoding => ENCODING,
         Misfit::Room => "leave out the column with `columns`",
         Misfit::Missing => {
             "pass a number for missing values with `missing`, or read it as floats"
@@ -309,14 +306,14 @@ pub(super) fn name(record: u64, offset: u64, raw: &[u8]) -> Problem {
         offset,
         reason: FormatReason::Malformed,
         detail: format!("{NOT_UTF_8} in a name: `{}`", shown(raw)),
-        hint: "pass the encoding of the file with `encoding`",
+        hint: ENCODING,
     }
 }
 
 /// Returns the fault of a number in a notation that tables do not have.
-pub(super) fn odd_number(offset: u64, odd: OddNumber) -> Problem {
+pub(super) fn odd_number(record: u64, offset: u64, odd: OddNumber) -> Problem {
     Problem {
-        record: offset,
+        record,
         offset,
         reason: FormatReason::Malformed,
         detail: odd.detail().to_owned(),

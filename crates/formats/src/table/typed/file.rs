@@ -7,7 +7,7 @@ use swath::Source;
 use super::encode;
 use super::faults::Origin;
 use super::fit;
-use super::options::{BatchOptions, Encoding};
+use super::options::{BatchOptions, Encoding, EncodingErrors};
 use crate::error::Result;
 use crate::input::Text;
 
@@ -19,8 +19,7 @@ pub(super) struct File {
     pub(super) begin: u64,
     /// Never [`Encoding::Auto`].
     pub(super) encoding: Encoding,
-    /// Bytes of the file before the text.
-    mark: u64,
+    errors: EncodingErrors,
     /// What came before the text, if it is a part of a pipe.
     pub(super) before: Origin,
 }
@@ -32,8 +31,14 @@ const MARKS: [(&[u8], Encoding); 3] = [
     (b"\xfe\xff", Encoding::Utf16Be),
 ];
 
+/// Whether a text with these first bytes is read as it is.
+pub(super) fn is_plain(head: &[u8], options: &BatchOptions) -> bool {
+    let (encoding, _) = encoding(head, options);
+    encoding == Encoding::Utf8 && options.encoding_errors == EncodingErrors::Refuse
+}
+
 /// Returns the encoding of a text with these first bytes, and the length of its mark.
-pub(super) fn encoding(head: &[u8], options: &BatchOptions) -> (Encoding, usize) {
+fn encoding(head: &[u8], options: &BatchOptions) -> (Encoding, usize) {
     let marked = MARKS.iter().find(|(mark, _)| head.starts_with(mark));
     match (options.encoding, marked) {
         (Encoding::Auto, Some(&(mark, found))) => (found, mark.len()),
@@ -53,18 +58,25 @@ impl File {
     pub(super) fn of(text: Text, options: &BatchOptions) -> Result<Self> {
         let head = text.some(0, 3)?;
         let (encoding, mark) = encoding(&head, options);
-        let (text, begin) = match encoding {
-            Encoding::Utf8 => (text, mark as u64),
-            other => (encode::decoded(&text, other, mark as u64)?, 0),
+        let (errors, mark) = (options.encoding_errors, mark as u64);
+        let is_plain = encoding == Encoding::Utf8
+            && (errors == EncodingErrors::Refuse || encode::is_utf_8(&text, mark)?);
+        let (text, begin) = match is_plain {
+            true => (text, mark),
+            false => (encode::decoded(&text, encoding, errors, mark)?, 0),
         };
-        Ok(Self { text, begin, encoding, mark: mark as u64, before: Origin::default() })
+        Ok(Self { text, begin, encoding, errors, before: Origin::default() })
     }
 
     /// Where its text is from.
     pub(super) fn origin(&self) -> Origin {
-        let is_utf16 = matches!(self.encoding, Encoding::Utf16Le | Encoding::Utf16Be);
-        let utf16 = is_utf16.then_some(self.mark);
-        Origin { is_decoded: self.encoding != Encoding::Utf8, utf16, ..self.before }
+        Origin { is_decoded: self.text.flaws().is_some(), ..self.before }
+    }
+
+    /// How many byte sequences were replaced, as the options say.
+    pub(super) fn replaced(&self) -> u64 {
+        let flaws = self.text.flaws().filter(|_| self.errors == EncodingErrors::Replace);
+        flaws.map_or(0, |flaws| flaws.count)
     }
 
     /// The name in messages.

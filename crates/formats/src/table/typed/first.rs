@@ -17,7 +17,7 @@ use swath::{Input, Output, ReadAt, ReadOptions, Reader, Source, SourceFacts};
 
 use super::batches::Batches;
 use super::file::{self, File};
-use super::options::{BatchOptions, Encoding};
+use super::options::BatchOptions;
 use super::table::Table;
 use crate::compressed::{DecompressOptions, Format};
 use crate::error::{Error, FormatReason, Result};
@@ -47,7 +47,7 @@ pub(super) fn open(source: Source, options: &BatchOptions, make: Make) -> Result
         if Format::is_certain(&head) {
             return unpacked(Source::from(&input), trial);
         }
-        if file::encoding(&head, &trial.options).0 == Encoding::Utf8 {
+        if file::is_plain(&head, &trial.options) {
             return usual();
         }
     }

@@ -49,6 +49,8 @@ pub(super) struct Layout {
     columns: Vec<FixedColumn>,
     /// Whether text outside of them is passed over.
     passes_others: bool,
+    /// Whether such text is a further field, so that the record is one with too many.
+    has_further: bool,
 }
 
 /// What is wrong, and a hint.
@@ -72,13 +74,13 @@ impl Layout {
             start = end;
         }
         check(&columns)?;
-        Ok(Self { columns, passes_others: false })
+        Ok(Self { columns, passes_others: false, has_further: false })
     }
 
     /// Returns the layout with columns at these positions, which passes over all other text.
     pub(super) fn of_positions(positions: &[FixedColumn]) -> Result<Self, Refused> {
         check(positions)?;
-        Ok(Self { columns: positions.to_vec(), passes_others: true })
+        Ok(Self { columns: positions.to_vec(), passes_others: true, has_further: false })
     }
 
     /// Returns the layout in which a column is a run of positions where not all lines are blank.
@@ -96,7 +98,12 @@ impl Layout {
             // There is no record, or a fault in the first one: the reader says which.
             columns.push(FixedColumn::from(0..));
         }
-        Self { columns, passes_others: false }
+        Self { columns, passes_others: false, has_further: false }
+    }
+
+    /// The same, in which other text is a further field if `has_further`.
+    pub(super) fn with_further(self, has_further: bool) -> Self {
+        Self { has_further, ..self }
     }
 
     /// Returns where they are.
@@ -133,10 +140,10 @@ impl Layout {
         base: usize,
         mut field: impl FnMut(Place),
     ) -> Result<(), Wrong> {
-        let mut before = 0;
+        let (mut before, mut further) = (0, None);
         for &FixedColumn { start, end } in &self.columns {
             let start = seek(start);
-            self.check(line, before, start, base)?;
+            further = further.or(self.check(line, before, start, base)?);
             let end = end.map_or(line.len(), &mut seek);
             let raw = &line[start..end];
             let blanks = raw.len() - trim_start(raw).len();
@@ -144,17 +151,27 @@ impl Layout {
             field(Place { start, end: start + trim(&raw[blanks..]).len() });
             before = end;
         }
-        self.check(line, before, line.len(), base)
+        further.or(self.check(line, before, line.len(), base)?).into_iter().for_each(field);
+        Ok(())
     }
 
-    /// Refuses text between columns, or after them.
-    fn check(&self, line: &[u8], from: usize, to: usize, base: usize) -> Result<(), Wrong> {
+    /// Refuses text between columns, or after them, or returns where it is.
+    fn check(
+        &self,
+        line: &[u8],
+        from: usize,
+        to: usize,
+        base: usize,
+    ) -> Result<Option<Place>, Wrong> {
         if self.passes_others || from >= to {
-            return Ok(());
+            return Ok(None);
         }
         let gap = &line[from..to];
         match trim_start(gap) {
-            [] => Ok(()),
+            [] => Ok(None),
+            rest if self.has_further => {
+                Ok(Some(Place { start: base + to - rest.len(), end: base + to }))
+            }
             rest => Err(Wrong::Outside(base + to - rest.len())),
         }
     }

@@ -7,6 +7,7 @@ use super::dialect::{Between, Dialect};
 use super::faults::{self, Origin, Problem};
 use super::first_line::excels;
 use super::fixed::Layout;
+use super::layout;
 use super::options::{BatchOptions, CommentRule, Header, Ragged};
 use super::pass::Pass;
 use super::prefix::{LONG, Prefix, may_end_later};
@@ -67,12 +68,13 @@ pub(super) struct Opening<'o> {
 impl Opening<'_> {
     /// Finds out what the start of the table says.
     pub(super) fn head(&self) -> Result<Head> {
-        let mut prefix = Prefix::new(self.input, self.begin)?;
+        let mut prefix = Prefix::new(self.input, self.begin, self.options.skip_footer)?;
         if foreign::is_market(&prefix.bytes) && self.options.comment.given() != Some(b'%') {
             let detail = "this is a Matrix Market file, not a table";
             let error = Error::reading(self.input.path(), FormatReason::Malformed, detail);
             return Err(error.at(prefix.base).on_line(1).hint(foreign::MARKET));
         }
+        self.check_room(self.options.fields.unwrap_or(0), self.begin)?;
         self.skip(&mut prefix)?;
         if self.options.form == BatchForm::JsonLines {
             let (names, renamed) = (Vec::new(), Vec::new());
@@ -95,7 +97,8 @@ impl Opening<'_> {
         let (lines, reason) = self.lines(&mut prefix, written)?;
         let mut header = Vec::new();
         let (mut at, mut named) = (0, prefix.base);
-        let (mut columns, mut comments) = (None, 0);
+        let of_layout = layout.as_ref().map(|layout| layout.columns().len());
+        let (mut columns, mut comments) = (self.options.fields.or(of_layout), 0);
         for _ in 0..lines {
             let record = self.next(&mut prefix, written, at)?;
             let columns = *columns.get_or_insert(record.fields.len());
@@ -107,15 +110,13 @@ impl Opening<'_> {
             (at, comments) = (record.next, comments + record.comments);
         }
         let data = prefix.base + at as u64;
-        let columns = match columns {
-            Some(columns) => columns,
-            None => {
-                let first = self.next(&mut prefix, written, at)?;
-                named = prefix.base + first.at as u64;
-                self.check_room(first.fields.len(), data)?;
-                first.fields.len()
-            }
-        };
+        if header.is_empty() {
+            let first = self.next(&mut prefix, written, at)?;
+            named = prefix.base + first.at as u64;
+            columns = columns.or(Some(first.fields.len()));
+        }
+        let columns = columns.unwrap_or(0);
+        self.check_room(columns, data)?;
         let (names, renamed) = distinct(joined(header, columns));
         let renamed = if lines == 0 { Vec::new() } else { renamed };
         let may_lack = lines > 0 && layout.is_none();
@@ -213,13 +214,16 @@ impl Opening<'_> {
         if dialect.between != Between::Fixed {
             return Ok(None);
         }
+        let has_further = self.options.ragged == Ragged::Drop;
         let told = rules::layout(self.options).map_err(|(detail, hint)| {
             Error::reading(self.input.path(), FormatReason::Invalid, detail).hint(hint)
         })?;
         let found = match (told, self.decided.and_then(|decided| decided.layout)) {
-            (Some(told), _) => Arc::new(told),
+            (Some(told), _) => Arc::new(told.with_further(has_further)),
             (None, Some(decided)) => Arc::clone(decided),
-            (None, None) => Arc::new(sniff::layout(prefix, dialect)?),
+            (None, None) => {
+                Arc::new(layout::layout(prefix, dialect)?.with_further(has_further))
+            }
         };
         self.check_room(found.columns().len(), prefix.base)?;
         Ok(Some(found))
@@ -237,7 +241,8 @@ impl Opening<'_> {
             (Header::Auto, None) => {
                 let sample = Sample::take(prefix, written.dialect, written.layout)?;
                 if let Some((at, odd)) = sample.odd_number(&prefix.bytes, self.options) {
-                    let problem = faults::odd_number(prefix.base + at as u64, odd);
+                    let record = prefix.base + sample.begin() as u64;
+                    let problem = faults::odd_number(record, prefix.base + at as u64, odd);
                     return Err(problem.into_error(self.input, self.origin));
                 }
                 let reason = sample.header_reason(&prefix.bytes, self.options);
@@ -310,8 +315,8 @@ impl Opening<'_> {
         columns: usize,
     ) -> Result<Vec<String>> {
         let (found, at) = (record.fields.len(), prefix.base + record.at as u64);
-        let is_padded = self.options.ragged == Ragged::Pad && found < columns;
-        if found != columns && !is_padded {
+        let is_given = self.options.fields.is_some() && found < columns;
+        if !self.options.ragged.takes(found, columns) && !is_given {
             let problem = faults::ragged(at, found, columns, Ragged::Refuse);
             return Err(problem.into_error(self.input, self.origin));
         }

@@ -2,123 +2,14 @@
 
 use swath::{Extent, ReadOptions};
 
+pub(super) use super::choices::{CommentRule, Header, WordMeaning};
+pub use super::choices::{Dictionary, Encoding, EncodingErrors, OtherEncoding, Ragged};
 use super::fixed::FixedColumn;
 use super::values::ColumnType;
 use crate::setters::setters;
 use crate::table::options::{Delimiter, HeaderLine, Missing};
 use crate::table::select::ColumnKey;
 use crate::table::typed_write::BatchForm;
-
-/// How the bytes of a text become characters.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Encoding {
-    /// As a byte order mark at the start says; UTF-8 without one.
-    #[default]
-    Auto,
-    /// UTF-8.
-    Utf8,
-    /// Latin-1, that is windows-1252: every byte is a character.
-    Latin1,
-    /// UTF-16, the low byte of each unit first.
-    Utf16Le,
-    /// UTF-16, the high byte of each unit first.
-    Utf16Be,
-}
-
-impl Encoding {
-    /// All choices, with the names that users write.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
-        ("auto", Self::Auto),
-        ("utf-8", Self::Utf8),
-        ("latin-1", Self::Latin1),
-        ("utf-16le", Self::Utf16Le),
-        ("utf-16be", Self::Utf16Be),
-    ];
-}
-
-/// What happens to a record with more or fewer fields than the table has columns; in text of fixed
-/// width, to one with text outside of the columns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Ragged {
-    /// It is an error.
-    #[default]
-    Refuse,
-    /// Fields that it lacks are missing values; further fields, or other text, are an error.
-    Pad,
-    /// It is left out, and the report has its line.
-    SetAside,
-}
-
-impl Ragged {
-    /// All choices, with the names that users write.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("error", Self::Refuse), ("pad", Self::Pad), ("set-aside", Self::SetAside)];
-}
-
-/// Which columns of text become dictionaries, which hold each different text once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Dictionary {
-    /// Those whose type is given: [`ColumnType::Dictionary`].
-    #[default]
-    Told,
-    /// All.
-    All,
-}
-
-impl Dictionary {
-    /// All choices, with the names that users write.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("given", Self::Told), ("all", Self::All)];
-}
-
-/// Which lines are comments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CommentRule {
-    /// Those that begin with `#`, if the other lines are numbers.
-    Auto,
-    /// Those that begin with this byte.
-    Given(Option<u8>),
-}
-
-impl CommentRule {
-    /// Returns the byte in the options.
-    pub(super) fn given(self) -> Option<u8> {
-        match self {
-            Self::Auto => None,
-            Self::Given(byte) => byte,
-        }
-    }
-}
-
-/// What a word means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum WordMeaning {
-    Missing,
-    True,
-    False,
-}
-
-impl WordMeaning {
-    /// Returns what callers call its words.
-    pub(super) fn words(self) -> &'static str {
-        match self {
-            Self::Missing => "null_values",
-            Self::True => "true_values",
-            Self::False => "false_values",
-        }
-    }
-}
-
-/// The lines that name the columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Header {
-    Auto,
-    /// This many, from 0.
-    Lines(usize),
-}
 
 /// How to read a table of any types as record batches. Every setter returns the options; none can
 /// fail. What contradicts itself is an error of the verb.
@@ -147,9 +38,11 @@ pub struct BatchOptions {
     pub(super) escape: Option<u8>,
     pub(super) columns: Option<Vec<ColumnKey>>,
     pub(super) types: Vec<(ColumnKey, ColumnType)>,
+    pub(super) all_types: Option<ColumnType>,
     pub(super) formats: Vec<(ColumnKey, String)>,
     pub(super) rename: Vec<(ColumnKey, String)>,
     pub(super) skip_rows: u64,
+    pub(super) skip_footer: usize,
     pub(super) rows: Option<u64>,
     pub(super) nulls: Option<Vec<Vec<u8>>>,
     pub(super) trues: Option<Vec<Vec<u8>>>,
@@ -158,12 +51,14 @@ pub struct BatchOptions {
     pub(super) decimal: u8,
     pub(super) thousands: Option<u8>,
     pub(super) encoding: Encoding,
+    pub(super) encoding_errors: EncodingErrors,
     pub(super) ragged: Ragged,
+    pub(super) fields: Option<usize>,
     pub(super) dictionary: Dictionary,
     pub(super) file_column: Option<String>,
     pub(super) missing: Missing,
-    /// The type of all columns, if they become an array.
-    pub(super) array: Option<ColumnType>,
+    /// Whether the columns become an array.
+    pub(super) is_array: bool,
     pub(super) read: ReadOptions,
     pub(super) starting_in: Option<Extent>,
     pub(super) block_size: u64,
@@ -200,9 +95,11 @@ impl BatchOptions {
             escape: None,
             columns: None,
             types: Vec::new(),
+            all_types: None,
             formats: Vec::new(),
             rename: Vec::new(),
             skip_rows: 0,
+            skip_footer: 0,
             rows: None,
             nulls: None,
             trues: None,
@@ -211,11 +108,13 @@ impl BatchOptions {
             decimal: b'.',
             thousands: None,
             encoding: Encoding::Auto,
+            encoding_errors: EncodingErrors::Refuse,
             ragged: Ragged::Refuse,
+            fields: None,
             dictionary: Dictionary::Told,
             file_column: None,
             missing: Missing::Natural,
-            array: None,
+            is_array: false,
             read: ReadOptions::new(),
             starting_in: None,
             block_size: 0,
@@ -338,6 +237,28 @@ impl BatchOptions {
         self
     }
 
+    /// The type of every column that neither [`with_types`](Self::with_types) nor
+    /// [`with_formats`](Self::with_formats) names. With [`ColumnType::Text`], each field is read as it
+    /// stands, and a stream needs no first pass over the file. Default: types are found.
+    ///
+    /// ```
+    /// use swath_formats::table::{BatchOptions, ColumnType};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("people.csv");
+    /// std::fs::write(&path, "name,age\nAnn,007\nBob,8\n")?;
+    /// let options = BatchOptions::new().with_all_types(ColumnType::Text);
+    /// let table = options.with_types([("age", ColumnType::U8)]).read_batches(&path)?;
+    /// let types: Vec<_> = table.report().columns.iter().map(|column| column.kind).collect();
+    /// assert_eq!(types, [ColumnType::Text, ColumnType::U8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_all_types(mut self, kind: ColumnType) -> Self {
+        self.all_types = Some(kind);
+        self
+    }
+
     /// How dates and timestamps of some columns are written, in the notation of strftime. The type
     /// of such a column is the one in [`with_types`](Self::with_types); otherwise it is a date if
     /// the format has no time, and a timestamp in microseconds if it has.
@@ -364,6 +285,12 @@ impl BatchOptions {
         /// Lines of the file to skip before anything else, empty ones and comments included.
         /// Default: 0.
         with_skip_rows(skip_rows: u64);
+
+        /// How many of the last records of each file are not part of the table, such as totals and notes:
+        /// up to 1,000,000. They may have any number of fields. As for other records, empty lines and
+        /// comments do not count, and quotes must be closed. The names of the columns and the first record
+        /// count for the delimiter and the header in any case. Default: 0.
+        with_skip_footer(skip_footer: usize);
 
         /// Reads at most this many rows; what follows them is not checked. Default: all.
         with_rows(rows: u64);
@@ -463,9 +390,18 @@ impl BatchOptions {
         /// How bytes become characters. Default: [`Encoding::Auto`].
         with_encoding(encoding: Encoding);
 
+        /// What happens to bytes that are not of the encoding. If they are replaced, a text that has some is
+        /// in memory as a whole. Default: [`EncodingErrors::Refuse`].
+        with_encoding_errors(encoding_errors: EncodingErrors);
+
         /// What happens to records with more or fewer fields than there are columns. Default:
         /// [`Ragged::Refuse`].
         with_ragged(ragged: Ragged);
+
+        /// How many fields a record has, and so how many columns the table. A header may have fewer names: the
+        /// other columns are `column_3` and so on, by their number. If it has more, and for all other records,
+        /// [`with_ragged`](Self::with_ragged) decides. Default: as many as the first record has.
+        with_fields(fields: usize);
 
         /// Which columns of text become dictionaries. Default: those whose type is given.
         with_dictionary(dictionary: Dictionary);

@@ -15,7 +15,7 @@ use super::faults::{self, Problem};
 use super::guesses::Guesses;
 use super::pass::Piece;
 use super::plan::{Column, Plan};
-use super::rows::{Places, Rows};
+use super::rows::{Counts, Places, Rows};
 use super::search::Search;
 use super::values::{Builder, ColumnType, Kinds, RawFields, Rules};
 
@@ -37,7 +37,7 @@ pub(super) struct Block {
     pub(super) columns: Vec<Parsed>,
     /// Where records begin that were set aside.
     pub(super) aside: Vec<u64>,
-    pub(super) comments: u64,
+    pub(super) counts: Counts,
 }
 
 /// Parses blocks.
@@ -75,7 +75,7 @@ struct Run {
     builders: Vec<Option<Builder>>,
     count: usize,
     aside: Vec<u64>,
-    comments: u64,
+    counts: Counts,
 }
 
 impl<'p> Parser<'p> {
@@ -113,8 +113,8 @@ impl<'p> Parser<'p> {
                 self.rows.store(run.count, Ordering::Relaxed);
                 self.guesses.add(which, &job.kinds);
                 let columns = parsed.into_iter().flatten().collect();
-                let Run { aside, comments, .. } = run;
-                return Ok(Block { rows: run.count, columns, aside, comments });
+                let Run { aside, counts, .. } = run;
+                return Ok(Block { rows: run.count, columns, aside, counts });
             }
             job.todo = again;
         }
@@ -151,7 +151,7 @@ impl<'p> Parser<'p> {
             builders: job.todo.iter().map(builder).collect(),
             count: 0,
             aside: Vec::new(),
-            comments: 0,
+            counts: Counts::default(),
         };
         for part in piece.parts() {
             let text = part.bytes;
@@ -166,7 +166,7 @@ impl<'p> Parser<'p> {
                     ))
                 })?;
                 run.count += run.rows.count();
-                run.comments += run.rows.comments;
+                run.counts += run.rows.counts;
                 run.aside.extend(run.rows.aside.iter().map(|&at| part.offset + at as u64));
                 self.take(text, &mut run, job)?;
             }

@@ -10,11 +10,12 @@ use std::io::Read;
 use swath::{Extent, Input, Reader, Source};
 
 use super::faults::Origin;
-use super::options::{BatchOptions, Encoding};
+use super::file;
+use super::options::BatchOptions;
 use super::state::{Lines, State};
 use super::table::Table;
 use crate::compressed::Format;
-use crate::error::{Error, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::input;
 
 /// Bytes whose values decide the types.
@@ -59,13 +60,7 @@ impl Pipe {
         let mut pipe = Self { reader: options.read.reader(input)?, end: 0, is_over: false };
         let mut bytes = Vec::new();
         pipe.fill(&mut bytes, FIRST)?;
-        let is_utf_8 = match options.encoding {
-            Encoding::Auto => {
-                !bytes.starts_with(b"\xff\xfe") && !bytes.starts_with(b"\xfe\xff")
-            }
-            encoding => encoding == Encoding::Utf8,
-        };
-        if !is_utf_8 || Format::is_certain(&bytes) {
+        if !file::is_plain(&bytes, options) || Format::is_certain(&bytes) {
             pipe.fill(&mut bytes, u64::MAX)?;
         }
         let source = input::memory(bytes, input.name())?;
@@ -82,10 +77,31 @@ impl Pipe {
         Ok(())
     }
 
+    /// Finds the records of the first part, which decide the types.
+    pub(super) fn cut_first(&mut self, table: &mut Table) -> Result<()> {
+        self.cut(table)?;
+        if self.is_over || self.end > table.heads[0].data || table.options.skip_footer == 0 {
+            return Ok(());
+        }
+        let detail = format!(
+            "the records that are skipped at its end may be all of its first {FIRST} bytes"
+        );
+        let error = Error::reading(table.files[0].path(), FormatReason::TooLarge, detail);
+        Err(error
+            .hint("copy the pipe to a file first, or pass a smaller number as `skip_footer`"))
+    }
+
     /// Leaves the last record of the part, which may not be whole, to the next one.
     pub(super) fn cut(&mut self, table: &mut Table) -> Result<()> {
         let (data, len) = (table.heads[0].data, table.files[0].text.len());
         self.end = if self.is_over { len } else { whole(table, data, len)? };
+        if table.options.skip_footer > 0 {
+            // More records follow: what may be the last ones is left to the next part too.
+            (table.ends[0], table.wanted[0]) =
+                (self.end, Extent::between(data, self.end.max(data)));
+            self.end = table.end_before_footer(0)?;
+            table.ends[0] = self.end;
+        }
         table.wanted[0] = Extent::between(data, self.end.max(data));
         table.limit(0, table.options.rows)?;
         Ok(())
@@ -97,7 +113,7 @@ impl Pipe {
         let mut bytes = Vec::new();
         loop {
             let (from, len) = (self.end, table.files[0].text.len());
-            if left == Some(0) || (self.is_over && from >= len) {
+            if left == Some(0) || self.is_over {
                 return Ok(false);
             }
             bytes.clear();
@@ -198,6 +214,13 @@ mod tests {
         let error = table.filter_map(std::result::Result::err).next().expect("too wide");
         assert_eq!(error.line(), Some(301));
         assert!(error.to_string().contains("at position 3: `45`"), "{error}");
+        let footer = options.clone().with_skip_footer(3);
+        let table =
+            stream(text("300,y\nTotal,\"a\nb\",5\n\nx") + "# y", &footer).expect("a table");
+        assert_eq!(table.map(|batch| batch.expect("a batch").num_rows()).sum::<usize>(), 301);
+        let error = stream(text("300,y"), &options.clone().with_skip_footer(200))
+            .expect_err("none left");
+        assert!(error.to_string().contains("may be all of its first 1000 bytes"), "{error}");
         let open = stream(text("300,\"y"), &options).expect("a table");
         let error = open.filter_map(std::result::Result::err).next().expect("not closed");
         assert_eq!(error.line(), Some(602));

@@ -73,7 +73,7 @@ impl Plan {
         let Shape { dialect, columns, ragged, .. } = &self.shape;
         // Between its fields, and after the last, a record has a byte for each.
         let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
-        let has_all = has_ends && *ragged != Ragged::Pad;
+        let has_all = has_ends && !matches!(ragged, Ragged::Pad | Ragged::Drop);
         let least = if has_all { (*columns).max(1) } else { 1 };
         let values = WIDEST * (self.columns.len() + usize::from(self.file_column.is_some()));
         // A text has its bytes beside its place; memory grows by more than is needed.
@@ -106,7 +106,7 @@ impl Plan {
                 Dictionary::All => ColumnType::Dictionary,
             },
             file_column: options.file_column.clone(),
-            is_array: options.array.is_some(),
+            is_array: options.is_array,
             needs_values: false,
         };
         plan.tell(options, &lookup).map_err(invalid)?;
@@ -142,11 +142,6 @@ impl Plan {
     ) -> std::result::Result<(), String> {
         let told = rules::told(options, &self.rules[0]);
         self.rules.push(told.clone());
-        if let Some(kind) = options.array {
-            for column in &mut self.columns {
-                (column.told, column.rules) = (Some(kind), 1);
-            }
-        }
         for (key, kind) in &options.types {
             let Some(column) = self.column(lookup.find(key)?) else { continue };
             if column.told.is_some_and(|told| told != *kind) {
@@ -166,6 +161,11 @@ impl Plan {
             }
             column.rules = number;
             self.rules.push(Rules { format: Some(format), ..told.clone() });
+        }
+        if options.all_types.is_some() {
+            for column in self.columns.iter_mut().filter(|column| column.told.is_none()) {
+                (column.told, column.rules) = (options.all_types, 1);
+            }
         }
         self.give_words(options, lookup)
     }

@@ -1,6 +1,7 @@
 //! The first bytes of a text.
 
-use super::record::Wrong;
+use super::dialect::Dialect;
+use super::record::{Records, Wrong};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
 use crate::memory::room_for;
@@ -11,6 +12,8 @@ pub(super) struct Prefix<'t> {
     /// Where they begin in the text.
     pub(super) base: u64,
     pub(super) bytes: Vec<u8>,
+    /// How many of the last records of the text are not part of the table.
+    footer: usize,
 }
 
 /// Bytes to read first: enough for a sample after a header of usual length.
@@ -19,8 +22,8 @@ const FIRST: u64 = (1 << 20) + (256 << 10);
 pub(super) const LONG: usize = 64 << 20;
 
 impl<'t> Prefix<'t> {
-    pub(super) fn new(input: &'t Text, base: u64) -> Result<Self> {
-        let mut prefix = Self { input, base, bytes: Vec::new() };
+    pub(super) fn new(input: &'t Text, base: u64, footer: usize) -> Result<Self> {
+        let mut prefix = Self { input, base, bytes: Vec::new(), footer };
         prefix.grow()?;
         Ok(prefix)
     }
@@ -32,6 +35,17 @@ impl<'t> Prefix<'t> {
             self.input.reached_end();
         }
         is_all
+    }
+
+    /// Returns the bytes of a sample, which has none of the last records of the text but the first one.
+    pub(super) fn sample(&self, dialect: Dialect) -> &[u8] {
+        if self.footer == 0 {
+            return &self.bytes;
+        }
+        // More records may follow: then these are not the last.
+        let records = Records { text: &self.bytes, dialect, layout: None };
+        let last = records.last(self.footer.saturating_add(1));
+        &self.bytes[..last.get(1).copied().unwrap_or(self.bytes.len())]
     }
 
     /// Whether no more is read for a sample.

@@ -35,14 +35,14 @@ fn all(mut table: Table) -> Result<Batches> {
 fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Batches> {
     let schema = table.plan.schema(&kinds);
     let mut nulls = vec![0; kinds.len()];
-    let known = table.report();
-    let (mut batches, mut rows, mut comments) = (Vec::new(), 0, known.comments);
+    let mut known = table.report();
+    let (mut batches, mut rows) = (Vec::new(), 0);
     let mut aside: Vec<(usize, u64)> = Vec::new();
     for part in parts {
         for (nulls, column) in nulls.iter_mut().zip(&part.columns) {
             *nulls += column.nulls() as u64;
         }
-        comments += part.comments;
+        known.add(part.counts);
         aside.extend(part.aside.iter().map(|&offset| (part.file, offset)));
         if part.rows == 0 {
             continue;
@@ -56,7 +56,6 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Bat
     let report = TableReport {
         columns: columns(table, &kinds, &deciding, &nulls),
         rows,
-        comments,
         set_aside: table.set_aside(&aside)?,
         ..known
     };

@@ -7,6 +7,8 @@
 //! ends       1          12 14       quotes are part of a field here, a carriage return is not
 //! ```
 
+use std::collections::VecDeque;
+
 use super::dialect::{Between, Dialect};
 use super::fixed::Layout;
 pub(super) use super::place::{Place, Wrong};
@@ -127,6 +129,29 @@ impl<'t> Records<'t> {
                 Some(&byte) => (at, is_start) = (at + 1, self.dialect.separates(byte)),
             }
         }
+    }
+
+    /// Returns where the last records begin, whatever their fields are: `most` of them, or all. One whose
+    /// quote is not closed is the last.
+    pub(super) fn last(&self, most: usize) -> VecDeque<usize> {
+        let (mut last, mut at) = (VecDeque::new(), 0);
+        while at < self.text.len() {
+            let next = self.end(at).unwrap_or(self.text.len());
+            let is_record = match self.dialect.between {
+                Between::Json => {
+                    self.text[at..next].iter().any(|byte| !b" \t\r\n".contains(byte))
+                }
+                _ => matches!(self.skipped(at), Ok(None)),
+            };
+            if is_record {
+                last.push_back(at);
+                if last.len() > most {
+                    last.pop_front();
+                }
+            }
+            at = next;
+        }
+        last
     }
 
     /// Returns the end of the field that begins at `start`, and what follows it.

@@ -2,6 +2,7 @@
 
 use super::fixed::FixedColumn;
 use super::options::Encoding;
+use super::rows::Counts;
 use super::values::ColumnType;
 use crate::table::options::Delimiter;
 
@@ -34,6 +35,21 @@ pub struct TableReport {
     pub renamed: Vec<Renamed>,
     /// Records that were left out.
     pub set_aside: SetAside,
+    /// Byte sequences that are not of the encoding and became U+FFFD, as
+    /// [`EncodingErrors::Replace`](super::EncodingErrors::Replace) says: in all of the text or, with a limit on
+    /// rows, in as much of it as was decoded.
+    pub replaced: u64,
+    /// Records whose further fields, or other text, were dropped, as [`Ragged::Drop`](super::Ragged::Drop) says;
+    /// of a stream, those in the batches so far.
+    pub dropped: u64,
+}
+
+impl TableReport {
+    /// Adds what was counted in records.
+    pub(super) fn add(&mut self, counts: Counts) {
+        self.comments += counts.comments;
+        self.dropped += counts.dropped;
+    }
 }
 
 /// Why the first record has the names of the columns, or is data.

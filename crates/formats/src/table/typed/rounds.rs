@@ -21,6 +21,7 @@ use super::pass::{Pass, Piece};
 use super::pipe::Pipe;
 use super::read;
 use super::report::{SetAside, TableReport};
+use super::rows::Counts;
 use super::settle::{Keep, settled};
 use super::table::Table;
 use super::values::ColumnType;
@@ -33,7 +34,7 @@ pub(super) struct Made {
     /// Missing values, in the order of the plan.
     nulls: Vec<u64>,
     aside: SetAside,
-    comments: u64,
+    counts: Counts,
 }
 
 /// A table that is being streamed.
@@ -62,7 +63,7 @@ impl Made {
     /// Adds it to the report of the batches so far.
     pub(super) fn report(&mut self, report: &mut TableReport) {
         report.rows += self.batch.as_ref().map_or(0, RecordBatch::num_rows) as u64;
-        report.comments += self.comments;
+        report.add(self.counts);
         report.set_aside.add(std::mem::take(&mut self.aside));
         for (column, nulls) in report.columns.iter_mut().zip(&self.nulls) {
             column.nulls += nulls;
@@ -85,7 +86,7 @@ impl Rounds {
         let mut table = Table::open(sources, &BatchOptions { rows, ..options.clone() })?;
         table.options.rows = options.rows;
         if let Some(pipe) = &mut pipe {
-            pipe.cut(&mut table)?;
+            pipe.cut_first(&mut table)?;
         }
         let kinds = types(&mut table)?;
         let schema = table.plan.schema(&kinds);
@@ -219,13 +220,13 @@ impl Rounds {
         let nulls = nulls.collect();
         let aside: Vec<_> = block.aside.iter().map(|&offset| (self.file, offset)).collect();
         let aside = table.set_aside(&aside)?;
-        let comments = block.comments;
+        let counts = block.counts;
         if block.rows == 0 {
-            return Ok(Made { batch: None, nulls, aside, comments });
+            return Ok(Made { batch: None, nulls, aside, counts });
         }
         let columns: Vec<_> = block.columns.into_iter().map(|column| column.values).collect();
         let batch = table.batch(&self.schema, &columns, self.file, block.rows)?;
-        Ok(Made { batch: Some(batch), nulls, aside, comments })
+        Ok(Made { batch: Some(batch), nulls, aside, counts })
     }
 }
 

@@ -7,6 +7,7 @@
 //!                                  before it begins
 //! ```
 
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use swath_simd::{CutMarks, Cuts, WordLines, WordPlaces, find};
@@ -36,6 +37,22 @@ pub(super) enum Fault {
     TooLong,
 }
 
+/// What is counted in records.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// Lines that were skipped as comments.
+    pub(super) comments: u64,
+    /// Records whose further fields were dropped.
+    pub(super) dropped: u64,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.comments += other.comments;
+        self.dropped += other.dropped;
+    }
+}
+
 /// How records become rows.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
@@ -61,8 +78,7 @@ pub(super) struct Rows {
     begins: Vec<u32>,
     /// Where records begin that were set aside.
     pub(super) aside: Vec<usize>,
-    /// Lines that were skipped as comments.
-    pub(super) comments: u64,
+    pub(super) counts: Counts,
     cuts: Cuts,
     words: WordPlaces,
     members: Members,
@@ -111,7 +127,7 @@ impl Rows {
         self.ends.clear();
         self.begins.clear();
         self.aside.clear();
-        self.comments = 0;
+        self.counts = Counts::default();
         if u32::try_from(text.len()).is_err() {
             return Err(Fault::TooLong);
         }
@@ -271,12 +287,17 @@ impl Rows {
         self.ends.extend_from_slice(&cuts.ends.as_slice()[..first]);
         while let Some(&newline) = newlines.get(line) {
             let ends = &cuts.ends.as_slice()[first..];
-            let is_row = ends.get(columns - 1) == Some(&newline)
+            let is_longer = shape.ragged == Ragged::Drop
+                && ends.get(columns - 1).is_some_and(|&end| end < newline)
+                && ends.binary_search(&newline).is_ok();
+            let is_row = (is_longer || ends.get(columns - 1) == Some(&newline))
                 && !is_odd(text, start, newline as usize, shape);
             let next = if is_row {
                 self.starts.push(short(start));
                 self.ends.extend_from_slice(&ends[..columns]);
+                self.counts.dropped += u64::from(is_longer);
                 if let Some(last) = self.ends.last_mut()
+                    && !is_longer
                     && has_returns
                     && text[newline as usize - 1] == b'\r'
                 {
@@ -322,24 +343,24 @@ impl Rows {
             split => split.map_err(Fault::Wrong)?,
         };
         if line == Line::Skipped {
-            self.comments += u64::from(records.is_comment(at));
+            self.counts.comments += u64::from(records.is_comment(at));
             return Ok(next);
         }
-        if found == shape.columns {
-            self.starts.push(short(at));
-            return Ok(next);
-        }
-        match shape.ragged {
-            Ragged::Pad if found < shape.columns => {
+        if shape.ragged.takes(found, shape.columns) {
+            if found < shape.columns {
                 let last = self.ends.last().copied().unwrap_or(0);
                 self.ends.resize(before + shape.columns, last);
                 if has_begins {
                     self.begins.resize(before + shape.columns, last + 1);
                 }
-                self.starts.push(short(at));
             }
+            self.counts.dropped += u64::from(found > shape.columns);
+            self.starts.push(short(at));
+            return Ok(next);
+        }
+        match shape.ragged {
             Ragged::SetAside => self.set_aside(at, before, has_begins),
-            Ragged::Refuse | Ragged::Pad => return Err(Fault::Ragged { at, found }),
+            _ => return Err(Fault::Ragged { at, found }),
         }
         Ok(next)
     }

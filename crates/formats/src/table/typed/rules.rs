@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::dialect::{Between, Dialect};
 use super::fixed::Layout;
+use super::footer;
 use super::options::{BatchOptions, Header, Ragged, WordMeaning};
 use super::values::{Rules, Words};
 use crate::error::{Error, FormatReason, Result};
@@ -100,6 +101,7 @@ fn check_json(path: &Path, options: &BatchOptions) -> Result<()> {
         (options.decimal != b'.', "decimal"),
         (options.thousands.is_some(), "thousands"),
         (options.ragged != Ragged::Refuse, "ragged"),
+        (options.fields.is_some(), "fields"),
     ];
     match set.iter().find(|(is_set, _)| *is_set) {
         Some((_, name)) => {
@@ -117,6 +119,7 @@ fn check_fixed(path: &Path, options: &BatchOptions) -> Result<()> {
         (options.delimiter.is_some(), "delimiter"),
         (!matches!(options.quote, None | Some(b'"')), "quote"),
         (options.escape.is_some(), "escape"),
+        (options.fields.is_some(), "fields"),
     ];
     let invalid = |(detail, hint): (String, &'static str)| {
         Err(Error::reading(path, FormatReason::Invalid, detail).hint(hint))
@@ -150,6 +153,15 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
         let detail = "widths and positions only have a meaning in text of fixed width";
         let error = Error::reading(path, FormatReason::Invalid, detail);
         return Err(error.hint("remove them, or read the form `fixed`"));
+    }
+    if options.fields == Some(0) {
+        let error = Error::reading(path, FormatReason::Invalid, "a record has no fields");
+        return Err(error.hint("pass a number of at least 1 as `fields`"));
+    }
+    if options.skip_footer > footer::MOST {
+        let detail = format!("more than {} records are skipped at the end", footer::MOST);
+        let error = Error::reading(path, FormatReason::Invalid, detail);
+        return Err(error.hint("pass a smaller number as `skip_footer`"));
     }
     match options.form {
         BatchForm::JsonLines => return check_json(path, options),

@@ -88,8 +88,7 @@ impl<'p> Search<'p> {
         let plan = self.plan;
         let (columns, found, record) = (plan.shape.columns, fields.len(), base + at as u64);
         match plan.shape.ragged {
-            _ if found == columns => {}
-            Ragged::Pad if found < columns => {}
+            ragged if ragged.takes(found, columns) => {}
             Ragged::SetAside => return None,
             _ => return Some(of_record(record, found, &plan.shape)),
         }

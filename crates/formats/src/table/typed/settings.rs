@@ -4,13 +4,15 @@ use swath::Extent;
 
 use super::fixed::FixedColumn;
 use super::options::{
-    BatchOptions, CommentRule, Dictionary, Encoding, Header, Ragged, WordMeaning,
+    BatchOptions, CommentRule, Dictionary, Encoding, EncodingErrors, Header, Ragged,
+    WordMeaning,
 };
 use super::values::ColumnType;
 use crate::table::options::{Delimiter, HeaderLine};
 use crate::table::select::ColumnKey;
 use crate::table::settings::{
-    MARK, Setter, Value, column, listed, quoted, range, separated, settings, table, value, word,
+    MARK, Setter, Value, column, listed, put, quoted, range, separated, settings, table, value,
+    word,
 };
 use crate::table::typed_write::BatchForm;
 
@@ -44,6 +46,8 @@ settings! { BatchOptions,
     header = table!(header: Header), "`auto`";
     /// Lines to skip before anything else, empty ones and comments included.
     skip_rows = table!(skip_rows: u64), "`0`";
+    /// How many of the last records of each file to leave out.
+    skip_footer = table!(skip_footer: usize), "`0`";
     /// How many rows to read at most; what follows them is not checked.
     rows = table!(rows: u64), "all";
     /// Reads only the rows that begin in these bytes of each text.
@@ -53,8 +57,11 @@ settings! { BatchOptions,
         of_column: Some(|options, column, texts| options.choose(column, texts)),
         ..table!(columns: Vec<ColumnKey>)
     }, "all";
-    /// The type of a column; a value of another one is an error.
-    types = column!(types: ColumnType), "the type that holds all values";
+    /// The type of a column, or of all others; a value of another one is an error.
+    types = Setter {
+        of_column: Some(|options, column, texts| put(&mut options.types, column, texts)),
+        ..table!(all_types: ColumnType)
+    }, "the type that holds all values";
     /// How dates and timestamps are written, in the notation of strftime.
     formats = column!(formats: String), "ISO 8601";
     /// Another name for a column.
@@ -71,10 +78,14 @@ settings! { BatchOptions,
     thousands = table!(thousands: Option<u8>), "`none`";
     /// The encoding of the text.
     encoding = table!(encoding: Encoding), "`auto`: as a byte order mark says, else UTF-8";
+    /// What happens to bytes that are not of the encoding: they are an error, or become U+FFFD.
+    encoding_errors = table!(encoding_errors: EncodingErrors), "`error`";
     /// What happens to records with more or fewer fields than columns, or with text outside of columns of
-    /// fixed width: they are an error, fields that they lack are missing values, or they are left out and
-    /// reported.
+    /// fixed width: they are an error, fields that they lack are missing values, they are left out and
+    /// reported, or what they lack is missing and what is too much is dropped.
     ragged = table!(ragged: Ragged), "`error`";
+    /// How many fields a record has, whatever the first one has.
+    fields = table!(fields: usize), "as many as the first one";
     /// Which columns of text become dictionaries: those whose type is given, or all.
     dictionary = table!(dictionary: Dictionary), "`given`";
     /// The name of a further column, which has the name of each row's file.
@@ -114,7 +125,12 @@ impl BatchOptions {
     }
 }
 
-value!(Encoding);
+value!(
+    Encoding,
+    "`auto`, `utf-8`, `latin-1`, `utf-16le`, `utf-16be`, or a label of the WHATWG's Encoding Standard",
+    |text| text.parse().ok()
+);
+value!(EncodingErrors);
 value!(Ragged);
 value!(Dictionary);
 value!(ColumnType, quoted(ColumnType::all()), |text| { text.parse().ok() });

@@ -13,6 +13,7 @@ use arrow_schema::DataType;
 
 use super::parse::{Parsed, Parser};
 use super::pass::{Ended, Piece};
+use super::rows::Counts;
 use super::table::Table;
 use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
@@ -33,7 +34,7 @@ pub(super) struct Part {
     /// In the order of the plan.
     pub(super) columns: Vec<Parsed>,
     pub(super) aside: Vec<u64>,
-    pub(super) comments: u64,
+    pub(super) counts: Counts,
 }
 
 /// Returns the types of all columns, and all blocks with columns of these types.
@@ -66,7 +67,7 @@ fn first(table: &Table, file: usize, keep: Keep, parts: &mut Vec<Part>) -> Resul
             rows: block.rows,
             columns: block.columns,
             aside: block.aside,
-            comments: block.comments,
+            counts: block.counts,
         };
         done.lock().unwrap_or_else(PoisonError::into_inner).push(part);
         Ok(())

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 
 use super::dialect::{Between, Dialect, trim};
 use super::first_line::OddNumber;
-use super::fixed::{Found, Layout};
+use super::fixed::Layout;
 use super::options::{BatchOptions, Header, Ragged};
 use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records, Wrong};
@@ -14,9 +14,9 @@ use super::values::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number,
 use crate::error::Result;
 
 /// The most records of a sample after the first one.
-const RECORDS: usize = 1000;
+pub(super) const RECORDS: usize = 1000;
 /// They begin within this many bytes after the end of the first one.
-const BYTES: usize = 1 << 20;
+pub(super) const BYTES: usize = 1 << 20;
 /// What is tried as a delimiter, in this order.
 const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
 
@@ -38,7 +38,7 @@ impl Sample {
         layout: Option<&Layout>,
     ) -> Result<Self> {
         loop {
-            let records = Records { text: &prefix.bytes, dialect, layout };
+            let records = Records { text: prefix.sample(dialect), dialect, layout };
             let (sample, is_known) = Self::of(records, prefix.is_enough());
             if is_known {
                 return Ok(sample);
@@ -57,6 +57,10 @@ impl Sample {
                 return (sample, true);
             }
             let mut split = records.split(at, |place| sample.fields.push(place));
+            if let Some(layout) = records.layout {
+                let before = sample.ends.last().copied().unwrap_or(0);
+                sample.fields.truncate(before + layout.columns().len());
+            }
             if let Err(Wrong::Outside(_)) = split {
                 // If such lines are not set aside, the reader says where this one is.
                 sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
@@ -170,8 +174,8 @@ impl Sample {
     /// Decides whether the first record has names.
     pub(super) fn header_reason(&self, text: &[u8], options: &BatchOptions) -> HeaderReason {
         let judge = Judge::new(text, options, self.dialect);
-        let Some(first) = self.records().next() else { return HeaderReason::NoValue };
-        let below = judge.below(self, first, options.ragged);
+        let Some(first) = self.first(options) else { return HeaderReason::NoValue };
+        let below = judge.below(self, options.fields.unwrap_or(first.len()), options.ragged);
         let groups = || first.iter().map(|&place| judge.group(place));
         let is_missing = |&place: &Place| {
             judge.group(place) == FieldGroup::Missing && !judge.is_quoted_word(place)
@@ -208,6 +212,17 @@ impl Sample {
         }
     }
 
+    /// Returns the fields of the first record that are in columns.
+    fn first(&self, options: &BatchOptions) -> Option<&[Place]> {
+        let first = self.records().next()?;
+        Some(&first[..first.len().min(options.fields.unwrap_or(usize::MAX))])
+    }
+
+    /// Returns where the first record begins.
+    pub(super) fn begin(&self) -> usize {
+        self.fields.first().map_or(0, |place| place.start)
+    }
+
     /// Returns the first field of the first record that is a number in a notation that tables do not
     /// have. Of decimal commas only if all fields are numbers of some notation.
     pub(super) fn odd_number(
@@ -216,7 +231,7 @@ impl Sample {
         options: &BatchOptions,
     ) -> Option<(usize, OddNumber)> {
         let judge = Judge::new(text, options, self.dialect);
-        let first = self.records().next()?;
+        let first = self.first(options)?;
         let (mut odd, mut are_numbers) = (None, true);
         for place in self.with_commas(text, first).unwrap_or_else(|| first.to_vec()) {
             let found = judge.with(place, |field| OddNumber::of(field.trimmed()));
@@ -344,12 +359,10 @@ impl<'t> Judge<'t> {
     }
 
     /// Returns what is below the fields of the first record.
-    fn below(&self, sample: &Sample, first: &[Place], ragged: Ragged) -> Vec<Below> {
-        let columns = first.len();
+    fn below(&self, sample: &Sample, columns: usize, ragged: Ragged) -> Vec<Below> {
         let mut all = vec![Below::default(); columns];
-        let is_padded = |count: usize| ragged == Ragged::Pad && count < columns;
         for record in sample.records().skip(1) {
-            if record.len() != columns && !is_padded(record.len()) {
+            if !ragged.takes(record.len(), columns) {
                 continue;
             }
             for (&place, below) in record.iter().zip(&mut all) {
@@ -394,9 +407,8 @@ impl<'t> Judge<'t> {
     /// Returns how many columns after the first record have a type that is narrower than text.
     fn narrow(&self, sample: &Sample, columns: usize, ragged: Ragged) -> usize {
         let mut kinds = vec![Kinds::MISSING; columns];
-        let is_padded = |count: usize| ragged == Ragged::Pad && count < columns;
         for record in sample.records().skip(1) {
-            if record.len() == columns || is_padded(record.len()) {
+            if ragged.takes(record.len(), columns) {
                 for (&place, kinds) in record.iter().zip(&mut kinds) {
                     if !kinds.is_text() {
                         *kinds |= self.with(place, |field| Kinds::of(field, &self.rules));
@@ -409,39 +421,6 @@ impl<'t> Judge<'t> {
         };
         kinds.iter().filter(is_narrow).count()
     }
-}
-
-/// Finds the columns of fixed width in the lines of the sample.
-pub(super) fn layout(prefix: &mut Prefix<'_>, dialect: Dialect) -> Result<Layout> {
-    loop {
-        if let Some(found) = layout_of(&prefix.bytes, prefix.is_enough(), dialect) {
-            return Ok(found.layout());
-        }
-        prefix.grow()?;
-    }
-}
-
-/// The same in these bytes; `None` if more of them are needed.
-fn layout_of(text: &[u8], is_all: bool, dialect: Dialect) -> Option<Found> {
-    let records = Records { text, dialect, layout: None };
-    let (mut found, mut at, mut count) = (Found::default(), 0, 0);
-    let mut limit = usize::MAX;
-    while at < text.len() && at < limit && count <= RECORDS {
-        let next = records.end(at).unwrap_or(text.len());
-        if next == text.len() && !is_all {
-            return None;
-        }
-        // A fault is left to the reader, which says where it is.
-        let Ok(skipped) = records.skipped(at) else { break };
-        if skipped.is_none() {
-            let Ok(_) = found.add(text, at) else { break };
-            limit = limit.min(next.saturating_add(BYTES));
-            count += 1;
-        }
-        at = next;
-    }
-    let is_known = is_all || at < text.len();
-    is_known.then_some(found)
 }
 
 /// Finds what separates the fields of a text.
@@ -494,7 +473,7 @@ pub(super) fn between(
     if blanks.is_of_numbers(&prefix.bytes, options) {
         return Ok(Between::Blanks);
     }
-    if options.array.is_none() {
+    if !options.is_array {
         return Ok(Between::Nothing);
     }
     // Of an array, what separates the fields of the first record does so in those that do not fit.

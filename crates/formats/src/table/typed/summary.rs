@@ -90,14 +90,14 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<Table
     let schema = table.plan.schema(&kinds);
     let first = first_rows(table, &kinds, &schema)?;
     let deciding = table.deciding()?;
-    let known = table.report();
-    let (rows, comments) = (folded.rows, known.comments + folded.comments);
+    let (rows, mut known) = (folded.rows, table.report());
+    known.add(folded.counts);
     let (aside, count) = folded.aside();
     let mut set_aside = table.set_aside(&aside)?;
     set_aside.count = count;
     let (nulls, ranges): (Vec<u64>, Vec<ColumnRange>) = folded.columns().unzip();
     let columns = read::columns(table, &kinds, &deciding, &nulls);
-    let report = TableReport { rows, columns, comments, set_aside, ..known };
+    let report = TableReport { rows, columns, set_aside, ..known };
     let ranges = table.plan.order.iter().map(|&at| ranges[at].clone()).collect();
     Ok(TableSummary { schema, report, ranges, first })
 }

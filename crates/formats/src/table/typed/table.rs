@@ -11,6 +11,7 @@ use super::faults::{self, Problem};
 use super::file::File;
 use super::file_names::FileNames;
 use super::fit;
+use super::footer;
 use super::guesses::Guesses;
 use super::head::{Decided, Head, Opening};
 use super::limit;
@@ -32,6 +33,8 @@ pub(super) struct Table {
     pub(super) guesses: Guesses,
     /// The records of each file that are read.
     pub(super) wanted: Vec<Extent>,
+    /// Where those of the table end in each file, or later if that is not known to matter.
+    pub(super) ends: Vec<u64>,
     /// Whether the keys of all objects are columns; otherwise those of the first ones.
     pub(super) has_all_keys: bool,
     /// Bytes of values of the objects whose keys were collected, if they lack most keys; otherwise 0.
@@ -86,7 +89,7 @@ impl Table {
         let guesses = Guesses::new(&plan);
         let read = fit::fitted(options, longest(&files));
         let options = BatchOptions { read, ..options.clone() };
-        let (wanted, has_all_keys) = (Vec::new(), true);
+        let (wanted, ends, has_all_keys) = (Vec::new(), Vec::new(), true);
         let names = FileNames::of(&files);
         let mut table = Self {
             options,
@@ -95,6 +98,7 @@ impl Table {
             plan,
             guesses,
             wanted,
+            ends,
             has_all_keys,
             values: 0,
             names,
@@ -207,6 +211,9 @@ impl Table {
         if plan.is_err() && found.error.is_none() && self.options.rows.is_some() {
             // The columns that are named may be keys of records that are not read.
             self.files.iter().for_each(|file| file.text.reached_end());
+            for file in 0..self.files.len() {
+                self.ends[file] = self.end_before_footer(file)?;
+            }
             found = self.collected(None)?;
             self.heads[0].names = found.names;
             plan = Plan::new(path, &self.options, &self.heads[0]);
@@ -228,7 +235,7 @@ impl Table {
         let read = self.options.read.clone().without_progress();
         let records = |file: usize| {
             let pass = Pass { read: &read, ..self.pass(file) };
-            let all = Extent::between(pass.data, pass.input.len().max(pass.data));
+            let all = Extent::between(pass.data, self.ends[file]);
             let is_limited = rows.is_some() && self.options.starting_in.is_none();
             let wanted = if is_limited { pass.wanted } else { all };
             Records { pass: Pass { wanted, ..pass }, read: self.wanted[file] }
@@ -241,19 +248,60 @@ impl Table {
     fn choose(&mut self) -> Result<()> {
         let mut left = self.options.rows;
         for index in 0..self.files.len() {
-            let (data, len) = (self.heads[index].data, self.files[index].text.len());
-            let all = Extent::between(data, len.max(data));
-            let wanted = match self.options.starting_in {
-                Some(part) => {
-                    let from = part.offset().clamp(data, all.end());
-                    Extent::between(from, part.end().clamp(from, all.end()))
+            let data = self.heads[index].data;
+            self.ends.push(self.files[index].text.len().max(data));
+            self.wanted.push(self.part(index));
+            let rows = self.limit(index, left)?;
+            left = match self.needs_footer(index)? {
+                true => {
+                    self.ends[index] = self.end_before_footer(index)?;
+                    self.wanted[index] = self.part(index);
+                    self.limit(index, left)?
                 }
-                None => all,
+                false => rows,
             };
-            self.wanted.push(wanted);
-            left = self.limit(index, left)?;
         }
         Ok(())
+    }
+
+    /// Returns where the records of a file begin that are read if there is no limit.
+    fn part(&self, file: usize) -> Extent {
+        let (data, end) = (self.heads[file].data, self.ends[file]);
+        let part = self.options.starting_in.unwrap_or(Extent::between(data, end));
+        let from = part.offset().clamp(data, end);
+        Extent::between(from, part.end().clamp(from, end))
+    }
+
+    /// Whether records of a file that are read may be among those that are skipped at its end.
+    fn needs_footer(&self, file: usize) -> Result<bool> {
+        let count = self.options.skip_footer;
+        let is_json_part =
+            self.options.form == BatchForm::JsonLines && self.options.starting_in.is_some();
+        if count == 0 || is_json_part {
+            return Ok(count > 0);
+        }
+        let after = Extent::between(self.wanted[file].end(), self.ends[file]);
+        let pass = Pass { wanted: after, ..self.pass(file) };
+        match footer::has_as_many(pass, count) {
+            Err(error) if !footer::is_open(&error) => Err(error),
+            found => Ok(!found.is_ok_and(|it| it)),
+        }
+    }
+
+    /// Returns where the records of a file end that are not skipped at its end.
+    pub(super) fn end_before_footer(&self, file: usize) -> Result<u64> {
+        let (end, pass) = (self.ends[file], self.pass(file));
+        if self.options.skip_footer == 0 {
+            return Ok(end);
+        }
+        let found = footer::begin(pass, end, self.options.skip_footer);
+        let is_open = found.as_ref().is_err_and(footer::is_open);
+        let after = Pass { wanted: Extent::between(pass.wanted.end(), end), ..pass };
+        match is_open && footer::has_as_many(after, 1).is_ok_and(|it| !it) {
+            // All is read, so the first fault of the file is reported.
+            true => Ok(end),
+            false => found,
+        }
     }
 
     /// Selects as many rows of a file, and returns how many more there may be.
@@ -329,6 +377,8 @@ impl Table {
             columns: Vec::new(),
             renamed: self.heads[0].renamed.clone(),
             set_aside: SetAside::default(),
+            replaced: self.files.iter().map(File::replaced).sum(),
+            dropped: 0,
         }
     }
 

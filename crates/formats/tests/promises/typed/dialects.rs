@@ -226,6 +226,11 @@ fn a_header_of_r_without_a_name_for_row_names_is_explained() {
 }
 
 #[test]
+fn an_odd_number_has_the_line_of_its_record() {
+    refused("\"a\nb\",(1+2j)\n", &BatchOptions::new(), "on line 1 at byte 6: a complex number");
+}
+
+#[test]
 fn a_nul_in_a_name_is_refused_at_its_line() {
     let error = read("\na,b\0\n1,2\n", &BatchOptions::new()).expect_err("a NUL");
     let says = "on line 2 at byte 1: a NUL byte in the name of column index 1: `b\\u{0}`";
@@ -306,4 +311,59 @@ fn the_reason_for_names_or_data_is_in_the_report() {
         let has_names = table.report().header_lines == 1;
         assert_eq!(reason.to_string().starts_with("names: "), has_names, "{reason}");
     }
+}
+
+#[test]
+fn fields_that_are_too_many_are_dropped_and_counted_if_that_is_said() {
+    let text = "a,b\n1\n2,3,x\n4,5\r\n6,\"7\",\"y\n\"\"\",z\r\n\n8,9,\n";
+    let drop = BatchOptions::new().with_ragged(Ragged::Drop).with_delimiter(b',');
+    let found = read(text, &drop).expect("a table");
+    assert_eq!(table(&found), ["a 64: 1 2 4 6 8", "b 64: _ 3 5 7 9"]);
+    assert_eq!((found.report().dropped, found.report().set_aside.count), (3, 0));
+    for few in ["1,2,\"x\" y\n", "1,2,x\ry\n", "1,2,\"x\n"] {
+        assert!(read(few, &drop.clone().with_fields(2)).is_err(), "{few:?} is wrong anyway");
+    }
+    let names = drop.clone().with_header_lines(2);
+    check("a\nx,y,z\n1,2\n", &names, &["a_x 64: 1"]);
+    let fixed = "n  w\n 1 x\n22 y more\n 3 z \n";
+    let options = BatchOptions::new().with_form(swath_formats::table::BatchForm::Fixed);
+    let options = options.with_widths([2, 3]).with_ragged(Ragged::Drop);
+    let found = read(fixed, &options).expect("a table");
+    assert_eq!(table(&found), ["n 64: 1 22 3", "w text: \"x\" \"y\" \"z\""]);
+    assert_eq!(found.report().dropped, 1);
+}
+
+#[test]
+fn the_number_of_fields_may_be_given() {
+    let of = |fields: usize| BatchOptions::new().with_fields(fields);
+    check(
+        "a,b\n1,2,x\n3,4,y\n",
+        &of(3),
+        &["a 64: 1 3", "b 64: 2 4", "column_3 text: \"x\" \"y\""],
+    );
+    check(
+        "1,2\n3,4,5\n",
+        &of(3).with_ragged(Ragged::Pad),
+        &["column_1 64: 1 3", "column_2 64: 2 4", "column_3 64: _ 5"],
+    );
+    let found =
+        read("a,b,c\n1,2,3\n4,5\n6\n", &of(2).with_ragged(Ragged::Drop)).expect("a table");
+    assert_eq!(
+        (table(&found), found.report().dropped),
+        (vec!["a 64: 1 4 6".into(), "b 64: 2 5 _".into()], 1)
+    );
+    refused("a,b,c\n1,2\n", &of(2), "on line 1 at byte 0: 3 fields where 2 are expected");
+    refused("a,b\n1,2\n", &of(3), "on line 2 at byte 4: 2 fields where 3 are expected");
+    refused(
+        "a\n1\n",
+        &of(0),
+        "a record has no fields; try: pass a number of at least 1 as `fields`",
+    );
+    refused(
+        "a\n1\n",
+        &of(usize::MAX),
+        "there is not enough memory for 18446744073709551615 columns",
+    );
+    let json = of(1).with_form(swath_formats::table::BatchForm::JsonLines);
+    refused("{}", &json, "`fields` has no meaning in JSON Lines");
 }

@@ -142,7 +142,7 @@ fn characters_are_counted_in_every_encoding() {
         let error = refused(text, &bare.clone().with_columns([0]));
         assert!(error.contains("on line 2") && error.contains("not UTF-8"), "{error}");
         assert!(
-            error.ends_with("try: pass the encoding of the file with `encoding`"),
+            error.contains("try: pass the encoding of the file with `encoding`, or replace"),
             "{error}"
         );
     }

@@ -34,19 +34,28 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
         .with_formats(given.formats.iter().map(named))
         .with_rename(given.rename.iter().map(named))
         .with_skip_rows(given.skip_rows as u64)
+        .with_skip_footer(given.skip_footer)
         .with_decimal(given.decimal)
         .with_thousands(given.thousands)
         .with_encoding(encoding(given.encoding))
+        .with_encoding_errors(match given.replaces {
+            true => table::EncodingErrors::Replace,
+            false => table::EncodingErrors::Refuse,
+        })
         .with_ragged(match given.ragged {
             Ragged::Error => table::Ragged::Refuse,
             Ragged::Pad => table::Ragged::Pad,
             Ragged::SetAside => table::Ragged::SetAside,
+            Ragged::Drop => table::Ragged::Drop,
         });
     options = match given.comment {
         Comment::Auto => options,
         Comment::None => options.with_comment(None),
         Comment::Byte(byte) => options.with_comment(Some(byte)),
     };
+    if let Some(all) = given.all_types {
+        options = options.with_all_types(all.word().parse().expect("a type"));
+    }
     options = with_words(options, given);
     match &given.fixed {
         Fixed::Found => {}
@@ -62,11 +71,19 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
         Some(Between::Nothing) => panic!("the reader has no such option"),
         None => {}
     }
+    with_choice(options, given)
+}
+
+/// The same options with what is chosen of the table.
+fn with_choice(mut options: BatchOptions, given: &Options) -> BatchOptions {
     if let Header::Lines(lines) = given.header {
         options = options.with_header_lines(lines);
     }
     if let Some(columns) = &given.columns {
         options = options.with_columns(columns.iter().map(key));
+    }
+    if let Some(fields) = given.fields {
+        options = options.with_fields(fields);
     }
     if let Some(rows) = given.rows {
         options = options.with_rows(rows as u64);
@@ -111,6 +128,8 @@ fn encoding(given: Encoding) -> table::Encoding {
         Encoding::Latin1 => table::Encoding::Latin1,
         Encoding::Utf16Le => table::Encoding::Utf16Le,
         Encoding::Utf16Be => table::Encoding::Utf16Be,
+        Encoding::Greek => "windows-1253".parse().expect("an encoding"),
+        Encoding::ShiftJis => "shift_jis".parse().expect("an encoding"),
     }
 }
 
@@ -149,7 +168,14 @@ fn table(report: &TableReport, batches: &[RecordBatch]) -> Table {
         Some(other) => panic!("{other:?}"),
         None => Between::Nothing,
     };
-    let encodings = [Encoding::Utf8, Encoding::Latin1, Encoding::Utf16Le, Encoding::Utf16Be];
+    let encodings = [
+        Encoding::Utf8,
+        Encoding::Latin1,
+        Encoding::Utf16Le,
+        Encoding::Utf16Be,
+        Encoding::Greek,
+        Encoding::ShiftJis,
+    ];
     let encoding = encodings.into_iter().find(|&one| encoding(one) == report.encoding);
     let renamed = |one: &table::Renamed| Renamed {
         column: one.index,
@@ -171,6 +197,8 @@ fn table(report: &TableReport, batches: &[RecordBatch]) -> Table {
             count: number(set_aside.count),
             lines: set_aside.lines.iter().map(|one| number(one.line)).collect(),
         },
+        dropped: number(report.dropped),
+        replaced: number(report.replaced),
     }
 }
 
@@ -266,6 +294,7 @@ fn fault(error: &Error) -> Fault {
         ("a NUL byte in the name", Wrong::Nul),
         ("text outside of the columns", Wrong::Outside),
         ("not UTF-8", Wrong::Encoding),
+        ("bytes that are not ", Wrong::Encoding),
         ("half of a character", Wrong::Encoding),
         ("carriage return", Wrong::Return),
         ("text after a closing quote", Wrong::AfterQuote),

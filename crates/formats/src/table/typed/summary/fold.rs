@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 use super::range::ColumnRange;
 use crate::table::typed::parse::Block;
 use crate::table::typed::report::LISTED;
+use crate::table::typed::rows::Counts;
 use crate::table::typed::values::ColumnType;
 
 /// The values of a column in some blocks that were parsed as the same type.
@@ -38,7 +39,7 @@ impl Seen {
 /// What is known about the blocks so far.
 pub(super) struct Folded {
     pub(super) rows: u64,
-    pub(super) comments: u64,
+    pub(super) counts: Counts,
     /// Of each column of the plan, for each type.
     columns: Vec<Vec<Seen>>,
     set_aside: u64,
@@ -54,13 +55,19 @@ pub(super) fn of_block(block: &Block) -> Vec<ColumnRange> {
 impl Folded {
     pub(super) fn new(columns: usize) -> Self {
         let columns = vec![Vec::new(); columns];
-        Self { rows: 0, comments: 0, columns, set_aside: 0, aside: BinaryHeap::new() }
+        Self {
+            rows: 0,
+            counts: Counts::default(),
+            columns,
+            set_aside: 0,
+            aside: BinaryHeap::new(),
+        }
     }
 
     /// Counts the records of a block.
     pub(super) fn count(&mut self, file: usize, block: &Block) {
         self.rows += block.rows as u64;
-        self.comments += block.comments;
+        self.counts += block.counts;
         self.set_aside += block.aside.len() as u64;
         for &offset in &block.aside {
             self.aside.push((file, offset));

@@ -1,0 +1,64 @@
+//! Lists of entries: what is lost of the size of a matrix.
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+
+use super::Job;
+use super::format::Format;
+use super::numbers::{Cells, cells};
+use super::size::{above, is_listed, size_in};
+use crate::report::ReportName;
+
+/// Whether a format has metadata of the whole table.
+pub(super) fn keeps_metadata(to: Format) -> bool {
+    matches!(to, Format::Arrow | Format::Arrows)
+}
+
+/// Rows and columns of a matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MatrixSize {
+    pub(super) rows: u64,
+    pub(super) columns: u64,
+}
+
+/// A list of entries: how large the matrix is, and what the entries alone say.
+pub(super) struct Listing {
+    pub(super) size: MatrixSize,
+    pub(super) left: MatrixSize,
+}
+
+impl Listing {
+    /// Returns the listing if a table with this schema is one, and its metadata have the size.
+    pub(super) fn new(schema: &Schema) -> Option<Self> {
+        let (rows, columns) = size_in(|name| schema.metadata.get(name))?;
+        let size = MatrixSize { rows, columns };
+        is_listed(schema).then_some(Self { size, left: MatrixSize::default() })
+    }
+
+    /// Looks at some entries.
+    pub(super) fn add(&mut self, batch: &RecordBatch) {
+        let above = |at: usize| match cells(batch.column(at)) {
+            Some(Cells::I64(ids)) => {
+                above(ids.iter().map(|&id| u64::try_from(id).unwrap_or(0)))
+            }
+            Some(Cells::U64(ids)) => above(ids.iter().copied()),
+            _ => 0,
+        };
+        let MatrixSize { rows, columns } = &mut self.left;
+        (*rows, *columns) = ((*rows).max(above(0)), (*columns).max(above(1)));
+    }
+
+    /// Returns a note if the entries do not show the size.
+    pub(super) fn note(&self, job: &Job<'_>) -> Option<String> {
+        let Self { size: MatrixSize { rows, columns }, left } = self;
+        (self.size != *left).then(|| {
+            format!(
+                "{} does not say that the matrix is {rows} × {columns}: it will be read as {} × {}; to keep \
+                 the size, pass --shape {rows}x{columns}",
+                job.name().shown(),
+                left.rows,
+                left.columns
+            )
+        })
+    }
+}
