@@ -359,7 +359,7 @@ fn not_numbers(what: &str) -> PyErr {
 /// ----------
 /// source : path, descriptor, open file, bytes in memory, or list of copies
 ///     As for `read`. The file is in the Arrow file format (Feather version 2), as ``pyarrow.ipc.new_file`` and
-///     ``swath convert`` write it, or a stream of Arrow's; not compressed.
+///     ``swath convert`` write it, or a stream of Arrow's, compressed or not.
 /// workers, chunk_size, engine, page_cache, progress, verify, profile
 ///     As for `read`.
 ///

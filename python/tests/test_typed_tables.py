@@ -971,3 +971,33 @@ def test_a_nul_is_text_in_a_field_and_an_error_in_a_name() -> None:
     assert table["a"].tolist() == ["x\0y"]
     with pytest.raises(ValueError, match="two columns have the name `b`"):
         read("a,b\n1,2\n", rename={"a": "b"})
+
+
+@pytest.mark.parametrize("compression", ["lz4", "zstd", "uncompressed"])
+def test_feather_files_of_other_writers_are_read_by_the_command(tmp_path: Path, compression: str) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    feather = pytest.importorskip("pyarrow.feather")
+    pandas = pytest.importorskip("pandas")
+    rows = 3000
+    table = pyarrow.table({
+        "n": pyarrow.array([None if at % 7 == 0 else at for at in range(rows)], "int32"),
+        "text": pyarrow.array(["same", "other"] * (rows // 2)),
+        "kind": pyarrow.array(["a", None, "b"] * (rows // 3)).dictionary_encode(),
+        "at": pyarrow.array([datetime.datetime(2024, 2, 29)] * rows, pyarrow.timestamp("us", "UTC")),
+    })
+    # Their default is LZ4.
+    usual = {} if compression == "lz4" else {"compression": compression}
+    feather.write_feather(table, tmp_path / "a.feather", **usual)
+    table.to_pandas(types_mapper=pandas.ArrowDtype).to_feather(tmp_path / "b.feather", **usual)
+    with pyarrow.ipc.new_stream(
+        tmp_path / "c.arrows", table.schema,
+        options=pyarrow.ipc.IpcWriteOptions(compression=None if compression == "uncompressed" else compression),
+    ) as stream:
+        stream.write_table(table, max_chunksize=1000)
+    for name in ["a.feather", "b.feather", "c.arrows"]:
+        out = tmp_path / f"{name}.arrow"
+        subprocess.run(["swath", "convert", tmp_path / name, out], check=True, capture_output=True)
+        back = pyarrow.ipc.open_file(out).read_all()
+        assert back.equals(table.cast(back.schema)), name
+        first = subprocess.run(["swath", "head", "-n", "2", tmp_path / name], check=True, capture_output=True)
+        assert b"other" in first.stdout

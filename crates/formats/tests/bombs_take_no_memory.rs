@@ -102,4 +102,42 @@ fn bombs_and_endless_streams_take_no_more_memory_than_was_promised() {
     let (report, took) = unpacked(member);
     assert_eq!(report.expect_err("it does not end").reason(), FormatReason::Truncated);
     assert!(took < 64, "a long member took {took} MiB");
+
+    #[cfg(feature = "arrow")]
+    for (codec, claim) in [
+        (arrow_ipc::CompressionType::ZSTD, 32 << 30),
+        (arrow_ipc::CompressionType::LZ4_FRAME, 200 << 20),
+        (arrow_ipc::CompressionType::LZ4_FRAME, 1 << 50),
+    ] {
+        let took = arrow_that_claims(codec, claim);
+        assert!(took < 16, "{claim} bytes of {codec:?} took {took} MiB");
+    }
+}
+
+/// Reads a file of 1 MiB of values that say that they become so long; returns how much memory that took.
+#[cfg(feature = "arrow")]
+fn arrow_that_claims(codec: arrow_ipc::CompressionType, claim: i64) -> u64 {
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+
+    let (mut bits, mut bytes) = (swath_reference::splitmix(1), Vec::new());
+    let values = arrow_array::UInt64Array::from_iter_values((0..1 << 17).map(|_| bits()));
+    let batch = arrow_array::RecordBatch::try_from_iter([("n", Arc::new(values) as _)]);
+    let batch = batch.expect("a column");
+    let options = IpcWriteOptions::default().try_with_compression(Some(codec)).expect("one");
+    let writer = FileWriter::try_new_with_options(&mut bytes, &batch.schema(), options);
+    let mut writer = writer.expect("a file");
+    writer.write(&batch).expect("memory");
+    writer.finish().expect("memory");
+    drop(writer);
+    // What does not become shorter is not compressed.
+    let first = [&[0xff; 8][..], &swath_reference::splitmix(1)().to_le_bytes()].concat();
+    let at = bytes.windows(16).position(|part| part == first).expect("values");
+    bytes[at..at + 8].copy_from_slice(&claim.to_le_bytes());
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("bomb.arrow");
+    std::fs::write(&path, &bytes).expect("room");
+    let before = peak();
+    let mut batches = swath_formats::table::arrow::batches(&path).expect("an Arrow file");
+    batches.next().expect("a batch").expect_err("no values have this length");
+    peak() - before
 }

@@ -5,15 +5,18 @@
 //! stream   message after message
 //! ```
 
-use std::collections::VecDeque;
-use std::io::{self, BufReader};
+mod claims;
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch};
 use arrow_buffer::Buffer;
-use arrow_ipc::Block;
-use arrow_ipc::reader::{FileDecoder, StreamReader};
+use arrow_ipc::convert::try_fb_to_schema;
+use arrow_ipc::reader::{FileDecoder, read_dictionary, read_record_batch};
+use arrow_ipc::{Block, Message, root_as_message};
 use arrow_schema::{ArrowError, SchemaRef};
 use bytes::Bytes;
 use swath::machine::caught;
@@ -30,7 +33,7 @@ const CHUNK: usize = 1 << 20;
 const LONGEST: u64 = 64 << 20;
 
 /// Reads an Arrow file, or an Arrow stream, of columns of any types, batch by batch. The memory is
-/// that of a batch, and that of the dictionaries.
+/// that of a batch, and that of the dictionaries. Values may be compressed with LZ4 or zstd.
 ///
 /// ```
 /// use swath_formats::table::{self, arrow};
@@ -49,8 +52,8 @@ const LONGEST: u64 = 64 << 20;
 /// # Errors
 ///
 /// [`FormatReason::UnknownFormat`] for a file that is neither; [`FormatReason::Malformed`] for a
-/// damaged one, here or from the iterator; [`FormatReason::Unsupported`] for compressed or
-/// big-endian batches; whatever reading reports.
+/// damaged one, here or from the iterator; [`FormatReason::Unsupported`] for big-endian batches;
+/// whatever reading reports.
 pub fn batches(source: impl Into<Source>) -> Result<ArrowBatches> {
     super::ArrowOptions::new().batches(source)
 }
@@ -65,8 +68,15 @@ pub struct ArrowBatches {
 /// What has not been read yet.
 enum Rest {
     File(Box<File>),
-    Stream(Box<StreamReader<BufReader<Reader>>>),
+    Stream(Box<Stream>),
     Nothing,
+}
+
+struct Stream {
+    path: PathBuf,
+    reader: BufReader<Reader>,
+    schema: SchemaRef,
+    dictionaries: HashMap<i64, ArrayRef>,
 }
 
 struct File {
@@ -110,9 +120,17 @@ fn is_stream(opened: &Opened) -> Result<bool> {
 }
 
 fn stream(opened: &Opened, read: &ReadOptions) -> Result<(SchemaRef, Rest)> {
-    let reader = BufReader::with_capacity(CHUNK, read.reader(&opened.input)?);
-    let reader = checked(opened.path(), || StreamReader::try_new(reader, None))?;
-    Ok((reader.schema(), Rest::Stream(Box::new(reader))))
+    let path = opened.path().to_owned();
+    let mut reader = BufReader::with_capacity(CHUNK, read.reader(&opened.input)?);
+    let head = head(&mut reader).map_err(|error| of_reading(error, &path))?;
+    let message = checked(&path, || parse(head.as_deref().unwrap_or_default()))?;
+    part(&mut reader, body_len(message)).map_err(|error| of_reading(error, &path))?;
+    let no_schema = || ArrowError::IpcError("it does not begin with a schema".to_owned());
+    let schema =
+        checked(&path, || try_fb_to_schema(message.header_as_schema().ok_or_else(no_schema)?))?;
+    let (schema, dictionaries) = (Arc::new(schema), HashMap::new());
+    let stream = Stream { path, reader, schema: Arc::clone(&schema), dictionaries };
+    Ok((schema, Rest::Stream(Box::new(stream))))
 }
 
 fn file(opened: Opened, read: &ReadOptions) -> Result<(SchemaRef, Rest)> {
@@ -156,8 +174,75 @@ impl File {
         let head = u64::try_from(block.metaDataLength()).unwrap_or_default();
         let len = head + u64::try_from(block.bodyLength()).unwrap_or_default();
         let read = self.read.clone().with_offset(at).with_len(len);
-        Ok(Buffer::from(Bytes::from_owner(read.read(&self.opened.input)?.buffer)))
+        let bytes = Buffer::from(Bytes::from_owner(read.read(&self.opened.input)?.buffer));
+        let path = self.opened.path();
+        let (head, body) = bytes.split_at(usize::try_from(head).unwrap_or_default());
+        let prefix = if head.starts_with(&CONTINUED) { 2 * CONTINUED.len() } else { 4 };
+        let message = checked(path, || parse(head.get(prefix..).unwrap_or_default()))?;
+        unpanicked(path, || claims::check(message, body))?;
+        Ok(bytes)
     }
+}
+
+impl Stream {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let (path, schema) = (&self.path, &self.schema);
+        let failed = |error| of_reading(error, path);
+        while let Some(head) = head(&mut self.reader).map_err(failed)? {
+            let message = checked(path, || parse(&head))?;
+            let body = part(&mut self.reader, body_len(message)).map_err(failed)?;
+            unpanicked(path, || claims::check(message, &body))?;
+            let (body, version) = (Buffer::from_vec(body), message.version());
+            let dictionaries = &mut self.dictionaries;
+            if let Some(batch) = message.header_as_record_batch() {
+                let schema = Arc::clone(schema);
+                let decode =
+                    || read_record_batch(&body, batch, schema, dictionaries, None, &version);
+                return checked(path, decode).map(Some);
+            }
+            let no_rows = || ArrowError::IpcError("a message has no rows".to_owned());
+            checked(path, || {
+                let values = message.header_as_dictionary_batch().ok_or_else(no_rows)?;
+                read_dictionary(&body, values, schema, dictionaries, &version)
+            })?;
+        }
+        Ok(None)
+    }
+}
+
+/// Reads the next message of a stream, without its body; `None` at the end.
+fn head(reader: &mut BufReader<Reader>) -> io::Result<Option<Vec<u8>>> {
+    let mut len = [0; 4];
+    match reader.read_exact(&mut len) {
+        // It may end without a mark.
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        read => read?,
+    }
+    if len == CONTINUED {
+        reader.read_exact(&mut len)?;
+    }
+    match u32::from_le_bytes(len) {
+        0 => Ok(None),
+        len => part(reader, len.into()).map(Some),
+    }
+}
+
+/// Reads this many bytes; a length that is wrong takes no memory for bytes that do not come.
+fn part(reader: &mut BufReader<Reader>, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(usize::try_from(len.min(LONGEST)).unwrap_or_default());
+    match reader.take(len).read_to_end(&mut bytes)? as u64 == len {
+        true => Ok(bytes),
+        false => Err(io::ErrorKind::UnexpectedEof.into()),
+    }
+}
+
+fn parse(head: &[u8]) -> std::result::Result<Message<'_>, ArrowError> {
+    root_as_message(head).map_err(|error| ArrowError::ParseError(error.to_string()))
+}
+
+/// Bytes after a message; more than there can be if the number is negative.
+fn body_len(message: Message<'_>) -> u64 {
+    u64::try_from(message.bodyLength()).unwrap_or(u64::MAX)
 }
 
 impl Iterator for ArrowBatches {
@@ -166,7 +251,7 @@ impl Iterator for ArrowBatches {
     fn next(&mut self) -> Option<Self::Item> {
         let next = match &mut self.rest {
             Rest::File(file) => file.next(),
-            Rest::Stream(reader) => checked(&self.path, || reader.next().transpose()),
+            Rest::Stream(stream) => stream.next(),
             Rest::Nothing => Ok(None),
         };
         if !matches!(next, Ok(Some(_))) {
@@ -184,16 +269,7 @@ fn checked<T>(
     let damaged = |detail: String| Error::reading(path, FormatReason::Malformed, detail);
     match caught(decode) {
         Some(Ok(decoded)) => Ok(decoded),
-        Some(Err(ArrowError::IoError(_, error))) => Err(of_reading(error, path)),
-        Some(Err(error)) => {
-            let text = error.to_string();
-            if text.contains("feature") {
-                let detail = "its values are compressed, which is not supported";
-                let error = Error::reading(path, FormatReason::Unsupported, detail);
-                return Err(error.hint("write it without compression"));
-            }
-            Err(damaged(format!("the Arrow data are damaged: {text}")))
-        }
+        Some(Err(error)) => Err(damaged(format!("the Arrow data are damaged: {error}"))),
         None => Err(damaged("the Arrow data are damaged".to_owned())),
     }
 }

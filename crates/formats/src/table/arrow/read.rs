@@ -29,9 +29,9 @@ const NOT_IN_IT: &str = "a part lies outside the file";
 
 /// Why a file is rejected.
 pub(super) struct Refusal {
-    reason: FormatReason,
-    detail: String,
-    hint: &'static str,
+    pub(super) reason: FormatReason,
+    pub(super) detail: String,
+    pub(super) hint: &'static str,
 }
 
 impl Refusal {

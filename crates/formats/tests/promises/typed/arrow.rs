@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use arrow_ipc::writer::{IpcWriteOptions, StreamWriter};
-use arrow_ipc::{self as ipc, MetadataVersion};
+use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+use arrow_ipc::{self as ipc, CompressionType, MetadataVersion};
 use flatbuffers::{FlatBufferBuilder, ForwardsUOffset, WIPOffset};
 use swath_formats::FormatReason;
 use swath_formats::table::{
@@ -36,7 +36,30 @@ impl Written {
             .expect("room");
         path
     }
+
+    /// Writes with arrow-ipc, compressed.
+    fn compress(&self, name: &str, codec: CompressionType) -> PathBuf {
+        let options = IpcWriteOptions::default().try_with_compression(Some(codec));
+        let (options, schema) = (options.expect("a codec"), self.table.schema());
+        let path = self.folder.path().join(name);
+        let file = std::fs::File::create(&path).expect("room");
+        let batches = self.table.batches().iter().chain(self.table.batches());
+        if name == "t.arrow" {
+            let writer = FileWriter::try_new_with_options(file, schema, options);
+            let mut writer = writer.expect("a file");
+            batches.for_each(|batch| writer.write(batch).expect("room"));
+            writer.finish().expect("room");
+        } else {
+            let writer = StreamWriter::try_new_with_options(file, schema, options);
+            let mut writer = writer.expect("a stream");
+            batches.for_each(|batch| writer.write(batch).expect("room"));
+            writer.finish().expect("room");
+        }
+        path
+    }
 }
+
+const CODECS: [CompressionType; 2] = [CompressionType::LZ4_FRAME, CompressionType::ZSTD];
 
 fn rows(path: &Path) -> swath_formats::Result<usize> {
     arrow::batches(path)?.try_fold(0, |rows, batch| Ok(rows + batch?.num_rows()))
@@ -61,6 +84,62 @@ fn files_and_streams_of_any_types_are_read_back() {
     let written = Written::new(&BatchOptions::new());
     let info = arrow::info(written.write("t.arrow")).expect("an Arrow file");
     assert_eq!((info.rows, &info.names[1][..], &info.types[1][..]), (6, "name", "text"));
+}
+
+/// A table of many equal values, which become shorter.
+fn even() -> Written {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let lines: String = (0..2000).map(|at| format!("{},same,\n", at / 100)).collect();
+    std::fs::write(&path, format!("n,text,none\n{lines}")).expect("room");
+    let options = BatchOptions::new().with_types([("text", table::ColumnType::Dictionary)]);
+    let table = options.read_batches(&path).expect("a table");
+    Written { folder, table }
+}
+
+#[test]
+fn compressed_files_and_streams_are_read_back() {
+    for written in [even(), Written::new(&BatchOptions::new().with_dictionary(Dictionary::All))]
+    {
+        let wanted = written.table.batches();
+        for codec in CODECS {
+            for name in ["t.arrow", "t.arrows"] {
+                let path = written.compress(name, codec);
+                let batches = arrow::batches(&path).expect(name);
+                assert_eq!(batches.schema(), written.table.schema(), "{name} {codec:?}");
+                let read: Vec<_> = batches.collect::<Result<_, _>>().expect(name);
+                let lines =
+                    |batches: &[_]| crate::typed::shown::lines(written.table.schema(), batches);
+                assert_eq!(lines(&read), lines(&[wanted, wanted].concat()), "{name} {codec:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_that_compressed_values_cannot_have_are_errors() {
+    let written = even();
+    let size = (2000u64 * 8).to_le_bytes();
+    for codec in CODECS {
+        for name in ["t.arrow", "t.arrows"] {
+            let path = written.compress(name, codec);
+            let bytes = std::fs::read(&path).expect("written");
+            let at = bytes.windows(8).position(|part| part == size).expect("a buffer");
+            let claims = [1 << 30, 1 << 62, i64::MAX, i64::MIN, -2];
+            for (claim, wanted) in claims
+                .map(|claim| (claim, "less than is possible"))
+                .into_iter()
+                .chain([(0, "damaged"), (15_999, "damaged"), (16_001, "damaged")])
+            {
+                let mut damaged = bytes.clone();
+                damaged[at..at + 8].copy_from_slice(&i64::to_le_bytes(claim));
+                std::fs::write(&path, damaged).expect("room");
+                let error = rows(&path).expect_err("a wrong length");
+                assert_eq!(error.reason(), FormatReason::Malformed, "{name} {claim}: {error}");
+                assert!(error.to_string().contains(wanted), "{name} {claim}: {error}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -146,9 +225,16 @@ fn damaged_files_are_errors_or_other_tables_and_never_crash() {
     let written = Written::new(&BatchOptions::new().with_dictionary(Dictionary::All));
     let mut next = swath_reference::splitmix(7);
     let mut below = |end: usize| usize::try_from(next() % end as u64).expect("small");
-    for name in ["t.arrow", "t.arrows"] {
-        let path = written.write(name);
+    let compressed =
+        CODECS.map(|codec| ["t.arrow", "t.arrows"].map(|name| (name, Some(codec))));
+    let (even, plain) = (even(), [("t.arrow", None), ("t.arrows", None)]);
+    for (name, codec) in compressed.into_iter().flatten().chain(plain) {
+        let path = match codec {
+            Some(codec) => even.compress(name, codec),
+            None => written.write(name),
+        };
         let bytes = std::fs::read(&path).expect("written");
+        let path = written.folder.path().join(name);
         for _ in 0..300 {
             let mut damaged = bytes.clone();
             for _ in 0..=below(3) {

@@ -152,12 +152,12 @@ fn what_an_option_does_not_take_is_refused_with_what_it_takes() {
         ("header", "-1", "`auto`, `yes`"),
         ("rows", "1.5", "a whole number"),
         ("rows", "18446744073709551616", "a whole number"),
-        ("encoding", "UTF-8", "`auto`, `utf-8`, `latin-1`"),
-        ("ragged", "set_aside", "`error`, `pad` or `set-aside`"),
+        ("encoding", "utf-9", "`auto`, `utf-8`, `latin-1`"),
+        ("ragged", "set_aside", "`error`, `pad`, `set-aside` or `drop`"),
         ("widths", "10,", "as in `10,5,8`"),
         ("positions", "1", "as in `0..10,12..20,25..`"),
         ("starting_in", "5..4", "as in `0..4096` or `4096..`"),
-        ("types", "i8", "`types` belongs to a column"),
+        ("formats", "%Y", "`formats` belongs to a column"),
         ("Types", "i8", "`Types` is not an option; try: pass one of form, delimiter"),
     ] {
         let mut options = BatchOptions::new();
