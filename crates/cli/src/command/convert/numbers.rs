@@ -27,6 +27,9 @@ use crate::progress::Bar;
 use crate::report::ReportName;
 use std::time::Instant;
 
+/// Bytes of batches after which memory is looked at again.
+const STEP: usize = 1 << 20;
+
 /// Runs an expression on a dense array, whatever its type is.
 macro_rules! with_dense {
     ($job:expr, $dense:ident => $done:expr) => {{
@@ -89,10 +92,10 @@ pub(super) fn cells(column: &ArrayRef) -> Option<Cells<'_>> {
 /// on text that was left out.
 pub(super) fn numbers(job: &Job<'_>, from: Format) -> Result<(RecordBatch, Vec<String>)> {
     let mut notes = Vec::new();
-    let (schema, batches) = match from {
+    let one = match from {
         Format::Arrow | Format::Arrows => {
             let batches = arrow_options(job).batches(&job.input)?;
-            (batches.schema().clone(), batches.collect::<Result<Vec<_>, _>>()?)
+            join(&batches.schema().clone(), batches)?
         }
         Format::Npy => with_dense!(job, dense => columns_of(&dense))?,
         _ => {
@@ -100,10 +103,10 @@ pub(super) fn numbers(job: &Job<'_>, from: Format) -> Result<(RecordBatch, Vec<S
             let (read, _bar) = Bar::attach(output.read_options(), !output.json);
             let table = job.words.batch_options(from, read).read_batches_of(job.sources())?;
             add_notes(job, table.report(), &mut notes);
-            (table.schema().clone(), table.into_batches())
+            join(&table.schema().clone(), table.into_batches().into_iter().map(anyhow::Ok))?
         }
     };
-    let one = concat_batches(&schema, &batches)?;
+    let schema = one.schema();
     let columns = schema.fields().iter().zip(one.columns());
     let columns = columns.map(|(field, column)| {
         wide(column).ok_or_else(|| {
@@ -121,6 +124,29 @@ pub(super) fn numbers(job: &Job<'_>, from: Format) -> Result<(RecordBatch, Vec<S
         .map(|(field, column)| Field::new(field.name(), column.data_type().clone(), true));
     let wide = Schema::new(fields.collect::<Vec<_>>()).with_metadata(schema.metadata().clone());
     Ok((RecordBatch::try_new(Arc::new(wide), columns)?, notes))
+}
+
+/// Joins batches. Fails as soon as those at hand and the joined ones do not fit in memory together.
+fn join<E>(
+    schema: &SchemaRef,
+    batches: impl IntoIterator<Item = Result<RecordBatch, E>>,
+) -> Result<RecordBatch>
+where
+    anyhow::Error: From<E>,
+{
+    let (mut all, mut bytes, mut checked) = (Vec::new(), 0, 0);
+    for batch in batches {
+        let batch = batch?;
+        for column in batch.columns() {
+            bytes += column.to_data().get_slice_memory_size()?;
+        }
+        all.push(batch);
+        if bytes - checked > STEP {
+            drop(Array::<u8>::zeroed(bytes)?);
+            checked = bytes;
+        }
+    }
+    Ok(concat_batches(schema, &all)?)
 }
 
 /// Returns numbers with 64 bits if they are whole, and floats; `None` for other types.
@@ -183,7 +209,7 @@ pub(super) fn array<T: Value>(
 }
 
 /// Returns the columns of a dense array as one batch.
-fn columns_of<T: Value>(dense: &Dense<T>) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+fn columns_of<T: Value>(dense: &Dense<T>) -> Result<RecordBatch> {
     let size = dense_size(&dense.shape)?;
     let (rows, width) = (usize::try_from(size.rows)?, usize::try_from(size.columns)?);
     let columns = (0..width).map(|at| {
@@ -195,7 +221,7 @@ fn columns_of<T: Value>(dense: &Dense<T>) -> Result<(SchemaRef, Vec<RecordBatch>
         _ => RecordBatch::try_from_iter_with_nullable(columns)?,
     };
     debug_assert_eq!(batch.num_rows(), rows);
-    Ok((batch.schema(), vec![batch]))
+    Ok(batch)
 }
 
 /// Writes a table of numbers as an array of doubles, row after row.

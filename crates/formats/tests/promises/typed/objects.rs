@@ -82,6 +82,15 @@ fn types_and_words_are_those_given() {
 }
 
 #[test]
+fn words_for_missing_values_are_also_for_booleans() {
+    let text = "{\"x\":true}\n{\"x\":false}\n{\"x\":true}\n";
+    let given = options().with_null_values(["true"]).with_true_values(["1"]);
+    assert_eq!(table(&read(text, &given).expect("a table")), ["x bool: _ false _"]);
+    let given = given.with_null_values(["false"]);
+    assert_eq!(table(&read(text, &given).expect("a table")), ["x bool: true _ true"]);
+}
+
+#[test]
 fn a_column_that_is_named_may_be_a_key_of_records_that_are_not_read() {
     let text = "{\"a\":1}\n{\"a\":2,\"late\":3}\n{\"later\":4}\n";
     let few = || options().with_rows(1);

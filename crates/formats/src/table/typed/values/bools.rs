@@ -29,7 +29,10 @@ impl Parse for ParseBools {
     type Value = bool;
 
     fn is_plain(&self, rules: &Rules) -> bool {
-        !rules.nulls.meets(&rules.trues) && !rules.nulls.meets(&rules.falses)
+        let is_null = |word: &[u8]| rules.nulls.has(word);
+        !rules.nulls.meets(&rules.trues)
+            && !rules.nulls.meets(&rules.falses)
+            && !(rules.quoting.is_json && (is_null(b"true") || is_null(b"false")))
     }
 
     fn takes_strings(&self, rules: &Rules) -> bool {
