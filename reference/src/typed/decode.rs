@@ -89,7 +89,7 @@ fn shift_jis(bytes: &[u8]) -> Vec<u8> {
             0xa1..=0xdf => Some(u32::from(byte) - 0xa1 + 0xff61),
             0x81..=0x9f | 0xe0..=0xfc => {
                 let next = bytes.get(at).copied();
-                let found = next.and_then(|next| syllable(byte, next));
+                let found = next.and_then(|next| pair(byte, next));
                 if found.is_some() || next.is_some_and(|next| next >= 0x80) {
                     at += 1;
                 }
@@ -105,12 +105,17 @@ fn shift_jis(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-fn syllable(first: u8, second: u8) -> Option<u32> {
+fn pair(first: u8, second: u8) -> Option<u32> {
     let second = u32::from(second);
     match (first, second) {
         (0x82, 0x9f..=0xf1) => Some(second - 0x9f + 0x3041),
         (0x83, 0x40..=0x7e) => Some(second - 0x40 + 0x30a1),
         (0x83, 0x80..=0x96) => Some(second - 0x41 + 0x30a1),
+        // Greek, without the other sigma.
+        (0x83, 0x9f..=0xaf) => Some(second - 0x9f + 0x391),
+        (0x83, 0xb0..=0xb6) => Some(second - 0xb0 + 0x3a3),
+        (0x83, 0xbf..=0xcf) => Some(second - 0xbf + 0x3b1),
+        (0x83, 0xd0..=0xd6) => Some(second - 0xd0 + 0x3c3),
         _ => None,
     }
 }
@@ -179,6 +184,8 @@ mod tests {
         assert_eq!(text(b"\xc1\xfe,\xd2\xff", Encoding::Greek), b"\xce\x91\xcf\x8e,\xff\xff");
         let syllables = text(b"\x82\xa0\x83\x5c\x83|\xb1\x83,\x83\xff\xfd", Encoding::ShiftJis);
         assert_eq!(syllables, ["あソポｱ".as_bytes(), b"\xff,\xff\xff"].concat());
+        let greek = b"\x83\x9f\x83\xaf\x83\xb0\x83\xb6\x83\xbf\x83\xcf\x83\xd0\x83\xd6";
+        assert_eq!(text(greek, Encoding::ShiftJis), "ΑΡΣΩαρσω".as_bytes());
     }
 
     #[test]

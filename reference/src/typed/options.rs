@@ -62,7 +62,7 @@ pub enum Encoding {
     Utf16Be,
     /// windows-1253, of which three bytes are no character.
     Greek,
-    /// Shift_JIS, of which only ASCII and syllables are known here.
+    /// Shift_JIS, of which only ASCII, syllables and Greek are known here.
     ShiftJis,
 }
 

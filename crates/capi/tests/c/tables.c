@@ -598,8 +598,8 @@ static void wrong_arguments(void) {
     FAILS(swath_table_options_set(options, "separator", ";"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`separator` is not an option; try: pass one of form, delimiter, ");
     FAILS(swath_table_options_set(options, NULL, ";"), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_table_options_set(options, "types", "text"), SWATH_STATUS_INVALID_ARGUMENT);
-    SAYS("`types` belongs to a column");
+    FAILS(swath_table_options_set(options, "rename", "text"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`rename` belongs to a column");
     FAILS(swath_table_options_set_of(options, "x", "quote", "'"), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`quote` belongs to the table");
     FAILS(swath_table_options_set_list(options, "quote", both, 2), SWATH_STATUS_INVALID_ARGUMENT);
