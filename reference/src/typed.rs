@@ -90,6 +90,10 @@ pub struct Table {
 ///
 /// The first fault in the order of the text.
 pub fn read(bytes: &[u8], options: &Options) -> Result<Table, Fault> {
+    // Text in UTF-32, which is not read.
+    if bytes.starts_with(b"\xff\xfe\0\0") {
+        return Err(Fault::new(Wrong::Encoding, 0, 0));
+    }
     let Decoded { text, first, encoding, replaced } = decode(bytes, options);
     if options.fields.is_some_and(|count| count == 0 || options.form != Form::Separated) {
         return Err(Fault::of_options());

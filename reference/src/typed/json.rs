@@ -16,7 +16,8 @@ use super::{Table, readings};
 /// The first fault in the order of the text.
 pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let mut lines = lines(text, options.skip_rows);
-    let last = lines.last().map_or(0, |line| line.number);
+    let is_last_cut = |line: &Line<'_>| !text[line.at + line.bytes.len()..].starts_with(b"\n");
+    let cut = lines.last().filter(|line| is_last_cut(line)).map(|line| line.number);
     lines.truncate(lines.len().saturating_sub(options.skip_footer));
     let most = match (options.starting_in, options.rows) {
         (None, Some(rows)) => rows,
@@ -44,7 +45,7 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let (shown, mut readings) = match (described, found.fault) {
         (Ok(described), _) => described,
         // A line that is cut off may be the reason.
-        (Err(_), Some(fault)) if text.ends_with(b"\n") || fault.line < last => {
+        (Err(_), Some(fault)) if cut != Some(fault.line) => {
             return Err(fault);
         }
         (Err(fault), _) => return Err(fault),
