@@ -47,7 +47,7 @@ impl<T: Value> Dense<T> {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("points.csv");
     /// std::fs::write(&path, "1,2\n3,4\n")?;
-    /// let array = npy::Dense::new(vec![2, 2], table::read::<f64>(&path)?.values);
+    /// let array = npy::Dense::new(vec![2, 2], table::read_array::<f64>(&path)?.values);
     /// assert_eq!(array.values[array.shape[1]], 3.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
