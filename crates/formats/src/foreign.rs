@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::compressed::Format;
-use crate::error::{Error, FormatReason, Result};
+use crate::error::{Error, FormatReason};
 
 /// This many first bytes show what a file is.
 pub(crate) const HEAD: u64 = 18;
@@ -148,7 +148,7 @@ pub(crate) fn not(path: &Path, wanted: &str, head: &[u8]) -> Error {
 
 /// Refuses a name that promises another format: those who read the file go by it.
 #[cfg(feature = "arrow")]
-pub(crate) fn check_name(path: &Path) -> Result<()> {
+pub(crate) fn check_name(path: &Path) -> crate::error::Result<()> {
     const OTHERS: [(&str, &str); 9] = [
         ("parquet", "a Parquet file"),
         ("pq", "a Parquet file"),

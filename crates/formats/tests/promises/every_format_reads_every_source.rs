@@ -1,8 +1,6 @@
 //! Every format gives the same result from a path, an open file, an input, a pipe, copies and a
 //! custom source; a file that changes between two passes is an error in each.
 
-#![cfg(feature = "arrow")]
-
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;

@@ -1,7 +1,5 @@
 //! Tables as arrays: read as by the slow reference, refused where they are wrong.
 
-#![cfg(feature = "arrow")]
-
 mod arrays;
 mod faults;
 mod foreign;

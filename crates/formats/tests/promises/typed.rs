@@ -1,7 +1,5 @@
 //! Tables of any types as record batches: every text at every block size and number of workers.
 
-#![cfg(feature = "arrow")]
-
 mod arrow;
 mod dialects;
 mod encodings;

@@ -1,6 +1,5 @@
 //! Record batches are written as the slow, obvious version writes them, whole or not at all.
 
-#![cfg(feature = "arrow")]
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
