@@ -203,16 +203,17 @@ def test_types_of_columns(tmp_path: Path) -> None:
     assert swath.csv_dtypes(path, columns=["x", "n"]) == ["int64", "int64"]
     for dtypes in [["f8", None], {"x": float}, {1: np.float64, "n": "i64"}, ("float64", "int64")]:
         assert read(dtypes=dtypes) == ["float64", "int64"], dtypes
+    assert read(dtypes="f8") == ["float64", "float64"]
     # Of a column that is not read.
     assert read(dtypes={"t": "f8"}) == ["int64", "int64"]
     with pytest.raises(swath.InvalidError, match="no column `y`"):
         read(dtypes={"y": "f8"})
-    for wrong in [["f2", "f8"], {"x": "int7"}, "f8", 3, {1.5: "f8"}]:
+    for wrong in [["f2", "f8"], {"x": "int7"}, "f2", 3, {1.5: "f8"}]:
         with pytest.raises(TypeError, match="dtypes="):
             read(dtypes=wrong)
     with pytest.raises(ValueError, match="dtypes=.* has 3 types for 2 columns; try: "):
         read(dtypes=["f8", "f8", "f8"])
-    with pytest.raises(TypeError, match="dtype= .* dtypes= .*; try: "):
+    with pytest.raises(TypeError, match="dtypes= is for a Table, and dtype= .*; try: "):
         swath.read_csv(path, "f8", dtypes=["f8"])
     path.write_text("x\n" + "1\n" * 50_000 + "2.5\n")
     assert swath.csv_dtypes(path, starting_in=(0, 1000)) == ["int64"]

@@ -87,8 +87,8 @@ def said(
         "decimal": _mark("decimal", decimal) or "",
         "thousands": _mark("thousands", thousands),
         "encoding": _encoding(encoding),
-        "encoding_errors": encoding_errors,
-        "ragged": _ragged(ragged),
+        "encoding_errors": _one_of("encoding_errors", encoding_errors, "error", "replace"),
+        "ragged": _one_of("ragged", ragged, "error", "pad", "set_aside", "drop"),
         "fields": None if fields is None else count_of("fields", fields, "fields"),
         "dictionary": "all" if _flag("dictionary", dictionary) else "given",
         "file_column": file_column,
@@ -323,12 +323,12 @@ def _flag(what: str, flag: Any) -> bool:
     return bool(flag)
 
 
-def _ragged(ragged: Any) -> str:
-    if ragged not in ("error", "pad", "set_aside"):
-        raise (ValueError if isinstance(ragged, str) else TypeError)(
-            f'ragged="{ragged}": not one of "error", "pad", "set_aside"'
-        )
-    return str(ragged).replace("_", "-")
+def _one_of(name: str, given: Any, *words: str) -> str:
+    if given not in words:
+        listed = ", ".join(f'"{word}"' for word in words)
+        kind = ValueError if isinstance(given, str) else TypeError
+        raise kind(f'{name}="{given}": not one of {listed}')
+    return str(given).replace("_", "-")
 
 
 def _encoding(encoding: Any) -> str:

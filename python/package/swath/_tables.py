@@ -466,7 +466,7 @@ def array_of(sources: list[Any], dtype: Any, how: How, found: dict[str, Any]) ->
     from swath._numpy import np
 
     for word in sorted(OF_TABLES):
-        if found[word]:
+        if found[word] and found[word] != "given":
             raise TypeError(
                 f"{word}= is for a Table, and dtype= makes an array of numbers; try: leave out dtype=, and "
                 "pass the table to numpy.asarray"
@@ -476,9 +476,9 @@ def array_of(sources: list[Any], dtype: Any, how: How, found: dict[str, Any]) ->
             "null_values={…} are words of columns, for a Table, and dtype= makes an array of numbers; try: leave out "
             "dtype=, or pass a list of words"
         )
-    kind, usual = np.dtype(dtype).name, ("error", ord('"'), None)
+    kind, usual = np.dtype(dtype).name, ("error", '"', None)
     if found["starting_in"] is not None and (found["ragged"], found["quote"], found["columns"]) == usual:
         # No number has a line end. Without quotes, an extent needs nothing that is before it.
         with suppress(MalformedError):
-            return np.asarray(read_array(sources, kind, how, {**found, "quote": None})[0])
+            return np.asarray(read_array(sources, kind, how, {**found, "quote": "none"})[0])
     return np.asarray(read_array(sources, kind, how, found)[0])
