@@ -343,6 +343,11 @@ OPTIONS: list[tuple[str | bytes, dict[str, Any], dict[str, Any]]] = [
     ("a,b\n1,2\n", {"rename": {"a": "A", 1: "B"}}, {"A": [1], "B": [2]}),
     ("a,b\n1,2\n", {"columns": ["b", 0], "rename": {"a": "x"}}, {"b": [2], "x": [1]}),
     ("d\n31.12.2024\n", {"formats": {"d": "%d.%m.%Y"}}, {"d": [datetime.date(2024, 12, 31)]}),
+    (
+        "t\n1700000000001\n",
+        {"formats": {"t": "epoch_ms"}, "dtypes": {"t": "timestamp[ms]"}},
+        {"t": [datetime.datetime(2023, 11, 14, 22, 13, 20, 1000)]},
+    ),
     ("a,b\n-,1\n2,-\n", {"null_values": ["-"]}, {"a": [None, 2], "b": [1, None]}),
     ("a,b\n-,1\n2,\n", {"null_values": ["-"]}, {"a": [None, 2], "b": [1, None]}),
     ("a,b\nNA,1\n,2\n", {"null_values": []}, {"a": ["NA", ""], "b": [1, 2]}),

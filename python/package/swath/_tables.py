@@ -110,7 +110,8 @@ def read_csv(
     rename : mapping, optional
         New names of columns, by name or index.
     formats : mapping, optional
-        How dates and timestamps of a column are written, as ``strftime`` has it: ``{"day": "%d.%m.%Y"}``.
+        How dates and timestamps of a column are written, as ``strftime`` has it: ``{"day": "%d.%m.%Y"}``. "epoch_s",
+        "epoch_ms", "epoch_us" and "epoch_ns" are numbers since the start of 1970 in UTC.
     null_values, true_values, false_values : list of str, or mapping, optional
         Fields that mean a missing value, true and false. Default: an empty field, ``NA``, ``N/A``, ``null`` and
         ``NULL``; ``true``, ``True``, ``TRUE``; ``false``, ``False``, ``FALSE``. With

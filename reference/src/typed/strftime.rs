@@ -2,7 +2,7 @@
 //!
 //! `%Y` has four digits, from year 1, `%m`, `%d`, `%H`, `%M`, `%S` and `%y` one or two, each after any number of
 //! spaces; `%.f` is a point and one to nine digits, `%b` the first three letters of a month in English,
-//! `%z` is `+HHMM`, `+HH:MM`, `+HH` at the end of the text, or `Z`.
+//! `%3f`, `%6f` and `%9f` are as many digits of a fraction, `%z` is `+HHMM`, `+HH:MM`, `+HH` at the end of the text, or `Z`.
 
 use super::time::{DAY, Moment, Rest, days};
 
@@ -70,6 +70,12 @@ impl Parts {
             'S' => self.second = number(rest, 2).filter(|&second| second < 60)?,
             'b' => self.month = month(rest)?,
             'z' => self.zone = Some(zone(rest)?),
+            len @ ('3' | '6' | '9') if format.next() == Some('f') => {
+                let (digits, after) = rest.0.split_at_checked(len.to_digit(10)? as usize)?;
+                let mut its = Rest(digits);
+                (self.fraction, self.digits) = its.fraction().filter(|_| its.0.is_empty())?;
+                rest.0 = after;
+            }
             '.' if format.next() == Some('f') => {
                 (self.fraction, self.digits) = rest.take(b".").then(|| rest.fraction())??;
             }
@@ -118,6 +124,30 @@ fn zone(rest: &mut Rest<'_>) -> Option<i64> {
     Some(sign * (hours * 60 + minutes))
 }
 
+/// The nanoseconds since 1970 that a number is, if the format is `epoch_s`, `_ms`, `_us` or `_ns`.
+pub(super) fn epoch(text: &[u8], format: &str) -> Option<Option<i128>> {
+    let places = match format {
+        "epoch_s" => 9,
+        "epoch_ms" => 6,
+        "epoch_us" => 3,
+        "epoch_ns" => 0,
+        _ => return None,
+    };
+    Some(shifted(std::str::from_utf8(text).ok()?, places))
+}
+
+/// A number with its point moved by this many places, which makes it whole.
+fn shifted(text: &str, places: usize) -> Option<i128> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let has_places = fraction.len() <= places || !digits.contains('.');
+    (is_number(whole) && is_number(fraction) && has_places).then_some(())?;
+    let fraction = if digits.contains('.') { fraction } else { "" };
+    let value: i128 = format!("{whole}{fraction:0<places$}").parse().ok()?;
+    Some(if text.starts_with('-') { -value } else { value })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -135,6 +165,8 @@ mod tests {
         let at = |text: &[u8], format| moment(text, format).map(|it| it.nanoseconds);
         assert_eq!(at(b"01.01.1970 00:01", "%d.%m.%Y %H:%M"), Some(60_000_000_000));
         assert_eq!(at(b"19700101 000001.5", "%Y%m%d %H%M%S%.f"), Some(1_500_000_000));
+        assert_eq!(at(b"19700101000001005", "%Y%m%d%H%M%S%3f"), Some(1_005_000_000));
+        assert_eq!(at(b"1970010100000100", "%Y%m%d%H%M%S%3f"), None);
         assert_eq!(at(b"1970-01-01 01:00 +0100", "%Y-%m-%d %H:%M %z"), Some(0));
         for zone in ["+01", "+0100", "+01:00"] {
             let text = format!("1970-01-01 01:00{zone}");

@@ -92,7 +92,11 @@ fn day(text: &[u8], format: Option<&str>) -> Option<i64> {
 fn timestamp(text: &[u8], format: Option<&str>, unit: Unit, zoned: bool) -> Option<Value> {
     let midnight =
         |day: i64| Moment { nanoseconds: i128::from(day) * DAY, digits: 0, is_zoned: false };
+    let epoch = format.and_then(|format| strftime::epoch(text, format));
     let found = match format {
+        Some(_) if let Some(nanoseconds) = epoch => {
+            nanoseconds.map(|nanoseconds| Moment { nanoseconds, digits: 0, is_zoned: zoned })
+        }
         None => moment(text).or_else(|| date(text).map(midnight)),
         Some(format) => strftime::moment(text, format),
     }?;

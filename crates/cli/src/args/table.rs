@@ -58,7 +58,8 @@ pub struct TableArgs {
     pub dtypes: Vec<Types>,
 
     /// How the dates and times of a column are written, in the notation of strftime, as in
-    /// born=%d.%m.%Y; may be given again for another column
+    /// born=%d.%m.%Y, or as a number since 1970: epoch_s, epoch_ms, epoch_us, epoch_ns; may be given
+    /// again for another column
     #[arg(long, value_name = "NAME=FORM", value_parser = form)]
     pub formats: Vec<Pair>,
 
@@ -260,8 +261,9 @@ fn pair(word: &str) -> Option<Pair> {
 
 /// Parses the form of the dates or times of a column.
 fn form(word: &str) -> Result<Pair, &'static str> {
-    let form = pair(word).filter(|Pair(_, form)| form.contains('%'));
-    form.ok_or("write a column and a form, as in born=%d.%m.%Y")
+    let is_form = |form: &str| form.contains('%') || form.starts_with("epoch_");
+    let form = pair(word).filter(|Pair(_, form)| is_form(form));
+    form.ok_or("write a column and a form, as in born=%d.%m.%Y or at=epoch_ms")
 }
 
 /// Parses another name for a column.
@@ -410,10 +412,10 @@ mod tests {
 
     #[test]
     fn a_form_of_dates_belongs_to_a_column() {
-        let given = parsed(&["--formats", "born=%d.%m.%Y, %H=%M", "--formats", "2=%Y"]);
+        let given = parsed(&["--formats", "born=%d.%m.%Y, %H=%M", "--formats", "2=epoch_ms"]);
         let wanted = [
             Pair(ColumnKey::from("born"), "%d.%m.%Y, %H=%M".to_owned()),
-            Pair(ColumnKey::Index(2), "%Y".to_owned()),
+            Pair(ColumnKey::Index(2), "epoch_ms".to_owned()),
         ];
         assert_eq!(given.expect("forms").formats, wanted);
         let error = parsed(&["--formats", "born"]).expect_err("no form");

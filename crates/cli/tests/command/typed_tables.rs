@@ -321,6 +321,15 @@ fn a_nul_in_a_field_is_text_for_every_command() {
 }
 
 #[test]
+fn numbers_since_1970_are_times_if_the_format_says_so() {
+    let setting = Setting::with(&[("e.csv", b"t\n1700000000001\n")]);
+    let shown = setting.printed("head --formats t=epoch_ms e.csv");
+    assert!(shown.contains("2023-11-14T22:13:20.001"), "{shown}");
+    let told = setting.refused("head --dtypes t=timestamp[ms] e.csv");
+    assert!(told.contains("as its format with --formats if it counts from 1970"), "{told}");
+}
+
+#[test]
 fn lines_of_json_that_are_not_objects_are_described_as_text() {
     let setting =
         Setting::with(&[("a.jsonl", b"[1,2]\n[3]\n"), ("b.jsonl", b"{\"a\":1}\n[3]\n")]);

@@ -151,6 +151,14 @@ fn choose_types(dice: &mut Dice, recipes: &[Recipe], options: &mut Options) {
         }
         let type_is = recipe.type_to_give(dice);
         options.types.push((Key::Index(index), type_is));
+        let has_numbers = matches!(
+            recipe.family,
+            Family::Small | Family::Edges | Family::Zeros | Family::Plain | Family::Long
+        );
+        if has_numbers && matches!(type_is, Type::Timestamp { .. }) {
+            let epochs = ["epoch_s", "epoch_ms", "epoch_us", "epoch_ns"];
+            options.formats.push((Key::Index(index), epochs[index % 4].to_owned()));
+        }
         if recipe.family == Family::German && type_is == Type::Date {
             options.formats.push((Key::Index(index), "%d.%m.%Y".to_owned()));
         }

@@ -225,12 +225,21 @@ pub(super) fn misfit(record: u64, offset: u64, refused: Refused<'_>) -> Problem 
             "select columns of numbers with `columns`, or add the word to `null_values`"
         }
         _ if is_array => "change the value, or read an array of another type",
+        Misfit::Form
+            if is_time(told) && raw.len() > 8 && raw.iter().all(u8::is_ascii_digit) =>
+        {
+            "pass `epoch_s`, `epoch_ms`, `epoch_us` or `epoch_ns` as its format with `formats` if it counts from 1970"
+        }
         Misfit::Form | Misfit::Range | Misfit::Between | Misfit::Inexact => {
             "change the value, or give the column another type with `types`, or add the word to `null_values`"
         }
     };
     let detail = format!("{why} in column `{name}`: `{}`", shown(raw));
     Problem { record, offset, reason, detail, hint }
+}
+
+fn is_time(told: ColumnType) -> bool {
+    matches!(told, ColumnType::Timestamp(_) | ColumnType::Zoned(_))
 }
 
 /// The range of a timestamp, as words after its type.

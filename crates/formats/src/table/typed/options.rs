@@ -262,6 +262,10 @@ impl BatchOptions {
     /// How dates and timestamps of some columns are written, in the notation of strftime. The type
     /// of such a column is the one in [`with_types`](Self::with_types); otherwise it is a date if
     /// the format has no time, and a timestamp in microseconds if it has.
+    ///
+    /// `epoch_s`, `epoch_ms`, `epoch_us` and `epoch_ns` are numbers of seconds, milliseconds,
+    /// microseconds and nanoseconds since the start of 1970 in UTC, with as many decimals as make whole
+    /// nanoseconds. The type is then a timestamp in UTC, or one without a zone if that is given.
     #[must_use]
     pub fn with_formats<K: Into<ColumnKey>, F: Into<String>>(
         mut self,

@@ -160,7 +160,7 @@ impl Plan {
                 ));
             }
             column.rules = number;
-            self.rules.push(Rules { format: Some(format), ..told.clone() });
+            self.rules.push(Rules { format: Some(format.of(kind)), ..told.clone() });
         }
         if options.all_types.is_some() {
             for column in self.columns.iter_mut().filter(|column| column.told.is_none()) {

@@ -62,7 +62,8 @@ settings! { BatchOptions,
         of_column: Some(|options, column, texts| put(&mut options.types, column, texts)),
         ..table!(all_types: ColumnType)
     }, "the type that holds all values";
-    /// How dates and timestamps are written, in the notation of strftime.
+    /// How dates and timestamps are written, in the notation of strftime, or what numbers count since 1970:
+    /// `epoch_s`, `epoch_ms`, `epoch_us` or `epoch_ns`.
     formats = column!(formats: String), "ISO 8601";
     /// Another name for a column.
     rename = column!(rename: String), "the name in the header";

@@ -14,6 +14,7 @@
 mod bools;
 mod builder;
 mod dictionary;
+mod epoch;
 mod field;
 mod fill;
 mod formats;

@@ -1,6 +1,8 @@
 //! What a text means.
 
-use swath_formats::table::{BatchOptions, ColumnType, HeaderLine, HeaderReason, Ragged};
+use swath_formats::table::{
+    BatchForm, BatchOptions, ColumnType, HeaderLine, HeaderReason, Ragged,
+};
 
 use crate::typed::shown::{read, table};
 
@@ -366,4 +368,41 @@ fn the_number_of_fields_may_be_given() {
     );
     let json = of(1).with_form(swath_formats::table::BatchForm::JsonLines);
     refused("{}", &json, "`fields` has no meaning in JSON Lines");
+}
+
+#[test]
+fn numbers_since_1970_are_timestamps_if_the_format_says_so() {
+    let epoch = |name: &str| BatchOptions::new().with_formats([("t", name)]);
+    let found = |text: &str, options: &BatchOptions| {
+        read(text, options).map(|read| table(&read).remove(0)).unwrap_or_else(|error| error)
+    };
+    let text = "t\n1700000000000\n-1\n\"0.5\"\nNA\n";
+    assert_eq!(found(text, &epoch("epoch_ms")), "t usZ: 1700000000000000 -1000 500 _");
+    let local = epoch("epoch_ms").with_types([("t", "timestamp[us]".parse().expect("one"))]);
+    assert_eq!(found(text, &local), "t us: 1700000000000000 -1000 500 _");
+    let missing = epoch("epoch_ms").with_null_values(["-1", "0.5", "NA"]);
+    assert_eq!(found(text, &missing), "t usZ: 1700000000000000 _ _ _");
+    assert_eq!(
+        found("t\n1.000000001\n", &epoch("epoch_ns")),
+        "cannot read FILE on line 2 at byte 2: \
+        not a value of type timestamp[ns, UTC] in column `t`: `1.000000001`; try: change the value, \
+        or give the column another type with `types`, or add the word to `null_values`"
+    );
+    let lines = "{\"t\":1700000000.25}\n{\"t\":\"-1\"}\n{\"t\":null}\n";
+    let objects = epoch("epoch_s").with_form(BatchForm::JsonLines);
+    assert_eq!(found(lines, &objects), "t usZ: 1700000000250000 -1000000 _");
+    let plain = BatchOptions::new().with_types([("t", "timestamp[ms]".parse().expect("one"))]);
+    let error = found("t\n1700000000000\n", &plain);
+    assert!(
+        error.contains("try: pass `epoch_s`, `epoch_ms`, `epoch_us` or `epoch_ns`"),
+        "{error}"
+    );
+    let date = epoch("epoch_s").with_types([("t", ColumnType::Date)]);
+    let error = found("t\n1\n", &date);
+    assert!(
+        error.contains("the format `epoch_s` does not suit a column of type date"),
+        "{error}"
+    );
+    let part = found("t\n20240229123456789\n", &epoch("%Y%m%d%H%M%S%3f"));
+    assert_eq!(part, "t us: 1709210096789000");
 }

@@ -9,6 +9,7 @@ use chrono::format::{Fixed, Item, Numeric, Parsed, StrftimeItems, parse};
 use chrono::{Datelike, NaiveDate, Timelike};
 use swath_simd::{Moment, Tokens};
 
+use super::epoch::Epoch;
 use super::layout::Layout;
 use super::time;
 use super::types::ColumnType;
@@ -16,6 +17,8 @@ use super::types::ColumnType;
 /// A form that dates or timestamps are written in.
 #[derive(Clone, Debug)]
 pub(in crate::table) struct Format {
+    /// If it is a number since 1970; then there are no items.
+    epoch: Option<Epoch>,
     items: Vec<Item<'static>>,
     /// If all parts have a fixed width.
     layout: Option<Layout>,
@@ -40,13 +43,18 @@ const ANY_ZONE: &str = "%#z";
 const DIGITS: usize = 9;
 
 impl Format {
-    /// Reads directives such as `%d.%m.%Y`. As in most languages, `%f` after a point or a comma is a
-    /// fraction: `.5` is half a second.
+    /// Reads directives such as `%d.%m.%Y`, or `epoch_ms`. As in most languages, `%f` after a point or a
+    /// comma is a fraction: `.5` is half a second.
     ///
     /// # Errors
     ///
     /// Says what is wrong with them.
     pub(in crate::table) fn new(text: &str) -> Result<Self, String> {
+        if let Some(epoch) = Epoch::named(text) {
+            let (items, fraction) = (Vec::new(), Fraction::Point);
+            let (epoch, layout) = (Some(epoch), None);
+            return Ok(Self { epoch, items, layout, has_time: true, has_zone: true, fraction });
+        }
         let mut items = StrftimeItems::new(text)
             .parse_to_owned()
             .map_err(|_| format!("`{text}` has a directive that does not exist"))?;
@@ -56,7 +64,7 @@ impl Format {
             ));
         }
         let fraction = fraction(&mut items)
-            .ok_or_else(|| format!("`{text}` has %f without a point or comma before it"))?;
+            .ok_or_else(|| format!("`{text}` has %f without a point or comma before it, where %3f, %6f and %9f have their digits"))?;
         let has = |is_one: &dyn Fn(&Item<'static>) -> bool| items.iter().any(is_one);
         let (has_time, has_zone) = (has(&is_time), has(&is_zone));
         if !has(&is_date) {
@@ -67,11 +75,19 @@ impl Format {
             let is_zone = |item: &&mut Item<'_>| **item == Item::Fixed(Fixed::TimezoneOffset);
             items.iter_mut().filter(is_zone).for_each(|item| *item = any.clone());
         }
-        Ok(Self { items, layout, has_time, has_zone, fraction })
+        Ok(Self { epoch: None, items, layout, has_time, has_zone, fraction })
+    }
+
+    /// The same form for a column of this type, which it suits.
+    pub(in crate::table) fn of(self, kind: ColumnType) -> Self {
+        Self { has_zone: matches!(kind, ColumnType::Zoned(_)), ..self }
     }
 
     /// Returns the type of a column in this form.
     pub(in crate::table) fn column_type(&self) -> ColumnType {
+        if self.epoch == Some(Epoch(TimeUnit::Nanosecond)) {
+            return ColumnType::Zoned(TimeUnit::Nanosecond);
+        }
         match (self.has_zone, self.has_time) {
             (true, _) => ColumnType::Zoned(TimeUnit::Microsecond),
             (false, true) => ColumnType::Timestamp(TimeUnit::Microsecond),
@@ -83,7 +99,7 @@ impl Format {
     pub(in crate::table) fn suits(&self, wanted: ColumnType) -> bool {
         match wanted {
             ColumnType::Date => !self.has_time && !self.has_zone,
-            ColumnType::Timestamp(_) => !self.has_zone,
+            ColumnType::Timestamp(_) => !self.has_zone || self.epoch.is_some(),
             ColumnType::Zoned(_) => self.has_zone,
             _ => false,
         }
@@ -96,11 +112,14 @@ impl Format {
         tokens: Tokens<'_>,
         mut take: impl FnMut(usize, Moment) -> bool,
     ) -> usize {
-        let Some(layout) = &self.layout else { return 0 };
+        let found = |token: &[u8]| match (self.epoch, &self.layout) {
+            (Some(epoch), _) => epoch.moment(token, self.has_zone),
+            (None, layout) => layout.as_ref()?.moment(token),
+        };
         let places = tokens.starts.iter().zip(tokens.ends);
         let mut is_taken = |(index, (&start, &end)): (usize, (&u32, &u32))| {
             let token = tokens.text.get(start as usize..end as usize).unwrap_or_default();
-            token.is_empty() || layout.moment(token).is_some_and(|found| take(index, found))
+            token.is_empty() || found(token).is_some_and(|found| take(index, found))
         };
         let count = places.len();
         places.enumerate().position(|place| !is_taken(place)).unwrap_or(count)
@@ -108,6 +127,9 @@ impl Format {
 
     /// Returns the moment that a token is, at midnight if there is no time.
     pub(super) fn moment(&self, token: &[u8]) -> Option<Moment> {
+        if let Some(epoch) = self.epoch {
+            return epoch.moment(token, self.has_zone);
+        }
         let text = self.with_point(std::str::from_utf8(token).ok()?)?;
         let mut parsed = Parsed::new();
         parse(&mut parsed, &text, self.items.iter()).ok()?;
@@ -200,9 +222,19 @@ fn is_time(item: &Item<'_>) -> bool {
         Item::Numeric(found, _) => {
             matches!(found, Hour | Hour12 | Minute | Nanosecond | Second | Timestamp)
         }
-        Item::Fixed(found) => matches!(found, Fixed::RFC2822 | Fixed::RFC3339),
+        Item::Fixed(found) => {
+            use Fixed::{Nanosecond, Nanosecond3, Nanosecond6, Nanosecond9, RFC2822, RFC3339};
+            let is_one = matches!(found, RFC2822 | RFC3339 | Nanosecond | Nanosecond3);
+            // `%3f`, `%6f` and `%9f`.
+            let is_bare = matches!(found, Fixed::Internal(_)) && !is_any_zone(item);
+            is_one || matches!(found, Nanosecond6 | Nanosecond9) || is_bare
+        }
         _ => false,
     }
+}
+
+fn is_any_zone(item: &Item<'_>) -> bool {
+    StrftimeItems::new(ANY_ZONE).next().as_ref() == Some(item)
 }
 
 fn is_zone(item: &Item<'_>) -> bool {
@@ -210,7 +242,7 @@ fn is_zone(item: &Item<'_>) -> bool {
         RFC2822, RFC3339, TimezoneOffset, TimezoneOffsetColon, TimezoneOffsetColonZ,
         TimezoneOffsetDoubleColon, TimezoneOffsetTripleColon, TimezoneOffsetZ,
     };
-    matches!(
+    let is_one = matches!(
         item,
         Item::Fixed(
             RFC2822
@@ -222,7 +254,8 @@ fn is_zone(item: &Item<'_>) -> bool {
                 | TimezoneOffsetTripleColon
                 | TimezoneOffsetZ
         )
-    )
+    );
+    is_one || is_any_zone(item)
 }
 
 #[cfg(test)]
@@ -271,6 +304,16 @@ mod tests {
             ("%Y-%m-%d %H:%M%%z", "1970-01-01 00:00%z", Some(0)),
             ("%+", "1970-01-01T00:00:00+01:00", Some(-3_600_000_000)),
             ("%s", "1", Some(1_000_000)),
+            ("%Y%m%d%H%M%S%3f", "19700101000001005", Some(1_005_000)),
+            ("%Y%m%d%H%M%S%6f", "19700101000001000005", Some(1_000_005)),
+            ("%Y%m%d%H%M%S%9f", "19700101000001000005000", Some(1_000_005)),
+            ("%Y%m%d%H%M%S%3f", "1970010100000100", None),
+            ("%Y%m%d%H%M%S%3f", "197001010000010050", None),
+            // A part of a time alone is not dropped.
+            ("%F%.f", "1970-01-01.5", None),
+            ("%F %3f", "1970-01-01 500", None),
+            ("%F %H:%M%#z", "1970-01-01 00:00-01", Some(3_600_000_000)),
+            ("epoch_ms", "1500", Some(1_500_000)),
         ] {
             assert_eq!(read(format, text), wanted, "{format} of {text}");
         }
@@ -283,6 +326,9 @@ mod tests {
         assert_eq!(of("%F %T"), Ok("timestamp[us]".into()));
         assert_eq!(of("%s"), Ok("timestamp[us]".into()));
         assert_eq!(of("%F %T%z"), Ok("timestamp[us, UTC]".into()));
+        assert_eq!(of("%F %T%#z"), Ok("timestamp[us, UTC]".into()));
+        assert_eq!(of("epoch_ms"), Ok("timestamp[us, UTC]".into()));
+        assert_eq!(of("epoch_ns"), Ok("timestamp[ns, UTC]".into()));
         assert!(of("%H:%M").is_err_and(|why| why.contains("no date")));
         assert!(of("%F %!").is_err_and(|why| why.contains("does not exist")));
         assert!(of("%F %T %Z").is_err_and(|why| why.contains("only %z does")));

@@ -319,7 +319,7 @@ fn draw_odd(next: &mut impl FnMut() -> u64) -> Drawn {
 fn rules(next: &mut impl FnMut() -> u64) -> (Rules, &'static [&'static str]) {
     let mut rules = Rules { is_told: next().is_multiple_of(2), ..Rules::default() };
     let mut nulls: &[&str] = &["", "NA", "null"];
-    match next() % 14 {
+    match next() % 15 {
         0 => rules.decimal = b',',
         1 => (rules.decimal, rules.thousands) = (b',', Some(b'.')),
         2 => rules.thousands = Some(b','),
@@ -333,6 +333,14 @@ fn rules(next: &mut impl FnMut() -> u64) -> (Rules, &'static [&'static str]) {
         7 => rules.quoting.quote = None,
         8 => rules.format = Some(Format::new("%d.%m.%Y").expect("a date")),
         9 => rules.format = Some(Format::new("%d.%m.%Y %H:%M").expect("a date")),
+        14 => {
+            let format = Format::new("epoch_s").expect("a name");
+            let zoned = next().is_multiple_of(2);
+            let unit = arrow_schema::TimeUnit::Nanosecond;
+            let kind =
+                if zoned { ColumnType::Zoned(unit) } else { ColumnType::Timestamp(unit) };
+            rules.format = Some(format.of(kind));
+        }
         10 => nulls = &["true", "2024-02-29T12:30:01Z", "0.5", ""],
         _ => {}
     }
