@@ -114,3 +114,29 @@ def test_what_is_wrong_is_said_with_its_line(text, says):
     with pytest.raises(swath.MalformedError, match=r"; try: |no records") as caught:
         swath.read_jsonl(memoryview(text))
     assert says in str(caught.value)
+
+
+def test_lines_that_are_not_objects_are_set_aside_and_nan_is_a_number():
+    text = b'{"a":1}\nx\n{"a":4,"b":NaN}\n{"late":1,\n{"a":-Infinity}\n'
+    with pytest.raises(swath.MalformedError, match="on line 2 at byte 8"):
+        swath.read_jsonl(memoryview(text), json_nan=True)
+    with pytest.raises(swath.MalformedError, match=r"on line 1 at byte 5: .*try: set json_nan= to"):
+        swath.read_jsonl(memoryview(b'{"a":NaN}\n'))
+    for how, wanted, lines in [
+        ({"json_nan": True}, {"a": [1.0, 4.0, float("-inf")], "b": [None, "nan", None]}, [2, 4]),
+        ({}, {"a": [1]}, [2, 3, 4, 5]),
+    ]:
+        table = swath.read_jsonl(memoryview(text), ragged="set_aside", **how)
+        found = {name: column.to_pylist() for name, column in zip(table.names, pa.table(table).columns)}
+        assert repr(found).replace("nan", "'nan'") == repr(wanted)
+        assert table.report["set_aside"] == {
+            "count": len(lines), "lines": [{"file": 0, "line": line} for line in lines]
+        }
+        with swath.stream_jsonl(memoryview(text), ragged="set_aside", block_size=9, **how) as stream:
+            assert sum(len(part) for part in stream) == len(table)
+    written = "".join(json.dumps({"x": value}) + "\n" for value in [0.5, float("nan"), float("inf")])
+    assert swath.read_jsonl(memoryview(written.encode()), json_nan=True)["x"].tolist()[::2] == [0.5, float("inf")]
+    with pytest.raises(swath.InvalidError, match="`pad` of `ragged` has no meaning in JSON Lines"):
+        swath.read_jsonl(memoryview(text), ragged="pad")
+    with pytest.raises(TypeError, match="json_nan=1: neither True nor False"):
+        swath.read_jsonl(memoryview(text), json_nan=1)

@@ -52,6 +52,7 @@ def said(
     fields: Any,
     dictionary: Any,
     file_column: Any,
+    json_nan: Any = False,
     offset: Any,
     length: Any,
     starting_in: Any,
@@ -90,8 +91,9 @@ def said(
         "encoding_errors": _one_of("encoding_errors", encoding_errors, "error", "replace"),
         "ragged": _one_of("ragged", ragged, "error", "pad", "set_aside", "drop"),
         "fields": None if fields is None else count_of("fields", fields, "fields"),
-        "dictionary": "all" if _flag("dictionary", dictionary) else "given",
+        "dictionary": "all" if _flag("dictionary", dictionary, "for some columns dtypes={'b': 'dictionary'}") else "given",
         "file_column": file_column,
+        "json_nan": "yes" if _flag("json_nan", json_nan, "False for errors") else "no",
         **no_flags(offset=offset, length=length, block_size=block_size),
         "starting_in": starting_in,
         # For an array.
@@ -314,12 +316,9 @@ def no_flags(**numbers: Any) -> dict[str, Any]:
     return numbers
 
 
-def _flag(what: str, flag: Any) -> bool:
+def _flag(what: str, flag: Any, other: str) -> bool:
     if not isinstance(flag, bool) and type(flag).__name__ not in ("bool", "bool_"):
-        raise TypeError(
-            f"{what}={flag!r}: neither True nor False; try: pass True, or for some columns "
-            "dtypes={'b': 'dictionary'}"
-        )
+        raise TypeError(f"{what}={flag!r}: neither True nor False; try: pass True, or {other}")
     return bool(flag)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from swath._dialect import check_types, said
 from swath._how import How
@@ -30,6 +30,8 @@ def read_jsonl(
     false_values: _Words = None,
     encoding: _Encoding = "auto",
     encoding_errors: _EncodingErrors = "error",
+    ragged: Literal["error", "set_aside"] = "error",
+    json_nan: bool = False,
     dictionary: bool = False,
     file_column: str | None = None,
     offset: int = 0,
@@ -68,6 +70,11 @@ def read_jsonl(
         Strings and numbers that mean a missing value, true and false; by columns as for `read_csv`. Default: none.
     encoding, encoding_errors
         As for `read_csv`.
+    ragged : {"error", "set_aside"}
+        With "set_aside", lines that are not an object of JSON are left out, and ``table.report`` has them. Their keys
+        are not columns.
+    json_nan : bool
+        Whether ``NaN``, ``Infinity`` and ``-Infinity`` are numbers, as Python's ``json`` writes them.
     dictionary : bool
         Whether columns of text hold each different text once.
     file_column : str, optional
@@ -109,6 +116,8 @@ def read_jsonl(
         false_values=false_values,
         encoding=encoding,
         encoding_errors=encoding_errors,
+        ragged=ragged,
+        json_nan=json_nan,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,
@@ -135,6 +144,8 @@ def stream_jsonl(
     false_values: _Words = None,
     encoding: _Encoding = "auto",
     encoding_errors: _EncodingErrors = "error",
+    ragged: Literal["error", "set_aside"] = "error",
+    json_nan: bool = False,
     dictionary: bool = False,
     file_column: str | None = None,
     block_size: int = 0,
@@ -155,7 +166,7 @@ def stream_jsonl(
     Parameters
     ----------
     source, columns, dtypes, skip_rows, skip_footer, rows, rename, formats, null_values, true_values, false_values,
-    encoding, encoding_errors, dictionary, file_column, offset, length, starting_in
+    encoding, encoding_errors, ragged, json_nan, dictionary, file_column, offset, length, starting_in
         As for `read_jsonl`.
     block_size : int
         Bytes of text of each table, about; 0 chooses.
@@ -187,6 +198,8 @@ def stream_jsonl(
         false_values=false_values,
         encoding=encoding,
         encoding_errors=encoding_errors,
+        ragged=ragged,
+        json_nan=json_nan,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,
@@ -214,7 +227,6 @@ def _said(**given: Any) -> dict[str, Any]:
         escape=None,
         decimal=".",
         thousands=None,
-        ragged="error",
         fields=None,
         **given,
     )

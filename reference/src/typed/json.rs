@@ -4,7 +4,7 @@ use super::column::{Column, Reading};
 use super::fault::{Fault, Wrong};
 use super::members::{Line, Object};
 use super::names;
-use super::options::{Between, Encoding, Options};
+use super::options::{Between, Encoding, Options, Ragged};
 use super::records::{Field, Place, Record};
 use super::rows::SetAside;
 use super::{Table, readings};
@@ -15,7 +15,7 @@ use super::{Table, readings};
 ///
 /// The first fault in the order of the text.
 pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
-    let mut lines = lines(text, options.skip_rows);
+    let mut lines = lines(text, options);
     let is_last_cut = |line: &Line<'_>| !text[line.at + line.bytes.len()..].starts_with(b"\n");
     let cut = lines.last().filter(|line| is_last_cut(line)).map(|line| line.number);
     lines.truncate(lines.len().saturating_sub(options.skip_footer));
@@ -23,7 +23,7 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
         (None, Some(rows)) => rows,
         _ => usize::MAX,
     };
-    let mut found = keys(&lines, most);
+    let mut found = keys(&lines, most, options);
     if found.records == 0 && options.rows != Some(0) {
         return Err(found.fault.unwrap_or(Fault::new(Wrong::Empty, 1, text.len())));
     }
@@ -39,7 +39,7 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     let mut described = describe(options, &found.names);
     if described.is_err() && found.fault.is_none() && options.rows.is_some() {
         // The columns that are named may be keys of records that are not read.
-        found = keys(&lines, usize::MAX);
+        found = keys(&lines, usize::MAX, options);
         described = describe(options, &found.names);
     }
     let (shown, mut readings) = match (described, found.fault) {
@@ -52,12 +52,16 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
     };
     let mut in_file: Vec<usize> = (0..readings.len()).collect();
     in_file.sort_by_key(|&index| readings[index].at);
-    let mut rows = 0;
+    let (mut rows, mut set_aside) = (0, SetAside::default());
     for line in lines.iter().filter(is_read) {
         if options.rows.is_some_and(|most| rows >= most) {
             break;
         }
         let object = line.object();
+        if object.fault.is_some() && options.ragged == Ragged::SetAside {
+            set_aside.add(line.number);
+            continue;
+        }
         if let Some(fault) = object.fault {
             return Err(fault);
         }
@@ -77,7 +81,7 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
         rows,
         columns: readings.into_iter().map(finish).collect(),
         renamed: Vec::new(),
-        set_aside: SetAside::default(),
+        set_aside,
         dropped: 0,
         replaced: 0,
     })
@@ -93,9 +97,9 @@ fn describe(options: &Options, names: &[String]) -> Result<(Vec<String>, Vec<Rea
 }
 
 /// All lines that are not blank.
-fn lines(text: &[u8], skipped: usize) -> Vec<Line<'_>> {
+fn lines<'t>(text: &'t [u8], options: &Options) -> Vec<Line<'t>> {
     let mut place = Place::start(text);
-    for _ in 0..skipped {
+    for _ in 0..options.skip_rows {
         place.take_line();
     }
     let mut lines = Vec::new();
@@ -107,7 +111,7 @@ fn lines(text: &[u8], skipped: usize) -> Vec<Line<'_>> {
         let bytes = &text[at..place.at];
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         if !bytes.iter().all(|byte| b" \t\r".contains(byte)) {
-            lines.push(Line { bytes, at, number });
+            lines.push(Line { bytes, at, number, has_nan: options.json_nan });
         }
     }
 }
@@ -120,10 +124,16 @@ struct Found {
 }
 
 /// The keys of all objects up to the first fault.
-fn keys(lines: &[Line<'_>], most: usize) -> Found {
+fn keys(lines: &[Line<'_>], most: usize, options: &Options) -> Found {
     let mut found = Found { names: Vec::new(), records: 0, fault: None };
-    for line in lines.iter().take(most) {
+    for line in lines {
         let object = line.object();
+        if found.records == most {
+            break;
+        }
+        if object.fault.is_some() && options.ragged == Ragged::SetAside {
+            continue;
+        }
         for key in object.keys {
             if !found.names.contains(&key) {
                 found.names.push(key);

@@ -98,6 +98,9 @@ fn json_kind(field: &Field, options: &Options) -> Kind {
         let found = date(&field.text).map(Kind::Date);
         return found.or_else(|| moment(&field.text).map(Kind::Moment)).unwrap_or(Kind::Text);
     }
+    if let Some(value) = word(&field.text) {
+        return Kind::Float(value);
+    }
     // Of objects and arrays, there is none.
     Number::parse(&field.text, marks(options)).map_or(Kind::Text, |number| of_number(&number))
 }

@@ -10,6 +10,8 @@ pub(super) struct Line<'t> {
     pub at: usize,
     /// From 1.
     pub number: usize,
+    /// Whether `NaN` and infinities are numbers.
+    pub has_nan: bool,
 }
 
 /// The members of an object, up to a fault.
@@ -26,7 +28,7 @@ impl Line<'_> {
     #[must_use]
     pub(super) fn object(&self) -> Object {
         let mut object = Object::default();
-        let mut rest = Rest { bytes: self.bytes, at: 0 };
+        let mut rest = Rest { bytes: self.bytes, at: 0, has_nan: self.has_nan };
         if let Err((wrong, at)) = rest.members(&mut object, self.at) {
             object.fault = Some(Fault::new(wrong, self.number, self.at + at));
         }
@@ -39,6 +41,7 @@ type Step<T> = Result<T, (Wrong, usize)>;
 struct Rest<'t> {
     bytes: &'t [u8],
     at: usize,
+    has_nan: bool,
 }
 
 impl Rest<'_> {
@@ -158,7 +161,9 @@ impl Rest<'_> {
     }
 
     fn word(&mut self) -> Step<()> {
-        for word in [&b"null"[..], b"true", b"false"] {
+        let numbers = [&b"NaN"[..], b"Infinity", b"-Infinity"];
+        let numbers = if self.has_nan { &numbers[..] } else { &[] };
+        for word in [&b"null"[..], b"true", b"false"].iter().chain(numbers) {
             if self.bytes[self.at..].starts_with(word) {
                 self.at += word.len();
                 return Ok(());
@@ -174,7 +179,11 @@ impl Rest<'_> {
             self.at += 1;
         }
         let is_number = is_number(&self.bytes[start..self.at]);
-        if is_number { Ok(()) } else { Err((Wrong::Json, start)) }
+        if is_number {
+            return Ok(());
+        }
+        self.at = start;
+        self.word()
     }
 
     /// The bytes of a string, decoded.
@@ -262,7 +271,7 @@ mod tests {
     use super::*;
 
     fn fault(text: &str) -> Option<(Wrong, usize)> {
-        let object = Line { bytes: text.as_bytes(), at: 0, number: 1 }.object();
+        let object = Line { bytes: text.as_bytes(), at: 0, number: 1, has_nan: false }.object();
         object.fault.map(|fault| (fault.wrong, fault.byte))
     }
 

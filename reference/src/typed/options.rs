@@ -163,6 +163,8 @@ pub struct Options {
     pub ragged: Ragged,
     /// How many fields a record has; `None` for as many as the first one.
     pub fields: Option<usize>,
+    /// Whether `NaN` and infinities are numbers of JSON.
+    pub json_nan: bool,
     /// Only records that begin in these bytes: the first, and the one after the last.
     pub starting_in: Option<(usize, usize)>,
 }
@@ -232,6 +234,7 @@ impl Default for Options {
             replaces: false,
             ragged: Ragged::Error,
             fields: None,
+            json_nan: false,
             starting_in: None,
         }
     }

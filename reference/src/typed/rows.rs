@@ -14,7 +14,7 @@ pub struct SetAside {
 }
 
 impl SetAside {
-    fn add(&mut self, line: usize) {
+    pub(super) fn add(&mut self, line: usize) {
         self.count += 1;
         if self.lines.len() < 1000 {
             self.lines.push(line);

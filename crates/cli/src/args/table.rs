@@ -120,9 +120,10 @@ pub struct TableArgs {
     #[arg(long, value_name = "WHAT", value_parser = words(EncodingErrors::WORDS), default_value = "error")]
     pub encoding_errors: EncodingErrors,
 
-    /// What happens to lines with more or fewer fields than columns, or with text outside of columns of
-    /// fixed width: they are an error; missing fields are missing values; such lines are left out and
-    /// counted; or missing fields are missing values and further ones are dropped
+    /// What happens to lines with more or fewer fields than columns, with text outside of columns of
+    /// fixed width, or, in JSON Lines, without an object: they are an error; missing fields are missing
+    /// values; such lines are left out and counted; or missing fields are missing values and further
+    /// ones are dropped
     #[arg(long, value_name = "WHAT", value_parser = words(Ragged::WORDS), default_value = "error")]
     pub ragged: Ragged,
 
@@ -130,6 +131,10 @@ pub struct TableArgs {
     /// [default: as many as the first line has]
     #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=u64::MAX))]
     pub fields: Option<usize>,
+
+    /// NaN, Infinity and -Infinity are numbers in JSON Lines
+    #[arg(long)]
+    pub json_nan: bool,
 
     /// Add a last column of this name, which has the file of each row
     #[arg(long, value_name = "NAME")]
@@ -298,6 +303,7 @@ impl TableArgs {
             ("--formats", !self.formats.is_empty()),
             ("--rename", !self.rename.is_empty()),
             ("--rows", self.rows.is_some()),
+            ("--json-nan", self.json_nan),
             ("--encoding", self.encoding != Encoding::Auto),
             ("--encoding-errors", self.encoding_errors != EncodingErrors::Refuse),
             ("--skip-footer", self.skip_footer > 0),
@@ -327,7 +333,8 @@ impl TableArgs {
             .with_skip_footer(self.skip_footer)
             .with_encoding(self.encoding)
             .with_encoding_errors(self.encoding_errors)
-            .with_ragged(self.ragged);
+            .with_ragged(self.ragged)
+            .with_json_nan(self.json_nan);
         if let Some((_, kind)) = types().rfind(|(key, _)| key.is_none()) {
             options = options.with_all_types(kind);
         }

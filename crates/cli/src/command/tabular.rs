@@ -190,9 +190,11 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
 pub(super) fn set_aside_text(report: &TableReport) -> Option<String> {
     const LISTED: usize = 5;
     let set_aside = &report.set_aside;
-    let what = match report.fixed.is_empty() {
-        true => "more or fewer fields",
-        false => "text outside of the columns",
+    let what = match (report.fixed.is_empty(), report.delimiter) {
+        (false, _) => "with text outside of the columns",
+        (true, Some(_)) => "with more or fewer fields",
+        // Of lines that are a field each, none is left out.
+        (true, None) => "without an object",
     };
     let listed = set_aside.lines.iter().take(LISTED);
     let lines: Vec<String> = listed.map(|RecordLine { line, .. }| line.to_string()).collect();
@@ -200,11 +202,11 @@ pub(super) fn set_aside_text(report: &TableReport) -> Option<String> {
     let counted = |count: u64| format!("{count} {}", if count == 1 { "line" } else { "lines" });
     if report.dropped > 0 {
         let what = what.replace("more or fewer", "more");
-        return Some(format!("{} with {what}, which were dropped", counted(report.dropped)));
+        return Some(format!("{} {what}, which were dropped", counted(report.dropped)));
     }
     (set_aside.count > 0).then(|| {
         let count = counted(set_aside.count);
-        format!("{count} with {what} left out: {}{more}", lines.join(", "))
+        format!("{count} {what} left out: {}{more}", lines.join(", "))
     })
 }
 

@@ -338,6 +338,14 @@ fn lines_of_json_that_are_not_objects_are_described_as_text() {
     let told = setting.refused("info --rows 5 a.jsonl");
     assert!(told.contains("an object is expected"), "{told}");
     assert!(setting.refused("info b.jsonl").contains("on line 2"));
+    let info = setting.printed("info --ragged set-aside b.jsonl");
+    assert!(info.contains("1 line without an object left out: 2"), "{info}");
+    fs::write(setting.path("d.csv"), "x\ny\n").expect("room");
+    fs::write(setting.path("c.jsonl"), "{\"x\":NaN}\n{\"x\":1}\n").expect("room");
+    assert!(setting.refused("head c.jsonl").contains("try: set --json-nan to read"));
+    assert!(setting.printed("head --json-nan c.jsonl").contains("nan"));
+    let told = setting.refused("head --json-nan d.csv");
+    assert!(told.contains("`json_nan` only has a meaning in JSON Lines"), "{told}");
 }
 
 #[test]

@@ -310,6 +310,11 @@ impl FromStr for Delimiter {
     }
 }
 
+value!(bool, "`yes` or `no`", |text| match text {
+    "yes" => Some(true),
+    "no" => Some(false),
+    _ => None,
+});
 value!(u64, "a whole number", |text| text.parse().ok());
 value!(i32, "a whole number", |text| text.parse().ok());
 value!(usize, "a whole number", |text| text.parse().ok());

@@ -1,13 +1,14 @@
 //! JSON Lines that readers find hard.
 
-use super::super::options::{Key, Options};
+use super::super::options::{Key, Options, Ragged};
 use super::super::types::Type;
 use super::dice::Dice;
 use super::{Drawn, settings};
 
 const KEYS: [&str; 8] = ["a", "b", "c", "", "\u{e9}", "a\\u0062c", "long key", "\\n\\\"x"];
 
-const VALUES: [&[&str]; 8] = [
+const VALUES: [&[&str]; 9] = [
+    &["NaN", "-Infinity", "Infinity", "1", "0.5", "[NaN]", "null"],
     &["1", "-2", "0", "77", "null"],
     &["1", "9223372036854775808", "-1", "99999999999999999999", "0.5", "-0", "1e400"],
     &["0.5", "1e5", "-0.0", "3", "null", "1E-7"],
@@ -34,7 +35,11 @@ const VALUES: [&[&str]; 8] = [
     ],
 ];
 
-const WRONG: [&str; 14] = [
+const WRONG: [&str; 18] = [
+    "x",
+    "{\"new\":1,\"a\":NaNs}",
+    "{\"a\":-Infinite}",
+    "{\"newer\":1,\"b\":\"c}",
     "[1]",
     "{\"a\":1",
     "{\"a\":1}}",
@@ -85,7 +90,7 @@ pub fn draw_objects(seed: u64) -> Drawn {
 }
 
 fn line(dice: &mut Dice, columns: &[(&str, usize)], lacks: u64, text: &mut Vec<u8>) {
-    if dice.one_in(80) {
+    if dice.one_in(40) {
         text.extend_from_slice(dice.pick(&WRONG).as_bytes());
     } else if dice.one_in(12) {
         text.extend_from_slice(dice.pick(&["", " ", "\t\r"]).as_bytes());
@@ -149,6 +154,10 @@ fn wishes(dice: &mut Dice, columns: &[(&str, usize)], options: &mut Options) {
         let type_is = *dice.pick(&types);
         options.types.push((Key::Index(dice.index(columns.len())), type_is));
     }
+    if dice.one_in(4) {
+        options.ragged = Ragged::SetAside;
+    }
+    options.json_nan = dice.one_in(3);
     settings::choose_words_of_columns(dice, columns.len(), options);
     settings::choose_more(dice, options);
     if dice.one_in(20) {

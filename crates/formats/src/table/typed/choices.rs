@@ -111,7 +111,7 @@ impl EncodingErrors {
 }
 
 /// What happens to a record with more or fewer fields than the table has columns; in text of fixed
-/// width, to one with text outside of the columns.
+/// width, to one with text outside of the columns; in JSON Lines, to a line that is not an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ragged {

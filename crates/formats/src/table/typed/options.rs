@@ -59,6 +59,7 @@ pub struct BatchOptions {
     pub(super) missing: Missing,
     /// Whether the columns become an array.
     pub(super) is_array: bool,
+    pub(super) json_nan: bool,
     pub(super) read: ReadOptions,
     pub(super) starting_in: Option<Extent>,
     pub(super) block_size: u64,
@@ -115,6 +116,7 @@ impl BatchOptions {
             file_column: None,
             missing: Missing::Natural,
             is_array: false,
+            json_nan: false,
             read: ReadOptions::new(),
             starting_in: None,
             block_size: 0,
@@ -126,7 +128,7 @@ impl BatchOptions {
         /// [`BatchForm::Tsv`], [`BatchForm::JsonLines`] or [`BatchForm::Fixed`]. Default: the first.
         ///
         /// In JSON Lines, the columns are the keys of all objects, and delimiter, header, quote,
-        /// escape, comment, decimal point, thousands and ragged records are errors if they are set.
+        /// escape, comment, decimal point, thousands and [`Ragged::Pad`] are errors if they are set.
         ///
         /// In text of fixed width, columns are where [`with_widths`](Self::with_widths) or
         /// [`with_positions`](Self::with_positions) says. Otherwise they are found: a column is a run
@@ -398,8 +400,8 @@ impl BatchOptions {
         /// in memory as a whole. Default: [`EncodingErrors::Refuse`].
         with_encoding_errors(encoding_errors: EncodingErrors);
 
-        /// What happens to records with more or fewer fields than there are columns. Default:
-        /// [`Ragged::Refuse`].
+        /// What happens to records with more or fewer fields than there are columns; in JSON Lines, to
+        /// lines that are not objects. Default: [`Ragged::Refuse`].
         with_ragged(ragged: Ragged);
 
         /// How many fields a record has, and so how many columns the table. A header may have fewer names: the
@@ -422,6 +424,10 @@ impl BatchOptions {
     setters! {
         /// What an array has for a missing value; batches mark it. Default: [`Missing::Natural`].
         with_missing(missing: Missing);
+
+        /// Whether `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are numbers in JSON Lines.
+        /// Default: they are errors.
+        with_json_nan(json_nan: bool);
 
         /// How files are read: workers, page cache, progress, cancellation. Parts of a file are
         /// selected with [`with_starting_in`](Self::with_starting_in).

@@ -94,7 +94,7 @@ impl Plan {
                 columns: head.names.len(),
                 ragged: options.ragged,
                 keys: (head.dialect.between == Between::Json)
-                    .then(|| Arc::new(Keys::new(&head.names, others(options)))),
+                    .then(|| Arc::new(keys(options, &head.names, others(options)))),
                 layout: head.layout.clone(),
                 lacks_name: head.lacks_name,
             },
@@ -119,8 +119,8 @@ impl Plan {
             shape: Shape {
                 dialect: Dialect::JSON,
                 columns: 0,
-                ragged: Ragged::Refuse,
-                keys: Some(Arc::new(Keys::new(&[], Others::Pass))),
+                ragged: options.ragged,
+                keys: Some(Arc::new(keys(options, &[], Others::Pass))),
                 layout: None,
                 lacks_name: false,
             },
@@ -230,6 +230,10 @@ impl Plan {
         }
         Arc::new(Schema::new(fields))
     }
+}
+
+fn keys(options: &BatchOptions, names: &[String], others: Others) -> Keys {
+    Keys::new(names, others).with_nan(options.json_nan)
 }
 
 /// What becomes of keys that are not columns: if columns are selected, those do not matter.

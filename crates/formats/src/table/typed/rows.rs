@@ -133,7 +133,7 @@ impl Rows {
         }
         if let Some(keys) = &shape.keys {
             self.members.begin(keys);
-            return self.add_objects(text, at, end);
+            return self.add_objects(text, at, end, shape);
         }
         let (mut at, mut window) = (at, PIECE);
         if shape.dialect.between == Between::Blanks {
@@ -188,7 +188,13 @@ impl Rows {
     }
 
     /// Adds the objects on lines that begin before `end`.
-    fn add_objects(&mut self, text: &[u8], at: usize, end: usize) -> Result<usize, Fault> {
+    fn add_objects(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
         let mut cells = Cells {
             starts: std::mem::take(&mut self.begins),
             ends: std::mem::take(&mut self.ends),
@@ -196,6 +202,7 @@ impl Rows {
         let mut at = at;
         let mut flaw = None;
         while at < end && cells.ends.len() < FIELDS {
+            let before = cells.ends.len();
             match self.members.line(text, at, &mut cells) {
                 Ok((next, has_object)) => {
                     if has_object {
@@ -203,7 +210,18 @@ impl Rows {
                     }
                     at = next;
                 }
+                Err(found) if self.is_aside(text, at, found, shape) => {
+                    cells.starts.truncate(before);
+                    cells.ends.truncate(before);
+                    self.members.forget_line();
+                    self.aside.push(at);
+                    let newline = swath_simd::find(&text[found.at..], b'\n');
+                    at = newline.map_or(text.len(), |len| found.at + len + 1);
+                }
                 Err(found) => {
+                    if found.is_new() {
+                        shape.keys.iter().for_each(|keys| keys.refuse());
+                    }
                     flaw = Some(Fault::Json { record: at, flaw: found });
                     break;
                 }
@@ -211,6 +229,13 @@ impl Rows {
         }
         (self.begins, self.ends) = (cells.starts, cells.ends);
         flaw.map_or(Ok(at), Err)
+    }
+
+    /// Whether the line at `at`, which has this flaw, is left out.
+    fn is_aside(&self, text: &[u8], at: usize, flaw: Flaw, shape: &Shape) -> bool {
+        // A new key says nothing about what follows it.
+        let is_wrong = || !flaw.is_new() || !self.members.is_object(text, at);
+        shape.ragged == Ragged::SetAside && is_wrong()
     }
 
     /// Returns the keys of objects that are not columns, and where each was first in the text.

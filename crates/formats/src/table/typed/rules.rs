@@ -100,7 +100,8 @@ fn check_json(path: &Path, options: &BatchOptions) -> Result<()> {
         (options.escape.is_some(), "escape"),
         (options.decimal != b'.', "decimal"),
         (options.thousands.is_some(), "thousands"),
-        (options.ragged != Ragged::Refuse, "ragged"),
+        (options.ragged == Ragged::Pad, "pad` of `ragged"),
+        (options.ragged == Ragged::Drop, "drop` of `ragged"),
         (options.fields.is_some(), "fields"),
     ];
     match set.iter().find(|(is_set, _)| *is_set) {
@@ -162,6 +163,11 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
         let detail = format!("more than {} records are skipped at the end", footer::MOST);
         let error = Error::reading(path, FormatReason::Invalid, detail);
         return Err(error.hint("pass a smaller number as `skip_footer`"));
+    }
+    if options.json_nan && options.form != BatchForm::JsonLines {
+        let detail = "`json_nan` only has a meaning in JSON Lines";
+        let error = Error::reading(path, FormatReason::Invalid, detail);
+        return Err(error.hint("remove it, or read JSON Lines"));
     }
     match options.form {
         BatchForm::JsonLines => return check_json(path, options),

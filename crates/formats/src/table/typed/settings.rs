@@ -81,10 +81,12 @@ settings! { BatchOptions,
     encoding = table!(encoding: Encoding), "`auto`: as a byte order mark says, else UTF-8";
     /// What happens to bytes that are not of the encoding: they are an error, or become U+FFFD.
     encoding_errors = table!(encoding_errors: EncodingErrors), "`error`";
-    /// What happens to records with more or fewer fields than columns, or with text outside of columns of
-    /// fixed width: they are an error, fields that they lack are missing values, they are left out and
+    /// What happens to records with more or fewer fields than columns, with text outside of columns of fixed
+    /// width, or, in JSON Lines, to lines without an object: they are an error, fields that they lack are missing values, they are left out and
     /// reported, or what they lack is missing and what is too much is dropped.
     ragged = table!(ragged: Ragged), "`error`";
+    /// Whether `NaN`, `Infinity` and `-Infinity` are numbers in JSON Lines.
+    json_nan = table!(json_nan: bool), "`no`";
     /// How many fields a record has, whatever the first one has.
     fields = table!(fields: usize), "as many as the first one";
     /// Which columns of text become dictionaries: those whose type is given, or all.

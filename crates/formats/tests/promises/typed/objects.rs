@@ -1,7 +1,7 @@
 //! JSON Lines, as people have them.
 
 use swath::ReadOptions;
-use swath_formats::table::{BatchForm, BatchOptions, BatchWriteOptions, ColumnType};
+use swath_formats::table::{BatchForm, BatchOptions, BatchWriteOptions, ColumnType, Ragged};
 
 use swath_reference::battery::is_full;
 
@@ -129,7 +129,10 @@ fn errors_say_line_byte_and_what_to_try() {
         ("{\"a\":\"\\udc00\"}", 6, "half of a surrogate pair"),
         ("{\"a\":\"\\x\"}", 6, "an escape that there is not"),
         ("{\"a\":01}", 5, "not a number"),
-        ("{\"a\":NaN}", 5, "a value is expected"),
+        ("{\"a\":NaN}", 5, "no NaN and no infinity; try: set `json_nan`"),
+        ("{\"a\":[-Infinity]}", 6, "no NaN and no infinity"),
+        ("{\"a\":-Inf}", 5, "not a number"),
+        ("{\"a\":nan}", 5, "a value is expected"),
         ("{\"a\":[1}", 7, "a comma or a closing bracket is expected"),
     ] {
         let error = refused(format!("{good}{line}\n{good}"));
@@ -145,6 +148,72 @@ fn errors_say_line_byte_and_what_to_try() {
     assert!(refused("\n \r\n").contains("it has no records"));
     let header = read(good, &options().with_header_lines(1)).expect_err("there is none");
     assert!(header.contains("`header` has no meaning in JSON Lines"), "{header}");
+}
+
+#[test]
+fn lines_that_are_not_objects_are_set_aside_with_their_keys() {
+    let text = "{\"a\":1}\nx\n{\"a\":4}\n\n{\"late\":1,\"a\":\n{\"a\":1,\"a\":2}\n[1]\n\
+                {\"\\ud800\":1}\n{\"b\":2}\n{\"new\":1,\"a\":01}\n{\"a\":6";
+    let aside = || options().with_ragged(Ragged::SetAside);
+    let wanted = ["a 64: 1 4 _", "b 64: _ _ 2"];
+    for text in [text.to_owned(), text.replace("\n", "\r\n")] {
+        let found = read(text, &aside()).expect("a table");
+        assert_eq!(table(&found), wanted);
+        let report = &found.report().set_aside;
+        let lines: Vec<u64> = report.lines.iter().map(|one| one.line).collect();
+        assert_eq!((report.count, &lines[..]), (7, &[2, 5, 6, 7, 8, 10, 11][..]));
+    }
+    let few = read(text, &aside().with_rows(2)).expect("a table");
+    assert_eq!((table(&few), few.report().set_aside.count), (vec!["a 64: 1 4".to_owned()], 1));
+    let error = read("x\n[1]\n", &aside()).expect_err("no object");
+    assert!(error.contains("it has no records"), "{error}");
+    let error = read(text, &aside().with_types([("a", ColumnType::Bool)])).expect_err("wrong");
+    assert!(error.contains("on line 1 at byte 5: not a value of type bool"), "{error}");
+    let pad = read(text, &options().with_ragged(Ragged::Pad)).expect_err("no meaning");
+    assert!(pad.contains("`pad` of `ragged` has no meaning in JSON Lines"), "{pad}");
+    // A new key far after those that were taken for all, before a fault.
+    let long = "{\"a\":1}\n".repeat(150_000) + "{\"new\":1,x}\n{\"a\":2}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a");
+    std::fs::write(&path, &long).expect("room");
+    let found = aside().read_batches(&path).expect("a table");
+    assert_eq!((found.rows(), found.report().columns.len()), (150_001, 1));
+    assert_eq!(found.report().set_aside.lines[0].line, 150_001);
+    std::fs::write(&path, long + "{\"new\":true}\n").expect("room");
+    options().summary(&path).expect_err("a line is not an object");
+    let summary = aside().summary(&path).expect("a table");
+    assert_eq!((summary.report.columns.len(), summary.report.set_aside.count), (2, 1));
+}
+
+#[test]
+fn very_many_lines_with_keys_of_their_own_that_are_set_aside_are_forgotten() {
+    let line = |at: usize| format!("{{\"key number {at}\":1,}}\n{{\"a\":{at}}}\n");
+    let text: String = (0..20_000).map(line).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a");
+    std::fs::write(&path, text).expect("room");
+    for block_size in [0, 5000] {
+        let given = options().with_ragged(Ragged::SetAside).with_block_size(block_size);
+        let found = given.read_batches(&path).expect("a table");
+        assert_eq!((found.rows(), found.report().columns.len()), (20_000, 1));
+        assert_eq!(found.report().set_aside.count, 20_000);
+    }
+}
+
+#[test]
+fn nan_and_infinities_are_numbers_if_the_option_says_so() {
+    let text =
+        "{\"x\":NaN,\"y\":[NaN]}\n{\"x\":-Infinity,\"y\":1}\n{\"x\":Infinity}\n{\"x\":1}\n";
+    let nan = options().with_json_nan(true);
+    let wanted = ["x f64: NaN -inf inf 1", "y text: \"[NaN]\" \"1\" _ _"];
+    assert_eq!(table(&read(text, &nan).expect("a table")), wanted);
+    let error = read(text, &nan.clone().with_types([("x", ColumnType::I64)])).expect_err("no");
+    assert!(error.contains("not a value of type i64 in column `x`: `NaN`"), "{error}");
+    for wrong in ["{\"x\":NaN1}", "{\"x\":+Infinity}", "{\"x\":nan}", "{\"x\":-NaN}"] {
+        read(wrong, &nan).expect_err(wrong);
+    }
+    let csv = read("a\n1\n", &BatchOptions::new().with_json_nan(true)).expect_err("no JSON");
+    assert!(csv.contains("`json_nan` only has a meaning in JSON Lines"), "{csv}");
 }
 
 #[test]

@@ -47,7 +47,8 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
             Ragged::Pad => table::Ragged::Pad,
             Ragged::SetAside => table::Ragged::SetAside,
             Ragged::Drop => table::Ragged::Drop,
-        });
+        })
+        .with_json_nan(given.json_nan);
     options = match given.comment {
         Comment::Auto => options,
         Comment::None => options.with_comment(None),

@@ -26,12 +26,21 @@ pub(in crate::table::typed) enum Wrong {
     Surrogate,
     /// What begins here is not a number.
     Number,
+    /// NaN or an infinity.
+    Nan,
     /// A key that is not UTF-8.
     Encoding,
     /// A key that the object has already.
     Twice,
     /// A key that was not there when the keys of all records were collected.
     New,
+}
+
+impl Flaw {
+    /// Whether it is only a key that is new.
+    pub(in crate::table::typed) fn is_new(self) -> bool {
+        self.wrong == Wrong::New
+    }
 }
 
 impl Wrong {
@@ -60,6 +69,10 @@ impl Wrong {
             Self::Number => {
                 ("not JSON: not a number", "write it without leading zeros, or in quotes")
             }
+            Self::Nan => (
+                "not JSON: it has no NaN and no infinity",
+                "set `json_nan` to read it as a number, or write null",
+            ),
             Self::Encoding => (
                 "bytes that are not UTF-8 in a key",
                 "pass the encoding of the file with `encoding`",

@@ -17,6 +17,8 @@ pub(in crate::table::typed) enum Others {
 pub(in crate::table::typed) struct Keys {
     indices: HashMap<Vec<u8>, u32>,
     pub(super) others: Others,
+    /// Whether `NaN`, `Infinity` and `-Infinity` are numbers.
+    pub(super) has_nan: bool,
     has_refused: AtomicBool,
 }
 
@@ -24,7 +26,12 @@ impl Keys {
     pub(in crate::table::typed) fn new(names: &[String], others: Others) -> Self {
         let keys = names.iter().map(|name| name.clone().into_bytes());
         let has_refused = AtomicBool::new(false);
-        Self { indices: keys.zip(0..).collect(), others, has_refused }
+        Self { indices: keys.zip(0..).collect(), others, has_nan: false, has_refused }
+    }
+
+    /// The same keys of objects in which `NaN` and infinities are numbers, if that is so.
+    pub(in crate::table::typed) fn with_nan(self, has_nan: bool) -> Self {
+        Self { has_nan, ..self }
     }
 
     /// Returns how many there are.
@@ -33,7 +40,7 @@ impl Keys {
     }
 
     /// Remembers that another key was refused.
-    pub(super) fn refuse(&self) {
+    pub(in crate::table::typed) fn refuse(&self) {
         // Relaxed: it is read after the workers have ended.
         self.has_refused.store(true, Ordering::Relaxed);
     }

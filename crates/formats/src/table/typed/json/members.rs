@@ -37,6 +37,10 @@ pub(in crate::table::typed) struct Members {
     places: Vec<usize>,
     row: u64,
     decoded: Vec<u8>,
+    /// Keys that the last line has first.
+    new: Vec<Vec<u8>>,
+    /// Bytes that were written of keys that were forgotten.
+    orphans: usize,
 }
 
 /// A key.
@@ -103,11 +107,37 @@ impl Members {
         cells: &mut Cells,
     ) -> Result<(usize, bool), Flaw> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let mut scan = Scan { text, at, scratch: &mut scratch };
+        let has_nan = self.keys.as_ref().is_some_and(|keys| keys.has_nan);
+        let mut scan = Scan { text, at, has_nan, scratch: &mut scratch };
+        self.new.clear();
         let has_object = self.object(&mut scan, cells);
         let next = scan.at;
         self.scratch = scratch;
         Ok((next, has_object?))
+    }
+
+    /// Forgets the keys that only the last line has.
+    pub(in crate::table::typed) fn forget_line(&mut self) {
+        const MANY: usize = 1 << 16;
+        for key in self.new.drain(..) {
+            self.others.remove(&key);
+            self.places.pop();
+            let known = self.known.pop().unwrap_or_default();
+            self.orphans += known.end - known.start;
+        }
+        if self.orphans > MANY {
+            self.known.fill(Known::default());
+            self.written.clear();
+            self.orphans = 0;
+        }
+    }
+
+    /// Whether the line that begins at `at` has an object, whatever its keys are.
+    pub(in crate::table::typed) fn is_object(&self, text: &[u8], at: usize) -> bool {
+        let has_nan = self.keys.as_ref().is_some_and(|keys| keys.has_nan);
+        let mut other = Self::default();
+        other.begin(&Arc::new(Keys::new(&[], Others::Pass).with_nan(has_nan)));
+        other.line(text, at, &mut Cells::default()).is_ok()
     }
 
     fn object(&mut self, scan: &mut Scan<'_>, cells: &mut Cells) -> Result<bool, Flaw> {
@@ -241,12 +271,12 @@ impl Members {
         if let Some(&other) = self.others.get(&self.decoded) {
             return Ok(other);
         }
-        if let Some(keys) = keys.filter(|keys| keys.others == Others::Refuse) {
-            keys.refuse();
+        if keys.is_some_and(|keys| keys.others == Others::Refuse) {
             return Err(Flaw { wrong: Wrong::New, at });
         }
         let other = short(self.known.len());
         self.others.insert(self.decoded.clone(), other);
+        self.new.push(self.decoded.clone());
         self.known.push(Known::default());
         self.places.push(at);
         Ok(other)

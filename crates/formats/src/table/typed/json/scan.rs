@@ -18,6 +18,8 @@ pub(super) struct Scratch {
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
     pub(super) at: usize,
+    /// Whether `NaN`, `Infinity` and `-Infinity` are numbers.
+    pub(super) has_nan: bool,
     pub(super) scratch: &'t mut Scratch,
 }
 
@@ -120,7 +122,7 @@ impl Scan<'_> {
         let goes_on =
             matches!(text.get(at), Some(b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E'));
         if !is_number || goes_on {
-            return self.flaw(Wrong::Number);
+            return self.no_number(Wrong::Number);
         }
         self.at = at;
         Ok(())
@@ -134,7 +136,22 @@ impl Scan<'_> {
                 return Ok(());
             }
         }
-        self.flaw(Wrong::Expected("not JSON: a value is expected"))
+        self.no_number(Wrong::Expected("not JSON: a value is expected"))
+    }
+
+    /// What is not a number of JSON, but one of other writers.
+    #[cold]
+    fn no_number(&mut self, otherwise: Wrong) -> Step<()> {
+        let rest = &self.text[self.at..];
+        let words = [&b"NaN"[..], b"Infinity", b"-Infinity"];
+        match words.into_iter().find(|word| rest.starts_with(word)) {
+            None => self.flaw(otherwise),
+            Some(_) if !self.has_nan => self.flaw(Wrong::Nan),
+            Some(word) => {
+                self.at += word.len();
+                Ok(())
+            }
+        }
     }
 
     /// Passes over the object or array that begins here, however deep it is.
