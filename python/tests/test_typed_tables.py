@@ -431,6 +431,8 @@ def test_each_option_does_what_it_says(text: Any, how: dict[str, Any], wanted: d
         ({"columns": ["a", 0]}, swath.InvalidError, "selected twice"),
         ({"columns": "a"}, TypeError, r"columns=\['a'\]"),
         ({"file_column": 5}, TypeError, "file_column=5"),
+        ({"union_by_name": "yes"}, TypeError, "union_by_name='yes': neither True nor False; try: pass True"),
+        ({"union_by_name": True, "header": False}, swath.InvalidError, "try: leave out union_by_name=, or header="),
         ({"missing": 0}, TypeError, "missing= is for an array"),
         ({"starting_in": 5}, TypeError, "starting_in"),
         ({"null_values": ["x"], "missing_words": ["y"]}, TypeError, "are the same"),
@@ -445,6 +447,7 @@ def test_options_that_mean_nothing_are_named(how: dict[str, Any], kind: Any, say
     "how",
     [
         {"formats": {"a": "%Y-%m-%d"}}, {"rename": {"a": "b"}}, {"dictionary": True}, {"file_column": "f"},
+        {"union_by_name": True},
         {"true_values": ["x"]}, {"dtypes": ["int64"]}, {"null_values": {"a": ["x"]}},
     ],
 )  # fmt: skip
@@ -518,6 +521,18 @@ def test_many_files_are_one_table(tmp_path: Path) -> None:
     assert files == [str(folder / f"day-{n}.csv") for n in (1, 9, 10)]
     (folder / "day-9.csv").write_text("n,word\n0.5,w9\n")
     assert swath.read_csv(folder).types == ["float64", "text"]
+    (folder / "day-9.csv").write_text("late,n\nx,0.5\n")
+    with pytest.raises(swath.MalformedError, match="try: set union_by_name= to unite"):
+        swath.read_csv(folder)
+    for table in [
+        swath.read_csv(folder, union_by_name=True, dtypes={"n": "float32"}),
+        next(swath.stream_csv(folder, union_by_name=True, dtypes={"n": "float32"})),
+    ]:
+        assert (table.names, table.types) == (["n", "word", "late"], ["float32", "text", "text"])
+    assert swath.csv_dtypes(folder, union_by_name=True) == ["float64", "text", "text"]
+    assert swath.read_csv(folder, union_by_name=True)["late"].tolist() == [None, "x", None]
+    assert swath.read_fixed(folder, union_by_name=True, header=True).shape == (3, 2)
+    (folder / "day-9.csv").write_text("n,word\n0.5,w9\n")
     (folder / "star*.csv").write_text("n,word\n7,seven\n")
     assert swath.read_csv(folder / "star*.csv")["n"].tolist() == [7], "a name, not a pattern"
 

@@ -39,6 +39,7 @@ mod strftime;
 mod time;
 mod told;
 mod types;
+mod union;
 mod widths;
 mod words;
 
@@ -51,12 +52,14 @@ pub use options::{
 pub use rows::SetAside;
 pub use show::{answer, show_fault};
 pub use types::{Type, Unit, Value};
+pub use union::read_united;
 pub use widths::Span;
 pub use words::options_of;
 
 use column::Reading;
 use decode::{Decoded, decode};
 use records::{Dialect, Place, Record};
+use union::{Opened, United};
 use widths::Columns;
 
 /// A table.
@@ -137,40 +140,11 @@ fn read_text(text: &[u8], options: &Options) -> Result<Table, Fault> {
     if options.form == Form::JsonLines {
         return json::read(text, options);
     }
-    let (mut place, dialect) = open(text, options)?;
-    let header = take_header(&mut place, &dialect, options)?;
-    let columns = count_columns(&header, place.clone(), &dialect, options)?;
-    let (names, renamed) = names::distinct(&names::in_header(&header, columns));
-    let renamed = if header.is_empty() { Vec::new() } else { renamed };
-    let shown = names::rename(options, &names)?;
-    let mut readings = readings(options, &names)?;
-    let wanted: Vec<&str> = readings.iter().map(|one| shown[one.at].as_str()).collect();
-    let (line, byte) = header.first().map_or((0, 0), |first| (first.line, first.at));
-    names::check(&wanted, line, byte)?;
-    let mut in_file: Vec<usize> = (0..readings.len()).collect();
-    in_file.sort_by_key(|&index| readings[index].at);
-    let mut rows = 0;
-    let odd = rows::each(place, &dialect, columns, options, |record| {
-        rows += 1;
-        // The leftmost fault of a record is the first one.
-        in_file.iter().try_for_each(|&index| readings[index].add(record))
-    })?;
-    let finish = |reading: Reading| {
-        let name = shown[reading.at].clone();
-        reading.finish(name)
-    };
-    Ok(Table {
-        delimiter: dialect.between,
-        fixed: dialect.fixed.map_or_else(Vec::new, |columns| columns.spans),
-        header: header.len(),
-        encoding: Encoding::Utf8,
-        rows,
-        columns: readings.into_iter().map(finish).collect(),
-        renamed,
-        set_aside: odd.set_aside,
-        dropped: odd.dropped,
-        replaced: 0,
-    })
+    let first = Opened::new(text, options)?;
+    let (names, renamed) = (first.names.clone(), first.renamed.clone());
+    let fields = vec![(0..names.len()).map(Some).collect()];
+    let united = United { names, renamed, fields };
+    united.read(vec![first], options).map_err(|(_, fault)| fault)
 }
 
 /// Skips lines that the options skip and Excel's `sep=;`, and finds what separates fields.

@@ -53,6 +53,7 @@ def said(
     dictionary: Any,
     file_column: Any,
     json_nan: Any = False,
+    union_by_name: Any = False,
     offset: Any,
     length: Any,
     starting_in: Any,
@@ -94,6 +95,7 @@ def said(
         "dictionary": "all" if _flag("dictionary", dictionary, "for some columns dtypes={'b': 'dictionary'}") else "given",
         "file_column": file_column,
         "json_nan": "yes" if _flag("json_nan", json_nan, "False for errors") else "no",
+        "union_by_name": "yes" if _flag("union_by_name", union_by_name, "False for files with the same columns") else "no",
         **no_flags(offset=offset, length=length, block_size=block_size),
         "starting_in": starting_in,
         # For an array.

@@ -43,6 +43,7 @@ def read_fixed(
     ragged: _Ragged = "error",
     dictionary: bool = False,
     file_column: str | None = None,
+    union_by_name: bool = False,
     offset: int = 0,
     length: int | None = None,
     starting_in: tuple[int, int | None] | None = None,
@@ -81,6 +82,8 @@ def read_fixed(
         Whether columns of text hold each different text once.
     file_column : str, optional
         The name of an additional column with the name of each row's file.
+    union_by_name : bool
+        As for `read_csv`. Columns that are found are at their own places in each file then.
     offset, length : int, optional
         Which bytes are the text, for a table in a larger file.
     starting_in : (offset, length), optional
@@ -129,6 +132,7 @@ def read_fixed(
         fields=None,
         dictionary=dictionary,
         file_column=file_column,
+        union_by_name=union_by_name,
         offset=offset,
         length=length,
         starting_in=starting_in,
@@ -163,6 +167,7 @@ def stream_fixed(
     ragged: _Ragged = "error",
     dictionary: bool = False,
     file_column: str | None = None,
+    union_by_name: bool = False,
     block_size: int = 0,
     offset: int = 0,
     length: int | None = None,
@@ -182,7 +187,7 @@ def stream_fixed(
     ----------
     source, widths, positions, columns, dtypes, header, comment, skip_rows, skip_footer, rows, rename, formats,
     null_values, true_values, false_values, decimal, thousands, encoding, encoding_errors, ragged, dictionary,
-    file_column, offset, length, starting_in
+    file_column, union_by_name, offset, length, starting_in
         As for `read_fixed`.
     block_size : int
         Bytes of text of each table, about; 0 chooses.
@@ -224,6 +229,7 @@ def stream_fixed(
         fields=None,
         dictionary=dictionary,
         file_column=file_column,
+        union_by_name=union_by_name,
         offset=offset,
         length=length,
         starting_in=starting_in,

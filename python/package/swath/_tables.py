@@ -54,6 +54,7 @@ def read_csv(
     fields: int | None = None,
     dictionary: bool = False,
     file_column: str | None = None,
+    union_by_name: bool = False,
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
     offset: int = 0,
@@ -138,6 +139,10 @@ def read_csv(
         Whether columns of text hold each different text once.
     file_column : str, optional
         The name of an additional column with the name of each row's file.
+    union_by_name : bool
+        Whether several files may have different columns: those with the same name are one, in the order of first
+        appearance, and a column that a file lacks is missing there. Files without names are an error. Columns
+        that other keywords name, also by index, are those of all files.
     missing : float, optional
         The value for missing fields in an array. Default: NaN for floats; for integers a missing
         field is an error.
@@ -251,6 +256,7 @@ def stream_csv(
     fields: int | None = None,
     dictionary: bool = False,
     file_column: str | None = None,
+    union_by_name: bool = False,
     block_size: int = 0,
     offset: int = 0,
     length: int | None = None,
@@ -273,7 +279,7 @@ def stream_csv(
         As for `read_csv` without ``dtype``.
     columns, dtypes, delimiter, header, comment, quote, escape, skip_rows, skip_footer, rows, rename, formats,
     null_values, true_values, false_values, decimal, thousands, encoding, encoding_errors, ragged, fields, dictionary,
-    file_column, offset, length, starting_in
+    file_column, union_by_name, offset, length, starting_in
         As for `read_csv`.
     block_size : int
         Bytes of text of each table, about; 0 chooses.
@@ -322,6 +328,7 @@ def stream_csv(
         fields=fields,
         dictionary=dictionary,
         file_column=file_column,
+        union_by_name=union_by_name,
         offset=offset,
         length=length,
         starting_in=starting_in,
@@ -361,6 +368,7 @@ def csv_dtypes(
     ragged: _Ragged = "error",
     fields: int | None = None,
     dictionary: bool = False,
+    union_by_name: bool = False,
     missing_words: Sequence[str] | None = None,
     offset: int = 0,
     length: int | None = None,
@@ -386,7 +394,7 @@ def csv_dtypes(
         As for `read_csv` without ``dtype``.
     columns, dtypes, delimiter, header, comment, quote, escape, skip_rows, skip_footer, rows, formats, null_values,
     true_values, false_values, decimal, thousands, encoding, encoding_errors, ragged, fields, dictionary,
-    missing_words, offset, length, starting_in
+    union_by_name, missing_words, offset, length, starting_in
         As for `read_csv`; pass the same ones there.
     workers, engine, page_cache, progress, verify, profile
         As for `read`.
@@ -421,6 +429,7 @@ def csv_dtypes(
         fields=fields,
         dictionary=dictionary,
         file_column=None,
+        union_by_name=union_by_name,
         offset=offset,
         length=length,
         starting_in=starting_in,

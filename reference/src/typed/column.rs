@@ -57,13 +57,13 @@ impl Reading {
         Self { at, name, told, format, fields: Vec::new(), values: Vec::new(), options }
     }
 
-    /// Adds its field of a record.
+    /// Adds its field of a record, the one at this index, if there is one.
     ///
     /// # Errors
     ///
     /// It is not UTF-8, or the told type does not have it.
-    pub(super) fn add(&mut self, record: &Record) -> Result<(), Fault> {
-        let Some(field) = record.fields.get(self.at) else {
+    pub(super) fn add(&mut self, record: &Record, index: Option<usize>) -> Result<(), Fault> {
+        let Some(field) = index.and_then(|index| record.fields.get(index)) else {
             self.fields.push((record.line, None));
             self.values.push(Value::Missing);
             return Ok(());

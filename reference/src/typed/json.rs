@@ -50,25 +50,8 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
         }
         (Err(fault), _) => return Err(fault),
     };
-    let mut in_file: Vec<usize> = (0..readings.len()).collect();
-    in_file.sort_by_key(|&index| readings[index].at);
-    let (mut rows, mut set_aside) = (0, SetAside::default());
-    for line in lines.iter().filter(is_read) {
-        if options.rows.is_some_and(|most| rows >= most) {
-            break;
-        }
-        let object = line.object();
-        if object.fault.is_some() && options.ragged == Ragged::SetAside {
-            set_aside.add(line.number);
-            continue;
-        }
-        if let Some(fault) = object.fault {
-            return Err(fault);
-        }
-        let record = record(line, object, &found.names);
-        in_file.iter().try_for_each(|&index| readings[index].add(&record))?;
-        rows += 1;
-    }
+    let read = lines.iter().filter(is_read);
+    let (rows, set_aside) = take(read, &mut readings, options, &found.names)?;
     let finish = |reading: Reading| -> Column {
         let name = shown[reading.at].clone();
         reading.finish(name)
@@ -85,6 +68,38 @@ pub(super) fn read(text: &[u8], options: &Options) -> Result<Table, Fault> {
         dropped: 0,
         replaced: 0,
     })
+}
+
+/// Adds the records of lines to columns, and returns how many they are.
+fn take<'t>(
+    lines: impl Iterator<Item = &'t Line<'t>>,
+    readings: &mut [Reading],
+    options: &Options,
+    names: &[String],
+) -> Result<(usize, SetAside), Fault> {
+    let mut in_file: Vec<usize> = (0..readings.len()).collect();
+    in_file.sort_by_key(|&index| readings[index].at);
+    let (mut rows, mut set_aside) = (0, SetAside::default());
+    for line in lines {
+        if options.rows.is_some_and(|most| rows >= most) {
+            break;
+        }
+        let object = line.object();
+        if object.fault.is_some() && options.ragged == Ragged::SetAside {
+            set_aside.add(line.number);
+            continue;
+        }
+        if let Some(fault) = object.fault {
+            return Err(fault);
+        }
+        let record = record(line, object, names);
+        in_file.iter().try_for_each(|&index| {
+            let at = readings[index].at;
+            readings[index].add(&record, Some(at))
+        })?;
+        rows += 1;
+    }
+    Ok((rows, set_aside))
 }
 
 /// The names of the result, and the columns to read.

@@ -14,6 +14,13 @@ pub struct SetAside {
 }
 
 impl SetAside {
+    /// Adds those of the next text.
+    pub(super) fn join(&mut self, others: Self) {
+        self.count += others.count;
+        let room = 1000 - self.lines.len();
+        self.lines.extend(others.lines.into_iter().take(room));
+    }
+
     pub(super) fn add(&mut self, line: usize) {
         self.count += 1;
         if self.lines.len() < 1000 {

@@ -135,6 +135,10 @@ pub struct TableArgs {
     /// NaN, Infinity and -Infinity are numbers in JSON Lines
     #[arg(long)]
     pub json_nan: bool,
+    /// Files may have different columns: those with the same name are one, and a file that lacks one has
+    /// missing values there
+    #[arg(long)]
+    pub union_by_name: bool,
 
     /// Add a last column of this name, which has the file of each row
     #[arg(long, value_name = "NAME")]
@@ -304,6 +308,7 @@ impl TableArgs {
             ("--rename", !self.rename.is_empty()),
             ("--rows", self.rows.is_some()),
             ("--json-nan", self.json_nan),
+            ("--union-by-name", self.union_by_name),
             ("--encoding", self.encoding != Encoding::Auto),
             ("--encoding-errors", self.encoding_errors != EncodingErrors::Refuse),
             ("--skip-footer", self.skip_footer > 0),
@@ -334,7 +339,8 @@ impl TableArgs {
             .with_encoding(self.encoding)
             .with_encoding_errors(self.encoding_errors)
             .with_ragged(self.ragged)
-            .with_json_nan(self.json_nan);
+            .with_json_nan(self.json_nan)
+            .with_union_by_name(self.union_by_name);
         if let Some((_, kind)) = types().rfind(|(key, _)| key.is_none()) {
             options = options.with_all_types(kind);
         }

@@ -731,6 +731,12 @@ fn files_of_a_pattern_or_a_folder_are_one_table() {
     fs::write(setting.path("days/day-3.csv"), "word,other\nthree,3\n").expect("room");
     let told = setting.refused("convert days/*.csv more.csv");
     assert!(told.contains("days/day-3.csv") && told.contains("other"), "{told}");
+    assert!(told.contains("try: set --union-by-name to unite"), "{told}");
+    setting.printed("convert days/*.csv more.csv --union-by-name --rename other=m");
+    let more = "word,n,m\none,,\none,7.0,\ntwo,2.5,\nthree,,3\nten,1.0,\n";
+    assert_eq!(text(&setting.path("more.csv")), more);
+    let head = setting.printed("head days/*.csv --union-by-name -n 4");
+    assert!(head.lines().next().is_some_and(|names| names.ends_with("other")), "{head}");
     fs::create_dir(setting.path("empty")).expect("made");
     let told = setting.refused("convert empty more.csv");
     assert!(told.contains("there is no file in this folder"), "{told}");

@@ -49,11 +49,13 @@ mod rules;
 mod search;
 mod settings;
 mod settle;
+mod shape;
 mod sniff;
 mod state;
 mod stream;
 mod summary;
 mod table;
+mod union;
 #[allow(dead_code, unused_imports, reason = "some of it is for the fast loops")]
 mod values;
 

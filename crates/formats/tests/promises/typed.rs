@@ -13,5 +13,6 @@ mod samples;
 mod shown;
 mod sources;
 mod summaries;
+mod united;
 mod vectors;
 mod words;

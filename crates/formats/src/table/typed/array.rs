@@ -21,8 +21,9 @@ use super::options::{BatchOptions, Ragged};
 use super::pass::{Ended, Part, Piece};
 use super::read;
 use super::report::TableReport;
-use super::rows::{Rows, Shape};
+use super::rows::Rows;
 use super::search::Search;
+use super::shape::Shape;
 use super::table::Table;
 use super::values::{ColumnType, fill};
 use crate::error::{Error, FormatReason, Result};
@@ -211,7 +212,7 @@ impl<T: Value> ArrayPlan<T> {
         table.plan.needs_values = missing.is_none();
         let columns = &table.plan.columns;
         let picked = table.plan.order.iter().map(|&at| columns[at].index).collect::<Vec<_>>();
-        let are_all = picked.iter().copied().eq(0..table.plan.shape.columns);
+        let are_all = picked.iter().copied().eq(0..table.plan.shape(0).columns);
         let counts = counts(&table)?;
         let picked = (!are_all).then_some(picked);
         let plan = Self { table, counts, missing, picked };
@@ -245,7 +246,7 @@ impl<T: Value> ArrayPlan<T> {
 
     /// Refuses a table with a fault in its records, and one of more values than there can be.
     fn check_room(&self) -> Result<()> {
-        let Shape { columns, dialect, ragged, .. } = &self.table.plan.shape;
+        let Shape { columns, dialect, ragged, .. } = self.table.plan.shape(0);
         let len: u64 = self.table.files.iter().map(|file| file.text.len() + 1).sum();
         let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
         // Each field but the last is followed by a byte, so some record has too few.
@@ -289,7 +290,7 @@ impl<T: Value> ArrayPlan<T> {
 
     /// Returns the first fault of a table that has one.
     fn first_fault(&self) -> Result<Error> {
-        let shape = &self.table.plan.shape;
+        let shape = self.table.plan.shape(0);
         for file in 0..self.table.files.len() {
             let passed = self.table.pass(file).each(&|piece: Piece<'_>| {
                 let mut found = Counts::default();
@@ -341,7 +342,7 @@ impl<T: Value> ArrayPlan<T> {
         match filled {
             Some([]) => Ok(()),
             _ => {
-                let mut search = Search::new(&self.table.plan);
+                let mut search = Search::new(&self.table.plan, self.table.plan.shape(0));
                 let first =
                     piece.parts().find_map(|part| search.first(part.bytes, part.offset));
                 let at = piece.parts().next().map_or(0, |part| part.offset);
@@ -367,7 +368,7 @@ impl<T: Value> ArrayPlan<T> {
         let rules = &plan.rules[plan.columns.first().map_or(0, |column| column.rules)];
         let (mut rows, mut places, mut at) = (Rows::default(), Default::default(), 0);
         while at < part.bytes.len() {
-            at = rows.fill(part.bytes, at, &plan.shape).ok()?;
+            at = rows.fill(part.bytes, at, plan.shape(0)).ok()?;
             let fields = rows.fields(part.bytes, self.picked.as_deref(), &mut places);
             let (now, rest) = out.split_at_mut_checked(fields.len())?;
             fill(fields, rules, now, &mut missing).ok()?;
@@ -387,6 +388,7 @@ fn check(path: &Path, options: &BatchOptions, has_types: bool) -> Result<()> {
         (!options.formats.is_empty(), "formats"),
         (!options.words_of.is_empty(), "words of columns"),
         (options.file_column.is_some(), "file_column"),
+        (options.union_by_name, "union_by_name"),
     ];
     match set.iter().find(|(is_set, _)| *is_set) {
         Some((_, what)) => {
@@ -429,7 +431,7 @@ struct Counts {
 
 /// Counts the records of each block.
 fn counts(table: &Table) -> Result<Counts> {
-    let shape = &table.plan.shape;
+    let shape = table.plan.shape(0);
     let counts = Mutex::new(Counts::default());
     for file in 0..table.files.len() {
         table.pass(file).each(&|piece: Piece<'_>| {

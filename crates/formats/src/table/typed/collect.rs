@@ -13,7 +13,8 @@ use swath::Extent;
 
 use super::faults::{self, Problem};
 use super::pass::{Pass, Piece};
-use super::rows::{Rows, Shape};
+use super::rows::Rows;
+use super::shape::Shape;
 use crate::error::{Error, Result};
 
 /// The keys of a table.

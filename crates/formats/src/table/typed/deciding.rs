@@ -80,10 +80,11 @@ impl Searches<'_> {
                 return Err(Ended::Enough);
             }
             // The records have been read before, so there is no fault.
-            let next = self.rows.fill(part.bytes, at, &self.table.plan.shape);
+            let next = self.rows.fill(part.bytes, at, self.table.plan.shape(file));
             at = next.map_err(|_| Ended::Enough)?;
+            self.places.clear();
             for mut search in std::mem::take(&mut self.left) {
-                match self.row(text, &mut search) {
+                match self.row(text, file, &mut search) {
                     Some(row) => {
                         let offset = part.offset + self.rows.start(row) as u64;
                         self.found.push((search.column, (file, offset)));
@@ -96,10 +97,11 @@ impl Searches<'_> {
     }
 
     /// Returns the row at hand whose value decides.
-    fn row(&mut self, text: &[u8], search: &mut Search) -> Option<usize> {
+    fn row(&mut self, text: &[u8], file: usize, search: &mut Search) -> Option<usize> {
         let column = &self.table.plan.columns[search.column];
         let rules = &self.table.plan.rules[column.rules];
-        let fields = self.rows.column(text, column.index, &mut self.places);
+        let field = self.table.plan.shape(file).field(column.index);
+        let fields = self.rows.column(text, field, &mut self.places);
         let mut scratch = Vec::new();
         let places = fields.starts.iter().zip(fields.ends);
         places.enumerate().find_map(|(row, (&start, &end))| {

@@ -5,11 +5,12 @@ use std::path::Path;
 use arrow_schema::TimeUnit;
 use swath::ReadOptions;
 
+use super::choices::Ragged;
 use super::first_line::OddNumber;
 use super::json::Flaw;
-use super::options::Ragged;
 use super::record::Wrong;
-use super::rows::{Fault, Shape};
+use super::rows::Fault;
+use super::shape::Shape;
 use super::values::{ColumnType, Misfit};
 use crate::error::{Error, FormatReason};
 use crate::input::{Flaws, Text};

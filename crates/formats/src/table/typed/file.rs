@@ -4,10 +4,11 @@ use std::path::Path;
 
 use swath::Source;
 
+use super::choices::{Encoding, EncodingErrors};
 use super::encode;
 use super::faults::Origin;
 use super::fit;
-use super::options::{BatchOptions, Encoding, EncodingErrors};
+use super::options::BatchOptions;
 use crate::error::Result;
 use crate::input::Text;
 

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use super::choices::Ragged;
 use super::dialect::{Between, Dialect};
 use super::faults::{self, Origin, Problem};
 use super::first_line::excels;
 use super::fixed::Layout;
 use super::layout;
-use super::options::{BatchOptions, CommentRule, Header, Ragged};
+use super::options::{BatchOptions, CommentRule, Header};
 use super::pass::Pass;
 use super::prefix::{LONG, Prefix, may_end_later};
 use super::record::{Line, Place, Records};
@@ -49,10 +50,24 @@ pub(super) struct Head {
 /// What an earlier file of the same table decided.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decided<'d> {
-    pub(super) between: Between,
+    pub(super) between: Option<Between>,
     pub(super) comment: Option<u8>,
     pub(super) lines: usize,
     pub(super) layout: Option<&'d Arc<Layout>>,
+}
+
+impl<'d> Decided<'d> {
+    /// What files decided that begin like these, of which there is one.
+    pub(super) fn by(heads: &'d [Head], options: &BatchOptions) -> Self {
+        let Head { dialect, lines, layout, .. } = &heads[0];
+        let (mut between, mut layout) = (Some(dialect.between), layout.as_ref());
+        if options.union_by_name {
+            // A file of one column says nothing about the others, and columns may be at other places.
+            let found = heads.iter().map(|head| head.dialect.between);
+            (between, layout) = (found.into_iter().find(|it| *it != Between::Nothing), None);
+        }
+        Self { between, comment: dialect.comment, lines: *lines, layout }
+    }
 }
 
 /// The text of a file, and what the options say about it.
@@ -202,7 +217,8 @@ impl Opening<'_> {
         let plain = Dialect { between: Between::Nothing, quote, escape, comment };
         let tab = (self.options.form == BatchForm::Tsv).then_some(Between::Byte(b'\t'));
         let given = self.options.delimiter.map(Between::from).or(tab);
-        let between = match given.or(self.decided.map(|decided| decided.between)).or(sign) {
+        let between = match given.or(self.decided.and_then(|decided| decided.between)).or(sign)
+        {
             Some(between) => between,
             None => sniff::between(prefix, plain, self.options)?,
         };

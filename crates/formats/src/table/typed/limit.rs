@@ -3,7 +3,8 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::pass::{Ended, Part, Pass, Piece};
-use super::rows::{Rows, Shape};
+use super::rows::Rows;
+use super::shape::Shape;
 use crate::error::Result;
 
 /// Returns the byte of a file before which its first `limit` wanted rows begin, and no others, and how

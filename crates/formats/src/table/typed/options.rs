@@ -60,6 +60,7 @@ pub struct BatchOptions {
     /// Whether the columns become an array.
     pub(super) is_array: bool,
     pub(super) json_nan: bool,
+    pub(super) union_by_name: bool,
     pub(super) read: ReadOptions,
     pub(super) starting_in: Option<Extent>,
     pub(super) block_size: u64,
@@ -117,6 +118,7 @@ impl BatchOptions {
             missing: Missing::Natural,
             is_array: false,
             json_nan: false,
+            union_by_name: false,
             read: ReadOptions::new(),
             starting_in: None,
             block_size: 0,
@@ -428,6 +430,13 @@ impl BatchOptions {
         /// Whether `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are numbers in JSON Lines.
         /// Default: they are errors.
         with_json_nan(json_nan: bool);
+
+        /// Whether several files may have different columns: those with the same name are one, in the
+        /// order of first appearance, and a column that a file lacks is missing there. A file of one
+        /// column does not decide the delimiter of the others. A file without names is an error. Columns
+        /// that other options name are those of all files. In JSON Lines, that is so in any case.
+        /// Default: all files have the columns of the first one.
+        with_union_by_name(union_by_name: bool);
 
         /// How files are read: workers, page cache, progress, cancellation. Parts of a file are
         /// selected with [`with_starting_in`](Self::with_starting_in).

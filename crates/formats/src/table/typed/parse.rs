@@ -17,6 +17,8 @@ use super::pass::Piece;
 use super::plan::{Column, Plan};
 use super::rows::{Counts, Places, Rows};
 use super::search::Search;
+use super::shape::Shape;
+use super::table::Table;
 use super::values::{Builder, ColumnType, Kinds, RawFields, Rules};
 
 /// Values that are looked at after the first one that contradicts a type.
@@ -43,6 +45,7 @@ pub(super) struct Block {
 /// Parses blocks.
 pub(super) struct Parser<'p> {
     plan: &'p Plan,
+    shape: &'p Shape,
     guesses: &'p Guesses,
     /// Memory that no worker uses now.
     idle: Mutex<Vec<(Rows, Places)>>,
@@ -79,8 +82,11 @@ struct Run {
 }
 
 impl<'p> Parser<'p> {
-    pub(super) fn new(plan: &'p Plan, guesses: &'p Guesses) -> Self {
-        Self { plan, guesses, idle: Mutex::default(), rows: AtomicUsize::new(0) }
+    /// Parses blocks of a file.
+    pub(super) fn new(table: &'p Table, file: usize) -> Self {
+        let Table { plan, guesses, .. } = table;
+        let (shape, idle, rows) = (plan.shape(file), Mutex::default(), AtomicUsize::new(0));
+        Self { plan, shape, guesses, idle, rows }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<(Rows, Places)>> {
@@ -89,7 +95,9 @@ impl<'p> Parser<'p> {
 
     /// Parses columns of the plan; what contradicts their types makes these wider.
     pub(super) fn block(&self, piece: &Piece<'_>, which: &[usize]) -> Result<Block, Problem> {
-        check_memory(piece)?;
+        // A file may lack most columns.
+        let is_united = self.shape.fields.is_some();
+        check_memory(piece, if is_united { self.plan.most_values() } else { 0 })?;
         let kinds = self.guesses.of(which);
         let mut job = Job { which, kinds, todo: (0..which.len()).collect() };
         let mut parsed: Vec<Option<Parsed>> = Vec::new();
@@ -122,7 +130,7 @@ impl<'p> Parser<'p> {
 
     /// Returns the first fault of a block that has one.
     fn first(&self, piece: &Piece<'_>, stopped: Stopped) -> Problem {
-        let mut search = Search::new(self.plan);
+        let mut search = Search::new(self.plan, self.shape);
         let first = piece.parts().find_map(|part| search.first(part.bytes, part.offset));
         match (first, stopped) {
             (Some(first), _) => first,
@@ -157,12 +165,12 @@ impl<'p> Parser<'p> {
             let text = part.bytes;
             let mut at = 0;
             while at < part.bytes.len() {
-                at = run.rows.fill(part.bytes, at, &self.plan.shape).map_err(|fault| {
+                at = run.rows.fill(part.bytes, at, self.shape).map_err(|fault| {
                     Stopped::Problem(faults::of_rows(
                         fault,
                         part.offset + at as u64,
                         part.offset,
-                        &self.plan.shape,
+                        self.shape,
                     ))
                 })?;
                 run.count += run.rows.count();
@@ -181,7 +189,8 @@ impl<'p> Parser<'p> {
         for (at, builder) in builders.iter_mut().enumerate() {
             let Some(column) = builder else { continue };
             let slot = job.todo[at];
-            let fields = rows.column(text, self.column(job, slot).index, places);
+            let fields =
+                rows.column(text, self.shape.field(self.column(job, slot).index), places);
             if !self.push(fields, column, job, slot)? {
                 *builder = None;
             }
@@ -246,8 +255,9 @@ impl<'p> Parser<'p> {
 }
 
 /// Looks whether the values of a block would fit into memory: Arrow's buffers end the process if they do
-/// not. A short number is of a few bytes, its value is of eight, and buffers grow by copying.
-fn check_memory(piece: &Piece<'_>) -> Result<(), Problem> {
+/// not. A short number is of a few bytes, its value is of eight, and buffers grow by copying; a byte of
+/// this text may become `times` of them.
+fn check_memory(piece: &Piece<'_>, times: u64) -> Result<(), Problem> {
     const TIMES: usize = 16;
     const MORE: usize = 1 << 20;
     /// The call would take longer than parsing so few.
@@ -256,7 +266,9 @@ fn check_memory(piece: &Piece<'_>) -> Result<(), Problem> {
     if bytes <= FEW {
         return Ok(());
     }
-    let wanted = bytes.saturating_mul(TIMES).saturating_add(MORE);
+    let wanted = bytes
+        .saturating_mul(usize::try_from(times).unwrap_or(usize::MAX).max(TIMES))
+        .saturating_add(MORE);
     let is_room = Vec::<u8>::new().try_reserve_exact(wanted).is_ok();
     let at = piece.parts().next().map_or(0, |part| part.offset);
     if is_room { Ok(()) } else { Err(faults::no_memory(at, bytes)) }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use arrow_schema::{Field, Schema, SchemaRef};
 
+use super::choices::{Dictionary, Ragged};
 use super::dialect::{Between, Dialect};
 use super::faults;
 use super::head::Head;
 use super::json::{Keys, Others};
-use super::options::{BatchOptions, Dictionary, Ragged};
-use super::rows::Shape;
+use super::options::BatchOptions;
 use super::rules;
+use super::shape::Shape;
 use super::values::{ColumnType, Format, Kinds, Rules};
 use crate::error::{Error, FormatReason, Result};
 use crate::memory::room_for;
@@ -45,7 +46,8 @@ impl Column {
 /// Everything that is decided before the first record is read.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) shape: Shape,
+    /// Of each file, or one for all.
+    pub(super) shapes: Vec<Shape>,
     /// The columns that are read, in the order of the file.
     pub(super) columns: Vec<Column>,
     /// For each column of the batches, its index among these.
@@ -63,6 +65,11 @@ pub(super) struct Plan {
 const WIDEST: usize = 9;
 
 impl Plan {
+    /// Returns how the records of a file become rows.
+    pub(super) fn shape(&self, file: usize) -> &Shape {
+        self.shapes.get(file).unwrap_or(&self.shapes[0])
+    }
+
     /// Returns how many bytes of values this many records become at most, besides their texts.
     pub(super) fn values_of(&self, records: u64) -> u64 {
         records.saturating_mul((WIDEST * self.columns.len()) as u64)
@@ -70,11 +77,16 @@ impl Plan {
 
     /// Returns how many bytes of values a byte of text becomes at most.
     pub(super) fn most_values(&self) -> u64 {
-        let Shape { dialect, columns, ragged, .. } = &self.shape;
         // Between its fields, and after the last, a record has a byte for each.
-        let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
-        let has_all = has_ends && !matches!(ragged, Ragged::Pad | Ragged::Drop);
-        let least = if has_all { (*columns).max(1) } else { 1 };
+        let least = self.shapes.iter().map(|Shape { dialect, columns, ragged, .. }| {
+            let has_ends = !matches!(dialect.between, Between::Json | Between::Fixed);
+            if has_ends && !matches!(ragged, Ragged::Pad | Ragged::Drop) {
+                (*columns).max(1)
+            } else {
+                1
+            }
+        });
+        let least = least.min().unwrap_or(1);
         let values = WIDEST * (self.columns.len() + usize::from(self.file_column.is_some()));
         // A text has its bytes beside its place; memory grows by more than is needed.
         2 + values.div_ceil(least) as u64
@@ -89,15 +101,11 @@ impl Plan {
         }
         let (columns, order) = columns(options, head, &lookup).map_err(invalid)?;
         let mut plan = Self {
-            shape: Shape {
-                dialect: head.dialect,
-                columns: head.names.len(),
-                ragged: options.ragged,
+            shapes: vec![Shape {
                 keys: (head.dialect.between == Between::Json)
                     .then(|| Arc::new(keys(options, &head.names, others(options)))),
-                layout: head.layout.clone(),
-                lacks_name: head.lacks_name,
-            },
+                ..shape(options, head)
+            }],
             columns,
             order,
             rules: vec![rules::rules(options, head.dialect)],
@@ -116,14 +124,15 @@ impl Plan {
     /// The plan for objects whose keys are not known yet: it has no columns.
     pub(super) fn without_keys(options: &BatchOptions) -> Self {
         Self {
-            shape: Shape {
+            shapes: vec![Shape {
                 dialect: Dialect::JSON,
                 columns: 0,
                 ragged: options.ragged,
                 keys: Some(Arc::new(keys(options, &[], Others::Pass))),
                 layout: None,
                 lacks_name: false,
-            },
+                fields: None,
+            }],
             columns: Vec::new(),
             order: Vec::new(),
             rules: vec![rules::rules(options, Dialect::JSON)],
@@ -183,7 +192,7 @@ impl Plan {
                 let what = meaning.words();
                 return Err(format!("column index {index} is given `{what}` twice"));
             }
-            let (dialect, number) = (self.shape.dialect, self.rules.len());
+            let (dialect, number) = (self.shape(0).dialect, self.rules.len());
             let Some(column) = self.column(index) else { continue };
             let usual = std::mem::replace(&mut column.rules, number);
             let mut its = self.rules[usual].clone();
@@ -201,7 +210,7 @@ impl Plan {
 
     /// Whether a key was met that is not a column and should be one.
     pub(super) fn lacks_keys(&self) -> bool {
-        self.shape.keys.as_ref().is_some_and(|keys| keys.has_refused())
+        self.shape(0).keys.as_ref().is_some_and(|keys| keys.has_refused())
     }
 
     /// Makes types that were found those that values must have from now on.
@@ -234,6 +243,19 @@ impl Plan {
 
 fn keys(options: &BatchOptions, names: &[String], others: Others) -> Keys {
     Keys::new(names, others).with_nan(options.json_nan)
+}
+
+/// The records of a file that begins like this.
+pub(super) fn shape(options: &BatchOptions, head: &Head) -> Shape {
+    Shape {
+        dialect: head.dialect,
+        columns: head.names.len(),
+        ragged: options.ragged,
+        keys: None,
+        layout: head.layout.clone(),
+        lacks_name: head.lacks_name,
+        fields: None,
+    }
 }
 
 /// What becomes of keys that are not columns: if columns are selected, those do not matter.

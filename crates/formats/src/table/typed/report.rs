@@ -1,7 +1,7 @@
 //! What was found in a table.
 
+use super::choices::Encoding;
 use super::fixed::FixedColumn;
-use super::options::Encoding;
 use super::rows::Counts;
 use super::values::ColumnType;
 use crate::table::options::Delimiter;

@@ -191,7 +191,7 @@ impl Rounds {
     /// Parses the records that begin in an extent, and returns where the next one begins, or an
     /// earlier one.
     fn blocks(&self, wanted: Extent) -> Result<(Vec<(u64, Block)>, u64)> {
-        let parser = Parser::new(&self.table.plan, &self.table.guesses);
+        let parser = Parser::new(&self.table, self.file);
         let which: Vec<usize> = (0..self.kinds.len()).collect();
         let done = Mutex::new((Vec::new(), self.record));
         let pass = self.table.pass(self.file);

@@ -8,15 +8,14 @@
 //! ```
 
 use std::ops::AddAssign;
-use std::sync::Arc;
 
-use swath_simd::{CutMarks, Cuts, WordLines, WordPlaces, find};
+use swath_simd::{Cuts, WordLines, WordPlaces, find};
 
+use super::choices::Ragged;
 use super::dialect::{Between, Dialect};
-use super::fixed::Layout;
-use super::json::{Cells, Flaw, Keys, Members};
-use super::options::Ragged;
-use super::record::{Line, Place, Records, Wrong};
+use super::json::{Cells, Flaw, Members};
+use super::record::{Line, Place, Wrong};
+use super::shape::Shape;
 use super::values::RawFields;
 
 /// What is wrong with a record.
@@ -51,21 +50,6 @@ impl AddAssign for Counts {
         self.comments += other.comments;
         self.dropped += other.dropped;
     }
-}
-
-/// How records become rows.
-#[derive(Clone, Debug)]
-pub(super) struct Shape {
-    pub(super) dialect: Dialect,
-    /// Columns of the file.
-    pub(super) columns: usize,
-    pub(super) ragged: Ragged,
-    /// The columns of JSON.
-    pub(super) keys: Option<Arc<Keys>>,
-    /// Where columns of fixed width are.
-    pub(super) layout: Option<Arc<Layout>>,
-    /// Whether the first record after the names has one field more than they are.
-    pub(super) lacks_name: bool,
 }
 
 /// The fields of some rows; its memory is used again and again.
@@ -299,7 +283,7 @@ impl Rows {
         while let Some(&newline) = newlines.get(line) {
             let ends = cuts.ends.as_mut_slice();
             let is_row = ends.get(first + columns - 1) == Some(&newline)
-                && !is_odd(text, start, newline as usize, shape);
+                && !shape.is_odd(text, start, newline as usize);
             if !is_row {
                 break;
             }
@@ -316,7 +300,7 @@ impl Rows {
                 && ends.get(columns - 1).is_some_and(|&end| end < newline)
                 && ends.binary_search(&newline).is_ok();
             let is_row = (is_longer || ends.get(columns - 1) == Some(&newline))
-                && !is_odd(text, start, newline as usize, shape);
+                && !shape.is_odd(text, start, newline as usize);
             let next = if is_row {
                 self.starts.push(short(start));
                 self.ends.extend_from_slice(&ends[..columns]);
@@ -432,14 +416,15 @@ impl Rows {
         RawFields { text, starts: &places.chosen, ends: &places.ends }
     }
 
-    /// Returns the fields of one column in some rows. `fields` must have been
-    /// [cleared](Places::clear) after the rows were filled.
+    /// Returns the fields of one column in some rows, which all lack it if it is `None`. `fields` must have
+    /// been [cleared](Places::clear) after the rows were filled.
     pub(super) fn column<'t>(
         &self,
         text: &'t [u8],
-        column: usize,
+        column: Option<usize>,
         fields: &'t mut Places,
     ) -> RawFields<'t> {
+        let Some(column) = column else { return fields.missing(text, self.count()) };
         let columns = self.columns;
         let follows = column.checked_sub(1).is_some_and(|before| fields.column == Some(before));
         fields.starts.clear();
@@ -483,32 +468,15 @@ impl Places {
     pub(super) fn clear(&mut self) {
         self.column = None;
     }
-}
 
-/// Whether a line is not a row although it may have as many fields as one.
-fn is_odd(text: &[u8], start: usize, newline: usize, shape: &Shape) -> bool {
-    let line = &text[start..newline];
-    let inner = line.strip_suffix(b"\r").unwrap_or(line);
-    let is_empty = shape.columns == 1 && inner.iter().all(|&byte| shape.dialect.is_blank(byte));
-    let is_kept = shape.dialect.between == Between::Nothing && !inner.is_empty();
-    (is_empty && !is_kept)
-        || (shape.dialect.comment.is_some() && line.first() == shape.dialect.comment.as_ref())
-}
-
-impl Shape {
-    /// Returns the records of a text that begins with one.
-    pub(super) fn records<'t>(&'t self, text: &'t [u8]) -> Records<'t> {
-        Records { text, dialect: self.dialect, layout: self.layout.as_deref() }
-    }
-
-    /// The bytes that mean something.
-    fn marks(&self) -> CutMarks {
-        let Dialect { between, quote, escape, .. } = self.dialect;
-        let delimiter = match between {
-            Between::Byte(delimiter) => Some(delimiter),
-            Between::Blanks | Between::Nothing | Between::Json | Between::Fixed => None,
-        };
-        CutMarks { delimiter, quote, escape }
+    /// Fields that are not there.
+    fn missing<'t>(&'t mut self, text: &'t [u8], rows: usize) -> RawFields<'t> {
+        self.clear();
+        for (places, at) in [(&mut self.starts, 1), (&mut self.ends, 0)] {
+            places.clear();
+            places.resize(rows, at);
+        }
+        RawFields { text, starts: &self.starts, ends: &self.ends }
     }
 }
 

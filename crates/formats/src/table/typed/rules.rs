@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use super::choices::Ragged;
 use super::dialect::{Between, Dialect};
 use super::fixed::Layout;
 use super::footer;
-use super::options::{BatchOptions, Header, Ragged, WordMeaning};
+use super::options::{BatchOptions, Header, WordMeaning};
 use super::values::{Rules, Words};
 use crate::error::{Error, FormatReason, Result};
 use crate::table::options::Delimiter;
@@ -178,6 +179,11 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
             let error = Error::reading(path, FormatReason::Invalid, detail);
             return Err(error.hint("read it with a library for Arrow"));
         }
+    }
+    if options.union_by_name && options.header == Header::Lines(0) {
+        let detail = "columns are united by name, and files without a header have no names";
+        let error = Error::reading(path, FormatReason::Invalid, detail);
+        return Err(error.hint("leave out `union_by_name`, or `header`"));
     }
     let marks = marks(options);
     let invalid = |detail: String| Err(Error::reading(path, FormatReason::Invalid, detail));

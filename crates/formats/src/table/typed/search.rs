@@ -1,10 +1,11 @@
 //! Searches a block for its first fault, record by record and field by field.
 
+use super::choices::Ragged;
 use super::faults::{Problem, Refused, misfit, of_record, of_rows, split};
-use super::options::Ragged;
 use super::plan::{Column, Plan};
 use super::record::{Line, Place, Wrong};
 use super::rows::Rows;
+use super::shape::Shape;
 use super::values::{Builder, ColumnType, Misfit};
 
 /// Rows whose values are kept while a block is searched for its first fault.
@@ -13,28 +14,33 @@ const KEPT: usize = 1000;
 /// A search for the first fault in records.
 pub(super) struct Search<'p> {
     plan: &'p Plan,
+    shape: &'p Shape,
+    /// The columns of the plan, in the order of the file.
+    order: Vec<usize>,
     /// A column of each type, to try values with.
     builders: Vec<Builder>,
 }
 
 impl<'p> Search<'p> {
-    pub(super) fn new(plan: &'p Plan) -> Self {
-        Self { plan, builders: builders(plan) }
+    pub(super) fn new(plan: &'p Plan, shape: &'p Shape) -> Self {
+        let mut order: Vec<usize> = (0..plan.columns.len()).collect();
+        order.sort_by_key(|&at| shape.field(plan.columns[at].index));
+        Self { plan, shape, order, builders: builders(plan) }
     }
 
     /// Returns the first fault of the whole records in `text`, which begin at `base` of the file.
     pub(super) fn first(&mut self, text: &[u8], base: u64) -> Option<Problem> {
-        if self.plan.shape.keys.is_some() {
+        if self.shape.keys.is_some() {
             return self.first_of_objects(text, base);
         }
-        let records = self.plan.shape.records(text);
+        let records = self.shape.records(text);
         let (mut at, mut rows) = (0, 0);
         let mut places = Vec::new();
         while at < text.len() {
             places.clear();
             let record = base + at as u64;
             let next = match records.split(at, |place| places.push(place)) {
-                Err(Wrong::Outside(_)) if self.plan.shape.ragged == Ragged::SetAside => {
+                Err(Wrong::Outside(_)) if self.shape.ragged == Ragged::SetAside => {
                     records.end(at).unwrap_or(text.len())
                 }
                 Err(wrong) => return Some(split(wrong, record, base)),
@@ -56,7 +62,7 @@ impl<'p> Search<'p> {
 
     /// The same for objects.
     fn first_of_objects(&mut self, text: &[u8], base: u64) -> Option<Problem> {
-        let shape = &self.plan.shape;
+        let shape = self.shape;
         let (mut at, mut count) = (0, 0);
         let mut rows = Rows::default();
         while at < text.len() {
@@ -85,16 +91,17 @@ impl<'p> Search<'p> {
         at: usize,
         fields: &[Place],
     ) -> Option<Problem> {
-        let plan = self.plan;
-        let (columns, found, record) = (plan.shape.columns, fields.len(), base + at as u64);
-        match plan.shape.ragged {
+        let (plan, shape) = (self.plan, self.shape);
+        let (columns, found, record) = (shape.columns, fields.len(), base + at as u64);
+        match shape.ragged {
             ragged if ragged.takes(found, columns) => {}
             Ragged::SetAside => return None,
-            _ => return Some(of_record(record, found, &plan.shape)),
+            _ => return Some(of_record(record, found, shape)),
         }
         let mut scratch = Vec::new();
-        for (column, builder) in plan.columns.iter().zip(&mut self.builders) {
-            let place = fields.get(column.index);
+        for &at in &self.order {
+            let (column, builder) = (&plan.columns[at], &mut self.builders[at]);
+            let place = shape.field(column.index).and_then(|at| fields.get(at));
             let raw = place.and_then(|place| text.get(place.start..place.end));
             let rules = &plan.rules[column.rules];
             let field = raw.map(|raw| rules.quoting.field(raw, &mut scratch));

@@ -93,6 +93,8 @@ settings! { BatchOptions,
     dictionary = table!(dictionary: Dictionary), "`given`";
     /// The name of a further column, which has the name of each row's file.
     file_column = table!(file_column: String), "no such column";
+    /// Whether several files may have different columns: those with the same name are one.
+    union_by_name = table!(union_by_name: bool), "`no`";
     /// The widths of the columns of the form `fixed` in characters, without gaps.
     widths = table!(widths: Option<Vec<usize>>), "`auto`: columns are found";
     /// The positions of the columns of the form `fixed` in characters, from 0; other text is not read.

@@ -55,7 +55,7 @@ pub(super) fn settled(table: &Table, keep: Keep) -> Result<(Vec<ColumnType>, Vec
 /// Parses a file under the types known so far.
 fn first(table: &Table, file: usize, keep: Keep, parts: &mut Vec<Part>) -> Result<()> {
     let which: Vec<usize> = (0..table.plan.columns.len()).collect();
-    let parser = Parser::new(&table.plan, &table.guesses);
+    let parser = Parser::new(table, file);
     let done = Mutex::new(Vec::new());
     table.pass(file).each(&|piece: Piece<'_>| {
         let mut block =
@@ -116,7 +116,7 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
         }
         let slots: Vec<Mutex<&mut Part>> = parts.iter_mut().map(Mutex::new).collect();
         let indices: Vec<u64> = slots.iter().map(|slot| lock(slot).index).collect();
-        let parser = Parser::new(&table.plan, &table.guesses);
+        let parser = Parser::new(table, file);
         table.pass(file).each(&|piece: Piece<'_>| {
             if piece.index > last {
                 return Err(Ended::Enough);

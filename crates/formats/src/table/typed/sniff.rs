@@ -2,10 +2,11 @@
 
 use std::cmp::{Ordering, Reverse};
 
+use super::choices::Ragged;
 use super::dialect::{Between, Dialect, trim};
 use super::first_line::OddNumber;
 use super::fixed::Layout;
-use super::options::{BatchOptions, Header, Ragged};
+use super::options::{BatchOptions, Header};
 use super::prefix::{Prefix, may_end_later};
 use super::record::{Line, Place, Records, Wrong};
 use super::report::HeaderReason;

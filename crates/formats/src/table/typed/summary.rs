@@ -104,8 +104,8 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<Table
 
 /// Parses columns of all blocks, by any worker.
 fn parse(table: &Table, which: &[usize], each: &(dyn Fn(usize, Block) + Sync)) -> Result<()> {
-    let parser = Parser::new(&table.plan, &table.guesses);
     for file in 0..table.files.len() {
+        let parser = Parser::new(table, file);
         table.pass(file).each(&|piece: Piece<'_>| {
             let problem = |problem| table.error(file, problem);
             each(file, parser.block(&piece, which).map_err(problem)?);
@@ -122,12 +122,11 @@ fn first_rows(
     schema: &SchemaRef,
 ) -> Result<Vec<RecordBatch>> {
     let which: Vec<usize> = (0..kinds.len()).collect();
-    let parser = Parser::new(&table.plan, &table.guesses);
     let read = table.options.read.clone().without_progress();
     let (mut batches, mut left) = (Vec::new(), ROWS);
     for file in 0..table.files.len() {
-        let pass = table.pass(file);
-        let (end, rows) = limit::end(pass, &table.plan.shape, left)?;
+        let (pass, parser) = (table.pass(file), Parser::new(table, file));
+        let (end, rows) = limit::end(pass, table.plan.shape(file), left)?;
         let from = pass.wanted.offset();
         let wanted = Extent::between(from, end.max(from));
         let blocks = Mutex::new(Vec::new());

@@ -20,6 +20,7 @@ use super::pass::Pass;
 use super::plan::Plan;
 use super::report::{LISTED, RecordLine, SetAside, TableReport};
 use super::rules;
+use super::union;
 use crate::error::{Error, FormatReason, Result};
 use crate::table::typed_write::BatchForm;
 
@@ -56,12 +57,7 @@ impl Table {
         for file in opened {
             let file = file?;
             rules::check(file.path(), options)?;
-            let decided = heads.first().map(|first| Decided {
-                between: first.dialect.between,
-                comment: first.dialect.comment,
-                lines: first.lines,
-                layout: first.layout.as_ref(),
-            });
+            let decided = heads.first().map(|_| Decided::by(&heads, options));
             let opening = Opening {
                 input: &file.text,
                 options,
@@ -72,19 +68,21 @@ impl Table {
             let head = opening.head()?;
             if let Some(first) = heads.first()
                 && options.form != BatchForm::JsonLines
+                && !options.union_by_name
             {
                 alike(&file, &head, &files[0], first)?;
             }
             files.push(file);
             heads.push(head);
         }
-        let (Some(file), Some(head)) = (files.first(), heads.first()) else {
+        let Some(file) = files.first() else {
             let detail = "no file is given";
             return Err(Error::reading("".as_ref(), FormatReason::Invalid, detail));
         };
         let plan = match options.form {
             BatchForm::JsonLines => Plan::without_keys(options),
-            _ => Plan::new(file.path(), options, head)?,
+            _ if options.union_by_name => union::plan(&files, &mut heads, options)?,
+            _ => Plan::new(file.path(), options, &heads[0])?,
         };
         let guesses = Guesses::new(&plan);
         let read = fit::fitted(options, longest(&files));
@@ -103,6 +101,10 @@ impl Table {
             values: 0,
             names,
         };
+        if table.options.union_by_name {
+            // Each record has a place for the columns that its file lacks.
+            table.shorten_blocks(fit::short_block(1, table.plan.most_values()));
+        }
         table.check_names()?;
         table.choose()?;
         if table.options.form == BatchForm::JsonLines {
@@ -115,7 +117,9 @@ impl Table {
     fn check_names(&self) -> Result<()> {
         let found = self.plan.columns.iter().find(|column| column.shown().contains('\0'));
         let Some(column) = found else { return Ok(()) };
-        let (head, file) = (&self.heads[0], &self.files[0]);
+        let has_it = |&file: &usize| self.plan.shape(file).field(column.index).is_some();
+        let file = (0..self.files.len()).find(has_it).unwrap_or(0);
+        let (head, file) = (&self.heads[file], &self.files[file]);
         let problem = faults::nul(head.named, column.index, column.shown());
         match head.lines {
             // It is a key, or a new name.
@@ -136,7 +140,7 @@ impl Table {
         let read = self.options.read.clone().without_progress();
         let wanted = Extent::between(from, end.min(from.saturating_add(size)));
         let pass = Pass { read: &read, wanted, ..pass };
-        let found = collect::keys(&[Records { pass, read: wanted }], &self.plan.shape)?;
+        let found = collect::keys(&[Records { pass, read: wanted }], self.plan.shape(0))?;
         if found.error.is_some() || !found.has_records {
             return self.find_keys();
         }
@@ -157,6 +161,11 @@ impl Table {
         let short = fit::short_block(len, values);
         // Of objects that have most keys, values of a narrow type may take far less.
         self.values = if short > 0 { values } else { 0 };
+        self.shorten_blocks(short);
+    }
+
+    /// Takes blocks of at most this many bytes; 0 for any.
+    fn shorten_blocks(&mut self, short: u64) {
         if short > 0 && (self.options.block_size == 0 || self.options.block_size > short) {
             self.options.block_size = short;
         }
@@ -241,7 +250,7 @@ impl Table {
             Records { pass: Pass { wanted, ..pass }, read: self.wanted[file] }
         };
         let files: Vec<_> = (0..self.files.len()).map(records).collect();
-        collect::keys(&files, &Plan::without_keys(&self.options).shape)
+        collect::keys(&files, &Plan::without_keys(&self.options).shapes[0])
     }
 
     /// Finds the records that are read.
@@ -307,7 +316,7 @@ impl Table {
     /// Selects as many rows of a file, and returns how many more there may be.
     pub(super) fn limit(&mut self, file: usize, rows: Option<u64>) -> Result<Option<u64>> {
         let Some(rows) = rows else { return Ok(None) };
-        let (end, found) = limit::end(self.pass(file), &self.plan.shape, rows)?;
+        let (end, found) = limit::end(self.pass(file), self.plan.shape(file), rows)?;
         let from = self.wanted[file].offset();
         self.wanted[file] = Extent::between(from, end.max(from));
         Ok(Some(rows - found))
@@ -366,7 +375,7 @@ impl Table {
     pub(super) fn report(&self) -> TableReport {
         let layout = self.heads[0].layout.as_deref();
         TableReport {
-            delimiter: self.heads[0].dialect.delimiter(),
+            delimiter: self.heads.iter().find_map(|head| head.dialect.delimiter()),
             header_lines: self.heads[0].lines,
             header_reason: self.heads[0].reason,
             fixed: layout.map_or_else(Vec::new, |layout| layout.columns().to_vec()),
@@ -433,5 +442,6 @@ fn alike(file: &File, head: &Head, first: &File, names: &Head) -> Result<()> {
         ),
     };
     let error = Error::reading(file.path(), FormatReason::Malformed, detail);
-    Err(error.hint("read files with different columns in separate calls"))
+    Err(error
+        .hint("set `union_by_name` to unite their columns, or read them in separate calls"))
 }

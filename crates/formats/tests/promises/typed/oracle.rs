@@ -145,19 +145,36 @@ pub(crate) struct How {
 
 /// Reads a file, and shows it as the oracle does.
 pub(crate) fn read(path: &Path, options: &BatchOptions, how: How) -> Result<Table, Fault> {
-    let read = ReadOptions::new().with_workers(how.workers);
-    let options = options.clone().with_read(read).with_block_size(how.block_size);
-    let found = if how.is_stream { stream(path, &options) } else { whole(path, &options) };
-    found.map_err(|error| fault(&error))
+    read_of(&[path], options, how).map_err(|(_, fault)| fault)
 }
 
-fn whole(path: &Path, options: &BatchOptions) -> Result<Table, Error> {
-    let batches: Batches = options.read_batches(path)?;
+/// Reads files as one table; a fault has the index of its file.
+pub(crate) fn read_of<P: AsRef<Path>>(
+    paths: &[P],
+    options: &BatchOptions,
+    how: How,
+) -> Result<Table, (usize, Fault)> {
+    let paths: Vec<&Path> = paths.iter().map(AsRef::as_ref).collect();
+    let read = ReadOptions::new().with_workers(how.workers);
+    let options = options.clone().with_read(read).with_block_size(how.block_size);
+    let found = if how.is_stream { stream(&paths, &options) } else { whole(&paths, &options) };
+    let file = |error: &Error| paths.iter().position(|path| *path == error.path());
+    found.map_err(|error| (file(&error).unwrap_or(0), fault(&error)))
+}
+
+fn whole(paths: &[&Path], options: &BatchOptions) -> Result<Table, Error> {
+    let batches: Batches = match paths {
+        [path] => options.read_batches(*path)?,
+        _ => options.read_batches_of(paths.iter().copied())?,
+    };
     Ok(table(batches.report(), batches.batches()))
 }
 
-fn stream(path: &Path, options: &BatchOptions) -> Result<Table, Error> {
-    let mut stream = options.stream_batches(path)?;
+fn stream(paths: &[&Path], options: &BatchOptions) -> Result<Table, Error> {
+    let mut stream = match paths {
+        [path] => options.stream_batches(*path)?,
+        _ => options.stream_batches_of(paths.iter().copied())?,
+    };
     let batches: Vec<RecordBatch> = stream.by_ref().collect::<Result<_, _>>()?;
     Ok(table(stream.report(), &batches))
 }

@@ -1,0 +1,79 @@
+//! How the records of a file become rows.
+
+use std::sync::Arc;
+
+use swath_simd::CutMarks;
+
+use super::choices::Ragged;
+use super::dialect::{Between, Dialect};
+use super::fixed::Layout;
+use super::json::Keys;
+use super::record::Records;
+
+/// How the records of a file become rows.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    pub(super) dialect: Dialect,
+    /// Columns of the file.
+    pub(super) columns: usize,
+    pub(super) ragged: Ragged,
+    /// The columns of JSON.
+    pub(super) keys: Option<Arc<Keys>>,
+    /// Where columns of fixed width are.
+    pub(super) layout: Option<Arc<Layout>>,
+    /// Whether the first record after the names has one field more than they are.
+    pub(super) lacks_name: bool,
+    /// Which column each field is of, if columns of files are united by name.
+    pub(super) fields: Option<Fields>,
+}
+
+/// Columns and their fields in a file, by column; those that the file lacks are not there.
+#[derive(Clone, Debug)]
+pub(super) struct Fields(Vec<(usize, usize)>);
+
+impl Fields {
+    /// Takes the column of each field.
+    pub(super) fn new(columns: &[usize]) -> Self {
+        let mut fields: Vec<_> = columns.iter().copied().zip(0..).collect();
+        fields.sort_unstable();
+        Self(fields)
+    }
+
+    fn of(&self, column: usize) -> Option<usize> {
+        let at = self.0.binary_search_by_key(&column, |&(column, _)| column).ok()?;
+        Some(self.0[at].1)
+    }
+}
+
+impl Shape {
+    /// Returns which field of a record is of a column, if the file has it.
+    pub(super) fn field(&self, column: usize) -> Option<usize> {
+        self.fields.as_ref().map_or(Some(column), |fields| fields.of(column))
+    }
+
+    /// Returns the records of a text that begins with one.
+    pub(super) fn records<'t>(&'t self, text: &'t [u8]) -> Records<'t> {
+        Records { text, dialect: self.dialect, layout: self.layout.as_deref() }
+    }
+
+    /// The bytes that mean something.
+    pub(super) fn marks(&self) -> CutMarks {
+        let Dialect { between, quote, escape, .. } = self.dialect;
+        let delimiter = match between {
+            Between::Byte(delimiter) => Some(delimiter),
+            Between::Blanks | Between::Nothing | Between::Json | Between::Fixed => None,
+        };
+        CutMarks { delimiter, quote, escape }
+    }
+
+    /// Whether a line is not a row although it may have as many fields as one.
+    pub(super) fn is_odd(&self, text: &[u8], start: usize, newline: usize) -> bool {
+        let line = &text[start..newline];
+        let inner = line.strip_suffix(b"\r").unwrap_or(line);
+        let is_empty =
+            self.columns == 1 && inner.iter().all(|&byte| self.dialect.is_blank(byte));
+        let is_kept = self.dialect.between == Between::Nothing && !inner.is_empty();
+        (is_empty && !is_kept)
+            || (self.dialect.comment.is_some() && line.first() == self.dialect.comment.as_ref())
+    }
+}
