@@ -58,8 +58,18 @@ impl<D: FnMut() -> u64> Dice<D> {
             swath_reference::typed::Ragged::Error,
             swath_reference::typed::Ragged::Pad,
             swath_reference::typed::Ragged::SetAside,
+            swath_reference::typed::Ragged::Drop,
         ];
-        options.ragged = ragged[self.below(3)];
+        options.ragged = ragged[self.below(4)];
+        if self.below(4) == 0 {
+            options.skip_footer = self.below(4);
+        }
+        if self.below(8) == 0 {
+            options.fields = Some(1 + self.below(4));
+        }
+        if self.below(8) == 0 {
+            options.all_types = Some(Type::Text);
+        }
         if self.below(3) == 0 {
             options.header = Header::Lines(1);
         }
