@@ -216,6 +216,7 @@ def read_csv(
         fields=fields,
         dictionary=dictionary,
         file_column=file_column,
+        union_by_name=union_by_name,
         missing=missing,
         offset=offset,
         length=length,
