@@ -469,6 +469,7 @@ OF_TABLES = {
     "false_values",
     "dictionary",
     "file_column",
+    "union_by_name",
 }
 
 
@@ -477,7 +478,7 @@ def array_of(sources: list[Any], dtype: Any, how: How, found: dict[str, Any]) ->
     from swath._numpy import np
 
     for word in sorted(OF_TABLES):
-        if found[word] and found[word] != "given":
+        if found[word] and found[word] not in ("given", "no"):
             raise TypeError(
                 f"{word}= is for a Table, and dtype= makes an array of numbers; try: leave out dtype=, and "
                 "pass the table to numpy.asarray"
