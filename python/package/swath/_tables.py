@@ -271,8 +271,8 @@ def stream_csv(
 ) -> TableStream:
     """Reads a CSV or TSV file in bounded memory: an iterator of ``Table``, in the order of the file.
 
-    The types are those of the whole file, which is read twice for that, unless ``dtypes`` has all of them. Text
-    that is compressed is decompressed on the way. Text that is not in UTF-8 is in memory as a whole.
+    The types are those of the whole file, which is read twice for that, unless ``dtypes`` has all of them, or all
+    values take at most an eighth of the memory at hand. Text that is compressed is decompressed on the way. Text that is not in UTF-8 is in memory as a whole.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ use super::batches::Batches;
 use super::first;
 use super::options::BatchOptions;
 use super::report::{ColumnReport, RecordLine, TableReport};
-use super::settle::{Keep, Part, settled};
+use super::settle::{Part, Room, settled};
 use super::table::Table;
 use super::values::ColumnType;
 use crate::error::Result;
@@ -27,7 +27,10 @@ pub(super) fn read(sources: Vec<Source>, options: &BatchOptions) -> Result<Batch
 }
 
 fn all(mut table: Table) -> Result<Batches> {
-    let settle = |table: &Table| table.check_room().and_then(|()| settled(table, Keep::Values));
+    let settle = |table: &Table| {
+        table.check_room()?;
+        settled(table, &Room::unlimited())
+    };
     let (kinds, parts) = table.with_all_keys(settle)?;
     finish(&table, kinds, parts)
 }
@@ -38,19 +41,19 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Bat
     let mut known = table.report();
     let (mut batches, mut rows) = (Vec::new(), 0);
     let mut aside: Vec<(usize, u64)> = Vec::new();
-    for part in parts {
-        for (nulls, column) in nulls.iter_mut().zip(&part.columns) {
+    for Part { file, block, .. } in parts {
+        for (nulls, column) in nulls.iter_mut().zip(&block.columns) {
             *nulls += column.nulls() as u64;
         }
-        known.add(part.counts);
-        aside.extend(part.aside.iter().map(|&offset| (part.file, offset)));
-        if part.rows == 0 {
+        known.add(block.counts);
+        aside.extend(block.aside.iter().map(|&offset| (file, offset)));
+        if block.rows == 0 {
             continue;
         }
-        rows += part.rows as u64;
+        rows += block.rows as u64;
         let columns: Vec<ArrayRef> =
-            part.columns.into_iter().map(|column| column.values).collect();
-        batches.push(table.batch(&schema, &columns, part.file, part.rows)?);
+            block.columns.into_iter().map(|column| column.values).collect();
+        batches.push(table.batch(&schema, &columns, file, block.rows)?);
     }
     let deciding = table.deciding()?;
     let report = TableReport {

@@ -22,7 +22,7 @@ use super::pipe::Pipe;
 use super::read;
 use super::report::{SetAside, TableReport};
 use super::rows::Counts;
-use super::settle::{Keep, settled};
+use super::settle::{Part, Room, settled};
 use super::table::Table;
 use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
@@ -44,6 +44,8 @@ pub(super) struct Rounds {
     pipe: Option<Pipe>,
     kinds: Vec<ColumnType>,
     schema: SchemaRef,
+    /// What was kept of all files while types were found.
+    parsed: Vec<Part>,
     /// Of all rounds so far.
     rows: u64,
     /// The file that is being read.
@@ -88,7 +90,7 @@ impl Rounds {
         if let Some(pipe) = &mut pipe {
             pipe.cut_first(&mut table)?;
         }
-        let kinds = types(&mut table)?;
+        let (kinds, parsed) = types(&mut table)?;
         let schema = table.plan.schema(&kinds);
         let deciding = table.deciding()?;
         let columns = read::columns(&table, &kinds, &deciding, &vec![0; kinds.len()]);
@@ -103,8 +105,20 @@ impl Rounds {
             (0, 0, fit::RoundSize::of(&options, len, table.plan.most_values()));
         // Once: to ask for the memory at hand takes half a millisecond.
         let read = fit::fitted(&options, size.next);
-        let rounds =
-            Self { table, pipe, kinds, schema, rows, file, record, next, size, read, token };
+        let rounds = Self {
+            table,
+            pipe,
+            kinds,
+            schema,
+            parsed,
+            rows,
+            file,
+            record,
+            next,
+            size,
+            read,
+            token,
+        };
         Ok((rounds, report))
     }
 
@@ -148,6 +162,9 @@ impl Rounds {
 
     /// Parses the next blocks; `None` at the end.
     pub(super) fn round(&mut self) -> Result<Option<Vec<Made>>> {
+        if !self.parsed.is_empty() {
+            return self.first().map(Some);
+        }
         while self.is_end_of_file() {
             if !self.next_text()? {
                 return Ok(None);
@@ -160,7 +177,7 @@ impl Rounds {
         let mut made = Vec::with_capacity(blocks.len());
         for (_, block) in blocks {
             self.rows += block.rows as u64;
-            made.push(self.made(block)?);
+            made.push(self.made(self.file, block)?);
         }
         let end = end.max(record);
         // A pipe is read in parts of their own length.
@@ -171,6 +188,17 @@ impl Rounds {
         }
         (self.record, self.next) = (record, end);
         Ok(Some(made))
+    }
+
+    /// Returns the blocks that were parsed while types were found.
+    fn first(&mut self) -> Result<Vec<Made>> {
+        let mut made = Vec::with_capacity(self.parsed.len());
+        for Part { file, block, .. } in std::mem::take(&mut self.parsed) {
+            self.rows += block.rows as u64;
+            made.push(self.made(file, block)?);
+        }
+        (self.file, self.next) = (self.table.files.len() - 1, u64::MAX);
+        Ok(made)
     }
 
     /// Goes on to the next part of a pipe, or to the next file; returns whether there is one.
@@ -208,36 +236,40 @@ impl Rounds {
         Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn made(&self, block: Block) -> Result<Made> {
+    fn made(&self, file: usize, block: Block) -> Result<Made> {
         let table = &self.table;
         let columns = block.columns.iter().zip(&self.kinds);
         if columns.into_iter().any(|(column, kind)| column.kind != *kind) {
-            let path = table.files[self.file].path();
+            let path = table.files[file].path();
             let detail = "it changed while it was read: a value has another type now";
             return Err(Error::reading(path, FormatReason::Invalid, detail));
         }
         let nulls = table.plan.order.iter().map(|&at| block.columns[at].nulls() as u64);
         let nulls = nulls.collect();
-        let aside: Vec<_> = block.aside.iter().map(|&offset| (self.file, offset)).collect();
+        let aside: Vec<_> = block.aside.iter().map(|&offset| (file, offset)).collect();
         let aside = table.set_aside(&aside)?;
         let counts = block.counts;
         if block.rows == 0 {
             return Ok(Made { batch: None, nulls, aside, counts });
         }
         let columns: Vec<_> = block.columns.into_iter().map(|column| column.values).collect();
-        let batch = table.batch(&self.schema, &columns, self.file, block.rows)?;
+        let batch = table.batch(&self.schema, &columns, file, block.rows)?;
         Ok(Made { batch: Some(batch), nulls, aside, counts })
     }
 }
 
-/// Finds the types of all columns.
-fn types(table: &mut Table) -> Result<Vec<ColumnType>> {
+/// Finds the types of all columns, and returns all blocks that were parsed for that, if there is room for them.
+fn types(table: &mut Table) -> Result<(Vec<ColumnType>, Vec<Part>)> {
     let is_told = |table: &Table| table.plan.columns.iter().all(|it| it.told.is_some());
     if is_told(table) && !table.has_all_keys && table.options.columns.is_none() {
         table.find_keys()?;
     }
-    match is_told(table) {
-        true => Ok(table.guesses.types(&table.plan)),
-        false => Ok(table.with_all_keys(|table| settled(table, Keep::Types))?.0),
+    if is_told(table) {
+        return Ok((table.guesses.types(&table.plan), Vec::new()));
     }
+    table.with_all_keys(|table| {
+        let room = Room::little(table);
+        let (kinds, parts) = settled(table, &room)?;
+        Ok((kinds, if room.holds_all() { parts } else { Vec::new() }))
+    })
 }

@@ -6,83 +6,121 @@
 //! again     f64   f64                    from the text: no value is converted
 //! ```
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use arrow_array::new_null_array;
+use arrow_array::{Array, new_null_array};
 use arrow_schema::DataType;
+use swath::machine::memory_at_hand;
 
-use super::parse::{Parsed, Parser};
+use super::parse::{Block, Parsed, Parser};
 use super::pass::{Ended, Piece};
-use super::rows::Counts;
 use super::table::Table;
 use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 
-/// What is kept of the blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Keep {
-    Values,
-    /// Only the types.
-    Types,
+/// Bytes of values that are kept before the memory at hand is looked at, which takes half a millisecond.
+const LITTLE: u64 = 4 << 20;
+
+/// Blocks whose values are kept, if their size is given.
+const BLOCKS: u64 = 4;
+
+/// The memory in which values are kept. Once they need more, types alone are.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    limit: OnceLock<u64>,
+    bytes: AtomicU64,
 }
 
-/// A block of a file, parsed.
+/// A block of a file, parsed; its columns are in the order of the plan.
 pub(super) struct Part {
     pub(super) file: usize,
     index: u64,
-    pub(super) rows: usize,
-    /// In the order of the plan.
-    pub(super) columns: Vec<Parsed>,
-    pub(super) aside: Vec<u64>,
-    pub(super) counts: Counts,
+    pub(super) block: Block,
 }
 
-/// Returns the types of all columns, and all blocks with columns of these types.
-pub(super) fn settled(table: &Table, keep: Keep) -> Result<(Vec<ColumnType>, Vec<Part>)> {
+impl Room {
+    /// For all values, however many there are.
+    pub(super) fn unlimited() -> Self {
+        Self { limit: u64::MAX.into(), ..Self::default() }
+    }
+
+    /// For values that take an eighth of the memory at hand, or as much as a few blocks whose size is given.
+    pub(super) fn little(table: &Table) -> Self {
+        let bytes = table.options.block_size.saturating_mul(BLOCKS);
+        Self {
+            limit: if bytes == 0 { OnceLock::new() } else { bytes.into() },
+            ..Self::default()
+        }
+    }
+
+    /// Whether all values so far are kept.
+    pub(super) fn holds_all(&self) -> bool {
+        // Relaxed: a count.
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        match self.limit.get() {
+            Some(&limit) => bytes <= limit,
+            None if bytes <= LITTLE => true,
+            None => {
+                let limit = || memory_at_hand().map_or(0, |bytes| bytes / 8);
+                bytes <= *self.limit.get_or_init(limit)
+            }
+        }
+    }
+
+    /// Keeps the values of a column, or frees them.
+    fn take(&self, column: &mut Parsed) {
+        let bytes = column.values.get_array_memory_size() as u64;
+        // Relaxed: a count.
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if !self.holds_all() {
+            forget(column);
+        }
+    }
+}
+
+/// Returns the types of all columns, and all blocks with columns of these types. If the room does not hold
+/// all values, some or all blocks lack theirs.
+pub(super) fn settled(table: &Table, room: &Room) -> Result<(Vec<ColumnType>, Vec<Part>)> {
     let mut parts = Vec::new();
     for file in 0..table.files.len() {
-        first(table, file, keep, &mut parts)?;
+        first(table, file, room, &mut parts)?;
     }
     loop {
         let kinds = table.guesses.types(&table.plan);
-        fill(&mut parts, &kinds, keep);
-        if !again(table, &kinds, keep, &mut parts)? {
+        fill(&mut parts, &kinds, room);
+        if !again(table, &kinds, room, &mut parts)? {
             return Ok((kinds, parts));
         }
     }
 }
 
 /// Parses a file under the types known so far.
-fn first(table: &Table, file: usize, keep: Keep, parts: &mut Vec<Part>) -> Result<()> {
+fn first(table: &Table, file: usize, room: &Room, parts: &mut Vec<Part>) -> Result<()> {
     let which: Vec<usize> = (0..table.plan.columns.len()).collect();
     let parser = Parser::new(table, file);
     let done = Mutex::new(Vec::new());
     table.pass(file).each(&|piece: Piece<'_>| {
         let mut block =
             parser.block(&piece, &which).map_err(|problem| table.error(file, problem))?;
-        block.columns.iter_mut().for_each(|column| forget(column, keep));
-        let part = Part {
-            file,
-            index: piece.index,
-            rows: block.rows,
-            columns: block.columns,
-            aside: block.aside,
-            counts: block.counts,
-        };
-        done.lock().unwrap_or_else(PoisonError::into_inner).push(part);
+        block.columns.iter_mut().for_each(|column| room.take(column));
+        lock(&done).push(Part { file, index: piece.index, block });
         Ok(())
     })?;
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|part| part.index);
     parts.append(&mut done);
+    if !room.holds_all() {
+        parts.iter_mut().flat_map(|part| &mut part.block.columns).for_each(forget);
+    }
     Ok(())
 }
 
 /// Gives columns without values the types that they have elsewhere.
-fn fill(parts: &mut [Part], kinds: &[ColumnType], keep: Keep) {
-    for part in parts {
-        let rows = if keep == Keep::Values { part.rows } else { 0 };
-        for (column, &kind) in part.columns.iter_mut().zip(kinds) {
+fn fill(parts: &mut [Part], kinds: &[ColumnType], room: &Room) {
+    for Part { block, .. } in parts {
+        let rows = if room.holds_all() { block.rows } else { 0 };
+        for (column, &kind) in block.columns.iter_mut().zip(kinds) {
             // In quotes, what means a missing value may be a text.
             if column.kind == ColumnType::Null && column.kind != kind && !kind.is_text() {
                 let values = new_null_array(&kind.data_type(), rows);
@@ -93,14 +131,14 @@ fn fill(parts: &mut [Part], kinds: &[ColumnType], keep: Keep) {
 }
 
 /// Parses again what has another type than the whole column; returns whether there was something.
-fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) -> Result<bool> {
+fn again(table: &Table, kinds: &[ColumnType], room: &Room, parts: &mut [Part]) -> Result<bool> {
     let mut is_changed = false;
     for file in 0..table.files.len() {
         let first = parts.partition_point(|part| part.file < file);
         let after = parts.partition_point(|part| part.file <= file);
         let parts = &mut parts[first..after];
         let narrow = |part: &Part| -> Vec<usize> {
-            let columns = part.columns.iter().zip(kinds).enumerate();
+            let columns = part.block.columns.iter().zip(kinds).enumerate();
             columns
                 .filter(|(_, (column, kind))| column.kind != **kind)
                 .map(|(at, _)| at)
@@ -112,7 +150,7 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
         is_changed = true;
         // Their memory is not needed any more.
         for (part, job) in parts.iter_mut().zip(&jobs) {
-            job.iter().for_each(|&column| forget(&mut part.columns[column], Keep::Types));
+            job.iter().for_each(|&column| forget(&mut part.block.columns[column]));
         }
         let slots: Vec<Mutex<&mut Part>> = parts.iter_mut().map(Mutex::new).collect();
         let indices: Vec<u64> = slots.iter().map(|slot| lock(slot).index).collect();
@@ -129,12 +167,12 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
                 .block(&piece, &jobs[at])
                 .map_err(|problem| table.error(file, problem))?;
             let mut part = lock(&slots[at]);
-            if block.rows != part.rows {
+            if block.rows != part.block.rows {
                 return Err(changed(table, file).into());
             }
             for (&column, mut parsed) in jobs[at].iter().zip(block.columns) {
-                forget(&mut parsed, keep);
-                part.columns[column] = parsed;
+                room.take(&mut parsed);
+                part.block.columns[column] = parsed;
             }
             Ok(())
         })?;
@@ -142,11 +180,9 @@ fn again(table: &Table, kinds: &[ColumnType], keep: Keep, parts: &mut [Part]) ->
     Ok(is_changed)
 }
 
-/// Frees the values of a column, unless they are kept.
-fn forget(column: &mut Parsed, keep: Keep) {
-    if keep == Keep::Types {
-        column.values = new_null_array(&DataType::Null, 0);
-    }
+/// Frees the values of a column.
+fn forget(column: &mut Parsed) {
+    column.values = new_null_array(&DataType::Null, 0);
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

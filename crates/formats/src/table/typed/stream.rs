@@ -1,7 +1,7 @@
 //! A table in bounded memory, batch by batch.
 //!
 //! ```text
-//! types      one pass over all files, or all types are given
+//! types      one pass over all files, whose values are kept if they are few; or all types are given
 //! rounds     some blocks, parsed by all workers                   (rounds.rs)
 //! caller             takes the batches of round 0, of round 1, …
 //! own thread         parses round 1           , round 2, …        at most one ahead
@@ -239,5 +239,19 @@ mod tests {
         assert_eq!(panic.downcast_ref::<&str>(), Some(&"reading failed on purpose"));
         assert!((1500..3000).contains(&rows), "the round before: {rows}");
         assert!(stream.next().is_none());
+    }
+
+    #[test]
+    fn few_values_are_kept_while_types_are_found() {
+        for (block_size, are_kept) in [(0, true), (64, false)] {
+            let text = Watched::of_rows(1000, u64::MAX);
+            let source: Arc<dyn ReadAt> = text.clone();
+            let options = BatchOptions::new().with_block_size(block_size);
+            let stream = BatchStream::open(vec![Source::custom(source)], &options);
+            *text.read.lock().expect("no panic") = 0;
+            let rows = stream.expect("a table").map(|batch| batch.expect("rows").num_rows());
+            assert_eq!(rows.sum::<usize>(), 1000);
+            assert_eq!(*text.read.lock().expect("no panic") == 0, are_kept, "{block_size}");
+        }
     }
 }
