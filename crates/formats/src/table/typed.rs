@@ -56,7 +56,6 @@ mod stream;
 mod summary;
 mod table;
 mod union;
-#[allow(dead_code, unused_imports, reason = "some of it is for the fast loops")]
 mod values;
 
 use swath::Source;

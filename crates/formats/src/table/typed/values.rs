@@ -36,7 +36,7 @@ pub(in crate::table) use builder::Builder;
 pub(in crate::table) use field::{Field, Quoting, RawFields};
 pub(in crate::table) use formats::Format;
 pub(in crate::table) use kinds::{Kinds, State, is_value};
-pub(in crate::table) use misfit::{Misfit, MisfitAt};
+pub(in crate::table) use misfit::Misfit;
 pub(in crate::table) use number::{is_number, whole};
 pub(in crate::table) use numbers::fill;
 pub(in crate::table) use rules::{Rules, Words};

@@ -35,11 +35,6 @@ impl Builder {
         self.validity.len()
     }
 
-    /// Returns the number of missing values.
-    pub(in crate::table) fn nulls(&self) -> usize {
-        self.validity.nulls()
-    }
-
     /// Appends a missing value.
     pub(in crate::table) fn push_missing(&mut self) {
         self.values.push_missing();

@@ -4,6 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef};
 
+use super::misfit::MisfitAt;
 use super::*;
 
 /// A random number below `most`.

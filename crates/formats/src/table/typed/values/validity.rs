@@ -18,10 +18,6 @@ impl Validity {
         self.len
     }
 
-    pub(super) fn nulls(&self) -> usize {
-        self.nulls
-    }
-
     /// Appends one value.
     pub(super) fn push(&mut self, is_there: bool) {
         self.push_word(u64::from(is_there), 1);
@@ -98,7 +94,7 @@ mod tests {
                 wanted.extend((0..count).map(|bit| bits >> bit & 1 == 1));
             }
             let missing = wanted.iter().filter(|&&is_there| !is_there).count();
-            assert_eq!((validity.len(), validity.nulls()), (wanted.len(), missing));
+            assert_eq!((validity.len(), validity.nulls), (wanted.len(), missing));
             match validity.finish() {
                 None => assert_eq!(missing, 0),
                 Some(nulls) => assert_eq!(nulls.iter().collect::<Vec<_>>(), wanted),
