@@ -17,6 +17,7 @@ mod array;
 mod batches;
 mod choices;
 mod collect;
+mod count;
 mod deciding;
 mod dialect;
 mod encode;

@@ -10,18 +10,18 @@
 //! every number is written once, to its final place. So the result is all the memory that is needed.
 
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use swath::{Array, Source};
-use swath_simd::{Lines, Marks, find};
 
-use super::dialect::Between;
+use super::count::{Count, Counts, counts, lock};
+use super::dialect::{Between, Dialect};
 use super::faults::{self, Problem};
-use super::options::{BatchOptions, Ragged};
-use super::pass::{Ended, Part, Piece};
+use super::options::BatchOptions;
+use super::pass::{Part, Piece};
 use super::read;
 use super::report::TableReport;
-use super::rows::Rows;
+use super::rows::{Places, Rows};
 use super::search::Search;
 use super::shape::Shape;
 use super::table::Table;
@@ -180,14 +180,6 @@ impl BatchOptions {
     }
 }
 
-/// A block of a file, and how many records it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Count {
-    file: usize,
-    index: u64,
-    rows: usize,
-}
-
 /// Where everything is stored.
 struct ArrayPlan<T> {
     table: Table,
@@ -196,6 +188,10 @@ struct ArrayPlan<T> {
     missing: Option<T>,
     /// The columns of the file, in the order of the array; `None` if these are all in their order.
     picked: Option<Vec<usize>>,
+    /// The shape of plain blocks.
+    plain: Shape,
+    /// Memory that no worker uses now.
+    idle: Mutex<Vec<(Rows, Places)>>,
 }
 
 impl<T: Value> ArrayPlan<T> {
@@ -215,7 +211,9 @@ impl<T: Value> ArrayPlan<T> {
         let are_all = picked.iter().copied().eq(0..table.plan.shape(0).columns);
         let counts = counts(&table)?;
         let picked = (!are_all).then_some(picked);
-        let plan = Self { table, counts, missing, picked };
+        let mut plain = table.plan.shape(0).clone();
+        plain.dialect = Dialect { quote: None, escape: None, comment: None, ..plain.dialect };
+        let plan = Self { table, counts, missing, picked, plain, idle: Mutex::default() };
         plan.check_room()?;
         Ok(plan)
     }
@@ -297,7 +295,7 @@ impl<T: Value> ArrayPlan<T> {
                 let rows: usize = piece.parts().map(|part| found.add(file, part, shape)).sum();
                 let rows = if found.has_fault { 0 } else { rows * self.width() };
                 let nulls = Mutex::new(vec![0; self.width()]);
-                self.parse(&piece, &mut vec![T::default(); rows], &nulls)
+                self.parse(&piece, shape, &mut vec![T::default(); rows], &nulls)
                     .map_err(|problem| self.table.error(file, problem).into())
             });
             if let Err(error) = passed {
@@ -324,7 +322,9 @@ impl<T: Value> ArrayPlan<T> {
                 let key = |count: &Count| (count.file, count.index);
                 let found = counts.binary_search_by_key(&(file, piece.index), key).ok();
                 let place = found.and_then(|at| lock(&places[at]).take()).unwrap_or_default();
-                self.parse(&piece, place, &nulls)
+                let is_plain = found.is_some_and(|at| counts[at].is_plain);
+                let shape = if is_plain { &self.plain } else { self.table.plan.shape(0) };
+                self.parse(&piece, shape, place, &nulls)
                     .map_err(|problem| self.table.error(file, problem).into())
             })?;
         }
@@ -335,10 +335,12 @@ impl<T: Value> ArrayPlan<T> {
     fn parse(
         &self,
         piece: &Piece<'_>,
+        shape: &Shape,
         out: &mut [T],
         nulls: &Mutex<Vec<u64>>,
     ) -> std::result::Result<(), Problem> {
-        let filled = piece.parts().try_fold(out, |out, part| self.part(part, out, nulls));
+        let filled =
+            piece.parts().try_fold(out, |out, part| self.part(part, shape, out, nulls));
         match filled {
             Some([]) => Ok(()),
             _ => {
@@ -355,6 +357,7 @@ impl<T: Value> ArrayPlan<T> {
     fn part<'o>(
         &self,
         part: Part<'_>,
+        shape: &Shape,
         mut out: &'o mut [T],
         nulls: &Mutex<Vec<u64>>,
     ) -> Option<&'o mut [T]> {
@@ -366,9 +369,10 @@ impl<T: Value> ArrayPlan<T> {
             self.missing
         };
         let rules = &plan.rules[plan.columns.first().map_or(0, |column| column.rules)];
-        let (mut rows, mut places, mut at) = (Rows::default(), Default::default(), 0);
+        let (mut rows, mut places) = lock(&self.idle).pop().unwrap_or_default();
+        let mut at = 0;
         while at < part.bytes.len() {
-            at = rows.fill(part.bytes, at, plan.shape(0)).ok()?;
+            at = rows.fill(part.bytes, at, shape).ok()?;
             let fields = rows.fields(part.bytes, self.picked.as_deref(), &mut places);
             let (now, rest) = out.split_at_mut_checked(fields.len())?;
             fill(fields, rules, now, &mut missing).ok()?;
@@ -377,6 +381,7 @@ impl<T: Value> ArrayPlan<T> {
         for (&at, gone) in plan.order.iter().zip(gone) {
             lock(nulls)[at] += gone;
         }
+        lock(&self.idle).push((rows, places));
         Some(out)
     }
 }
@@ -415,82 +420,4 @@ fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option<T>> {
             }
         },
     }
-}
-
-/// The records of a table.
-#[derive(Default)]
-struct Counts {
-    /// In the order of the table.
-    blocks: Vec<Count>,
-    /// Records that were set aside, by their files and offsets.
-    aside: Vec<(usize, u64)>,
-    lines: super::rows::Counts,
-    /// Whether a text is not of records, so that they are not counted to the end.
-    has_fault: bool,
-}
-
-/// Counts the records of each block.
-fn counts(table: &Table) -> Result<Counts> {
-    let shape = table.plan.shape(0);
-    let counts = Mutex::new(Counts::default());
-    for file in 0..table.files.len() {
-        table.pass(file).each(&|piece: Piece<'_>| {
-            let mut found = Counts::default();
-            let mut rows = 0;
-            for part in piece.parts() {
-                rows += match lines(part.bytes, shape) {
-                    Some(count) => count,
-                    None => found.add(file, part, shape),
-                };
-            }
-            let mut counts = lock(&counts);
-            counts.blocks.push(Count { file, index: piece.index, rows });
-            counts.aside.append(&mut found.aside);
-            counts.lines += found.lines;
-            counts.has_fault |= found.has_fault;
-            if counts.has_fault { Err(Ended::Enough) } else { Ok(()) }
-        })?;
-    }
-    let mut counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
-    counts.blocks.sort_unstable();
-    counts.aside.sort_unstable();
-    Ok(counts)
-}
-
-/// Returns how many records a text has if each of its lines is one.
-fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
-    let (Between::Byte(delimiter), Ragged::Refuse | Ragged::Pad) =
-        (shape.dialect.between, shape.ragged)
-    else {
-        return None;
-    };
-    let special = [shape.dialect.quote, shape.dialect.escape];
-    if special.into_iter().flatten().any(|byte| find(text, byte).is_some()) {
-        return None;
-    }
-    let lines = Lines::of(text, Marks { delimiter, comment: shape.dialect.comment });
-    let last = usize::from(text.last().is_some_and(|&last| last != b'\n'));
-    (!lines.odd).then(|| usize::try_from(lines.newlines).unwrap_or(usize::MAX) + last)
-}
-
-impl Counts {
-    /// Adds what is not a record, and returns how many records there are before the first fault.
-    fn add(&mut self, file: usize, part: Part<'_>, shape: &Shape) -> usize {
-        let (mut rows, mut at, mut count) = (Rows::default(), 0, 0);
-        while at < part.bytes.len() {
-            let Ok(next) = rows.fill(part.bytes, at, shape) else {
-                self.has_fault = true;
-                return count;
-            };
-            at = next;
-            count += rows.count();
-            self.lines += rows.counts;
-            self.aside.extend(rows.aside.iter().map(|&at| (file, part.offset + at as u64)));
-        }
-        count
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

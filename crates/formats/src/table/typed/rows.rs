@@ -280,6 +280,16 @@ impl Rows {
         let (mut start, mut first) = (at, 0);
         let newlines = cuts.newlines.as_slice();
         let mut line = 0;
+        if !has_returns && !shape.may_be_odd() {
+            let lasts = cuts.ends.as_slice().iter().skip(columns - 1).step_by(columns);
+            line =
+                newlines.iter().zip(lasts).take_while(|(newline, end)| newline == end).count();
+            first = line * columns;
+            self.starts.push(short(at));
+            // A newline is a position in a text, so it is below the maximum.
+            self.starts.extend(newlines[..line].iter().map(|newline| newline.wrapping_add(1)));
+            start = self.starts.pop().map_or(at, |start| start as usize);
+        }
         while let Some(&newline) = newlines.get(line) {
             let ends = cuts.ends.as_mut_slice();
             let is_row = ends.get(first + columns - 1) == Some(&newline)
@@ -392,11 +402,13 @@ impl Rows {
         starts.clear();
         let mut begins = &self.begins;
         if begins.is_empty() {
+            starts.reserve(self.ends.len() + 1);
+            starts.push(0);
             // An end is a position in a text, so it is below the maximum.
-            let after = |end: &u32| end.wrapping_add(1);
-            for (&start, ends) in self.starts.iter().zip(self.ends.chunks_exact(self.columns)) {
-                starts.push(start);
-                starts.extend(ends[..ends.len() - 1].iter().map(after));
+            starts.extend(self.ends.iter().map(|end| end.wrapping_add(1)));
+            starts.truncate(self.ends.len());
+            for (fields, &start) in starts.chunks_exact_mut(self.columns).zip(&self.starts) {
+                fields[0] = start;
             }
             begins = starts;
         }

@@ -66,6 +66,11 @@ impl Shape {
         CutMarks { delimiter, quote, escape }
     }
 
+    /// Whether some lines may be [odd](Self::is_odd).
+    pub(super) fn may_be_odd(&self) -> bool {
+        self.columns == 1 || self.dialect.comment.is_some()
+    }
+
     /// Whether a line is not a row although it may have as many fields as one.
     pub(super) fn is_odd(&self, text: &[u8], start: usize, newline: usize) -> bool {
         let line = &text[start..newline];
