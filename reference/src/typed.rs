@@ -18,6 +18,7 @@
 //! assert_eq!(table.columns[1].values, [Value::Date(18_262), Value::Missing]);
 //! ```
 
+mod answer;
 mod column;
 mod decode;
 pub mod draw;
@@ -28,6 +29,7 @@ mod json;
 mod kind;
 mod members;
 mod names;
+mod nested;
 mod notation;
 mod number;
 mod options;
@@ -40,9 +42,11 @@ mod time;
 mod told;
 mod types;
 mod union;
+mod value;
 mod widths;
 mod words;
 
+pub use answer::{answer, show_fault};
 pub use column::Column;
 pub use fault::{Fault, Wrong};
 pub use names::Renamed;
@@ -50,7 +54,7 @@ pub use options::{
     Between, Comment, Encoding, Fixed, Form, Header, Key, Meaning, Options, Ragged,
 };
 pub use rows::SetAside;
-pub use show::{answer, show_fault};
+pub use show::{quoted, shown};
 pub use types::{Type, Unit, Value};
 pub use union::read_united;
 pub use widths::Span;

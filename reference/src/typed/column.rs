@@ -2,12 +2,12 @@
 
 use super::fault::{Fault, Wrong};
 use super::join::Seen;
-use super::kind::{Kind, kind};
+use super::nested::nested;
 use super::options::Options;
 use super::records::{Field, Record};
-use super::time::DAY;
 use super::told::told;
 use super::types::{Type, Value};
+use super::value::{kind_of, value};
 
 /// A column of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub struct Column {
     pub nulls: usize,
     /// The first line whose value decided the type; `None` if no value did, or it was given.
     pub deciding_line: Option<usize>,
+    /// What is in its objects or arrays, in words.
+    pub nested: Option<String>,
     /// Its values.
     pub values: Vec<Value>,
 }
@@ -88,20 +90,27 @@ impl Reading {
     #[must_use]
     pub(super) fn finish(self, name: String) -> Column {
         let is_told = self.told.is_some();
-        let (type_is, deciding_line, values) = match self.told {
-            Some(type_is) => (type_is, None, self.values),
+        let Found { type_is, deciding_line, nested, values } = match self.told {
+            Some(type_is) => {
+                Found { type_is, deciding_line: None, nested: None, values: self.values }
+            }
             None => found(&self.fields, &self.options),
         };
         let nulls = values.iter().filter(|value| **value == Value::Missing).count();
-        Column { name, type_is, is_told, nulls, deciding_line, values }
+        Column { name, type_is, is_told, nulls, deciding_line, nested, values }
     }
 }
 
+/// What is found of a column, as the column has it.
+struct Found {
+    type_is: Type,
+    deciding_line: Option<usize>,
+    nested: Option<String>,
+    values: Vec<Value>,
+}
+
 /// The type of these fields, the line that decided it, and their values.
-fn found(
-    fields: &[(usize, Option<Field>)],
-    options: &Options,
-) -> (Type, Option<usize>, Vec<Value>) {
+fn found(fields: &[(usize, Option<Field>)], options: &Options) -> Found {
     let mut seen = Seen::default();
     let mut decided = (seen.join(), None);
     for (line, field) in fields {
@@ -110,42 +119,19 @@ fn found(
             decided = (seen.join(), Some(*line));
         }
     }
-    let type_is = decided.0.to_type();
+    let (mut type_is, mut deciding_line) = (decided.0.to_type(), decided.1);
+    if matches!(type_is, Type::Struct | Type::List) {
+        let all: Vec<_> = fields.iter().map(|(_, field)| field.as_ref()).collect();
+        if let Some((word, values)) = nested(&all, options) {
+            return Found { type_is, deciding_line, nested: Some(word), values };
+        }
+        // There is too much in them, and no line decides that.
+        (type_is, deciding_line) = (Type::Text, None);
+    }
     let value_of = |(_, field): &(usize, Option<Field>)| {
         let kind = kind_of(field.as_ref(), options);
         field.as_ref().map_or(Value::Missing, |field| value(&kind, type_is, field))
     };
-    (type_is, decided.1, fields.iter().map(value_of).collect())
-}
-
-fn kind_of(field: Option<&Field>, options: &Options) -> Kind {
-    field.map_or(Kind::Missing, |field| kind(field, options))
-}
-
-/// The value of a field in a column of the type that was found.
-fn value(kind: &Kind, type_is: Type, field: &Field) -> Value {
-    match (type_is, kind) {
-        (_, Kind::Missing) => Value::Missing,
-        (Type::Text, _) => {
-            let text = String::from_utf8(field.text.clone());
-            Value::Text(text.expect("checked when it was added"))
-        }
-        (_, Kind::QuotedMissing) => Value::Missing,
-        (_, Kind::Bool(value)) => Value::Bool(*value),
-        (
-            Type::F64,
-            Kind::Whole(_, Some(value)) | Kind::Long(Some(value)) | Kind::Float(value),
-        ) => Value::float(*value),
-        (_, Kind::Whole(value, _)) => Value::Whole(*value),
-        (Type::Timestamp { zoned, .. }, Kind::Date(day)) => {
-            Value::Timestamp { nanoseconds: i128::from(*day) * DAY, zoned }
-        }
-        (_, Kind::Date(day)) => Value::Date(*day),
-        (_, Kind::Moment(moment)) => {
-            Value::Timestamp { nanoseconds: moment.nanoseconds, zoned: moment.is_zoned }
-        }
-        (_, Kind::Long(_) | Kind::Float(_) | Kind::Text) => {
-            unreachable!("such a value makes the column f64 or text")
-        }
-    }
+    let values = fields.iter().map(value_of).collect();
+    Found { type_is, deciding_line, nested: None, values }
 }

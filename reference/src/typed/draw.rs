@@ -9,6 +9,7 @@
 
 mod dice;
 mod fields;
+mod nested;
 mod objects;
 mod settings;
 mod widths;
@@ -435,5 +436,39 @@ mod tests {
         for word in ["encoding", "return", "after quote", "open quote", "misfit", "empty"] {
             assert!(faults.contains_key(word), "{word} in {faults:?}");
         }
+    }
+
+    #[test]
+    fn drawn_objects_have_structs_lists_and_columns_that_are_too_deep_or_wide() {
+        let (mut nested, mut inner, mut limits, mut twice) = (0, 0, 0, 0);
+        for seed in 0..3000 {
+            let Drawn { bytes, options } = draw_objects(seed);
+            match read(&bytes, &options) {
+                Ok(table) => {
+                    let of = |column: &super::super::Column| column.nested.clone();
+                    let words: Vec<String> = table.columns.iter().filter_map(of).collect();
+                    nested += words.len();
+                    let is_deep = |word: &&String| word.matches('<').count() > 2;
+                    inner += words.iter().filter(is_deep).count();
+                    // Of all values, only those of one kind are not text because of a line.
+                    limits += usize::from(options.json_nested)
+                        * table
+                            .columns
+                            .iter()
+                            .filter(|it| {
+                                it.type_is == Type::Text
+                                    && !it.is_told
+                                    && it.deciding_line.is_none()
+                            })
+                            .count();
+                }
+                Err(fault) => twice += usize::from(fault.wrong == Wrong::Twice),
+            }
+        }
+        println!("{nested} {inner} {limits} {twice}");
+        assert!(
+            nested > 400 && inner > 50 && limits > 9 && twice > 20,
+            "{nested} {inner} {limits} {twice}"
+        );
     }
 }

@@ -49,6 +49,8 @@ pub(super) struct Seen {
     nanoseconds: bool,
     /// A date or moment that 64 bits of nanoseconds do not hold.
     outside: bool,
+    object: bool,
+    array: bool,
     text: bool,
 }
 
@@ -82,6 +84,8 @@ impl Seen {
                 self.nanoseconds |= moment.digits > 6;
                 self.outside |= is_outside(moment.nanoseconds);
             }
+            Kind::Object => self.object = true,
+            Kind::Array => self.array = true,
             Kind::Text => self.text = true,
         }
     }
@@ -91,7 +95,8 @@ impl Seen {
     pub(super) fn join(&self) -> Join {
         let is_number = self.whole || self.long || self.float;
         let is_time = self.date || self.moment;
-        let groups = [self.text, self.bool, is_number, is_time, self.zoned];
+        let groups =
+            [self.text, self.bool, is_number, is_time, self.zoned, self.object, self.array];
         let count = groups.iter().filter(|&&is_there| is_there).count();
         if self.text || count > 1 {
             Join::Is(Type::Text)
@@ -101,6 +106,10 @@ impl Seen {
             self.number()
         } else if is_time || self.zoned {
             self.time()
+        } else if self.object {
+            Join::Is(Type::Struct)
+        } else if self.array {
+            Join::Is(Type::List)
         } else if self.quoted_null {
             Join::QuotedNull
         } else {

@@ -126,7 +126,8 @@ fn lines<'t>(text: &'t [u8], options: &Options) -> Vec<Line<'t>> {
         let bytes = &text[at..place.at];
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         if !bytes.iter().all(|byte| b" \t\r".contains(byte)) {
-            lines.push(Line { bytes, at, number, has_nan: options.json_nan });
+            let (has_nan, has_unique_keys) = (options.json_nan, options.json_nested);
+            lines.push(Line { bytes, at, number, has_nan, has_unique_keys });
         }
     }
 }

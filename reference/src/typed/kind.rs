@@ -24,6 +24,10 @@ pub(super) enum Kind {
     Date(i64),
     /// A moment.
     Moment(Moment),
+    /// An object, if it is more than text.
+    Object,
+    /// An array, if it is more than text.
+    Array,
     /// Anything else.
     Text,
 }
@@ -90,6 +94,11 @@ pub(super) fn kind(field: &Field, options: &Options) -> Kind {
 fn json_kind(field: &Field, options: &Options) -> Kind {
     if is_null_word(field, options) {
         return Kind::Missing;
+    }
+    match field.raw.first() {
+        Some(b'{') if options.json_nested => return Kind::Object,
+        Some(b'[') if options.json_nested => return Kind::Array,
+        _ => {}
     }
     if let Some(value) = json_boolean(field, options) {
         return Kind::Bool(value);

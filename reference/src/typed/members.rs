@@ -12,6 +12,8 @@ pub(super) struct Line<'t> {
     pub number: usize,
     /// Whether `NaN` and infinities are numbers.
     pub has_nan: bool,
+    /// Whether a key twice in an object inside of a value is a fault.
+    pub has_unique_keys: bool,
 }
 
 /// The members of an object, up to a fault.
@@ -28,7 +30,8 @@ impl Line<'_> {
     #[must_use]
     pub(super) fn object(&self) -> Object {
         let mut object = Object::default();
-        let mut rest = Rest { bytes: self.bytes, at: 0, has_nan: self.has_nan };
+        let (has_nan, has_unique_keys) = (self.has_nan, self.has_unique_keys);
+        let mut rest = Rest { bytes: self.bytes, at: 0, has_nan, has_unique_keys };
         if let Err((wrong, at)) = rest.members(&mut object, self.at) {
             object.fault = Some(Fault::new(wrong, self.number, self.at + at));
         }
@@ -42,6 +45,7 @@ struct Rest<'t> {
     bytes: &'t [u8],
     at: usize,
     has_nan: bool,
+    has_unique_keys: bool,
 }
 
 impl Rest<'_> {
@@ -110,14 +114,15 @@ impl Rest<'_> {
 
     /// A value that is not a string, and what is in it.
     fn other(&mut self) -> Step<()> {
-        let mut open = Vec::new();
+        let (mut open, mut keys) = (Vec::new(), Vec::new());
         loop {
             match self.peek() {
                 Some(b'{') => {
                     self.at += 1;
                     open.push(b'}');
+                    keys.push(Vec::new());
                     if self.peek() != Some(b'}') {
-                        self.name()?;
+                        self.name(&mut keys)?;
                         continue;
                     }
                 }
@@ -139,13 +144,16 @@ impl Rest<'_> {
                     Some(b',') => {
                         self.at += 1;
                         if close == b'}' {
-                            self.name()?;
+                            self.name(&mut keys)?;
                         }
                         break;
                     }
                     Some(byte) if byte == close => {
                         self.at += 1;
                         open.pop();
+                        if byte == b'}' {
+                            self.check(&keys.pop().expect("those of this object"))?;
+                        }
                     }
                     _ => return self.wrong(),
                 }
@@ -154,10 +162,22 @@ impl Rest<'_> {
     }
 
     /// A key inside a value, and the colon after it.
-    fn name(&mut self) -> Step<()> {
+    fn name(&mut self, keys: &mut [Vec<(Vec<u8>, usize)>]) -> Step<()> {
         self.peek();
-        self.string()?;
+        let start = self.at;
+        let key = self.string()?;
+        keys.last_mut().expect("it is in an object").push((key, start));
         self.take(b':')
+    }
+
+    /// No key is there twice, if that matters.
+    fn check(&self, keys: &[(Vec<u8>, usize)]) -> Step<()> {
+        for (at, (key, start)) in keys.iter().enumerate() {
+            if self.has_unique_keys && keys[..at].iter().any(|(other, _)| other == key) {
+                return Err((Wrong::Twice, *start));
+            }
+        }
+        Ok(())
     }
 
     fn word(&mut self) -> Step<()> {
@@ -270,8 +290,13 @@ fn is_number(text: &[u8]) -> bool {
 mod tests {
     use super::*;
 
+    fn line(text: &str) -> Line<'_> {
+        let (has_nan, has_unique_keys) = (false, true);
+        Line { bytes: text.as_bytes(), at: 0, number: 1, has_nan, has_unique_keys }
+    }
+
     fn fault(text: &str) -> Option<(Wrong, usize)> {
-        let object = Line { bytes: text.as_bytes(), at: 0, number: 1, has_nan: false }.object();
+        let object = line(text).object();
         object.fault.map(|fault| (fault.wrong, fault.byte))
     }
 
@@ -302,5 +327,6 @@ mod tests {
             assert_eq!(fault(text), Some((Wrong::Json, at)), "{text}");
         }
         assert_eq!(fault(r#"{"a":1,"\u0061":2}"#), Some((Wrong::Twice, 7)));
+        assert_eq!(fault(r#"{"a":[{"b":{"b":1},"\u0062":2}]}"#), Some((Wrong::Twice, 19)));
     }
 }

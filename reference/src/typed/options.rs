@@ -165,6 +165,8 @@ pub struct Options {
     pub fields: Option<usize>,
     /// Whether `NaN` and infinities are numbers of JSON.
     pub json_nan: bool,
+    /// Whether objects and arrays are structs and lists.
+    pub json_nested: bool,
     /// Only records that begin in these bytes: the first, and the one after the last.
     pub starting_in: Option<(usize, usize)>,
 }
@@ -235,6 +237,7 @@ impl Default for Options {
             ragged: Ragged::Error,
             fields: None,
             json_nan: false,
+            json_nested: false,
             starting_in: None,
         }
     }

@@ -1,88 +1,12 @@
-//! A table as text, for answers that are compared and read.
+//! Values as text.
 
 use std::fmt::Write;
 
-use super::Table;
-use super::column::Column;
-use super::fault::Fault;
-use super::options::{Between, Encoding};
 use super::types::{Type, Value};
 
-/// A table as text: what was found, a line for each column, then one for each record.
+/// A value as text.
 #[must_use]
-pub fn answer(table: &Table) -> String {
-    let mut text = format!("delimiter {}", between(table.delimiter));
-    let _ = writeln!(text, " header {} {}", table.header, encoding(table.encoding));
-    for (start, end) in &table.fixed {
-        let end = end.map_or_else(String::new, |end| end.to_string());
-        let _ = writeln!(text, "at {start}..{end}");
-    }
-    for one in &table.renamed {
-        let _ =
-            writeln!(text, "renamed {} {} {}", one.column, quoted(&one.from), quoted(&one.to));
-    }
-    if table.set_aside.count > 0 {
-        let lines = &table.set_aside.lines;
-        let _ = writeln!(text, "set aside {} {lines:?}", table.set_aside.count);
-    }
-    if table.replaced > 0 {
-        let _ = writeln!(text, "replaced {}", table.replaced);
-    }
-    if table.dropped > 0 {
-        let _ = writeln!(text, "dropped {}", table.dropped);
-    }
-    for column in &table.columns {
-        let _ = writeln!(text, "column {}", about(column));
-    }
-    for row in 0..table.rows {
-        let values =
-            table.columns.iter().map(|column| shown(&column.values[row], column.type_is));
-        let _ = writeln!(text, "{}", values.collect::<Vec<_>>().join(" "));
-    }
-    text
-}
-
-/// A fault as text.
-#[must_use]
-pub fn show_fault(fault: &Fault) -> String {
-    let at = format!("line {} byte {} {}", fault.line, fault.byte, fault.wrong.word());
-    match &fault.column {
-        Some(name) => format!("{at} column {}\n", quoted(name)),
-        None => format!("{at}\n"),
-    }
-}
-
-fn between(delimiter: Between) -> String {
-    match delimiter {
-        Between::Byte(byte) => quoted(&char::from(byte).to_string()),
-        Between::Blanks => "blanks".to_owned(),
-        Between::Nothing => "none".to_owned(),
-    }
-}
-
-fn encoding(encoding: Encoding) -> &'static str {
-    match encoding {
-        Encoding::Auto => "auto",
-        Encoding::Utf8 => "utf-8",
-        Encoding::Latin1 => "latin-1",
-        Encoding::Utf16Le => "utf-16le",
-        Encoding::Utf16Be => "utf-16be",
-        Encoding::Greek => "windows-1253",
-        Encoding::ShiftJis => "shift_jis",
-    }
-}
-
-fn about(column: &Column) -> String {
-    let (name, type_is) = (quoted(&column.name), column.type_is.word());
-    let how = match (column.is_told, column.deciding_line) {
-        (true, _) => "told".to_owned(),
-        (false, Some(line)) => format!("line {line}"),
-        (false, None) => "undecided".to_owned(),
-    };
-    format!("{name} {type_is} nulls {} {how}", column.nulls)
-}
-
-fn shown(value: &Value, type_is: Type) -> String {
+pub fn shown(value: &Value, type_is: Type) -> String {
     match value {
         Value::Missing => "-".to_owned(),
         Value::Bool(value) => value.to_string(),
@@ -92,6 +16,7 @@ fn shown(value: &Value, type_is: Type) -> String {
         Value::Date(days) => date(*days),
         Value::Timestamp { nanoseconds, zoned } => moment(*nanoseconds, *zoned),
         Value::Text(text) => quoted(text),
+        Value::Nested(text) => text.clone(),
     }
 }
 
@@ -130,7 +55,8 @@ fn moment(nanoseconds: i128, is_zoned: bool) -> String {
 }
 
 /// Text as JSON has it.
-pub(super) fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     let mut shown = String::from('"');
     for letter in text.chars() {
         match letter {

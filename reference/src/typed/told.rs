@@ -24,7 +24,7 @@ pub(super) fn told(
     }
     let text = bare(field);
     match told {
-        Type::Null => None,
+        Type::Null | Type::Struct | Type::List => None,
         Type::Bool if is_json => json_boolean(field, &with_words(options)).map(Value::Bool),
         Type::Bool => boolean(text, options).map(Value::Bool),
         Type::Whole { bits, signed } => whole(text, bits, signed, options),

@@ -69,6 +69,10 @@ pub enum Type {
     Text,
     /// Text, each different one kept once.
     Dictionary,
+    /// Objects; what is in them is another matter.
+    Struct,
+    /// Arrays.
+    List,
 }
 
 impl Type {
@@ -92,6 +96,8 @@ impl Type {
             Self::Timestamp { unit, zoned: true } => format!("timestamp[{}, UTC]", unit.word()),
             Self::Text => "text".to_owned(),
             Self::Dictionary => "dictionary".to_owned(),
+            Self::Struct => "struct".to_owned(),
+            Self::List => "list".to_owned(),
         }
     }
 
@@ -138,6 +144,8 @@ pub enum Value {
     },
     /// Text.
     Text(String),
+    /// An object or array, as it is shown.
+    Nested(String),
 }
 
 impl Value {

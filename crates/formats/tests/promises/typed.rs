@@ -6,6 +6,7 @@ mod encodings;
 mod first;
 mod fixed;
 mod footers;
+mod nested;
 mod objects;
 mod oracle;
 mod random;

@@ -3,37 +3,8 @@
 use super::super::options::{Key, Options, Ragged};
 use super::super::types::Type;
 use super::dice::Dice;
+use super::nested::{KEYS, Shape, shape, value};
 use super::{Drawn, settings};
-
-const KEYS: [&str; 8] = ["a", "b", "c", "", "\u{e9}", "a\\u0062c", "long key", "\\n\\\"x"];
-
-const VALUES: [&[&str]; 9] = [
-    &["NaN", "-Infinity", "Infinity", "1", "0.5", "[NaN]", "null"],
-    &["1", "-2", "0", "77", "null"],
-    &["1", "9223372036854775808", "-1", "99999999999999999999", "0.5", "-0", "1e400"],
-    &["0.5", "1e5", "-0.0", "3", "null", "1E-7"],
-    &[
-        "\"x\"",
-        "\"\"",
-        "\"null\"",
-        "\"NA\"",
-        "\"1\"",
-        "\"true\"",
-        "null",
-        "\"\u{e9}\u{1f600}\"",
-    ],
-    &["\"2020-02-29\"", "\"2020-01-01\"", "null", "\"1999-12-31\""],
-    &["\"2020-02-29T01:02:03\"", "\"2020-02-29 01:02:03.1234567\"", "\"2020-01-01\""],
-    &["true", "false", "null", "true", "\"yes\"", "\"no\""],
-    &[
-        "{}",
-        "[]",
-        "[1, {\"a\":\"}\"}]",
-        "{\"x\":[[[]]]}",
-        "\"\\u00e9\\ud83d\\ude00\\n\\/\"",
-        "1",
-    ],
-];
 
 const WRONG: [&str; 18] = [
     "x",
@@ -60,10 +31,11 @@ const WRONG: [&str; 18] = [
 #[must_use]
 pub fn draw_objects(seed: u64) -> Drawn {
     let mut dice = Dice::new(seed ^ 0x6a73_6f6e);
-    let columns: Vec<(&str, usize)> = (0..1 + dice.index(6))
-        .map(|at| (KEYS[(at + dice.index(2)) % KEYS.len()], dice.index(VALUES.len())))
-        .collect();
     let mut options = Options::json_lines();
+    options.json_nested = dice.one_in(2);
+    let columns: Vec<(&str, Shape)> = (0..1 + dice.index(6))
+        .map(|at| (KEYS[(at + dice.index(2)) % KEYS.len()], shape(&mut dice, 0)))
+        .collect();
     let mut text = Vec::new();
     if dice.one_in(12) {
         options.skip_rows = 1;
@@ -89,7 +61,7 @@ pub fn draw_objects(seed: u64) -> Drawn {
     Drawn { bytes: text, options }
 }
 
-fn line(dice: &mut Dice, columns: &[(&str, usize)], lacks: u64, text: &mut Vec<u8>) {
+fn line(dice: &mut Dice, columns: &[(&str, Shape)], lacks: u64, text: &mut Vec<u8>) {
     if dice.one_in(40) {
         text.extend_from_slice(dice.pick(&WRONG).as_bytes());
     } else if dice.one_in(12) {
@@ -106,7 +78,7 @@ fn line(dice: &mut Dice, columns: &[(&str, usize)], lacks: u64, text: &mut Vec<u
 
 fn object(
     dice: &mut Dice,
-    columns: &[(&str, usize)],
+    columns: &[(&str, Shape)],
     order: &[usize],
     lacks: u64,
     text: &mut Vec<u8>,
@@ -115,11 +87,11 @@ fn object(
     let blank = *dice.pick(&["", "", " ", "\t"]);
     text.push(b'{');
     for &at in order {
-        let (key, kind) = columns[at];
+        let (key, ref shape) = columns[at];
         if written.contains(&key) || (lacks > 0 && dice.one_in(lacks)) {
             continue;
         }
-        let value = if dice.one_in(60) { "\"odd\"" } else { dice.pick(VALUES[kind]) };
+        let value = value(dice, shape);
         let comma = if written.is_empty() { "" } else { "," };
         let member = format!("{comma}{blank}\"{key}\"{blank}:{blank}{value}");
         text.extend_from_slice(member.as_bytes());
@@ -128,7 +100,7 @@ fn object(
     text.extend_from_slice(b"}");
 }
 
-fn wishes(dice: &mut Dice, columns: &[(&str, usize)], options: &mut Options) {
+fn wishes(dice: &mut Dice, columns: &[(&str, Shape)], options: &mut Options) {
     let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
     if dice.one_in(8) {
         let lists: [&[&str]; 3] = [&["NA", ""], &["1"], &["x", "\u{e9}\u{1f600}"]];

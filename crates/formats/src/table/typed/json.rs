@@ -15,9 +15,11 @@ mod flaw;
 mod keys;
 mod marks;
 mod members;
+mod parts;
 mod scan;
 
 pub(super) use decode::{decode, unquoted};
 pub(super) use flaw::Flaw;
-pub(super) use keys::{Keys, Others};
+pub(super) use keys::{Keys, Others, ValueRules};
 pub(super) use members::{Cells, Members};
+pub(super) use parts::Parts;

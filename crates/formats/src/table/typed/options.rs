@@ -60,6 +60,7 @@ pub struct BatchOptions {
     /// Whether the columns become an array.
     pub(super) is_array: bool,
     pub(super) json_nan: bool,
+    pub(super) json_nested: bool,
     pub(super) union_by_name: bool,
     pub(super) read: ReadOptions,
     pub(super) starting_in: Option<Extent>,
@@ -118,6 +119,7 @@ impl BatchOptions {
             missing: Missing::Natural,
             is_array: false,
             json_nan: false,
+            json_nested: false,
             union_by_name: false,
             read: ReadOptions::new(),
             starting_in: None,
@@ -430,6 +432,11 @@ impl BatchOptions {
         /// Whether `NaN`, `Infinity` and `-Infinity`, which JSON does not have, are numbers in JSON Lines.
         /// Default: they are errors.
         with_json_nan(json_nan: bool);
+
+        /// Whether objects and arrays in JSON Lines become structs and lists, whose types hold all values of
+        /// the column on every level. Then a key twice in one of them is an error. Default: they are text,
+        /// the JSON as it stands there.
+        with_json_nested(json_nested: bool);
 
         /// Whether several files may have different columns: those with the same name are one, in the
         /// order of first appearance, and a column that a file lacks is missing there. A file of one

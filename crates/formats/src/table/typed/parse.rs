@@ -7,19 +7,19 @@
 //! ```
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arrow_array::{Array, ArrayRef};
 
 use super::faults::{self, Problem};
-use super::guesses::Guesses;
+use super::guesses::{Guesses, Seen};
 use super::pass::Piece;
 use super::plan::{Column, Plan};
 use super::rows::{Counts, Places, Rows};
 use super::search::Search;
 use super::shape::Shape;
 use super::table::Table;
-use super::values::{Builder, ColumnType, Kinds, RawFields, Rules};
+use super::values::{Builder, ColumnType, Kinds, NestedType, RawFields, Rules};
 
 /// Values that are looked at after the first one that contradicts a type.
 const LOOK: usize = 1000;
@@ -46,6 +46,7 @@ pub(super) struct Block {
 pub(super) struct Parser<'p> {
     plan: &'p Plan,
     shape: &'p Shape,
+    file: usize,
     guesses: &'p Guesses,
     /// Memory that no worker uses now.
     idle: Mutex<Vec<(Rows, Places)>>,
@@ -59,6 +60,8 @@ struct Job<'j> {
     which: &'j [usize],
     /// What the values of each of them can be.
     kinds: Vec<Kinds>,
+    /// Their types, if they are nested and that is settled.
+    nested: Vec<Option<Arc<NestedType>>>,
     /// Those to parse, by their places in `which`.
     todo: Vec<usize>,
 }
@@ -86,7 +89,7 @@ impl<'p> Parser<'p> {
     pub(super) fn new(table: &'p Table, file: usize) -> Self {
         let Table { plan, guesses, .. } = table;
         let (shape, idle, rows) = (plan.shape(file), Mutex::default(), AtomicUsize::new(0));
-        Self { plan, shape, guesses, idle, rows }
+        Self { plan, shape, file, guesses, idle, rows }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<(Rows, Places)>> {
@@ -99,14 +102,23 @@ impl<'p> Parser<'p> {
         let is_united = self.shape.fields.is_some();
         check_memory(piece, if is_united { self.plan.most_values() } else { 0 })?;
         let kinds = self.guesses.of(which);
-        let mut job = Job { which, kinds, todo: (0..which.len()).collect() };
+        let nested = self.guesses.nested_of(which);
+        let mut job = Job { which, kinds, nested, todo: (0..which.len()).collect() };
+        let mut found = vec![None; which.len()];
         let mut parsed: Vec<Option<Parsed>> = Vec::new();
         parsed.resize_with(which.len(), || None);
         loop {
             let run =
                 self.run(piece, &mut job).map_err(|stopped| self.first(piece, stopped))?;
             let mut again = Vec::new();
-            for (&slot, builder) in job.todo.iter().zip(run.builders) {
+            for (&slot, mut builder) in job.todo.iter().zip(run.builders) {
+                let nested = builder.as_mut().and_then(Builder::nested);
+                if nested.as_ref().is_some_and(NestedType::stays_text) {
+                    job.kinds[slot] |= Kinds::TEXT;
+                    again.push(slot);
+                    continue;
+                }
+                found[slot] = nested.map(|it| it.of_block(self.file, piece.index));
                 match builder {
                     Some(builder) => {
                         let kind = self.kind(&job, slot);
@@ -119,7 +131,7 @@ impl<'p> Parser<'p> {
             if again.is_empty() {
                 // Relaxed: a hint.
                 self.rows.store(run.count, Ordering::Relaxed);
-                self.guesses.add(which, &job.kinds);
+                self.guesses.add(which, Seen { kinds: job.kinds, nested: found });
                 let columns = parsed.into_iter().flatten().collect();
                 let Run { aside, counts, .. } = run;
                 return Ok(Block { rows: run.count, columns, aside, counts });
@@ -149,9 +161,13 @@ impl<'p> Parser<'p> {
         self.plan.kind(self.column(job, slot), job.kinds[slot])
     }
 
+    fn builder(&self, job: &Job<'_>, slot: usize, capacity: usize) -> Builder {
+        Builder::with(job.nested[slot].as_deref(), self.kind(job, slot), capacity)
+    }
+
     fn run(&self, piece: &Piece<'_>, job: &mut Job<'_>) -> Result<Run, Stopped> {
         let capacity = self.rows.load(Ordering::Relaxed);
-        let builder = |&slot: &usize| Some(Builder::new(self.kind(job, slot), capacity));
+        let builder = |&slot: &usize| Some(self.builder(job, slot, capacity));
         let (rows, places) = self.idle().pop().unwrap_or_default();
         let mut run = Run {
             rows,
@@ -246,7 +262,7 @@ impl<'p> Parser<'p> {
             }
             // Only missing values came before.
             let missing = builder.len();
-            *builder = Builder::new(self.kind(job, slot), 0);
+            *builder = self.builder(job, slot, 0);
             for _ in 0..missing {
                 builder.push_missing();
             }

@@ -221,6 +221,15 @@ mod tests {
         let error = stream(text("300,y"), &options.clone().with_skip_footer(200))
             .expect_err("none left");
         assert!(error.to_string().contains("may be all of its first 1000 bytes"), "{error}");
+        let nested = options.clone().with_form(crate::table::BatchForm::JsonLines);
+        let objects = "{\"a\":{\"n\":[1]}}\n".repeat(300) + "{\"a\":{\"n\":[\"x\"]}}\n";
+        let table = stream(objects, &nested.with_json_nested(true)).expect("a table");
+        let error = table.filter_map(std::result::Result::err).next().expect("not a number");
+        assert_eq!((error.line(), error.offset()), (Some(301), Some(300 * 16 + 5)));
+        assert!(
+            error.to_string().contains("not a value of type struct in column `a`"),
+            "{error}"
+        );
         let open = stream(text("300,\"y"), &options).expect("a table");
         let error = open.filter_map(std::result::Result::err).next().expect("not closed");
         assert_eq!(error.line(), Some(602));

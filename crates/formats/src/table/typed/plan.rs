@@ -4,17 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
 use super::choices::{Dictionary, Ragged};
 use super::dialect::{Between, Dialect};
 use super::faults;
 use super::head::Head;
-use super::json::{Keys, Others};
+use super::json::{Keys, Others, ValueRules};
 use super::options::BatchOptions;
 use super::rules;
 use super::shape::Shape;
-use super::values::{ColumnType, Format, Kinds, Rules};
+use super::values::{ColumnType, Format, Kinds, NestedType, Rules};
 use crate::error::{Error, FormatReason, Result};
 use crate::memory::room_for;
 use crate::table::select::{ColumnKey, find};
@@ -32,6 +32,8 @@ pub(super) struct Column {
     /// Its name in the batches, if that is another one.
     pub(super) renamed: Option<String>,
     pub(super) told: Option<ColumnType>,
+    /// What is in its values, if that was found and is what they must have.
+    pub(super) nested: Option<Arc<NestedType>>,
     /// Which of the plan's rules.
     pub(super) rules: usize,
 }
@@ -64,6 +66,11 @@ pub(super) struct Plan {
 /// Bytes of a value in the widest type, or of the place of a text, and its bit for a missing one.
 const WIDEST: usize = 9;
 
+/// Returns how many bytes this many values take at most, besides their texts.
+pub(super) fn bytes_of(values: u64) -> u64 {
+    values.saturating_mul(WIDEST as u64)
+}
+
 impl Plan {
     /// Returns how the records of a file become rows.
     pub(super) fn shape(&self, file: usize) -> &Shape {
@@ -72,7 +79,7 @@ impl Plan {
 
     /// Returns how many bytes of values this many records become at most, besides their texts.
     pub(super) fn values_of(&self, records: u64) -> u64 {
-        records.saturating_mul((WIDEST * self.columns.len()) as u64)
+        bytes_of(records.saturating_mul(self.columns.len() as u64))
     }
 
     /// Returns how many bytes of values a byte of text becomes at most.
@@ -214,9 +221,9 @@ impl Plan {
     }
 
     /// Makes types that were found those that values must have from now on.
-    pub(super) fn keep(&mut self, kinds: &[ColumnType]) {
-        for (column, &kind) in self.columns.iter_mut().zip(kinds) {
-            column.told = Some(kind);
+    pub(super) fn keep(&mut self, kinds: &[ColumnType], nested: Vec<Option<Arc<NestedType>>>) {
+        for ((column, &kind), nested) in self.columns.iter_mut().zip(kinds).zip(nested) {
+            (column.told, column.nested) = (Some(kind), nested);
         }
     }
 
@@ -230,9 +237,8 @@ impl Plan {
     }
 
     /// Returns the schema of batches with columns of these types.
-    pub(super) fn schema(&self, kinds: &[ColumnType]) -> SchemaRef {
-        let field =
-            |&at: &usize| Field::new(self.columns[at].shown(), kinds[at].data_type(), true);
+    pub(super) fn schema(&self, kinds: &[DataType]) -> SchemaRef {
+        let field = |&at: &usize| Field::new(self.columns[at].shown(), kinds[at].clone(), true);
         let mut fields: Vec<Field> = self.order.iter().map(field).collect();
         if let Some(name) = &self.file_column {
             fields.push(Field::new(name, ColumnType::Dictionary.data_type(), false));
@@ -242,7 +248,8 @@ impl Plan {
 }
 
 fn keys(options: &BatchOptions, names: &[String], others: Others) -> Keys {
-    Keys::new(names, others).with_nan(options.json_nan)
+    let (has_nan, has_unique_keys) = (options.json_nan, options.json_nested);
+    Keys::new(names, others).with_values(ValueRules { has_nan, has_unique_keys })
 }
 
 /// The records of a file that begins like this.
@@ -297,7 +304,8 @@ fn columns(
     }
     let column = |&index: &usize| {
         let renamed = shown.get(&index).map(|&name| name.to_owned());
-        Column { index, name: head.names[index].clone(), renamed, told: None, rules: 0 }
+        let name = head.names[index].clone();
+        Column { index, name, renamed, told: None, nested: None, rules: 0 }
     };
     let order =
         wanted.iter().map(|index| sorted.partition_point(|other| other < index)).collect();

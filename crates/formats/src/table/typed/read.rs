@@ -36,7 +36,7 @@ fn all(mut table: Table) -> Result<Batches> {
 }
 
 fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Batches> {
-    let schema = table.plan.schema(&kinds);
+    let schema = table.schema(&kinds);
     let mut nulls = vec![0; kinds.len()];
     let mut known = table.report();
     let (mut batches, mut rows) = (Vec::new(), 0);

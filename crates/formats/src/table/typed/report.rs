@@ -114,8 +114,9 @@ pub struct ColumnReport {
     pub is_told: bool,
     /// Number of missing values; of a stream, those in the batches so far.
     pub nulls: u64,
-    /// The first record whose value made the type what it is; `None` if the type is given, or there
-    /// is no value.
+    /// The first record whose value made the type what it is; of a struct or list, the first value. `None` if the
+    /// type is given, if there is no value, or if it is text because objects or arrays are too deep or have too
+    /// many fields.
     pub deciding: Option<RecordLine>,
 }
 

@@ -91,13 +91,14 @@ impl Rounds {
             pipe.cut_first(&mut table)?;
         }
         let (kinds, parsed) = types(&mut table)?;
-        let schema = table.plan.schema(&kinds);
+        let schema = table.schema(&kinds);
         let deciding = table.deciding()?;
         let columns = read::columns(&table, &kinds, &deciding, &vec![0; kinds.len()]);
         let report = TableReport { columns, ..table.report() };
         let (record, next) = (table.heads[0].data, table.wanted[0].offset());
         if pipe.is_some() {
-            table.plan.keep(&kinds);
+            let all: Vec<usize> = (0..kinds.len()).collect();
+            table.plan.keep(&kinds, table.guesses.nested_of(&all));
         }
         let len = if pipe.is_some() { u64::MAX } else { table.longest() };
         options.block_size = table.options.block_size;
@@ -267,9 +268,12 @@ fn types(table: &mut Table) -> Result<(Vec<ColumnType>, Vec<Part>)> {
     if is_told(table) {
         return Ok((table.guesses.types(&table.plan), Vec::new()));
     }
-    table.with_all_keys(|table| {
+    let (kinds, parts, rows) = table.with_all_keys(|table| {
         let room = Room::little(table);
         let (kinds, parts) = settled(table, &room)?;
-        Ok((kinds, if room.holds_all() { parts } else { Vec::new() }))
-    })
+        let rows = parts.iter().map(|part| part.block.rows as u64).sum();
+        Ok((kinds, if room.holds_all() { parts } else { Vec::new() }, rows))
+    })?;
+    table.fit_nested(rows);
+    Ok((kinds, parts))
 }

@@ -29,6 +29,7 @@ pub(super) fn rules(options: &BatchOptions, dialect: Dialect) -> Rules {
         thousands: options.thousands,
         format: None,
         is_told: false,
+        is_nested: options.json_nested,
     }
 }
 
@@ -165,10 +166,20 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
         let error = Error::reading(path, FormatReason::Invalid, detail);
         return Err(error.hint("pass a smaller number as `skip_footer`"));
     }
-    if options.json_nan && options.form != BatchForm::JsonLines {
-        let detail = "`json_nan` only has a meaning in JSON Lines";
+    let of_json = [(options.json_nan, "json_nan"), (options.json_nested, "json_nested")];
+    if let Some((_, name)) = of_json.into_iter().find(|&(is_set, _)| is_set)
+        && options.form != BatchForm::JsonLines
+    {
+        let detail = format!("`{name}` only has a meaning in JSON Lines");
         let error = Error::reading(path, FormatReason::Invalid, detail);
         return Err(error.hint("remove it, or read JSON Lines"));
+    }
+    let mut given = options.types.iter().map(|&(_, kind)| kind).chain(options.all_types);
+    if let Some(kind) = given.find(|kind| kind.is_nested()) {
+        let detail =
+            format!("the type {kind} cannot be given: it is found, with all that is in it");
+        let error = Error::reading(path, FormatReason::Invalid, detail);
+        return Err(error.hint("set `json_nested`, and leave out the type"));
     }
     match options.form {
         BatchForm::JsonLines => return check_json(path, options),

@@ -131,7 +131,8 @@ impl<'p> Search<'p> {
 }
 
 fn builders(plan: &Plan) -> Vec<Builder> {
-    plan.columns.iter().map(|column| Builder::new(kind(column), 0)).collect()
+    let builder = |it: &Column| Builder::with(it.nested.as_deref(), kind(it), 0);
+    plan.columns.iter().map(builder).collect()
 }
 
 fn kind(column: &Column) -> ColumnType {

@@ -87,6 +87,8 @@ settings! { BatchOptions,
     ragged = table!(ragged: Ragged), "`error`";
     /// Whether `NaN`, `Infinity` and `-Infinity` are numbers in JSON Lines.
     json_nan = table!(json_nan: bool), "`no`";
+    /// Whether objects and arrays in JSON Lines become structs and lists, or are text.
+    json_nested = table!(json_nested: bool), "`no`";
     /// How many fields a record has, whatever the first one has.
     fields = table!(fields: usize), "as many as the first one";
     /// Which columns of text become dictionaries: those whose type is given, or all.

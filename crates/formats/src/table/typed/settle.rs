@@ -13,6 +13,8 @@ use arrow_array::{Array, new_null_array};
 use arrow_schema::DataType;
 use swath::machine::memory_at_hand;
 
+use super::guesses::Settled;
+use super::options::BatchOptions;
 use super::parse::{Block, Parsed, Parser};
 use super::pass::{Ended, Piece};
 use super::table::Table;
@@ -45,12 +47,14 @@ impl Room {
         Self { limit: u64::MAX.into(), ..Self::default() }
     }
 
-    /// For values that take an eighth of the memory at hand, or as much as a few blocks whose size is given.
+    /// For values that take an eighth of the memory at hand, or as much as a few blocks whose size is given;
+    /// for none that may be nested, which are looked at before they are parsed.
     pub(super) fn little(table: &Table) -> Self {
-        let bytes = table.options.block_size.saturating_mul(BLOCKS);
-        Self {
-            limit: if bytes == 0 { OnceLock::new() } else { bytes.into() },
-            ..Self::default()
+        let BatchOptions { block_size, json_nested, .. } = table.options;
+        match (json_nested, block_size.saturating_mul(BLOCKS)) {
+            (true, _) => Self { limit: 0.into(), bytes: 1.into() },
+            (false, 0) => Self::default(),
+            (false, bytes) => Self { limit: bytes.into(), ..Self::default() },
         }
     }
 
@@ -87,10 +91,14 @@ pub(super) fn settled(table: &Table, room: &Room) -> Result<(Vec<ColumnType>, Ve
         first(table, file, room, &mut parts)?;
     }
     loop {
-        let kinds = table.guesses.types(&table.plan);
-        fill(&mut parts, &kinds, room);
-        if !again(table, &kinds, room, &mut parts)? {
-            return Ok((kinds, parts));
+        let found = table.guesses.settled(&table.plan);
+        if room.holds_all() {
+            let rows = parts.iter().map(|part| part.block.rows as u64).sum();
+            table.check_nested_room(rows)?;
+        }
+        fill(&mut parts, &found, room);
+        if !again(table, &found, room, &mut parts)? {
+            return Ok((found.kinds, parts));
         }
     }
 }
@@ -117,13 +125,14 @@ fn first(table: &Table, file: usize, room: &Room, parts: &mut Vec<Part>) -> Resu
 }
 
 /// Gives columns without values the types that they have elsewhere.
-fn fill(parts: &mut [Part], kinds: &[ColumnType], room: &Room) {
+fn fill(parts: &mut [Part], found: &Settled, room: &Room) {
     for Part { block, .. } in parts {
         let rows = if room.holds_all() { block.rows } else { 0 };
-        for (column, &kind) in block.columns.iter_mut().zip(kinds) {
+        let types = found.kinds.iter().zip(&found.types);
+        for (column, (&kind, data_type)) in block.columns.iter_mut().zip(types) {
             // In quotes, what means a missing value may be a text.
             if column.kind == ColumnType::Null && column.kind != kind && !kind.is_text() {
-                let values = new_null_array(&kind.data_type(), rows);
+                let values = new_null_array(data_type, rows);
                 *column = Parsed { kind, values };
             }
         }
@@ -131,18 +140,21 @@ fn fill(parts: &mut [Part], kinds: &[ColumnType], room: &Room) {
 }
 
 /// Parses again what has another type than the whole column; returns whether there was something.
-fn again(table: &Table, kinds: &[ColumnType], room: &Room, parts: &mut [Part]) -> Result<bool> {
+fn again(table: &Table, types: &Settled, room: &Room, parts: &mut [Part]) -> Result<bool> {
     let mut is_changed = false;
     for file in 0..table.files.len() {
         let first = parts.partition_point(|part| part.file < file);
         let after = parts.partition_point(|part| part.file <= file);
         let parts = &mut parts[first..after];
         let narrow = |part: &Part| -> Vec<usize> {
-            let columns = part.block.columns.iter().zip(kinds).enumerate();
-            columns
-                .filter(|(_, (column, kind))| column.kind != **kind)
-                .map(|(at, _)| at)
-                .collect()
+            let is_narrow = |&at: &usize| {
+                let (column, kind) = (&part.block.columns[at], types.kinds[at]);
+                // Of nested values, those may only have been looked at.
+                let has_values = !room.holds_all() || !kind.is_nested();
+                let is_whole = has_values || *column.values.data_type() == types.types[at];
+                column.kind != kind || !is_whole
+            };
+            (0..part.block.columns.len()).filter(is_narrow).collect()
         };
         let jobs: Vec<Vec<usize>> = parts.iter().map(narrow).collect();
         let Some(last) = jobs.iter().rposition(|job| !job.is_empty()) else { continue };

@@ -87,7 +87,8 @@ fn folded(table: &Table) -> Result<Mutex<Folded>> {
 }
 
 fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<TableSummary> {
-    let schema = table.plan.schema(&kinds);
+    table.guesses.settle();
+    let schema = table.schema(&kinds);
     let first = first_rows(table, &kinds, &schema)?;
     let deciding = table.deciding()?;
     let (rows, mut known) = (folded.rows, table.report());

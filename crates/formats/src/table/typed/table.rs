@@ -17,10 +17,11 @@ use super::head::{Decided, Head, Opening};
 use super::limit;
 use super::options::BatchOptions;
 use super::pass::Pass;
-use super::plan::Plan;
+use super::plan::{Plan, bytes_of};
 use super::report::{LISTED, RecordLine, SetAside, TableReport};
 use super::rules;
 use super::union;
+use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 use crate::table::typed_write::BatchForm;
 
@@ -173,20 +174,36 @@ impl Table {
 
     /// Refuses a table of more values than there is memory for.
     pub(super) fn check_room(&self) -> Result<()> {
-        if self.values < fit::LITTLE {
+        let keys = self.plan.columns.len();
+        let what = format!("its objects have {keys} keys, and a table of as many columns");
+        self.check_bytes(self.values, &what, "select columns with `columns`")
+    }
+
+    /// Refuses nested columns of more values, in this many rows, than there is memory for.
+    pub(super) fn check_nested_room(&self, rows: u64) -> Result<()> {
+        let what = "a table of structs and lists with a place for each of their fields";
+        let hint = "leave out `json_nested`, or select columns with `columns`";
+        self.check_bytes(bytes_of(self.guesses.nested_values(rows)), what, hint)
+    }
+
+    fn check_bytes(&self, bytes: u64, what: &str, hint: &'static str) -> Result<()> {
+        if bytes < fit::LITTLE {
             return Ok(());
         }
         let left = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
-        if self.values <= left {
+        if bytes <= left {
             return Ok(());
         }
-        let (keys, values) = (self.plan.columns.len(), self.values);
-        let detail = format!(
-            "its objects have {keys} keys, and a table of as many columns takes {values} bytes: \
-             {left} are available"
-        );
+        let detail = format!("{what} takes {bytes} bytes: {left} are available");
         let error = Error::reading(self.files[0].path(), FormatReason::TooLarge, detail);
-        Err(error.hint("select columns with `columns`"))
+        Err(error.hint(hint))
+    }
+
+    /// Takes shorter blocks where nested columns have most of the values, in this many rows.
+    pub(super) fn fit_nested(&mut self, rows: u64) {
+        let len = self.files.iter().map(|file| file.text.len()).sum();
+        let values = bytes_of(self.guesses.nested_values(rows));
+        self.shorten_blocks(fit::short_block(len, values));
     }
 
     /// Does something that fails if keys of objects are new, and does it again with all keys then.
@@ -344,6 +361,11 @@ impl Table {
     pub(super) fn error(&self, file: usize, problem: Problem) -> Error {
         let file = &self.files[file];
         problem.into_error(&file.text, file.origin())
+    }
+
+    /// Returns the schema of batches with columns of these types.
+    pub(super) fn schema(&self, kinds: &[ColumnType]) -> SchemaRef {
+        self.plan.schema(&self.guesses.data_types(kinds))
     }
 
     /// Returns the columns of the plan as a batch.

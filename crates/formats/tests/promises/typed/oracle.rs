@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch, types};
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, FieldRef, Schema, TimeUnit};
 use swath::{Extent, ReadOptions};
 use swath_formats::table::{
     self, BatchOptions, Batches, ColumnKey, ColumnReport, Delimiter, FixedColumn, TableReport,
@@ -12,7 +12,7 @@ use swath_formats::table::{
 use swath_formats::{Error, FormatReason};
 use swath_reference::typed::{
     Between, Column, Comment, Encoding, Fault, Fixed, Form, Header, Key, Meaning, Options,
-    Ragged, Renamed, SetAside, Table, Type, Value, Wrong,
+    Ragged, Renamed, SetAside, Table, Type, Value, Wrong, quoted, shown,
 };
 
 /// The reader's options for those of the oracle.
@@ -48,7 +48,8 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
             Ragged::SetAside => table::Ragged::SetAside,
             Ragged::Drop => table::Ragged::Drop,
         })
-        .with_json_nan(given.json_nan);
+        .with_json_nan(given.json_nan)
+        .with_json_nested(given.json_nested);
     options = match given.comment {
         Comment::Auto => options,
         Comment::None => options.with_comment(None),
@@ -167,7 +168,7 @@ fn whole(paths: &[&Path], options: &BatchOptions) -> Result<Table, Error> {
         [path] => options.read_batches(*path)?,
         _ => options.read_batches_of(paths.iter().copied())?,
     };
-    Ok(table(batches.report(), batches.batches()))
+    Ok(table(batches.schema(), batches.report(), batches.batches()))
 }
 
 fn stream(paths: &[&Path], options: &BatchOptions) -> Result<Table, Error> {
@@ -176,10 +177,10 @@ fn stream(paths: &[&Path], options: &BatchOptions) -> Result<Table, Error> {
         _ => options.stream_batches_of(paths.iter().copied())?,
     };
     let batches: Vec<RecordBatch> = stream.by_ref().collect::<Result<_, _>>()?;
-    Ok(table(stream.report(), &batches))
+    Ok(table(stream.schema(), stream.report(), &batches))
 }
 
-fn table(report: &TableReport, batches: &[RecordBatch]) -> Table {
+fn table(schema: &Schema, report: &TableReport, batches: &[RecordBatch]) -> Table {
     let delimiter = match report.delimiter {
         Some(Delimiter::Byte(byte)) => Between::Byte(byte),
         Some(Delimiter::Blanks) => Between::Blanks,
@@ -208,7 +209,7 @@ fn table(report: &TableReport, batches: &[RecordBatch]) -> Table {
         encoding: encoding.expect("one of them"),
         rows: number(report.rows),
         columns: (0..report.columns.len())
-            .map(|at| column(&report.columns[at], batches, at))
+            .map(|at| column(schema, &report.columns[at], batches, at))
             .collect(),
         renamed: report.renamed.iter().map(renamed).collect(),
         set_aside: SetAside {
@@ -224,22 +225,64 @@ fn number(count: u64) -> usize {
     count.try_into().expect("small")
 }
 
-fn column(report: &ColumnReport, batches: &[RecordBatch], at: usize) -> Column {
+fn column(
+    schema: &Schema,
+    report: &ColumnReport,
+    batches: &[RecordBatch],
+    at: usize,
+) -> Column {
     let mut values = Vec::new();
     for batch in batches {
         assert_eq!(batch.schema().field(at).name(), &report.name);
         let array = batch.column(at);
-        assert_eq!(array.data_type(), &report.kind.data_type());
+        if !report.kind.data_type().is_nested() {
+            assert_eq!(array.data_type(), &report.kind.data_type());
+        }
         values.extend((0..array.len()).map(|row| value(array, row)));
     }
     let word = report.kind.to_string();
+    let schema = schema.field(at).data_type();
+    assert_eq!(schema.is_nested(), report.kind.data_type().is_nested());
     Column {
         name: report.name.clone(),
-        type_is: if word == "null" { Type::Null } else { Type::named(&word).expect("a type") },
+        type_is: type_of(&word),
+        nested: schema.is_nested().then(|| nested_word(schema)),
         is_told: report.is_told,
         nulls: number(report.nulls),
         deciding_line: report.deciding.map(|one| number(one.line)),
         values,
+    }
+}
+
+fn type_of(word: &str) -> Type {
+    match word {
+        "null" => Type::Null,
+        "struct" => Type::Struct,
+        "list" => Type::List,
+        word => Type::named(word).expect("a type"),
+    }
+}
+
+/// A type in the words of the oracle.
+fn nested_word(kind: &DataType) -> String {
+    match kind {
+        DataType::Struct(fields) => {
+            let field = |field: &FieldRef| {
+                format!("{}: {}", quoted(field.name()), nested_word(field.data_type()))
+            };
+            format!("struct<{}>", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        DataType::List(item) => format!("list<{}>", nested_word(item.data_type())),
+        plain => table::ColumnType::word_of(plain),
+    }
+}
+
+/// A value as the oracle shows those in structs and lists.
+fn nested(array: &dyn Array, row: usize) -> String {
+    match value(array, row) {
+        Value::Missing => "-".to_owned(),
+        Value::Nested(text) => text,
+        plain => shown(&plain, type_of(&table::ColumnType::word_of(array.data_type()))),
     }
 }
 
@@ -277,6 +320,15 @@ fn value(array: &dyn Array, row: usize) -> Value {
             let array = array.as_dictionary::<types::Int32Type>();
             let key = usize::try_from(array.keys().value(row)).expect("not negative");
             Value::Text(array.values().as_string::<i32>().value(key).to_owned())
+        }
+        DataType::Struct(_) => {
+            let fields = array.as_struct().columns().iter().map(|field| nested(field, row));
+            Value::Nested(format!("{{{}}}", fields.collect::<Vec<_>>().join(", ")))
+        }
+        DataType::List(_) => {
+            let list = array.as_list::<i32>().value(row);
+            let items = (0..list.len()).map(|at| nested(&list, at));
+            Value::Nested(format!("[{}]", items.collect::<Vec<_>>().join(", ")))
         }
         other => panic!("{other}"),
     }

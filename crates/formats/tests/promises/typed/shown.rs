@@ -5,7 +5,7 @@ use std::path::Path;
 use arrow_array::{Array, RecordBatch, cast::AsArray, types};
 use arrow_schema::{DataType, TimeUnit};
 use swath::ReadOptions;
-use swath_formats::table::{BatchOptions, Batches};
+use swath_formats::table::{BatchOptions, Batches, Scalar};
 
 /// Returns each column as one line: name, type, and values without those that are missing.
 pub(crate) fn table(read: &Batches) -> Vec<String> {
@@ -43,6 +43,12 @@ fn kind(data_type: &DataType) -> String {
             };
             format!("{unit}{}", if zone.is_some() { "Z" } else { "" })
         }
+        DataType::Struct(fields) => {
+            let field =
+                |it: &arrow_schema::FieldRef| format!("{} {}", it.name(), kind(it.data_type()));
+            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+        DataType::List(item) => format!("[{}]", kind(item.data_type())),
         other => other.to_string().to_lowercase().replace("int", "").replace("float", "f"),
     }
 }
@@ -71,6 +77,9 @@ fn value(column: &dyn Array, row: usize) -> String {
             let column = column.as_dictionary::<types::Int32Type>();
             let key = usize::try_from(column.keys().value(row)).expect("not missing");
             format!("{:?}", column.values().as_string::<i32>().value(key))
+        }
+        DataType::Struct(_) | DataType::List(_) => {
+            Scalar::of(column, row).expect("not missing").to_string()
         }
         other => panic!("{other}"),
     }

@@ -62,6 +62,7 @@ fn a_word_sets_what_its_setter_sets() {
         ("encoding", "utf-16be", new().with_encoding(Encoding::Utf16Be)),
         ("ragged", "set-aside", new().with_ragged(Ragged::SetAside)),
         ("json_nan", "yes", new().with_json_nan(true)),
+        ("json_nested", "yes", new().with_json_nested(true)),
         ("union_by_name", "yes", new().with_union_by_name(true)),
         ("dictionary", "all", new().with_dictionary(Dictionary::All)),
         ("file_column", "none", new().with_file_column("none")),

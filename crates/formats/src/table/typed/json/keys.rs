@@ -12,13 +12,21 @@ pub(in crate::table::typed) enum Others {
     Refuse,
 }
 
+/// Which values are right.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::table::typed) struct ValueRules {
+    /// Whether `NaN`, `Infinity` and `-Infinity` are numbers.
+    pub(in crate::table::typed) has_nan: bool,
+    /// Whether a key twice in an object inside of a value is an error.
+    pub(in crate::table::typed) has_unique_keys: bool,
+}
+
 /// The keys that are columns.
 #[derive(Debug)]
 pub(in crate::table::typed) struct Keys {
     indices: HashMap<Vec<u8>, u32>,
     pub(super) others: Others,
-    /// Whether `NaN`, `Infinity` and `-Infinity` are numbers.
-    pub(super) has_nan: bool,
+    pub(super) values: ValueRules,
     has_refused: AtomicBool,
 }
 
@@ -26,12 +34,13 @@ impl Keys {
     pub(in crate::table::typed) fn new(names: &[String], others: Others) -> Self {
         let keys = names.iter().map(|name| name.clone().into_bytes());
         let has_refused = AtomicBool::new(false);
-        Self { indices: keys.zip(0..).collect(), others, has_nan: false, has_refused }
+        let (indices, values) = (keys.zip(0..).collect(), ValueRules::default());
+        Self { indices, others, values, has_refused }
     }
 
-    /// The same keys of objects in which `NaN` and infinities are numbers, if that is so.
-    pub(in crate::table::typed) fn with_nan(self, has_nan: bool) -> Self {
-        Self { has_nan, ..self }
+    /// The same keys of objects with such values.
+    pub(in crate::table::typed) fn with_values(self, values: ValueRules) -> Self {
+        Self { values, ..self }
     }
 
     /// Returns how many there are.

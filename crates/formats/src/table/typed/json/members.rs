@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::decode::{decode, unquoted};
 use super::flaw::{Flaw, Wrong};
-use super::keys::{Keys, Others};
+use super::keys::{Keys, Others, ValueRules};
 use super::scan::{COLON, KEY, Scan, Scratch};
 
 /// Where the values of some rows are, row by row.
@@ -107,13 +107,16 @@ impl Members {
         cells: &mut Cells,
     ) -> Result<(usize, bool), Flaw> {
         let mut scratch = std::mem::take(&mut self.scratch);
-        let has_nan = self.keys.as_ref().is_some_and(|keys| keys.has_nan);
-        let mut scan = Scan { text, at, has_nan, scratch: &mut scratch };
+        let mut scan = Scan { text, at, rules: self.values(), scratch: &mut scratch };
         self.new.clear();
         let has_object = self.object(&mut scan, cells);
         let next = scan.at;
         self.scratch = scratch;
         Ok((next, has_object?))
+    }
+
+    fn values(&self) -> ValueRules {
+        self.keys.as_ref().map(|keys| keys.values).unwrap_or_default()
     }
 
     /// Forgets the keys that only the last line has.
@@ -134,9 +137,8 @@ impl Members {
 
     /// Whether the line that begins at `at` has an object, whatever its keys are.
     pub(in crate::table::typed) fn is_object(&self, text: &[u8], at: usize) -> bool {
-        let has_nan = self.keys.as_ref().is_some_and(|keys| keys.has_nan);
         let mut other = Self::default();
-        other.begin(&Arc::new(Keys::new(&[], Others::Pass).with_nan(has_nan)));
+        other.begin(&Arc::new(Keys::new(&[], Others::Pass).with_values(self.values())));
         other.line(text, at, &mut Cells::default()).is_ok()
     }
 

@@ -1,7 +1,11 @@
 //! Where values end, and whether they are JSON.
 
-use super::decode::unit;
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::decode::{decode, unit, unquoted};
 use super::flaw::{Flaw, Wrong};
+use super::keys::ValueRules;
 use super::marks::Marks;
 
 type Step<T> = Result<T, Flaw>;
@@ -12,14 +16,16 @@ pub(super) struct Scratch {
     pub(super) marks: Marks,
     /// What closes the brackets that are open.
     open: Vec<u8>,
+    /// The keys of the objects that are open, and where those of each begin.
+    keys: Vec<Range<usize>>,
+    firsts: Vec<usize>,
 }
 
 /// A place in a text.
 pub(super) struct Scan<'t> {
     pub(super) text: &'t [u8],
     pub(super) at: usize,
-    /// Whether `NaN`, `Infinity` and `-Infinity` are numbers.
-    pub(super) has_nan: bool,
+    pub(super) rules: ValueRules,
     pub(super) scratch: &'t mut Scratch,
 }
 
@@ -146,7 +152,7 @@ impl Scan<'_> {
         let words = [&b"NaN"[..], b"Infinity", b"-Infinity"];
         match words.into_iter().find(|word| rest.starts_with(word)) {
             None => self.flaw(otherwise),
-            Some(_) if !self.has_nan => self.flaw(Wrong::Nan),
+            Some(_) if !self.rules.has_nan => self.flaw(Wrong::Nan),
             Some(word) => {
                 self.at += word.len();
                 Ok(())
@@ -157,11 +163,14 @@ impl Scan<'_> {
     /// Passes over the object or array that begins here, however deep it is.
     fn nested(&mut self) -> Step<()> {
         self.scratch.open.clear();
+        self.scratch.keys.clear();
+        self.scratch.firsts.clear();
         loop {
             match self.peek() {
                 Some(b'{') => {
                     self.at += 1;
                     self.scratch.open.push(b'}');
+                    self.scratch.firsts.push(self.scratch.keys.len());
                     if self.peek() != Some(b'}') {
                         self.name()?;
                         continue;
@@ -199,6 +208,9 @@ impl Scan<'_> {
                 Some(byte) if byte == close => {
                     self.at += 1;
                     self.scratch.open.pop();
+                    if byte == b'}' {
+                        self.check_keys()?;
+                    }
                 }
                 _ => {
                     return self.flaw(Wrong::Expected(
@@ -215,9 +227,39 @@ impl Scan<'_> {
         if self.peek() != Some(b'"') {
             return self.flaw(Wrong::Expected(KEY));
         }
+        let start = self.at;
         self.string()?;
+        if self.rules.has_unique_keys {
+            self.scratch.keys.push(start..self.at);
+        }
         self.take(b':', COLON)
     }
+
+    /// Refuses an object that ends here and has a key twice.
+    fn check_keys(&mut self) -> Step<()> {
+        let first = self.scratch.firsts.pop().unwrap_or_default();
+        let second = second(self.text, &self.scratch.keys[first..]);
+        self.scratch.keys.truncate(first);
+        second.map_or(Ok(()), |at| Err(Flaw { wrong: Wrong::Twice, at }))
+    }
+}
+
+/// Returns where the first key is that is there before, if there is one.
+fn second(text: &[u8], keys: &[Range<usize>]) -> Option<usize> {
+    const FEW: usize = 8;
+    let raw = |key: &Range<usize>| unquoted(&text[key.clone()]).unwrap_or_default();
+    let is_plain = |key: &Range<usize>| !raw(key).contains(&b'\\');
+    if keys.len() <= FEW && keys.iter().all(is_plain) {
+        let is_before = |at: &usize| keys[..*at].iter().any(|it| raw(it) == raw(&keys[*at]));
+        return (1..keys.len()).find(is_before).map(|at| keys[at].start);
+    }
+    let mut known = HashSet::new();
+    let mut is_new = |key: &Range<usize>| {
+        let mut decoded = Vec::new();
+        decode(raw(key), &mut decoded);
+        known.insert(decoded)
+    };
+    keys.iter().find(|key| !is_new(key)).map(|key| key.start)
 }
 
 pub(super) const KEY: &str = "not JSON: a key in quotes is expected";

@@ -92,7 +92,8 @@ impl ColumnRange {
     /// The range of one column of a block.
     pub(super) fn of(array: &ArrayRef, kind: ColumnType) -> Self {
         match kind {
-            ColumnType::Null => Self::default(),
+            // Structs and lists have no order.
+            ColumnType::Null | ColumnType::Struct | ColumnType::List => Self::default(),
             ColumnType::Bool => between(array.as_boolean().iter().flatten(), Scalar::Bool),
             ColumnType::Text => of_texts(array),
             // Each text of the dictionary is that of a row.

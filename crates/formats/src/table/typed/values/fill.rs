@@ -5,6 +5,7 @@ use arrow_buffer::NullBuffer;
 
 use super::field::{Field, RawFields};
 use super::misfit::{Misfit, MisfitAt};
+use super::nested::NestedType;
 use super::rules::Rules;
 use super::validity::Validity;
 
@@ -50,6 +51,11 @@ pub(super) trait Fill: Send {
 
     /// Returns the column.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef;
+
+    /// Takes the type of nested values, if nothing else is kept of them.
+    fn nested(&mut self) -> Option<NestedType> {
+        None
+    }
 }
 
 /// Appends a field, unless it is missing.

@@ -41,7 +41,9 @@ const ZONED_MICROS: u16 = 128;
 const ZONED_NANOS: u16 = 256;
 /// Whole numbers of any length.
 const LONG: u16 = 512;
-const ALL: u16 = 1023;
+const OBJECT: u16 = 1024;
+const ARRAY: u16 = 2048;
+const ALL: u16 = 4095;
 
 /// A value, so not all are missing.
 const VALUE: u8 = 1;
@@ -75,6 +77,11 @@ impl Kinds {
             let is_open = field.is_quoted && !rules.quoting.is_json;
             let seen = if is_open { QUOTED } else { 0 };
             return Self { seen, ..Self::MISSING };
+        }
+        match field.raw.first() {
+            Some(b'{') if rules.is_nested => return Self::value(OBJECT),
+            Some(b'[') if rules.is_nested => return Self::value(ARRAY),
+            _ => {}
         }
         if rules.boolean(field).is_some() {
             return Self::value(BOOL);
@@ -128,7 +135,7 @@ impl Kinds {
     /// Returns what the column is so far. A line after which this is what it is after the last one
     /// has decided the type.
     pub(in crate::table) fn state(self) -> State {
-        const IN_ORDER: [(u16, ColumnType); 9] = [
+        const IN_ORDER: [(u16, ColumnType); 11] = [
             (BOOL, ColumnType::Bool),
             (I64, ColumnType::I64),
             (U64, ColumnType::U64),
@@ -138,6 +145,8 @@ impl Kinds {
             (NANOS, ColumnType::Timestamp(TimeUnit::Nanosecond)),
             (ZONED_MICROS, ColumnType::Zoned(TimeUnit::Microsecond)),
             (ZONED_NANOS, ColumnType::Zoned(TimeUnit::Nanosecond)),
+            (OBJECT, ColumnType::Struct),
+            (ARRAY, ColumnType::List),
         ];
         match (self.seen & VALUE, self.seen & QUOTED) {
             (0, 0) => return State::Missing,

@@ -19,6 +19,8 @@ pub(in crate::table) struct Rules {
     pub(in crate::table) format: Option<Format>,
     /// Whether the caller gave the type: then leading zeros and `+` may precede whole numbers.
     pub(in crate::table) is_told: bool,
+    /// Whether objects and arrays are more than text.
+    pub(in crate::table) is_nested: bool,
 }
 
 impl Default for Rules {
@@ -32,6 +34,7 @@ impl Default for Rules {
             thousands: None,
             format: None,
             is_told: false,
+            is_nested: false,
         }
     }
 }

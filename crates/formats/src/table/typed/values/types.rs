@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::{DataType, Fields, TimeUnit};
 
 /// The type of a column.
 ///
@@ -55,6 +55,10 @@ pub enum ColumnType {
     Text,
     /// `dictionary`: UTF-8, each different text stored once.
     Dictionary,
+    /// `struct`: objects of JSON, whose fields the schema has. It is found, and cannot be given.
+    Struct,
+    /// `list`: arrays of JSON, the type of whose items the schema has. It is found, and cannot be given.
+    List,
 }
 
 const UNITS: [(TimeUnit, &str); 4] = [
@@ -91,7 +95,7 @@ impl ColumnType {
         plain.chain(units().map(Self::Timestamp)).chain(units().map(Self::Zoned))
     }
 
-    /// Returns Arrow's name of the type.
+    /// Returns Arrow's name of the type; of a struct one without fields, and of a list one of missing items.
     #[must_use]
     pub fn data_type(self) -> DataType {
         match self {
@@ -114,6 +118,8 @@ impl ColumnType {
             Self::Dictionary => {
                 DataType::Dictionary(DataType::Int32.into(), DataType::Utf8.into())
             }
+            Self::Struct => DataType::Struct(Fields::empty()),
+            Self::List => DataType::new_list(DataType::Null, true),
         }
     }
 
@@ -140,6 +146,11 @@ impl ColumnType {
     pub(in crate::table) fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Dictionary)
     }
+
+    /// Whether values have fields or items.
+    pub(in crate::table) fn is_nested(self) -> bool {
+        matches!(self, Self::Struct | Self::List)
+    }
 }
 
 impl fmt::Display for ColumnType {
@@ -150,6 +161,8 @@ impl fmt::Display for ColumnType {
         match *self {
             Self::Timestamp(unit) => write!(out, "timestamp[{}]", word(unit)),
             Self::Zoned(unit) => write!(out, "timestamp[{}, UTC]", word(unit)),
+            Self::Struct => out.pad("struct"),
+            Self::List => out.pad("list"),
             plain => {
                 let found = Self::PLAIN.into_iter().find(|&(each, _)| each == plain);
                 out.pad(found.map_or("", |(_, word)| word))

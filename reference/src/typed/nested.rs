@@ -1,0 +1,197 @@
+//! Objects and arrays as structs and lists: all values of a column are taken apart, then each place in them is
+//! a column for itself.
+
+use std::collections::HashSet;
+
+use super::join::Seen;
+use super::kind::{Kind, kind};
+use super::options::Options;
+use super::records::Field;
+use super::show::{quoted, shown};
+use super::types::{Type, Value};
+use super::value::{kind_of, value};
+use crate::json::{Json, parse};
+
+/// The longest path, and how many there may be in a column.
+const LONGEST: usize = 32;
+const MOST: usize = 1000;
+
+/// The type of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    Plain(Type),
+    /// Keys in the order of first appearance.
+    Struct(Vec<(String, Place)>),
+    List(Box<Place>),
+}
+
+/// A value, taken apart.
+#[derive(Clone, Debug)]
+struct Node {
+    field: Field,
+    /// Of an object.
+    members: Vec<(String, Node)>,
+    /// Of an array.
+    items: Vec<Node>,
+}
+
+/// The type of a column of objects or arrays in words, and its values; `None` if it is text.
+#[must_use]
+pub(super) fn nested(
+    fields: &[Option<&Field>],
+    options: &Options,
+) -> Option<(String, Vec<Value>)> {
+    let taken = |field: &Option<&Field>| field.map(|field| node(field, 0, options)).transpose();
+    let nodes: Vec<Option<Node>> = fields.iter().map(taken).collect::<Result<_, _>>().ok()?;
+    let mut paths = HashSet::new();
+    for node in nodes.iter().flatten() {
+        collect(node, &mut Vec::new(), &mut paths);
+    }
+    let has_nul = paths.iter().flatten().flatten().any(|key| key.contains('\0'));
+    if paths.len() > MOST || has_nul {
+        return None;
+    }
+    let place = place(&nodes.iter().flatten().collect::<Vec<_>>(), options);
+    let value = |node: &Option<Node>| match node {
+        Some(node) if kind(&node.field, options) != Kind::Missing => {
+            Value::Nested(show(node, &place, options))
+        }
+        _ => Value::Missing,
+    };
+    Some((word(&place), nodes.iter().map(value).collect()))
+}
+
+struct TooDeep;
+
+/// Takes a value apart that is at a path of this length.
+fn node(field: &Field, depth: usize, options: &Options) -> Result<Node, TooDeep> {
+    let mut node = Node { field: field.clone(), members: Vec::new(), items: Vec::new() };
+    let is_nested = !field.is_quoted && matches!(field.raw.first(), Some(b'{' | b'['));
+    if !is_nested || kind(field, options) == Kind::Missing {
+        return Ok(node);
+    }
+    let raw = &field.raw[1..field.raw.len() - 1];
+    for part in split(raw, b',') {
+        if depth == LONGEST {
+            return Err(TooDeep);
+        }
+        if field.raw[0] == b'[' {
+            node.items.push(self::node(&leaf(part), depth + 1, options)?);
+            continue;
+        }
+        let [key, value] = split(part, b':')[..] else { panic!("a key and a value") };
+        let key = String::from_utf8(leaf(key).text).expect("UTF-8 was checked");
+        node.members.push((key, self::node(&leaf(value), depth + 1, options)?));
+    }
+    Ok(node)
+}
+
+/// The parts of a text between bytes that are in no string and no bracket; none if it is blank.
+fn split(text: &[u8], between: u8) -> Vec<&[u8]> {
+    let (mut parts, mut start, mut open, mut is_string) = (Vec::new(), 0, 0, false);
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'\\' if is_string => at += 1,
+            b'"' => is_string = !is_string,
+            _ if is_string => {}
+            b'{' | b'[' => open += 1,
+            b'}' | b']' => open -= 1,
+            byte if byte == between && open == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    parts.push(&text[start..]);
+    let is_blank = parts.len() == 1 && parts[0].iter().all(|byte| b" \t\r".contains(byte));
+    if is_blank { Vec::new() } else { parts }
+}
+
+/// A value with blanks around it.
+fn leaf(text: &[u8]) -> Field {
+    let text = std::str::from_utf8(text).expect("UTF-8 was checked");
+    let raw = text.trim_matches([' ', '\t', '\r']);
+    let (is_quoted, text) = match raw.starts_with('"').then(|| parse(raw)) {
+        Some(Some(Json::String(text))) => (true, text),
+        Some(_) => panic!("a string: {raw}"),
+        None => (false, raw.to_owned()),
+    };
+    Field { at: 0, raw: raw.as_bytes().to_vec(), text: text.into_bytes(), is_quoted }
+}
+
+/// Adds the paths to all that is in a value; that of an item ends without a key.
+fn collect(
+    node: &Node,
+    path: &mut Vec<Option<String>>,
+    paths: &mut HashSet<Vec<Option<String>>>,
+) {
+    let members = node.members.iter().map(|(key, node)| (Some(key.clone()), node));
+    for (key, node) in members.chain(node.items.iter().map(|item| (None, item))) {
+        path.push(key);
+        paths.insert(path.clone());
+        collect(node, path, paths);
+        path.pop();
+    }
+}
+
+/// The type of all values at a place.
+fn place(nodes: &[&Node], options: &Options) -> Place {
+    let mut seen = Seen::default();
+    nodes.iter().for_each(|node| seen.add(&kind(&node.field, options)));
+    match seen.join().to_type() {
+        Type::Struct => {
+            let mut keys: Vec<&String> = Vec::new();
+            for (key, _) in nodes.iter().flat_map(|node| &node.members) {
+                if !keys.contains(&key) {
+                    keys.push(key);
+                }
+            }
+            let of_key = |key: &String| {
+                let members = nodes.iter().flat_map(|node| &node.members);
+                let its: Vec<&Node> =
+                    members.filter(|(own, _)| own == key).map(|(_, node)| node).collect();
+                (key.clone(), place(&its, options))
+            };
+            Place::Struct(keys.into_iter().map(of_key).collect())
+        }
+        Type::List => {
+            let items: Vec<&Node> = nodes.iter().flat_map(|node| &node.items).collect();
+            Place::List(Box::new(place(&items, options)))
+        }
+        plain => Place::Plain(plain),
+    }
+}
+
+fn word(place: &Place) -> String {
+    match place {
+        Place::Plain(plain) => plain.word(),
+        Place::List(item) => format!("list<{}>", word(item)),
+        Place::Struct(fields) => {
+            let field =
+                |(key, place): &(String, Place)| format!("{}: {}", quoted(key), word(place));
+            format!("struct<{}>", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn show(node: &Node, place: &Place, options: &Options) -> String {
+    let kind = kind_of(Some(&node.field), options);
+    match place {
+        _ if kind == Kind::Missing => "-".to_owned(),
+        Place::Plain(plain) => shown(&value(&kind, *plain, &node.field), *plain),
+        Place::List(item) => {
+            let items = node.items.iter().map(|node| show(node, item, options));
+            format!("[{}]", items.collect::<Vec<_>>().join(", "))
+        }
+        Place::Struct(fields) => {
+            let field = |(key, place): &(String, Place)| {
+                let member = node.members.iter().find(|(own, _)| own == key);
+                member.map_or("-".to_owned(), |(_, node)| show(node, place, options))
+            };
+            format!("{{{}}}", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
