@@ -135,6 +135,9 @@ pub struct TableArgs {
     /// NaN, Infinity and -Infinity are numbers in JSON Lines
     #[arg(long)]
     pub json_nan: bool,
+    /// Objects and arrays in JSON Lines become structs and lists, not text
+    #[arg(long)]
+    pub json_nested: bool,
     /// Files may have different columns: those with the same name are one, and a file that lacks one has
     /// missing values there
     #[arg(long)]
@@ -308,6 +311,7 @@ impl TableArgs {
             ("--rename", !self.rename.is_empty()),
             ("--rows", self.rows.is_some()),
             ("--json-nan", self.json_nan),
+            ("--json-nested", self.json_nested),
             ("--union-by-name", self.union_by_name),
             ("--encoding", self.encoding != Encoding::Auto),
             ("--encoding-errors", self.encoding_errors != EncodingErrors::Refuse),
@@ -340,6 +344,7 @@ impl TableArgs {
             .with_encoding_errors(self.encoding_errors)
             .with_ragged(self.ragged)
             .with_json_nan(self.json_nan)
+            .with_json_nested(self.json_nested)
             .with_union_by_name(self.union_by_name);
         if let Some((_, kind)) = types().rfind(|(key, _)| key.is_none()) {
             options = options.with_all_types(kind);

@@ -349,6 +349,27 @@ fn lines_of_json_that_are_not_objects_are_described_as_text() {
 }
 
 #[test]
+fn nested_json_lines_are_shown_and_converted_and_back() {
+    let setting = Setting::new();
+    let text = "{\"a\":{\"x\":1,\"y\":[\"p\",\"q\"]},\"b\":[1.5,null]}\n{\"a\":{\"x\":null,\"y\":[]},\"b\":null}\n";
+    fs::write(setting.path("a.jsonl"), text).expect("room");
+    let head = setting.printed("head --json-nested a.jsonl");
+    assert!(head.contains("struct") && head.contains("list"), "{head}");
+    assert!(head.contains("{\"x\":1,\"y\":[\"p\",\"q\"]}"), "{head}");
+    let info = setting.printed("info --json-nested a.jsonl");
+    assert!(info.contains("struct"), "{info}");
+    setting.printed("convert --json-nested a.jsonl a.arrow");
+    setting.printed("convert a.arrow b.jsonl");
+    assert_eq!(fs::read_to_string(setting.path("b.jsonl")).expect("written"), text);
+    let told = setting.refused("convert --json-nested a.jsonl a.csv");
+    assert!(told.contains("which CSV cannot hold"), "{told}");
+    setting.printed("convert a.jsonl a.csv");
+    let csv = fs::read_to_string(setting.path("a.csv")).expect("written");
+    assert!(csv.contains("\"{\"\"x\"\":1,"), "{csv}");
+    assert!(setting.refused("head --json-nested a.arrow").contains("--json-nested"));
+}
+
+#[test]
 fn a_sheet_in_utf_16_and_an_export_are_read_as_they_are_written() {
     let units: Vec<u8> =
         "Ort\tn\r\nKöln\t1\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
