@@ -349,7 +349,7 @@ fn no_column(column: usize, count: usize) -> PyErr {
 
 fn not_numbers(what: &str) -> PyErr {
     PyTypeError::new_err(format!(
-        "the column is of type {what}, not of numbers; try: use table[…]"
+        "the column is of type {what}, not of numbers; try: use table[…] for texts, or pass the table to pyarrow"
     ))
 }
 

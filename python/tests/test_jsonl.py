@@ -3,6 +3,7 @@
 import datetime
 import io
 import json
+import pickle
 
 import pytest
 
@@ -140,3 +141,75 @@ def test_lines_that_are_not_objects_are_set_aside_and_nan_is_a_number():
         swath.read_jsonl(memoryview(text), ragged="pad")
     with pytest.raises(TypeError, match="json_nan=1: neither True nor False"):
         swath.read_jsonl(memoryview(text), json_nan=1)
+
+
+NESTED = [
+    {"id": 1, "user": {"name": "Ann", "born": "1980-02-29"}, "tags": ["a", "b"], "mixed": {"x": [1]}},
+    {"id": 2, "user": {"name": None, "at": [{"lat": 0.5}, {"lat": 3, "lon": None}]}, "tags": [], "mixed": {"x": 1}},
+    {"id": 3, "user": None, "tags": None},
+]
+
+
+def test_objects_and_arrays_are_structs_and_lists_if_asked(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(lines(NESTED, True))
+    assert swath.read_jsonl(path).types == ["int64", "text", "text", "text"]
+    table = pa.table(swath.read_jsonl(path, json_nested=True))
+    lat = pa.struct([("lat", pa.float64()), ("lon", pa.null())])
+    born = [("name", pa.large_string()), ("born", pa.date32()), ("at", pa.list_(lat))]
+    assert table.schema.types == [
+        pa.int64(),
+        pa.struct(born),
+        pa.list_(pa.large_string()),
+        pa.struct([("x", pa.large_string())]),
+    ]
+    assert table.to_pylist() == [
+        {
+            "id": 1,
+            "user": {"name": "Ann", "born": datetime.date(1980, 2, 29), "at": None},
+            "tags": ["a", "b"],
+            "mixed": {"x": "[1]"},
+        },
+        {
+            "id": 2,
+            "user": {"name": None, "born": None, "at": [{"lat": 0.5, "lon": None}, {"lat": 3.0, "lon": None}]},
+            "tags": [],
+            "mixed": {"x": "1"},
+        },
+        {"id": 3, "user": None, "tags": None, "mixed": None},
+    ]
+    table.validate(full=True)
+    stream = swath.stream_jsonl(path, json_nested=True, block_size=10)
+    assert pa.RecordBatchReader.from_stream(stream).read_all().equals(table)
+    swath.write_jsonl(tmp_path / "again.jsonl", table)
+    again = swath.read_jsonl(tmp_path / "again.jsonl", json_nested=True)
+    assert pa.table(again).drop_columns("user").equals(table.drop_columns("user"))
+    swath.write_arrow(tmp_path / "again.arrow", again)
+    assert pa.ipc.open_file(tmp_path / "again.arrow").read_all().equals(pa.table(again))
+    with pytest.raises(TypeError, match="`user` is of type .*CSV cannot hold"):
+        swath.write_csv(tmp_path / "no.csv", again)
+    with pytest.raises(swath.MalformedError, match="on line 1 at byte 12: a key that the object has already"):
+        swath.read_jsonl(memoryview(b'{"a":{"b":1,"b":2}}\n'), json_nested=True)
+    with pytest.raises(TypeError, match="json_nested=1: neither True nor False"):
+        swath.read_jsonl(path, json_nested=1)
+
+
+def test_nested_tables_go_to_polars_pandas_and_duckdb(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(lines(NESTED, True))
+    table = swath.read_jsonl(path, json_nested=True)
+    assert "…" in repr(table)
+    assert [column["type"] for column in table.report["columns"]] == ["int64", "struct", "list", "struct"]
+    assert pa.table(pickle.loads(pickle.dumps(table))).equals(pa.table(table))
+    with pytest.raises(TypeError, match="pyarrow"):
+        table["tags"].tolist()
+    pd = pytest.importorskip("pandas")
+    frame = pa.table(table).to_pandas()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["user"][0]["name"] == "Ann"
+    assert list(frame["tags"][0]) == ["a", "b"]
+    pl = pytest.importorskip("polars")
+    assert pl.DataFrame(table)["user"].struct.field("born").to_list()[0] == datetime.date(1980, 2, 29)
+    duckdb = pytest.importorskip("duckdb")
+    nested = pa.table(table)
+    assert duckdb.sql("select sum(len(tags)), max(user.at[1].lat) from nested").fetchall() == [(2, 0.5)]

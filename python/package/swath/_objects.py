@@ -32,6 +32,7 @@ def read_jsonl(
     encoding_errors: _EncodingErrors = "error",
     ragged: Literal["error", "set_aside"] = "error",
     json_nan: bool = False,
+    json_nested: bool = False,
     dictionary: bool = False,
     file_column: str | None = None,
     offset: int = 0,
@@ -48,7 +49,8 @@ def read_jsonl(
 
     The columns are the keys of all objects, in the order of first appearance. A key that an object lacks is
     missing there, as is ``null``. No value is guessed: the type of a column holds all its values in the file, or
-    is the one that you pass. A string is a date, a timestamp or text, never a number. Objects and arrays are text.
+    is the one that you pass. A string is a date, a timestamp or text, never a number. Objects and arrays are text,
+    or, with ``json_nested``, structs and lists.
 
     Parameters
     ----------
@@ -75,6 +77,9 @@ def read_jsonl(
         are not columns.
     json_nan : bool
         Whether ``NaN``, ``Infinity`` and ``-Infinity`` are numbers, as Python's ``json`` writes them.
+    json_nested : bool
+        Whether objects and arrays become structs and lists of Arrow, for the libraries that take a table. On every
+        level, types hold all values of the file; where they are of several kinds, they are text there.
     dictionary : bool
         Whether columns of text hold each different text once.
     file_column : str, optional
@@ -118,6 +123,7 @@ def read_jsonl(
         encoding_errors=encoding_errors,
         ragged=ragged,
         json_nan=json_nan,
+        json_nested=json_nested,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,
@@ -146,6 +152,7 @@ def stream_jsonl(
     encoding_errors: _EncodingErrors = "error",
     ragged: Literal["error", "set_aside"] = "error",
     json_nan: bool = False,
+    json_nested: bool = False,
     dictionary: bool = False,
     file_column: str | None = None,
     block_size: int = 0,
@@ -166,7 +173,7 @@ def stream_jsonl(
     Parameters
     ----------
     source, columns, dtypes, skip_rows, skip_footer, rows, rename, formats, null_values, true_values, false_values,
-    encoding, encoding_errors, ragged, json_nan, dictionary, file_column, offset, length, starting_in
+    encoding, encoding_errors, ragged, json_nan, json_nested, dictionary, file_column, offset, length, starting_in
         As for `read_jsonl`.
     block_size : int
         Bytes of text of each table, about; 0 chooses.
@@ -200,6 +207,7 @@ def stream_jsonl(
         encoding_errors=encoding_errors,
         ragged=ragged,
         json_nan=json_nan,
+        json_nested=json_nested,
         dictionary=dictionary,
         file_column=file_column,
         offset=offset,

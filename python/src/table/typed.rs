@@ -202,7 +202,7 @@ pub(crate) fn read_types(
     sources: Vec<Input>,
     how: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
-) -> PyResult<Vec<&'static str>> {
+) -> PyResult<Vec<String>> {
     let Reading { sources, options, watch, takes } = Reading::new(py, sources, how, said)?;
     watch.run(py, takes, move || {
         let stream = options.stream_batches_of(sources)?;

@@ -31,8 +31,9 @@ pub(super) const WORDS: &[(&str, ColumnType)] = &[
 ];
 
 /// The name of a type that was read from text.
-pub(super) fn word(kind: ColumnType) -> &'static str {
-    WORDS.iter().find(|(_, known)| *known == kind).map_or("", |(word, _)| word)
+pub(super) fn word(kind: ColumnType) -> String {
+    let known = WORDS.iter().find(|(_, known)| *known == kind);
+    known.map_or_else(|| kind.to_string(), |(word, _)| (*word).to_owned())
 }
 
 /// The name of any type of Arrow's.
