@@ -326,6 +326,20 @@ static void json_lines(void) {
           SWATH_STATUS_INVALID_ARGUMENT);
     swath_table_options_free(options);
 
+    /* Objects and arrays as structs and lists. */
+    make_text("nested.jsonl", "{\"a\": {\"x\": [1, 2]}}\n{}\n");
+    named = "nested.jsonl";
+    OK(swath_table_options_new(&options));
+    OK(swath_table_options_set(options, "json_nested", "yes"));
+    OK(swath_table_read(&named, 1, NULL, options, &table.stream, NULL));
+    take(&table);
+    const struct ArrowArray *object = column(&table, 0, "a", "+s");
+    CHECK(has(object, 0) && !has(object, 1) && object->n_children == 1);
+    CHECK(strcmp(table.schema.children[0]->children[0]->format, "+l") == 0);
+    CHECK(object->children[0]->children[0]->length == 2);
+    leave(&table);
+    swath_table_options_free(options);
+
     const char *both[] = {"log.ndjson", "log.txt"};
     FAILS(swath_table_read(both, 2, NULL, NULL, &stream, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("log.txt is of another form than log.ndjson; try: set `form` for all");
