@@ -162,7 +162,7 @@ fn open<'t>(text: &'t [u8], options: &Options) -> Result<(Place<'t>, Dialect), F
     if options.comment == Comment::Auto {
         let noted = Options { comment: Comment::Byte(b'#'), ..options.clone() };
         let marks = [options.quote, options.escape, options.thousands, Some(options.decimal)];
-        let is_free = !marks.contains(&Some(b'#')) && delimiter != Some(Between::Byte(b'#'));
+        let is_free = !marks.contains(&Some(b'#')) && !delimiter.is_some_and(|it| it.has(b'#'));
         let dialect = dialect_of(&place, delimiter, &noted)?;
         if is_free && sniff::are_numbers(&place, &dialect, options) {
             return Ok((place, dialect));

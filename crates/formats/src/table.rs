@@ -36,7 +36,7 @@ mod typed_write;
 mod value;
 
 #[cfg(feature = "arrow")]
-pub use options::{Delimiter, HeaderLine, Missing};
+pub use options::{Delimiter, HeaderLine, LongDelimiter, Missing};
 #[cfg(feature = "arrow")]
 pub use select::ColumnKey;
 #[cfg(feature = "arrow")]

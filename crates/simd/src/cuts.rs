@@ -12,16 +12,22 @@
 //! first 64 bytes in which one stands elsewhere, or in which a carriage return is not before a
 //! newline. What is there is for the caller, byte by byte.
 
+use std::ops::Range;
+
 use crate::find::running_parity;
-use crate::level::{Level, detected};
+use crate::level::{Detected, Level, detected};
 use crate::masks::{CHUNK, Kernel, Masks, run};
 use crate::separators::Ends;
 
+/// The most bytes of a delimiter.
+pub const LONGEST_DELIMITER: usize = 16;
+
 /// The bytes that mean something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CutMarks {
-    /// Ends a field that is not the last of its record; `None` if there is one field.
-    pub delimiter: Option<u8>,
+pub struct CutMarks<'d> {
+    /// Ends a field that is not the last of its record; empty if there is one field. None of its bytes
+    /// ends a line or is another mark, and none of several is 0.
+    pub delimiter: &'d [u8],
     /// Is around fields, and doubled inside them.
     pub quote: Option<u8>,
     /// Never stands where the search goes on.
@@ -42,7 +48,7 @@ pub struct Searched {
 /// Where fields and records end, in order; its memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Cuts {
-    /// Positions of delimiters and newlines outside quotes.
+    /// Positions of delimiters, that is, of their first bytes, and newlines outside quotes.
     pub ends: Ends,
     /// Positions of newlines outside quotes.
     pub newlines: Ends,
@@ -56,7 +62,7 @@ impl Cuts {
     /// use swath_simd::{CutMarks, Cuts};
     ///
     /// let mut cuts = Cuts::default();
-    /// let marks = CutMarks { delimiter: Some(b','), quote: Some(b'"'), escape: None };
+    /// let marks = CutMarks { delimiter: b",", quote: Some(b'"'), escape: None };
     /// let searched = cuts.find(b"a,\"b,\n\"\nc\n", 0, 10, marks);
     /// assert_eq!(cuts.ends.as_slice(), [1, 7, 9]);
     /// assert_eq!(cuts.newlines.as_slice(), [7, 9]);
@@ -65,9 +71,15 @@ impl Cuts {
     ///
     /// # Panics
     ///
-    /// If `text` has 4 GiB or more, or `from` and `to` are not in order, or past its end.
-    pub fn find(&mut self, text: &[u8], from: usize, to: usize, marks: CutMarks) -> Searched {
-        run(detected(), Search { cuts: self, text, from, to, marks })
+    /// If `text` has 4 GiB or more, `from` and `to` are not in order, or past its end, or the delimiter is too long.
+    pub fn find(
+        &mut self,
+        text: &[u8],
+        from: usize,
+        to: usize,
+        marks: CutMarks<'_>,
+    ) -> Searched {
+        self.search(detected(), text, from..to, marks)
     }
 
     /// As [`find`](Self::find), with the kernel of one `level`, to compare them.
@@ -81,9 +93,22 @@ impl Cuts {
         text: &[u8],
         from: usize,
         to: usize,
-        marks: CutMarks,
+        marks: CutMarks<'_>,
     ) -> Searched {
-        run(level.detected(), Search { cuts: self, text, from, to, marks })
+        self.search(level.detected(), text, from..to, marks)
+    }
+
+    fn search(
+        &mut self,
+        level: Detected,
+        text: &[u8],
+        range: Range<usize>,
+        marks: CutMarks<'_>,
+    ) -> Searched {
+        match marks.delimiter.len() {
+            0 | 1 => run(level, Search::<false> { cuts: self, text, range, marks }),
+            _ => run(level, Search::<true> { cuts: self, text, range, marks }),
+        }
     }
 }
 
@@ -100,19 +125,19 @@ pub struct Quoting {
 }
 
 impl Quoting {
-    /// Looks at the quotes of `text`, of which `marks` has the delimiter and the quote.
+    /// Looks at the quotes of `text`, of which `marks` has the quote and the delimiter, of at most one byte.
     ///
     /// ```
     /// use swath_simd::{CutMarks, Quoting};
     ///
-    /// let marks = CutMarks { delimiter: Some(b','), quote: Some(b'"'), escape: None };
+    /// let marks = CutMarks { delimiter: b",", quote: Some(b'"'), escape: None };
     /// let found = Quoting::of(b"a,\"b\n", marks);
     /// assert_eq!((found.is_odd, found.is_plain, found.is_inverse), (true, true, false));
     /// let found = Quoting::of(b"b\",c\n", marks);
     /// assert_eq!((found.is_odd, found.is_plain, found.is_inverse), (true, false, true));
     /// ```
     #[must_use]
-    pub fn of(text: &[u8], marks: CutMarks) -> Self {
+    pub fn of(text: &[u8], marks: CutMarks<'_>) -> Self {
         run(detected(), LookAtQuotes { text, marks })
     }
 
@@ -122,14 +147,14 @@ impl Quoting {
     ///
     /// If `level` is not [available](Level::available).
     #[must_use]
-    pub fn of_at(level: Level, text: &[u8], marks: CutMarks) -> Self {
+    pub fn of_at(level: Level, text: &[u8], marks: CutMarks<'_>) -> Self {
         run(level.detected(), LookAtQuotes { text, marks })
     }
 }
 
 struct LookAtQuotes<'t> {
     text: &'t [u8],
-    marks: CutMarks,
+    marks: CutMarks<'t>,
 }
 
 /// What is known about the quotes of the chunks so far.
@@ -200,7 +225,7 @@ impl Kernel for LookAtQuotes<'_> {
         };
         let mut quotes = Quotes {
             quote,
-            delimiter: marks.delimiter.unwrap_or(b'\n'),
+            delimiter: marks.delimiter.first().copied().unwrap_or(b'\n'),
             inside: 0,
             ended: 1,
             quoted: 0,
@@ -222,12 +247,12 @@ impl Kernel for LookAtQuotes<'_> {
     }
 }
 
-struct Search<'c> {
+/// A search; `LONG` delimiters have several bytes.
+struct Search<'c, const LONG: bool> {
     cuts: &'c mut Cuts,
     text: &'c [u8],
-    from: usize,
-    to: usize,
-    marks: CutMarks,
+    range: Range<usize>,
+    marks: CutMarks<'c>,
 }
 
 /// What is true at the first byte of a chunk, as a mask of one bit or of all.
@@ -235,7 +260,7 @@ struct Search<'c> {
 struct Before {
     /// All bits, if it is inside quotes.
     inside: u64,
-    /// The byte before ended a field.
+    /// Where a field begins because of what ends in the chunk before.
     begins: u64,
     /// The byte before closed a quote.
     closed: u64,
@@ -249,28 +274,119 @@ struct Seen {
     newlines: u64,
     is_wrong: bool,
     has_returns: bool,
-    after: Before,
 }
 
-impl Kernel for Search<'_> {
+/// The way through the chunks of a text.
+struct Look<'t, const LONG: bool> {
+    text: &'t [u8],
+    marks: CutMarks<'t>,
+    /// How many bytes a delimiter has.
+    len: u32,
+    /// The bytes of the next chunk that are part of a delimiter in the one before.
+    covered: u64,
+    before: Before,
+    care: Care,
+}
+
+impl<const LONG: bool> Look<'_, LONG> {
+    /// Where delimiters begin in `chunk`, which is at `at`, from left to right and not overlapping.
+    #[inline(always)]
+    fn delimiters(&mut self, masks: impl Masks, chunk: &[u8; CHUNK], at: usize) -> u64 {
+        if !LONG {
+            return self.marks.delimiter.first().map_or(0, |&byte| masks.equal(chunk, byte));
+        }
+        let mut padded = [0; CHUNK + LONGEST_DELIMITER];
+        let rest = &self.text[at..];
+        let bytes = rest.first_chunk().unwrap_or_else(|| {
+            padded[..rest.len()].copy_from_slice(rest);
+            &padded
+        });
+        let mut left = !self.covered;
+        for (window, &byte) in bytes.windows(CHUNK).zip(self.marks.delimiter) {
+            left &= window.first_chunk().map_or(0, |window| masks.equal(window, byte));
+        }
+        let (mut apart, mut after) = (0, 0);
+        while left != 0 {
+            apart |= left & left.wrapping_neg();
+            after = left.trailing_zeros() + self.len;
+            left &= u64::MAX.checked_shl(after).unwrap_or(0);
+        }
+        self.covered = !(u64::MAX << after.saturating_sub(u64::BITS));
+        apart
+    }
+
+    /// Looks at a chunk, of which the bytes in `there` belong to the text.
+    #[inline(always)]
+    fn take(&mut self, masks: impl Masks, chunk: &[u8; CHUNK], at: usize, there: u64) -> Seen {
+        const LAST: u32 = 63;
+        let len = if LONG { self.len } else { 1 };
+        let before = self.before;
+        let equal = |byte: Option<u8>| byte.map_or(0, |byte| masks.equal(chunk, byte) & there);
+        let newlines = masks.equal(chunk, b'\n') & there;
+        let delimiters = self.delimiters(masks, chunk, at) & there;
+        let returns = masks.equal(chunk, b'\r') & there;
+        let quotes = equal(self.marks.quote);
+        let escapes = equal(self.marks.escape);
+        let ends = newlines | delimiters;
+        let special =
+            quotes | before.inside | before.closed | returns | before.returned | escapes;
+        let begins_next =
+            |newlines: u64, delimiters: u64| newlines >> LAST | delimiters >> (64 - len);
+        if self.care.is_free(special != 0) {
+            let begins = begins_next(newlines, delimiters);
+            self.before = Before { inside: 0, begins, closed: 0, returned: 0 };
+            return Seen { ends, newlines, is_wrong: false, has_returns: false };
+        }
+        let inside = running_parity(quotes) ^ before.inside;
+        let (openers, closers) = (quotes & inside, quotes & !inside);
+        let (ends, newlines, returns) = (ends & !inside, newlines & !inside, returns & !inside);
+        let delimiters = delimiters & !inside;
+        let begins = newlines << 1 | delimiters << len | before.begins;
+        let after_closer = closers << 1 | before.closed;
+        let after_return = returns << 1 | before.returned;
+        let wrong_openers = openers & !(begins | after_closer);
+        let wrong_closers = after_closer & !(ends | openers | returns);
+        let wrong_returns = after_return & !newlines;
+        let wrong = (wrong_openers | wrong_closers | wrong_returns) & there | escapes;
+        self.before = Before {
+            inside: 0_u64.wrapping_sub(inside >> LAST),
+            begins: begins_next(newlines, delimiters),
+            closed: closers >> LAST,
+            returned: returns >> LAST,
+        };
+        let has_returns = (returns | before.returned) != 0;
+        Seen { ends, newlines, is_wrong: wrong != 0, has_returns }
+    }
+}
+
+impl<const LONG: bool> Kernel for Search<'_, LONG> {
     type Output = Searched;
 
     #[inline(always)]
     fn run<M: Masks>(self, masks: M) -> Searched {
-        let Self { cuts, text, from, to, marks } = self;
+        let Self { cuts, text, range, marks } = self;
         assert!(u32::try_from(text.len()).is_ok(), "positions have 32 bits");
-        let part = &text[from..to];
+        assert!(marks.delimiter.len() <= LONGEST_DELIMITER, "this is not a delimiter");
+        let from = range.start;
+        let part = &text[range];
         cuts.ends.clear();
         cuts.newlines.clear();
         cuts.ends.reserve(part.len());
         cuts.newlines.reserve(part.len());
         let mut base = u32::try_from(from).unwrap_or(u32::MAX);
-        let mut before = Before { inside: 0, begins: 1, closed: 0, returned: 0 };
+        let before = Before { inside: 0, begins: 1, closed: 0, returned: 0 };
+        let mut look = Look::<LONG> {
+            text: part,
+            marks,
+            len: u32::try_from(marks.delimiter.len()).unwrap_or(u32::MAX),
+            covered: 0,
+            before,
+            care: Care::default(),
+        };
         let mut searched = Searched { end: from, ..Searched::default() };
-        let mut care = Care::default();
         let (chunks, rest) = part.as_chunks::<CHUNK>();
         for chunk in chunks {
-            let seen = look(masks, chunk, u64::MAX, before, marks, &mut care);
+            let seen = look.take(masks, chunk, searched.end - from, u64::MAX);
             if seen.is_wrong {
                 searched.is_stopped = true;
                 return searched;
@@ -278,7 +394,6 @@ impl Kernel for Search<'_> {
             cuts.ends.push_all(masks, seen.ends, base);
             cuts.newlines.push_few(seen.newlines, base);
             searched.has_returns |= seen.has_returns;
-            before = seen.after;
             base += 64;
             searched.end += CHUNK;
         }
@@ -286,7 +401,7 @@ impl Kernel for Search<'_> {
             let mut chunk = [0; CHUNK];
             chunk[..rest.len()].copy_from_slice(rest);
             let there = (1_u64 << rest.len()) - 1;
-            let seen = look(masks, &chunk, there, before, marks, &mut care);
+            let seen = look.take(masks, &chunk, searched.end - from, there);
             if seen.is_wrong {
                 searched.is_stopped = true;
                 return searched;
@@ -300,65 +415,16 @@ impl Kernel for Search<'_> {
     }
 }
 
-/// Looks at a chunk, of which the bytes in `there` belong to the text.
-#[inline(always)]
-fn look(
-    masks: impl Masks,
-    chunk: &[u8; CHUNK],
-    there: u64,
-    before: Before,
-    marks: CutMarks,
-    care: &mut Care,
-) -> Seen {
-    const LAST: u32 = 63;
-    let newlines = masks.equal(chunk, b'\n') & there;
-    let delimiters = match marks.delimiter {
-        Some(delimiter) => masks.equal(chunk, delimiter) & there,
-        None => 0,
-    };
-    let returns = masks.equal(chunk, b'\r') & there;
-    let quotes = match marks.quote {
-        Some(quote) => masks.equal(chunk, quote) & there,
-        None => 0,
-    };
-    let escapes = match marks.escape {
-        Some(escape) => masks.equal(chunk, escape) & there,
-        None => 0,
-    };
-    let ends = newlines | delimiters;
-    let special = quotes | before.inside | before.closed | returns | before.returned | escapes;
-    if care.is_free(special != 0) {
-        let after = Before { inside: 0, begins: ends >> LAST, closed: 0, returned: 0 };
-        return Seen { ends, newlines, is_wrong: false, has_returns: false, after };
-    }
-    let inside = running_parity(quotes) ^ before.inside;
-    let (openers, closers) = (quotes & inside, quotes & !inside);
-    let (ends, newlines, returns) = (ends & !inside, newlines & !inside, returns & !inside);
-    let begins = ends << 1 | before.begins;
-    let after_closer = closers << 1 | before.closed;
-    let after_return = returns << 1 | before.returned;
-    let wrong_openers = openers & !(begins | after_closer);
-    let wrong_closers = after_closer & !(ends | openers | returns);
-    let wrong_returns = after_return & !newlines;
-    let wrong = (wrong_openers | wrong_closers | wrong_returns) & there | escapes;
-    let after = Before {
-        inside: 0_u64.wrapping_sub(inside >> LAST),
-        begins: ends >> LAST,
-        closed: closers >> LAST,
-        returned: returns >> LAST,
-    };
-    let has_returns = (returns | before.returned) != 0;
-    Seen { ends, newlines, is_wrong: wrong != 0, has_returns, after }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// The same byte by byte; positions up to where the fast search must have come at least.
-    fn slowly(text: &[u8], marks: CutMarks) -> (Vec<u32>, Vec<u32>, bool) {
+    fn slowly(text: &[u8], marks: CutMarks<'_>) -> (Vec<u32>, Vec<u32>, bool) {
         let (mut ends, mut newlines) = (Vec::new(), Vec::new());
         let (mut at, mut begins) = (0, true);
+        let is_delimiter =
+            |at: usize| !marks.delimiter.is_empty() && text[at..].starts_with(marks.delimiter);
         while at < text.len() {
             let byte = text[at];
             let position = u32::try_from(at).expect("short");
@@ -383,7 +449,7 @@ mod tests {
                 at += 1;
                 match text.get(at) {
                     None | Some(b'\n' | b'\r') => {}
-                    Some(&byte) if Some(byte) == marks.delimiter => {}
+                    Some(_) if is_delimiter(at) => {}
                     Some(_) => return (ends, newlines, true),
                 }
                 begins = false;
@@ -391,14 +457,14 @@ mod tests {
             } else if byte == b'\r' && text.get(at + 1).is_some_and(|&next| next != b'\n') {
                 return (ends, newlines, true);
             }
-            begins = byte == b'\n' || Some(byte) == marks.delimiter;
+            begins = byte == b'\n' || is_delimiter(at);
             if begins {
                 ends.push(position);
             }
             if byte == b'\n' {
                 newlines.push(position);
             }
-            at += 1;
+            at += if is_delimiter(at) { marks.delimiter.len() } else { 1 };
         }
         (ends, newlines, false)
     }
@@ -407,22 +473,24 @@ mod tests {
     fn cuts_are_those_of_a_plain_loop_up_to_the_first_odd_byte() {
         let mut bits = swath_reference::splitmix(3);
         let mut passed = 0;
-        for round in 0..6000_u64 {
+        let delimiters = [",", ",", ",", "", ",,", ",a,", ",bcd,bcd,bcd,bcd"];
+        for round in 0..9000_u64 {
+            let delimiter = delimiters[usize::try_from(bits() % 7).unwrap_or(0)];
             let marks = CutMarks {
-                delimiter: (round % 7 != 0).then_some(b','),
+                delimiter: delimiter.as_bytes(),
                 quote: (round % 5 != 0).then_some(b'"'),
                 escape: (round % 3 == 0).then_some(b'\\'),
             };
             let mut text = Vec::new();
             let len = bits() % 400;
             while (text.len() as u64) < len {
-                let odd: &[&[u8]] = &[b"\"", b"\r", b"\\", b"a\"", b"\"\"a"];
-                let usual: &[&[u8]] =
-                    &[b"a", b"bcd", b",", b"\n", b"\r\n", b",\"x,\n\"\"\"\n", b",\"\","];
+                let odd = ["\"", "\r", "\\", "a\"", "\"\"a"];
+                let usual = ["a", "bcd", ",", "\n", "\r\n", ",\"x,\n\"\"\"\n", ",\"\","];
                 let drawn = usize::try_from(bits() >> 8).unwrap_or(0);
                 let is_odd = round % 2 == 0 && bits().is_multiple_of(60);
-                let all = if is_odd { odd } else { usual };
-                text.extend_from_slice(all[drawn % all.len()]);
+                let all = if is_odd { &odd[..] } else { &usual };
+                let comma = if bits().is_multiple_of(4) { "," } else { delimiter };
+                text.extend(all[drawn % all.len()].replace(',', comma).bytes());
             }
             let (ends, newlines, is_stopped) = slowly(&text, marks);
             for level in Level::ALL.into_iter().filter(|level| level.available()) {
@@ -452,7 +520,7 @@ mod tests {
     #[test]
     fn quotes_say_the_same_at_every_level() {
         let mut bits = swath_reference::splitmix(4);
-        let marks = CutMarks { delimiter: Some(b','), quote: Some(b'"'), escape: None };
+        let marks = CutMarks { delimiter: b",", quote: Some(b'"'), escape: None };
         let mut seen = [0; 4];
         for _ in 0..3000 {
             let parts: &[&[u8]] =

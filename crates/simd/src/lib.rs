@@ -50,7 +50,7 @@ pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
 pub use cells::Cells;
 pub use count::{count, count_at, count_cells};
 pub use crc::crc32c_combine;
-pub use cuts::{CutMarks, Cuts, Quoting, Searched};
+pub use cuts::{CutMarks, Cuts, LONGEST_DELIMITER, Quoting, Searched};
 pub use decimals::{
     Decimal, Padding, Tokens, Unpadded, append_digits, column_doubles, column_doubles_at,
     column_integers, column_integers_at, decimal, nearest_double, parse_doubles,

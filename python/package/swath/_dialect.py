@@ -76,7 +76,7 @@ def said(
         "dtypes": types_of(dtypes, keys),
         "formats": _texts("formats", formats, 'pass formats={"column": "%d.%m.%Y"}') or None,
         "rename": names or None,
-        "delimiter": delimiter if delimiter == "blanks" else _mark("delimiter", delimiter),
+        "delimiter": _delimiter(delimiter),
         "header": header_lines(header),
         "comment": comment if comment == "auto" else _mark("comment", comment) or "none",
         "quote": _mark("quote", quote) or "none",
@@ -354,6 +354,13 @@ def _encoding(encoding: Any) -> str:
             "the file with `iconv -t UTF-8`"
         )
     return found
+
+
+def _delimiter(text: Any) -> str | None:
+    """What separates fields: one byte, or more that the library checks."""
+    found = text.decode() if isinstance(text, bytes) else text
+    is_long = isinstance(found, str) and len(found.encode()) > 1
+    return found if is_long else _mark("delimiter", found)
 
 
 def _mark(name: str, text: str | bytes | None) -> str | None:

@@ -92,7 +92,7 @@ def read_csv(
         and pyarrow, and the words of the command ("i16", "f64"; but "i8" is an error, since it is an int64 for
         numpy). Types of columns that are not read are ignored. `csv_dtypes` returns those of a file.
     delimiter : str or bytes, optional
-        One byte, or "blanks": any run of spaces and tabs. Without it, of tab, ``,``, ``;`` and ``|`` the one that
+        One byte; up to 16, such as "||" or "§"; or "blanks": any run of spaces and tabs. Without it, of tab, ``,``, ``;`` and ``|`` the one that
         divides the first lines most evenly.
     header : {"auto", "present", "absent"}, bool or int
         Whether the first line names the columns, or how many lines do.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use swath_formats::table::{ColumnReport, Delimiter, RecordLine, Renamed, TableReport};
+use swath_formats::table::{ColumnReport, RecordLine, Renamed, TableReport};
 
 use super::types;
 use crate::park;
@@ -13,7 +13,7 @@ use crate::park;
 pub(super) fn text(report: &TableReport) -> Arc<str> {
     let aside = &report.set_aside;
     let made = json!({
-        "delimiter": report.delimiter.map(delimiter),
+        "delimiter": report.delimiter.map(|it| it.to_string()),
         "positions": positions(report),
         "header": report.header_lines,
         "header_reason": report.header_reason.to_string(),
@@ -31,13 +31,6 @@ pub(super) fn text(report: &TableReport) -> Arc<str> {
         "replaced": report.replaced,
     });
     made.to_string().into()
-}
-
-fn delimiter(delimiter: Delimiter) -> String {
-    match delimiter {
-        Delimiter::Byte(byte) => char::from(byte).to_string(),
-        _ => "blanks".to_owned(),
-    }
 }
 
 /// Where columns of fixed width are; null in other forms.

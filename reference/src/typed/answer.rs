@@ -55,6 +55,7 @@ pub fn show_fault(fault: &Fault) -> String {
 fn between(delimiter: Between) -> String {
     match delimiter {
         Between::Byte(byte) => quoted(&char::from(byte).to_string()),
+        Between::Text(text) => quoted(text),
         Between::Blanks => "blanks".to_owned(),
         Between::Nothing => "none".to_owned(),
     }

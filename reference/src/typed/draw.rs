@@ -83,8 +83,12 @@ pub fn draw(seed: u64) -> Drawn {
 }
 
 fn style(dice: &mut Dice) -> Style {
-    let bytes = [b',', b',', b',', b';', b'\t', b'|', b' ', b'~'].map(Between::Byte);
-    let mut between = *dice.pick(&bytes);
+    let bytes = [b',', b',', b',', b';', b'\t', b'|', b' ', b'~'];
+    let drawn = dice.index(64);
+    let mut between = match Between::LONG.get(drawn / 8) {
+        Some(long) if drawn % 8 == 7 => Between::Text(long),
+        _ => Between::Byte(bytes[drawn % 8]),
+    };
     if dice.one_in(10) {
         between = *dice.pick(&[Between::Blanks, Between::Nothing]);
     }
@@ -236,6 +240,7 @@ fn line(dice: &mut Dice, style: &Style, fields: &[Vec<u8>], text: &mut Vec<u8>) 
         if index > 0 {
             match style.between {
                 Between::Byte(byte) => text.push(byte),
+                Between::Text(long) => text.extend(long.as_bytes()),
                 Between::Blanks => {
                     text.extend(dice.pick(&[" ", "  ", "\t", " \t "]).as_bytes())
                 }
@@ -261,12 +266,15 @@ fn written(dice: &mut Dice, style: &Style, field: &str) -> Vec<u8> {
     };
     let begins_comment = style.comment.is_some() && field.as_bytes().first() == Some(&b'#');
     let empty_word = field.is_empty() && style.between == Between::Blanks;
-    let needs = field.bytes().any(is_special) || begins_comment || empty_word;
+    let is_cut = matches!(style.between, Between::Text(long) if field.contains(long));
+    let needs = field.bytes().any(is_special) || begins_comment || empty_word || is_cut;
     let careless = style.careless > 0 && dice.one_in(style.careless);
     let wants = style.quotes > 0 && dice.one_in(style.quotes);
     match style.quote {
         Some(quote) if (needs && !careless) || wants => in_quotes(dice, style, field, quote),
-        _ if needs && !careless => escaped(style, field, is_special),
+        _ if needs && !careless => {
+            escaped(style, field, |byte| is_special(byte) || is_cut && style.between.has(byte))
+        }
         _ if style.escape.is_some() => escaped(style, field, |byte| byte == b'\\'),
         _ => field.as_bytes().to_vec(),
     }
@@ -317,8 +325,10 @@ fn damage(dice: &mut Dice, style: &Style, text: &mut Vec<u8>) {
         let at = dice.index(text.len());
         let mut bytes = vec![b'"', b'\r', b'\n', b'\\', b'#', b' ', b'0', b'-', 0xff, 0];
         bytes.extend(style.quote);
-        if let Between::Byte(byte) = style.between {
-            bytes.push(byte);
+        match style.between {
+            Between::Byte(byte) => bytes.push(byte),
+            Between::Text(long) => bytes.extend(long.as_bytes()),
+            Between::Blanks | Between::Nothing => {}
         }
         match dice.below(3) {
             0 => text[at] = *dice.pick(&bytes),

@@ -10,10 +10,38 @@ use super::widths::Span;
 pub enum Between {
     /// This byte.
     Byte(u8),
+    /// These bytes, one of [`LONG`](Self::LONG).
+    Text(&'static str),
     /// Runs of spaces and tabs.
     Blanks,
     /// Nothing: a line is a field.
     Nothing,
+}
+
+impl Between {
+    /// The delimiters of several bytes that vectors and drawn tables have.
+    pub const LONG: [&'static str; 7] = ["||", "~|~", "::", "\t\t", "\u{a7}", ", ", "-+-+-"];
+
+    /// How long the delimiter is with which a text begins; 0 if it does not begin with one.
+    #[must_use]
+    pub(super) fn len_in(self, text: &[u8]) -> usize {
+        let is_first = |is_it: &dyn Fn(u8) -> bool| text.first().is_some_and(|&it| is_it(it));
+        match self {
+            Self::Byte(delimiter) => usize::from(is_first(&|byte| byte == delimiter)),
+            Self::Text(delimiter) if text.starts_with(delimiter.as_bytes()) => delimiter.len(),
+            Self::Blanks => usize::from(is_first(&|byte| byte == b' ' || byte == b'\t')),
+            Self::Text(_) | Self::Nothing => 0,
+        }
+    }
+
+    /// Whether a byte is part of the delimiter.
+    #[must_use]
+    pub(super) fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Text(delimiter) => delimiter.as_bytes().contains(&byte),
+            _ => self.len_in(&[byte]) > 0,
+        }
+    }
 }
 
 /// How records are written.

@@ -148,7 +148,7 @@ impl<'t> Place<'t> {
             }
             // A delimiter, since the field ended here; blanks were skipped.
             if dialect.between != Between::Blanks {
-                self.take();
+                self.take_delimiter(dialect);
             }
         }
     }
@@ -196,7 +196,12 @@ impl<'t> Place<'t> {
             return true;
         }
         let mut is_start = true;
-        while let Some(byte) = self.take() {
+        loop {
+            if self.take_delimiter(dialect) {
+                is_start = true;
+                continue;
+            }
+            let Some(byte) = self.take() else { return true };
             if byte == b'\n' {
                 return true;
             }
@@ -209,14 +214,9 @@ impl<'t> Place<'t> {
                 }
                 is_start = false;
             } else {
-                is_start = match dialect.between {
-                    Between::Byte(delimiter) => byte == delimiter,
-                    Between::Blanks => is_blank(byte),
-                    Between::Nothing => false,
-                };
+                is_start = false;
             }
         }
-        true
     }
 
     /// Passes over what is left of a quoted field; returns whether it is closed.
@@ -267,6 +267,18 @@ impl<'t> Place<'t> {
         is_end
     }
 
+    /// How many bytes of a delimiter are here.
+    fn delimiter_len(&self, dialect: &Dialect) -> usize {
+        dialect.between.len_in(&self.text[self.at..])
+    }
+
+    /// Takes the delimiter, if one is here.
+    fn take_delimiter(&mut self, dialect: &Dialect) -> bool {
+        let len = self.delimiter_len(dialect);
+        self.at += len;
+        len > 0
+    }
+
     fn skip_blanks(&mut self) {
         while self.peek().is_some_and(is_blank) {
             self.take();
@@ -289,9 +301,9 @@ impl<'t> Place<'t> {
         if dialect.between != Between::Nothing || dialect.fixed.is_some() {
             // Blanks before the first field mean nothing; with nothing after them, the line is empty.
             let here = self.clone();
-            while self
-                .peek()
-                .is_some_and(|byte| is_blank(byte) && dialect.between != Between::Byte(byte))
+            let are_blanks = dialect.between == Between::Blanks;
+            while self.peek().is_some_and(is_blank)
+                && (are_blanks || self.delimiter_len(dialect) == 0)
             {
                 self.take();
             }
@@ -341,13 +353,7 @@ impl<'t> Place<'t> {
 
     /// Whether a field that is not quoted, or whose quotes are closed, ends here.
     fn ends_field(&self, dialect: &Dialect) -> bool {
-        let Some(byte) = self.peek() else { return true };
-        self.is_end()
-            || match dialect.between {
-                Between::Byte(delimiter) => byte == delimiter,
-                Between::Blanks => is_blank(byte),
-                Between::Nothing => false,
-            }
+        self.is_end() || self.delimiter_len(dialect) > 0
     }
 
     fn unquoted(&mut self, dialect: &Dialect, line: usize) -> Result<Field, Fault> {

@@ -161,7 +161,7 @@ fn delimiter(word: &str) -> Option<Between> {
     match word.as_bytes() {
         b"blanks" => Some(Between::Blanks),
         [byte] => Some(Between::Byte(*byte)),
-        _ => None,
+        _ => Between::LONG.into_iter().find(|long| *long == word).map(Between::Text),
     }
 }
 

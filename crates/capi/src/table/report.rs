@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use swath_formats::table::{self, ColumnReport, Delimiter, FixedColumn, Renamed, SetAside};
+use swath_formats::table::{self, ColumnReport, FixedColumn, Renamed, SetAside};
 
 use crate::guard::quietly;
 use crate::options::SWATH_TO_END;
@@ -141,7 +141,7 @@ impl TableReport {
         let columns = report.columns.iter().map(column).collect();
         let renamed = report.renamed.iter().map(|renamed| names.renamed(renamed)).collect();
         let made = Self {
-            delimiter: report.delimiter.map(text_of),
+            delimiter: report.delimiter.map(|it| c_string(it.to_string().as_bytes())),
             encoding: c_string(report.encoding.to_string().as_bytes()),
             header_lines: report.header_lines,
             header_reason: c_string(report.header_reason.to_string().as_bytes()),
@@ -158,20 +158,13 @@ fn places(column: &FixedColumn) -> (u64, u64) {
     (column.start as u64, column.end.map_or(SWATH_TO_END, |end| end as u64))
 }
 
-fn text_of(delimiter: Delimiter) -> CString {
-    match delimiter {
-        Delimiter::Byte(byte) => c_string(&[byte]),
-        _ => c"blanks".to_owned(),
-    }
-}
-
 /// Returns how many rows all batches have; of a stream, those that were read so far.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_rows(report: Option<&TableReport>) -> u64 {
     report.map_or(0, |it| it.counts.lock().rows)
 }
 
-/// Returns what separates fields: one byte as a text, or "blanks". NULL for a table of one column for
+/// Returns what separates fields: its bytes as a text, or "blanks". NULL for a table of one column for
 /// which no delimiter was set.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_delimiter(report: Option<&TableReport>) -> *const c_char {

@@ -621,7 +621,7 @@ static void wrong_arguments(void) {
     FAILS(swath_table_options_set_list(NULL, "columns", both, 2), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_table_options_set_list_at(options, 0, "types", both, 2),
           SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_table_options_set(options, "delimiter", "\""));
+    OK(swath_table_options_set(options, "delimiter", "|\""));
     FAILS(swath_table_read(&path, 1, NULL, options, &stream, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     swath_table_options_free(options);

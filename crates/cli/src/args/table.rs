@@ -27,9 +27,9 @@ pub struct TableArgs {
     #[arg(long, value_name = "WHEN", value_parser = header(), default_value = "auto", hide_possible_values = true)]
     pub header: String,
 
-    /// The delimiter of a table that is read: one ASCII character, or `blanks` for runs of spaces and
-    /// tabs [default: a tab in a .tsv, else the one of tab , ; and | that fits the first lines]
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    /// The delimiter of a table that is read: one ASCII character, several as in '||', or `blanks` for runs
+    /// of spaces and tabs [default: a tab in a .tsv, else the one of tab , ; and | that fits the first lines]
+    #[arg(long, value_name = "CHARS", value_parser = delimiter)]
     pub delimiter: Option<Delimiter>,
 
     /// Read text of fixed width, with columns of these widths in characters, as in 10,5,8; `auto` finds them
@@ -207,7 +207,7 @@ fn delimiter(value: &str) -> Result<Delimiter, String> {
 fn mark(value: &str) -> Result<u8, String> {
     match delimiter(value)? {
         Delimiter::Byte(byte) => Ok(byte),
-        _ => Err("pass one ASCII character".to_owned()),
+        _ => Err("pass one ASCII character: several are only read".to_owned()),
     }
 }
 

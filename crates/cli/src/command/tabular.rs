@@ -143,11 +143,7 @@ pub(super) fn columns(report: &TableReport) -> Vec<(&str, String)> {
 
 /// The word for a delimiter, as the flag takes it.
 pub(super) fn delimiter_word(delimiter: Option<Delimiter>) -> Option<String> {
-    delimiter.map(|delimiter| match delimiter {
-        Delimiter::Byte(b'\t') => "\\t".to_owned(),
-        Delimiter::Byte(byte) => char::from(byte).to_string(),
-        _ => "blanks".to_owned(),
-    })
+    delimiter.map(|delimiter| delimiter.to_string().replace('\t', "\\t"))
 }
 
 /// Where columns of fixed width are, as the flag takes it.

@@ -316,6 +316,9 @@ fn the_first_line_tells_what_stands_between_numbers() {
         ("a;b\n1;2\n", [].as_slice()),
         ("a\tb\n1\t2\n", &[]),
         ("a:b\n1:2\n", &["--delimiter", ":"]),
+        ("a||b\n1||2\n", &["--delimiter", "||"]),
+        ("a\t\tb\n1\t\t2\n", &["--delimiter", "\\t\\t"]),
+        ("a§b\n1§2\n", &["--delimiter", "§"]),
         ("  a   b\n  1   2\n", &[]),
         ("a b \n1\t 2 \n", &["--delimiter", "blanks"]),
     ] {
@@ -323,7 +326,7 @@ fn the_first_line_tells_what_stands_between_numbers() {
         let plain = setting.convert("other.csv", "plain.csv", &[flags, &["--force"]].concat());
         assert_eq!(text(&plain), "a,b\n1,2\n", "{name:?}");
     }
-    for odd in ["€", "5", "ab", ""] {
+    for odd in ["5", "ab", ""] {
         let (from, to) = (setting.path("other.csv"), setting.path("odd.csv"));
         let output = run(["convert", word(&from), word(&to), "--delimiter", odd]);
         assert_eq!(code(&output), 2, "{output:?}");

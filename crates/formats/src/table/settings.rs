@@ -9,7 +9,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use super::options::{Delimiter, HeaderLine};
+use super::options::{Delimiter, HeaderLine, LongDelimiter};
 use super::select::ColumnKey;
 use super::value::Decimals;
 
@@ -292,15 +292,20 @@ value!(Option<u8>, format!("{MARK}, `tab` or `none`"), |text| match text {
     "none" => Some(None),
     text => mark(text).map(Some),
 });
-value!(Delimiter, format!("{MARK}, `tab` or `blanks`"), |text| match text {
-    "blanks" => Some(Self::Blanks),
-    text => mark(text).map(Self::Byte),
-});
+value!(
+    Delimiter,
+    format!("{MARK}, `tab`, `blanks`, or up to 16 bytes that are not all letters and digits"),
+    |text| match (text, mark(text)) {
+        ("blanks", _) => Some(Self::Blanks),
+        (_, Some(byte)) => Some(Self::Byte(byte)),
+        _ => LongDelimiter::new(&text.replace("\\t", "\t")).map(Self::Text),
+    }
+);
 
 impl FromStr for Delimiter {
     type Err = String;
 
-    /// Reads the character, `tab` or `blanks`.
+    /// Reads the characters, of which `\\t` is a tab, or `tab` or `blanks`.
     ///
     /// # Errors
     ///

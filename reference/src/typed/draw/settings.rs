@@ -58,6 +58,7 @@ pub(super) fn choose_more(dice: &mut Dice, options: &mut Options) {
 fn choose_delimiter(dice: &mut Dice, style: &Style, options: &mut Options) {
     let is_found = match style.between {
         Between::Byte(byte) => b",;\t|".contains(&byte),
+        Between::Text(_) => false,
         Between::Blanks | Between::Nothing => true,
     };
     let is_given = !is_found || dice.one_in(3);
@@ -107,8 +108,7 @@ pub(super) fn choose_words_of_columns(dice: &mut Dice, count: usize, options: &m
 }
 
 fn choose_numbers(dice: &mut Dice, style: &Style, options: &mut Options) {
-    let is_free = |byte: u8| style.between != Between::Byte(byte);
-    if is_free(b',') && dice.one_in(6) {
+    if !style.between.has(b',') && dice.one_in(6) {
         options.decimal = b',';
     }
     if dice.one_in(8) {

@@ -68,10 +68,11 @@ pub(super) fn counts(table: &Table) -> Result<Counts> {
 
 /// Returns how many records a text has if each of its lines is one.
 fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
-    let (Between::Byte(delimiter), Ragged::Refuse | Ragged::Pad) =
-        (shape.dialect.between, shape.ragged)
-    else {
-        return None;
+    let delimiter = match (shape.dialect.between, shape.ragged) {
+        (Between::Byte(delimiter), Ragged::Refuse | Ragged::Pad) => delimiter,
+        // Lines that begin with any blank are looked at.
+        (Between::Text(_), Ragged::Refuse | Ragged::Pad) => u8::MAX,
+        _ => return None,
     };
     let special = [shape.dialect.quote, shape.dialect.escape];
     if special.into_iter().flatten().any(|byte| find(text, byte).is_some()) {

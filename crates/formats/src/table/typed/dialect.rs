@@ -1,13 +1,15 @@
 //! How records and fields of one table are written.
 
 use super::values::Quoting;
-use crate::table::options::Delimiter;
+use crate::table::options::{Delimiter, LongDelimiter};
 
 /// What separates the fields of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Between {
     /// This byte.
     Byte(u8),
+    /// These bytes.
+    Text(LongDelimiter),
     /// Runs of blanks, also around a record.
     Blanks,
     /// Nothing: there is one column.
@@ -22,6 +24,7 @@ impl From<Delimiter> for Between {
     fn from(delimiter: Delimiter) -> Self {
         match delimiter {
             Delimiter::Byte(byte) => Self::Byte(byte),
+            Delimiter::Text(long) => Self::Text(long),
             Delimiter::Blanks => Self::Blanks,
         }
     }
@@ -42,25 +45,38 @@ impl Dialect {
     pub(super) const JSON: Self =
         Self { between: Between::Json, quote: None, escape: None, comment: None };
 
-    /// Whether a byte ends a field that is not the last of its record.
-    pub(super) fn separates(&self, byte: u8) -> bool {
-        match self.between {
-            Between::Byte(delimiter) => byte == delimiter,
-            Between::Blanks => matches!(byte, b' ' | b'\t'),
-            Between::Nothing | Between::Json | Between::Fixed => false,
+    /// Returns the bytes of the delimiter; without one, and of blanks, none.
+    pub(super) fn delimiter_bytes(&self) -> &[u8] {
+        match &self.between {
+            Between::Byte(delimiter) => std::slice::from_ref(delimiter),
+            Between::Text(long) => long.as_bytes(),
+            Between::Blanks | Between::Nothing | Between::Json | Between::Fixed => &[],
         }
     }
 
-    /// Whether a byte is a blank that may follow a closing quote.
+    /// Returns how many bytes of the text end a field that is not the last of its record: of blanks, the
+    /// first one. 0 if none do.
+    #[inline]
+    pub(super) fn separator(&self, text: &[u8]) -> usize {
+        match &self.between {
+            Between::Byte(delimiter) => usize::from(text.first() == Some(delimiter)),
+            Between::Text(long) if text.starts_with(long.as_bytes()) => long.as_bytes().len(),
+            Between::Blanks => usize::from(matches!(text, [b' ' | b'\t', ..])),
+            Between::Text(_) | Between::Nothing | Between::Json | Between::Fixed => 0,
+        }
+    }
+
+    /// Whether a byte is a blank that may follow a closing quote, unless a delimiter of several bytes begins
+    /// with it.
     pub(super) fn is_blank(&self, byte: u8) -> bool {
-        matches!(byte, b' ' | b'\t') && !self.separates(byte)
+        matches!(byte, b' ' | b'\t') && self.separator(&[byte]) == 0
     }
 
     /// Whether a line that begins like this is a comment. Where blanks separate fields, there may be some
     /// before it.
     pub(super) fn begins_comment(&self, line: &[u8]) -> bool {
         let Some(comment) = self.comment else { return false };
-        let is_blank = |byte: &&u8| self.between == Between::Blanks && self.separates(**byte);
+        let is_blank = |byte: &&u8| self.between == Between::Blanks && b" \t".contains(byte);
         line.iter().find(|byte| !is_blank(byte)) == Some(&comment)
     }
 
@@ -79,6 +95,7 @@ impl Dialect {
     pub(super) fn delimiter(&self) -> Option<Delimiter> {
         match self.between {
             Between::Byte(byte) => Some(Delimiter::Byte(byte)),
+            Between::Text(long) => Some(Delimiter::Text(long)),
             Between::Blanks => Some(Delimiter::Blanks),
             Between::Nothing | Between::Json | Between::Fixed => None,
         }

@@ -11,7 +11,7 @@ use super::fixed::Layout;
 use super::layout;
 use super::options::{BatchOptions, CommentRule, Header};
 use super::pass::Pass;
-use super::prefix::{LONG, Prefix, may_end_later};
+use super::prefix::{LONG, Prefix};
 use super::record::{Line, Place, Records};
 use super::report::{HeaderReason, Renamed};
 use super::rules;
@@ -290,7 +290,7 @@ impl Opening<'_> {
                     at = next;
                 }
                 Ok(_) if is_known => return Err(self.empty(prefix)),
-                Err(wrong) if is_known || !may_end_later(wrong, prefix.bytes.len()) => {
+                Err(wrong) if is_known || !records.may_end_later(wrong) => {
                     let record = prefix.base + at as u64;
                     let mut problem = faults::split(wrong, record, prefix.base);
                     if dialect.between == Between::Nothing {

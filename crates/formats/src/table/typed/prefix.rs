@@ -1,7 +1,7 @@
 //! The first bytes of a text.
 
 use super::dialect::Dialect;
-use super::record::{Records, Wrong};
+use super::record::Records;
 use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
 use crate::memory::room_for;
@@ -92,16 +92,5 @@ impl<'t> Prefix<'t> {
     pub(super) fn cut(&mut self, at: usize) {
         self.bytes.drain(..at);
         self.base += at as u64;
-    }
-}
-
-/// Whether more text may be all that is missing.
-pub(super) fn may_end_later(wrong: Wrong, len: usize) -> bool {
-    match wrong {
-        Wrong::OpenQuote(_) | Wrong::OpenEscape(_) => true,
-        Wrong::LoneReturn(at) => at + 1 == len,
-        // A character may be cut.
-        Wrong::Encoding(at) => len - at < 4,
-        Wrong::AfterQuote(_) | Wrong::Outside(_) => false,
     }
 }

@@ -54,7 +54,7 @@ impl<'t> Records<'t> {
         }
         let mut start = match self.dialect.between {
             Between::Blanks => self.after_blanks(at),
-            Between::Byte(_) | Between::Nothing | Between::Json | Between::Fixed => at,
+            _ => at,
         };
         loop {
             let (end, next) = self.field(start)?;
@@ -78,11 +78,7 @@ impl<'t> Records<'t> {
         }
         let start = match self.dialect.between {
             Between::Blanks | Between::Fixed => self.after_blanks(at),
-            Between::Byte(_) => {
-                let blanks =
-                    self.text[at..].iter().take_while(|&&it| self.dialect.is_blank(it));
-                at + blanks.count()
-            }
+            Between::Byte(_) | Between::Text(_) => self.after_loose_blanks(at),
             Between::Nothing | Between::Json => at,
         };
         let is_lone = self.text[start..] == *b"\r";
@@ -126,7 +122,10 @@ impl<'t> Records<'t> {
                 Some(&byte) if is_start && Some(byte) == self.dialect.quote => {
                     (at, is_start) = (self.closed(at)?, false);
                 }
-                Some(&byte) => (at, is_start) = (at + 1, self.dialect.separates(byte)),
+                Some(_) => {
+                    let len = self.dialect.separator(&self.text[at..]);
+                    (at, is_start) = (at + len.max(1), len > 0);
+                }
             }
         }
     }
@@ -159,15 +158,9 @@ impl<'t> Records<'t> {
         let (text, dialect) = (self.text, self.dialect);
         let mut at = start;
         if dialect.quote.is_some() && text.get(at) == dialect.quote.as_ref() {
-            at = self.closed(at).ok_or(Wrong::OpenQuote(at))?;
-            while text.get(at).is_some_and(|&byte| dialect.is_blank(byte)) {
-                at += 1;
-            }
-            let is_end = match text.get(at) {
-                None | Some(b'\r' | b'\n') => true,
-                Some(&byte) => dialect.separates(byte),
-            };
-            if !is_end {
+            at = self.after_loose_blanks(self.closed(at).ok_or(Wrong::OpenQuote(at))?);
+            let is_end = matches!(text.get(at), None | Some(b'\r' | b'\n'));
+            if !is_end && dialect.separator(&text[at..]) == 0 {
                 return Err(Wrong::AfterQuote(start));
             }
         }
@@ -175,7 +168,9 @@ impl<'t> Records<'t> {
             match text.get(at) {
                 None => return Ok((at, Next::Record(at))),
                 Some(b'\n') => return Ok((at, Next::Record(at + 1))),
-                Some(&byte) if dialect.separates(byte) => return Ok(self.separated(at)),
+                Some(_) if dialect.separator(&text[at..]) > 0 => {
+                    return Ok(self.separated(at));
+                }
                 Some(b'\r') => {
                     let (end, next) = self.line_end(at).ok_or(Wrong::LoneReturn(at))?;
                     return Ok((end, Next::Record(next)));
@@ -194,12 +189,40 @@ impl<'t> Records<'t> {
     /// What follows the separator at `at`.
     fn separated(&self, at: usize) -> (usize, Next) {
         if self.dialect.between != Between::Blanks {
-            return (at, Next::Field(at + 1));
+            return (at, Next::Field(at + self.dialect.separator(&self.text[at..])));
         }
         let next = self.after_blanks(at);
         match self.line_end(next) {
             Some((_, next)) => (at, Next::Record(next)),
             None => (at, Next::Field(next)),
+        }
+    }
+
+    /// Returns where the blanks end that begin at `at` and are not part of a delimiter.
+    fn after_loose_blanks(&self, mut at: usize) -> usize {
+        let is_blank = |&byte: &u8| self.dialect.is_blank(byte);
+        while self.text.get(at).is_some_and(is_blank)
+            && self.dialect.separator(&self.text[at..]) == 0
+        {
+            at += 1;
+        }
+        at
+    }
+
+    /// Whether more text may be all that is missing.
+    pub(super) fn may_end_later(&self, wrong: Wrong) -> bool {
+        let len = self.text.len();
+        match wrong {
+            Wrong::OpenQuote(_) | Wrong::OpenEscape(_) => true,
+            Wrong::LoneReturn(at) => at + 1 == len,
+            // A character may be cut, and so may a delimiter.
+            Wrong::Encoding(at) => len - at < 4,
+            Wrong::AfterQuote(at) => self.closed(at).is_some_and(|at| {
+                let delimiter = self.dialect.delimiter_bytes();
+                let mut ats = at..=self.after_loose_blanks(at);
+                ats.any(|at| delimiter.starts_with(&self.text[at..]))
+            }),
+            Wrong::Outside(_) => false,
         }
     }
 
@@ -240,6 +263,7 @@ impl<'t> Records<'t> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::options::LongDelimiter;
 
     const PLAIN: Dialect = Dialect {
         between: Between::Byte(b','),
@@ -287,8 +311,35 @@ mod tests {
             fields("  a\t b \n \t\n\"c d\" e\r\n", words),
             Ok(vec![vec!["a".into(), "b".into()], vec!["\"c d\"".into(), "e".into()]])
         );
+        let tabs = Dialect { between: long("\t,\t"), ..PLAIN };
+        assert_eq!(
+            fields(" \t\n\t,\t,\t\"\n\t\"\t,\t\"x\" \t\t,\ta\r\n", tabs),
+            Ok(vec![
+                vec!["".into(), ",\t\"".into()],
+                vec!["\t\"".into(), "\"x\" \t".into(), "a".into()]
+            ])
+        );
         let whole = Dialect { between: Between::Nothing, ..PLAIN };
         assert_eq!(fields("a,b\n", whole), Ok(vec![vec!["a,b".into()]]));
+    }
+
+    fn long(text: &str) -> Between {
+        Between::Text(LongDelimiter::new(text).expect("a delimiter"))
+    }
+
+    #[test]
+    fn a_delimiter_that_is_cut_off_may_end_later() {
+        let dialect = Dialect { between: long(" ||"), ..PLAIN };
+        for (text, is_cut) in
+            [("\"a\" ", true), ("\"a\"  |", true), ("\"a\" |\n", false), ("\"a\" |x", false)]
+        {
+            let records = Records { text: text.as_bytes(), dialect, layout: None };
+            let is_known = match records.split(0, |_| {}) {
+                Ok((_, next)) => next < text.len(),
+                Err(wrong) => !records.may_end_later(wrong),
+            };
+            assert_eq!(is_known, !is_cut, "{text:?}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@
 
 use std::ops::AddAssign;
 
-use swath_simd::{Cuts, WordLines, WordPlaces, find};
+use swath_simd::{Cuts, LONGEST_DELIMITER, WordLines, WordPlaces, find};
 
 use super::choices::Ragged;
 use super::dialect::{Between, Dialect};
@@ -56,6 +56,8 @@ impl AddAssign for Counts {
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     columns: usize,
+    /// Bytes of a delimiter.
+    gap: u32,
     starts: Vec<u32>,
     ends: Vec<u32>,
     /// Where fields begin, unless each begins after the end of the one before and a delimiter.
@@ -112,7 +114,9 @@ impl Rows {
         self.begins.clear();
         self.aside.clear();
         self.counts = Counts::default();
-        if u32::try_from(text.len()).is_err() {
+        self.gap = short(shape.dialect.delimiter_bytes().len().max(1));
+        // Also where a field would begin that is not there.
+        if u32::try_from(text.len().saturating_add(LONGEST_DELIMITER)).is_err() {
             return Err(Fault::TooLong);
         }
         if let Some(keys) = &shape.keys {
@@ -126,7 +130,7 @@ impl Rows {
         while at < end && self.ends.len() < FIELDS {
             at = match shape.dialect.between {
                 Between::Blanks | Between::Fixed => self.add(text, at, shape)?,
-                Between::Byte(_) | Between::Nothing | Between::Json => {
+                Between::Byte(_) | Between::Text(_) | Between::Nothing | Between::Json => {
                     self.add_many(text, at, end, &mut window, shape)?
                 }
             };
@@ -398,14 +402,15 @@ impl Rows {
         picked: Option<&[usize]>,
         places: &'t mut Places,
     ) -> RawFields<'t> {
+        let gap = self.gap;
         let Places { starts, ends, .. } = places;
         starts.clear();
         let mut begins = &self.begins;
         if begins.is_empty() {
             starts.reserve(self.ends.len() + 1);
             starts.push(0);
-            // An end is a position in a text, so it is below the maximum.
-            starts.extend(self.ends.iter().map(|end| end.wrapping_add(1)));
+            // An end is a position in a text, so this is at most the maximum.
+            starts.extend(self.ends.iter().map(|end| end.wrapping_add(gap)));
             starts.truncate(self.ends.len());
             for (fields, &start) in starts.chunks_exact_mut(self.columns).zip(&self.starts) {
                 fields[0] = start;
@@ -437,12 +442,12 @@ impl Rows {
         fields: &'t mut Places,
     ) -> RawFields<'t> {
         let Some(column) = column else { return fields.missing(text, self.count()) };
-        let columns = self.columns;
+        let (columns, gap) = (self.columns, self.gap);
         let follows = column.checked_sub(1).is_some_and(|before| fields.column == Some(before));
         fields.starts.clear();
         if follows && self.begins.is_empty() {
-            // An end is a position in a text, so it is below the maximum.
-            fields.starts.extend(fields.ends.iter().map(|end| end.wrapping_add(1)));
+            // An end is a position in a text, so this is at most the maximum.
+            fields.starts.extend(fields.ends.iter().map(|end| end.wrapping_add(gap)));
         }
         fields.ends.clear();
         fields.column = Some(column);
@@ -457,8 +462,8 @@ impl Rows {
             fields.starts.extend_from_slice(&self.starts);
         } else {
             let before = self.ends.chunks_exact(columns).map(|row| row[column - 1]);
-            // An end is a position in a text, so it is below the maximum.
-            fields.starts.extend(before.map(|end| end.wrapping_add(1)));
+            // An end is a position in a text, so this is at most the maximum.
+            fields.starts.extend(before.map(|end| end.wrapping_add(gap)));
         }
         RawFields { text, starts: &fields.starts, ends: &fields.ends }
     }

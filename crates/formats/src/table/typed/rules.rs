@@ -78,18 +78,24 @@ pub(super) fn may_begin_comments(options: &BatchOptions, byte: u8) -> bool {
 
 /// Returns the bytes that mean something between values.
 fn marks(options: &BatchOptions) -> Vec<u8> {
-    let delimiter = match options.delimiter {
-        Some(Delimiter::Byte(byte)) => Some(byte),
-        Some(Delimiter::Blanks) => Some(b' '),
-        None => None,
+    let mut delimiter = match &options.delimiter {
+        Some(Delimiter::Byte(byte)) => vec![*byte],
+        // Parts of characters mean nothing else.
+        Some(Delimiter::Text(long)) => {
+            long.as_bytes().iter().copied().filter(u8::is_ascii).collect()
+        }
+        Some(Delimiter::Blanks) => vec![b' '],
+        None => Vec::new(),
     };
+    delimiter.sort_unstable();
+    delimiter.dedup();
     let quote = options.quote.filter(|_| options.form != BatchForm::Fixed);
     let escape = options.escape.filter(|&escape| Some(escape) != quote);
     // Commas between fields may be decimal points in quotes.
-    let is_both = options.decimal == b',' && delimiter == Some(b',');
+    let is_both = options.decimal == b',' && delimiter == *b",";
     let decimal = Some(options.decimal).filter(|_| !is_both);
-    let marks = [delimiter, quote, escape, options.comment.given(), decimal];
-    marks.into_iter().flatten().collect()
+    let marks = [quote, escape, options.comment.given(), decimal];
+    delimiter.into_iter().chain(marks.into_iter().flatten()).collect()
 }
 
 /// Refuses what has no meaning in JSON Lines.
@@ -197,7 +203,10 @@ pub(super) fn check(path: &Path, options: &BatchOptions) -> Result<()> {
         return Err(error.hint("leave out `union_by_name`, or `header`"));
     }
     let marks = marks(options);
-    let invalid = |detail: String| Err(Error::reading(path, FormatReason::Invalid, detail));
+    let invalid = |detail: String| {
+        let error = Error::reading(path, FormatReason::Invalid, detail);
+        Err(error.hint("pass other characters"))
+    };
     for byte in marks.iter().copied().chain(options.thousands) {
         let shown = byte.escape_ascii();
         if !byte.is_ascii() || matches!(byte, b'\n' | b'\r') {

@@ -57,13 +57,9 @@ impl Shape {
     }
 
     /// The bytes that mean something.
-    pub(super) fn marks(&self) -> CutMarks {
-        let Dialect { between, quote, escape, .. } = self.dialect;
-        let delimiter = match between {
-            Between::Byte(delimiter) => Some(delimiter),
-            Between::Blanks | Between::Nothing | Between::Json | Between::Fixed => None,
-        };
-        CutMarks { delimiter, quote, escape }
+    pub(super) fn marks(&self) -> CutMarks<'_> {
+        let Dialect { quote, escape, .. } = self.dialect;
+        CutMarks { delimiter: self.dialect.delimiter_bytes(), quote, escape }
     }
 
     /// Whether some lines may be [odd](Self::is_odd).

@@ -7,7 +7,7 @@ use super::dialect::{Between, Dialect, trim};
 use super::first_line::OddNumber;
 use super::fixed::Layout;
 use super::options::{BatchOptions, Header};
-use super::prefix::{Prefix, may_end_later};
+use super::prefix::Prefix;
 use super::record::{Line, Place, Records, Wrong};
 use super::report::HeaderReason;
 use super::rules;
@@ -71,7 +71,7 @@ impl Sample {
                 Err(wrong) => {
                     sample.fault = Some(wrong);
                     sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
-                    return (sample, is_all || !may_end_later(wrong, text.len()));
+                    return (sample, is_all || !records.may_end_later(wrong));
                 }
                 Ok((_, next)) if next == text.len() && !is_all => return (sample, false),
                 Ok((Line::Skipped, next)) => at = next,

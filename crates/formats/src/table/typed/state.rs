@@ -111,6 +111,8 @@ impl Lines<'_> {
             (walk.state, walk.literal, walk.at) = (State::Plain, Some(at + 1), at + 2);
         } else if self.begins_field(at, walk) {
             (walk.state, walk.quote, walk.at) = (State::Quoted, Some(at), at + 1);
+        } else {
+            walk.at = at + 1;
         }
     }
 
@@ -120,10 +122,29 @@ impl Lines<'_> {
             None => self.state == State::Start,
             Some(before) if walk.literal == Some(before) => false,
             Some(before) => {
-                let byte = self.text[before];
-                byte == b'\n' || self.dialect.separates(byte)
+                let passed = &self.text[walk.at.min(before)..at];
+                self.text[before] == b'\n' || self.ends_with_separator(passed)
             }
         }
+    }
+
+    /// Whether a text, which begins where no delimiter goes on, ends with one.
+    fn ends_with_separator(&self, text: &[u8]) -> bool {
+        let delimiter = self.dialect.delimiter_bytes();
+        let len = delimiter.len();
+        if len < 2 || !text.ends_with(delimiter) {
+            return self.dialect.separator(&text[text.len() - 1..]) > 0;
+        }
+        let begins = |&at: &usize| text[at..].starts_with(delimiter);
+        // Of those that overlap, the first one counts, and then the next one after its end.
+        let mut at = text.len() - len;
+        while let Some(before) = (at.saturating_sub(len - 1)..at).find(begins) {
+            at = before;
+        }
+        while at + len <= text.len() {
+            at += if begins(&at) { len } else { 1 };
+        }
+        at == text.len()
     }
 
     /// Finds the last newline between what has been looked at and `at`, and returns whether the line
@@ -158,15 +179,14 @@ impl Lines<'_> {
 
 /// Returns the states to which those lead in which a block may begin, as far as vectors can tell.
 pub(super) fn ends(text: &[u8], dialect: Dialect) -> Vec<Option<State>> {
-    let delimiter = match dialect.between {
-        Between::Byte(delimiter) => Some(delimiter),
-        Between::Nothing | Between::Json | Between::Fixed => None,
-        Between::Blanks => return slow_ends(text, dialect),
-    };
+    if let Between::Blanks | Between::Text(_) = dialect.between {
+        return slow_ends(text, dialect);
+    }
     let is_there = |byte: &u8| swath_simd::find(text, *byte).is_some();
     let (None, None) = (dialect.escape, dialect.comment.filter(is_there)) else {
         return slow_ends(text, dialect);
     };
+    let delimiter = dialect.delimiter_bytes();
     let marks = CutMarks { delimiter, quote: dialect.quote, escape: None };
     let found = Quoting::of(text, marks);
     if !found.is_plain && !found.is_inverse {
@@ -199,14 +219,22 @@ pub(super) fn possible(dialect: Dialect) -> &'static [State] {
 mod tests {
     use super::super::record::Records;
     use super::*;
+    use crate::table::options::LongDelimiter;
 
     /// Draws texts of few different bytes, and compares with the way record by record.
     #[test]
     fn states_are_those_of_the_way_record_by_record() {
         let mut bits = swath_reference::splitmix(1);
+        let long = |text: &str| Between::Text(LongDelimiter::new(text).expect("a delimiter"));
         for round in 0..60_000_u64 {
             let dialect = Dialect {
-                between: if round % 3 == 0 { Between::Blanks } else { Between::Byte(b',') },
+                between: match round % 11 {
+                    0..=2 => Between::Blanks,
+                    3 => long(",,"),
+                    4 => long(", "),
+                    5 => long(",a,"),
+                    _ => Between::Byte(b','),
+                },
                 quote: (round % 5 != 0).then_some(b'"'),
                 escape: (round % 2 == 0).then_some(b'\\'),
                 comment: (round % 7 == 0).then_some(b'#'),

@@ -230,18 +230,33 @@ fn singles_are_rounded_once() {
 
 #[test]
 fn a_guessed_blank_counts_runs_once_and_trims_the_edges() {
-    for (text, rows, values) in [
+    let cases = [
         ("   1.000    2.000\n  10.500   -3.250\n", 2, &[1.0, 2.0, 10.5, -3.25][..]),
         (" 1\n 2\n", 2, &[1.0, 2.0]),
         ("1 2 \n3 4 \n", 2, &[1.0, 2.0, 3.0, 4.0]),
         ("1 2\n3\t4\n", 2, &[1.0, 2.0, 3.0, 4.0]),
         (" x   y\n\n 1   2\n# 9\n  # 9 \n  \n\t3 4", 2, &[1.0, 2.0, 3.0, 4.0]),
         ("1 \"2\"\n \"3\"  NA\n", 2, &[1.0, 2.0, 3.0, f64::NAN]),
-    ] {
+    ];
+    check_values(&cases, |options| options);
+}
+
+#[test]
+fn a_delimiter_of_several_bytes_separates_the_fields_of_arrays() {
+    let cases = [
+        ("x||y\n1||2\n\"3\" || 4\n", 2, &[1.0, 2.0, 3.0, 4.0][..]),
+        (" \n1||2\r\n# 9\n||4", 2, &[1.0, 2.0, f64::NAN, 4.0]),
+    ];
+    let long: Delimiter = "||".parse().expect("a delimiter");
+    check_values(&cases, |options| options.with_delimiter(long));
+}
+
+fn check_values(cases: &[(&str, usize, &[f64])], with: impl Fn(BatchOptions) -> BatchOptions) {
+    for &(text, rows, values) in cases {
         let file = file(text);
         for block_size in (1..30).chain([1 << 20]) {
             for workers in 1..=3 {
-                let options = options(workers, block_size);
+                let options = with(options(workers, block_size));
                 let table = options.read_array::<f64>(file.path()).expect("a table");
                 assert_eq!(table.rows, rows, "{text:?}");
                 let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());

@@ -4,6 +4,7 @@ use swath_formats::table::{
     BatchForm, BatchOptions, ColumnType, HeaderLine, HeaderReason, Ragged,
 };
 
+use crate::typed::oracle;
 use crate::typed::shown::{read, table};
 
 fn check(text: &str, options: &BatchOptions, wanted: &[&str]) {
@@ -405,4 +406,35 @@ fn numbers_since_1970_are_timestamps_if_the_format_says_so() {
     );
     let part = found("t\n20240229123456789\n", &epoch("%Y%m%d%H%M%S%3f"));
     assert_eq!(part, "t us: 1709210096789000");
+}
+
+#[test]
+fn a_delimiter_may_have_several_bytes() {
+    let of = |text: &str| BatchOptions::new().with_delimiter(oracle::long(text));
+    // What is read first ends anywhere in it, after a closing quote too.
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    for (header, left) in
+        ["", "a\t\t,b\n"].into_iter().flat_map(|it| (0..7).map(move |at| (it, at)))
+    {
+        let field = "x".repeat((1 << 20) + (256 << 10) - header.len() - left);
+        std::fs::write(file.path(), format!("{header}\"{field}\" \t\t,1\n")).expect("room");
+        let lines = usize::from(!header.is_empty());
+        let found = of("\\t\\t,").with_header_lines(lines).read_batches(file.path());
+        let found = found.unwrap_or_else(|error| panic!("{left}: {error}"));
+        let kinds: Vec<_> = found.report().columns.iter().map(|column| column.kind).collect();
+        assert_eq!((kinds, found.rows()), (vec![ColumnType::Text, ColumnType::I64], 1));
+    }
+    check("a::b\n1,5::2\n", &of("::").with_decimal(b','), &["a f64: 1.5", "b 64: 2"]);
+    let comma = of(", ").with_decimal(b',');
+    for (options, says) in [
+        (of("|\""), " is two of delimiter, quote, escape, comment and decimal point; try: "),
+        (of("-|").with_escape(Some(b'|')), "`|` is two of delimiter"),
+        (of("##").with_comment(Some(b'#')), "`#` is two of delimiter"),
+        (comma, "`,` is two of delimiter"),
+        (of("..."), "`.` is two of delimiter"),
+        (of(",\n"), "the byte `\\n` has another meaning"),
+        (of("||").with_form(BatchForm::JsonLines), "`delimiter` has no meaning"),
+    ] {
+        refused("a,b\n1,2\n", &options, says);
+    }
 }

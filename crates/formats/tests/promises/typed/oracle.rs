@@ -69,6 +69,7 @@ pub(crate) fn options(given: &Options) -> BatchOptions {
     }
     match given.delimiter {
         Some(Between::Byte(byte)) => options = options.with_delimiter(byte),
+        Some(Between::Text(text)) => options = options.with_delimiter(long(text)),
         Some(Between::Blanks) => options = options.with_delimiter(Delimiter::Blanks),
         Some(Between::Nothing) => panic!("the reader has no such option"),
         None => {}
@@ -184,7 +185,10 @@ fn table(schema: &Schema, report: &TableReport, batches: &[RecordBatch]) -> Tabl
     let delimiter = match report.delimiter {
         Some(Delimiter::Byte(byte)) => Between::Byte(byte),
         Some(Delimiter::Blanks) => Between::Blanks,
-        Some(other) => panic!("{other:?}"),
+        Some(other) => {
+            let text = Between::LONG.into_iter().find(|&text| long(text) == other);
+            Between::Text(text.expect("one of them"))
+        }
         None => Between::Nothing,
     };
     let encodings = [
@@ -219,6 +223,10 @@ fn table(schema: &Schema, report: &TableReport, batches: &[RecordBatch]) -> Tabl
         dropped: number(report.dropped),
         replaced: number(report.replaced),
     }
+}
+
+pub(crate) fn long(text: &str) -> Delimiter {
+    text.parse().expect("a delimiter")
 }
 
 fn number(count: u64) -> usize {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use swath_formats::table::{self, BatchForm, BatchOptions, ColumnType, HeaderLine, Ragged};
 use swath_reference::battery::{Battery, BatterySize};
-use swath_reference::typed::{Header, Key, Options, Type, answer, read_united, show_fault};
+use swath_reference::typed::{
+    Between, Header, Key, Options, Type, answer, read_united, show_fault,
+};
 
 use crate::typed::oracle::{self, How};
 use crate::typed::shown::{lines, table};
@@ -98,8 +100,12 @@ fn drawn_files_are_united_as_the_oracle_unites_them() {
     let mut tables = 0;
     for seed in Battery::new("tables", SIZE) {
         let mut dice = Dice(swath_reference::splitmix(seed));
-        let texts: Vec<String> = (0..=dice.below(4)).map(|_| dice.file()).collect();
-        let given = dice.options();
+        let mut texts: Vec<String> = (0..=dice.below(4)).map(|_| dice.file()).collect();
+        let mut given = dice.options();
+        if let Some(long) = Between::LONG.get(dice.below(20)) {
+            given.delimiter = Some(Between::Text(long));
+            texts.iter_mut().for_each(|text| *text = text.replace(',', long));
+        }
         let paths: Vec<PathBuf> =
             (0..texts.len()).map(|at| folder.path().join(format!("{at}.csv"))).collect();
         paths.iter().zip(&texts).for_each(|(path, text)| fs::write(path, text).expect("room"));

@@ -9,6 +9,8 @@ use swath_formats::table::{
     Dictionary, Encoding, FixedColumn, HeaderLine, LineEnd, Packing, Quoting, Ragged, Setting,
 };
 
+use crate::typed::oracle::long;
+
 const GUIDE: &str = include_str!("../../../../../docs/guide/tables.md");
 
 fn shown(options: &impl Debug) -> String {
@@ -39,6 +41,8 @@ fn a_word_sets_what_its_setter_sets() {
         ("delimiter", "\\t", new().with_delimiter(b'\t')),
         ("delimiter", "\t", new().with_delimiter(b'\t')),
         ("delimiter", "blanks", new().with_delimiter(Delimiter::Blanks)),
+        ("delimiter", "\\t\\t", new().with_delimiter(long("\t\t"))),
+        ("delimiter", "§", new().with_delimiter(long("§"))),
         ("quote", "'", new().with_quote(Some(b'\''))),
         ("quote", "none", new().with_quote(None)),
         ("escape", "\\", new().with_escape(Some(b'\\'))),
@@ -146,8 +150,12 @@ fn a_default_is_what_is_set_without_a_text() {
 fn what_an_option_does_not_take_is_refused_with_what_it_takes() {
     for (word, value, why) in [
         ("delimiter", "ab", "`delimiter` cannot be `ab`; try: pass one ASCII character"),
-        ("delimiter", "é", "one ASCII character"),
-        ("delimiter", "none", "`tab` or `blanks`"),
+        (
+            "delimiter",
+            "none",
+            "`blanks`, or up to 16 bytes that are not all letters and digits",
+        ),
+        ("delimiter", "::::::::::::::::§", "up to 16 bytes"),
         ("decimal", "..", "one ASCII character"),
         ("quote", "", "`tab` or `none`"),
         ("comment", "##", "`none` or `auto`"),
