@@ -2385,7 +2385,7 @@ swath_status swath_table_stream(const char *const *paths,
 uint64_t swath_table_report_rows(const swath_table_report *report);
 
 /**
- * Returns what separates fields: one byte as a text, or "blanks". NULL for a table of one column for
+ * Returns what separates fields: its bytes as a text, or "blanks". NULL for a table of one column for
  * which no delimiter was set.
  */
 const char *swath_table_report_delimiter(const swath_table_report *report);
