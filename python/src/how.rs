@@ -31,16 +31,16 @@ pub(crate) struct How<'a, 'py> {
 }
 
 impl<'a, 'py> How<'a, 'py> {
-    /// Of a `swath._how.How`.
+    /// Of all of them, in the order of `swath._options.ChunkOptions`.
     pub(crate) fn of(how: &'a Bound<'py, PyTuple>) -> PyResult<Self> {
         Ok(Self {
             workers: keyword(how, 0, "workers")?,
-            chunk_size: keyword(how, 1, "chunk_size")?,
-            engine: keyword(how, 2, "engine")?,
-            page_cache: keyword(how, 3, "page_cache")?,
-            progress: keyword(how, 4, "progress")?,
-            verify: keyword(how, 5, "verify")?,
-            profile: keyword(how, 6, "profile")?,
+            engine: keyword(how, 1, "engine")?,
+            page_cache: keyword(how, 2, "page_cache")?,
+            progress: keyword(how, 3, "progress")?,
+            verify: keyword(how, 4, "verify")?,
+            profile: keyword(how, 5, "profile")?,
+            chunk_size: keyword(how, 6, "chunk_size")?,
         })
     }
 

@@ -87,8 +87,8 @@ mod _swath {
     #[pymodule_export]
     use crate::table::{
         Given, Table, TableStream, encoding_word, make_column, make_texts, read_array,
-        read_arrow, read_batches, read_types, restore_table, stream_table, table_texts,
-        take_table, write_array, write_tables,
+        read_arrow, read_batches, read_types, restore_table, stream_table, table_settings,
+        table_texts, take_table, write_array, write_tables,
     };
     #[pymodule_export]
     use crate::tensors::{Tensors, load_tensors, save_tensors, stream_tensors};

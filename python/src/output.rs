@@ -44,7 +44,7 @@ pub(crate) struct Leave<'a> {
 }
 
 impl<'a> Leave<'a> {
-    /// The options of the library for a `swath._how.Leave`, and who watches.
+    /// The options of the library for those of `swath._options.WriteOptions`, and who watches.
     pub(crate) fn watched(given: &'a Bound<'_, PyTuple>) -> PyResult<(OutputOptions, Watch)> {
         let leave = Self {
             durability: keyword(given, 0, "durability")?,

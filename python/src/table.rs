@@ -38,7 +38,7 @@ pub(crate) use given::{Given, take_table};
 pub(crate) use make::{make_column, make_texts};
 pub(crate) use pickle::restore_table;
 pub(crate) use stream::{TableStream, stream_table};
-pub(crate) use typed::{encoding_word, read_array, read_batches, read_types};
+pub(crate) use typed::{encoding_word, read_array, read_batches, read_types, table_settings};
 pub(crate) use write::{write_array, write_tables};
 
 /// Names that a message lists.

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import pytest
 
 import swath
-from swath._how import How
 
 np = pytest.importorskip("numpy")
 pd = pytest.importorskip("pandas")

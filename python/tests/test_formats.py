@@ -309,7 +309,7 @@ def test_words_and_numbers_mean_the_same(tmp_path):
     with pytest.raises(TypeError, match="delimiter"):
         swath.read_csv(path, delimiter=5)
     for verb in [swath.read_csv, swath.read_mtx, swath.read_edges]:
-        with pytest.raises(TypeError, match=rf"{verb.__name__}\(\).*'foo'"):
+        with pytest.raises(TypeError, match=rf"{verb.__name__}\(\) has no keyword foo="):
             verb(path, foo=1)
 
 

@@ -143,13 +143,14 @@ def test_a_missing_keyword_of_pandas_is_named_as_here(tmp_path: Path) -> None:
         ("sep", "delimiter="), ("nrows", "rows="), ("usecols", "columns="), ("parse_dates", "formats= or dtypes="),
         ("names", "rename="), ("skipfooter", "skip_footer="),
     ]:  # fmt: skip
-        for verb in (swath.read_csv, swath.stream_csv, swath.csv_dtypes):
+        # `csv_dtypes` has no names of its own.
+        for verb in (swath.read_csv, swath.stream_csv, swath.csv_dtypes)[: 2 if word == "names" else 3]:
             with pytest.raises(TypeError, match=f"{verb.__name__}.* no keyword {word}=; try: use {ours}"):
                 verb(path, **{word: 1})
     with pytest.raises(TypeError, match="dtype= is the type of an array; try: .*dtypes="):
         swath.read_csv(path, dtype={"a": int})
-    with pytest.raises(TypeError, match="unexpected keyword"):
-        swath.read_csv(path, other=1)
+    with pytest.raises(TypeError, match=r"read_csv\(\) has no keyword skiprow=; try: use skip_rows="):
+        swath.read_csv(path, skiprow=1)
 
 
 def test_an_empty_field_stays_missing_beside_other_words() -> None:

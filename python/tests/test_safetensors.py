@@ -171,7 +171,7 @@ def test_shards_orders_and_names(tmp_path):
         for word in ["names", "order"]:
             with pytest.raises(TypeError, match=f"{word}=.* is a name, not a list"):
                 verb(paths, **{word: names[0]})
-        with pytest.raises(TypeError, match=rf"{verb.__name__}\(\).*'foo'"):
+        with pytest.raises(TypeError, match=rf"{verb.__name__}\(\) has no keyword foo="):
             verb(paths, foo=1)
     with open(paths[0], "rb") as file:
         assert swath.load_safetensors(file).keys() == swath.load_safetensors(paths[0]).keys()

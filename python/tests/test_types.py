@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -12,6 +14,7 @@ import pytest
 
 import battery
 import swath
+from swath import _options
 
 pytest.importorskip("mypy")
 HERE = pathlib.Path(__file__).parent
@@ -36,7 +39,8 @@ def stubtest(folder: pathlib.Path, module: str, **variables: str) -> subprocess.
     words += ["--allowlist", str(HERE / "stubs-allowed.txt")]
     if module != "swath":
         config = folder / "mypy.ini"
-        config.write_text("[mypy]\nfollow_imports = skip\n")  # what it imports is not looked at
+        # Of what it imports, only the words of options are looked at.
+        config.write_text("[mypy]\nfollow_imports = skip\n[mypy-swath._options]\nfollow_imports = normal\n")
         words += ["--mypy-config-file", str(config)]
     environment = {**os.environ, **variables}
     return subprocess.run(words, capture_output=True, text=True, cwd=folder, env=environment)
@@ -45,6 +49,25 @@ def stubtest(folder: pathlib.Path, module: str, **variables: str) -> subprocess.
 def test_the_stubs_are_those_of_the_built_module(tmp_path):
     run = stubtest(tmp_path, "swath" if battery.IS_FULL else "swath._swath")
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(
+    ("verb", "kind", "more"),
+    [(swath.read, _options.BytesOptions, "out"), (swath.scan_records, _options.RecordOptions, "combine")],
+)
+def test_keywords_of_overloads_are_those_of_the_built_module(verb, kind, more):
+    words = inspect.signature(verb).parameters.values()
+    there = {one.name: one.default for one in words if one.kind is one.KEYWORD_ONLY}
+    assert there == {more: None, **_options.filled(kind, {})}
+
+
+def test_every_option_of_the_library_is_a_keyword_with_a_text():
+    # The form has verbs of its own.
+    words = {word for word, _ in swath._swath.table_settings()} - {"form", "types"} | {"dtypes"}
+    assert words <= _options._TABLES.keys()
+    for verb in (swath.read_csv, swath.stream_fixed, swath.read_jsonl, swath.read_mtx, swath.write_csv):
+        for word in inspect.signature(verb).parameters:
+            assert re.search(rf"^    (\w+, )*{word}\b.*\n        \S", verb.__doc__, re.M), (verb, word)
 
 
 def test_a_stub_that_lies_is_found(tmp_path):
@@ -98,9 +121,15 @@ def test_what_users_write_is_checked(tmp_path):
         )
         checked("mypy", "--strict", str(arrays), where=tmp_path)
     bad = tmp_path / "bad.py"
-    bad.write_text("import swath\nswath.read('x', engine='map')\n")
-    with pytest.raises(AssertionError, match="engine"):
-        checked("mypy", "--strict", str(bad), where=tmp_path)
+    for call, word in [
+        ("read('x', engine='map')", "engine"),
+        ("read_csv('x', ragged='skip')", "ragged"),
+        ("read_fixed('x', delimiter=',')", "delimiter"),
+        ("write_csv('x', [], durability='some')", "durability"),
+    ]:
+        bad.write_text(f"import swath\nswath.{call}\n")
+        with pytest.raises(AssertionError, match=word):
+            checked("mypy", "--strict", str(bad), where=tmp_path)
 
 
 def test_everything_is_explained():

@@ -7,28 +7,18 @@ import io
 import math
 import operator
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, Unpack
 
 from swath._errors import named, unreadable
 from swath._given import plain
-from swath._how import Leave
+from swath._options import ChunkOptions, WriteOptions, leave, takes
 from swath._swath import file_format, read, write_parts
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from swath._swath import (
-        _Bytes,
-        _Durability,
-        _Engine,
-        _HardLinks,
-        _PageCache,
-        _Progress,
-        _Replace,
-        _Verify,
-    )
-
+    from swath._swath import _Bytes
 
 _NPY = b"\x93NUMPY"
 # The longest header that is accepted in a .npy file, in bytes.
@@ -36,6 +26,7 @@ _MOST_HEADER = 64 << 10
 _RESTORE = "restore the file, or save the array again"
 
 
+@takes
 def read_array(
     source: Any,
     dtype: npt.DTypeLike,
@@ -44,15 +35,9 @@ def read_array(
     order: Literal["C", "F"] = "C",
     offset: int | None = None,
     starting_in: tuple[int, int | None] | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
     out: _Bytes | None = None,
     readonly: bool = False,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[ChunkOptions],
 ) -> np.ndarray[Any, Any]:
     """Reads a file of plain numbers as an array. The items are copied only if they are misaligned.
 
@@ -75,8 +60,9 @@ def read_array(
         Only the items that begin in these bytes of the file; the last one is read to its end. If
         extents cover the file, each item is in exactly one of them. With a shape of several
         dimensions, the first of which is -1, rows take the place of items. Not with ``out``.
-    workers, chunk_size, engine, page_cache, progress, out, readonly, verify, profile
+    out, readonly
         As for `read`.
+    {options}
 
     Returns
     -------
@@ -114,15 +100,9 @@ def read_array(
         length=length,
         starting_in=starting_in,
         delimiter=width,
-        workers=workers,
-        chunk_size=chunk_size,
-        engine=engine,
-        page_cache=page_cache,
-        progress=progress,
         out=out,
         readonly=readonly,
-        verify=verify,
-        profile=profile,
+        **options,
     )
     if offset is None and (starting_in is None or starting_in[0] == 0):
         _check_magic(source, bytes(memoryview(buffer)[:18]))
@@ -185,18 +165,13 @@ def _check_magic(source: Any, start: bytes) -> None:
         raise unreadable("UnknownFormat", named(source), what, hint)
 
 
+@takes
 def read_npy(
     source: Any,
     *,
     starting_in: tuple[int, int | None] | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
     readonly: bool = False,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[ChunkOptions],
 ) -> np.ndarray[Any, Any]:
     """Reads a .npy file as the array that was saved. Nothing is copied.
 
@@ -208,8 +183,9 @@ def read_npy(
         Only the rows, items of the first dimension, that begin in these bytes of the file; the last
         one is read to its end. If extents cover the file, each row is in exactly one of them. The
         header is read anyway. An array of several dimensions in Fortran order is refused.
-    workers, chunk_size, engine, page_cache, progress, readonly, verify, profile
+    readonly
         As for `read`.
+    {options}
 
     Returns
     -------
@@ -229,16 +205,7 @@ def read_npy(
     >>> swath.read_npy("array.npy", starting_in=(130, 32))
     array([[4., 5., 6., 7.]])
     """
-    how: dict[str, Any] = {
-        "workers": workers,
-        "chunk_size": chunk_size,
-        "engine": engine,
-        "page_cache": page_cache,
-        "progress": progress,
-        "readonly": readonly,
-        "verify": verify,
-        "profile": profile,
-    }
+    how: dict[str, Any] = {"readonly": readonly, **options}
     if starting_in is not None:
         return _rows_of_npy(source, starting_in, how)
     buffer: Any = read(source, **how)
@@ -361,15 +328,11 @@ def _third_header(file: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any
     return said["shape"], said["fortran_order"], np.lib.format.descr_to_dtype(said["descr"])
 
 
+@takes
 def write_npy(
     path: Any,
     array: Any,
-    *,
-    durability: _Durability = "full",
-    replace: _Replace = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
+    **options: Unpack[WriteOptions],
 ) -> int:
     """Writes an array as a .npy file, complete or not at all; returns its length in bytes.
 
@@ -379,20 +342,7 @@ def write_npy(
     array : array
         Any shape, and any type with a fixed size. Objects are refused, and so is what the format
         cannot express, such as masks or the columns of a table.
-    durability : {"full", "none"}
-        Whether to wait until the device has it.
-    replace : bool or "in place"
-        Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
-        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
-        error or a crash it holds a part of the new bytes.
-    hard_links : {"refuse", "break"}
-        What to do if the file has other names, which keep the old bytes: refuse, or give only this
-        name the new ones.
-    workers : int
-        Threads; 0 chooses.
-    progress : bool or callable
-        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
-        not known in advance), on threads of Swath.
+    {options}
 
     Examples
     --------
@@ -408,8 +358,7 @@ def write_npy(
     is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
     flat = np.ascontiguousarray(array.T if is_fortran else array).reshape(-1)
     values = flat.view(np.uint8) if array.dtype.itemsize and flat.size else b""
-    leave = Leave(durability, replace, hard_links, workers, progress)
-    return write_parts(path, [head, values], leave)
+    return write_parts(path, [head, values], leave(options))
 
 
 def _head_of(array: np.ndarray[Any, Any]) -> bytes:

@@ -11,7 +11,7 @@ import swath
 from swath import job
 from swath._columns import pandas_dtype
 from swath._dask_reading import Reads, imported, token_of
-from swath._dialect import keys_of, types_of
+from swath._dialect import columns as keys_of, types_of
 from swath._errors import unreadable
 from swath._swath import Table
 
@@ -73,7 +73,7 @@ def columns_of(
             for _ in stream:
                 pass
             report = stream.report
-    told = _told(dtypes, None if columns is None else keys_of(columns))
+    told = _told(dtypes, None if columns is None else keys_of("columns", columns))
     found = report["columns"]
     for at, one in enumerate(found):
         if one["told"]:

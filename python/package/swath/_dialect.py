@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import functools
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from swath._swath import encoding_word
 from swath._types import type_word
+
+_Check = Callable[[str, Any], Any]
 
 # Labels of the Encoding Standard by other names that Python has for them.
 _ENCODINGS = {
@@ -27,89 +28,23 @@ _ENCODINGS = {
 }
 
 
-def said(
-    *,
-    columns: Any,
-    dtypes: Any,
-    delimiter: Any,
-    header: Any,
-    comment: Any,
-    quote: Any,
-    escape: Any,
-    skip_rows: Any,
-    skip_footer: Any,
-    rows: Any,
-    rename: Any,
-    formats: Any,
-    null_values: Any,
-    true_values: Any,
-    false_values: Any,
-    decimal: Any,
-    thousands: Any,
-    encoding: Any,
-    encoding_errors: Any,
-    ragged: Any,
-    fields: Any,
-    dictionary: Any,
-    file_column: Any,
-    json_nan: Any = False,
-    json_nested: Any = False,
-    union_by_name: Any = False,
-    offset: Any,
-    length: Any,
-    starting_in: Any,
-    missing: Any = None,
-    block_size: Any = 0,
-    form: Any = "csv",
-) -> dict[str, Any]:
-    """Everything that a reader of tables takes."""
-    if isinstance(missing, bool):
-        raise TypeError(f"missing={missing!r}: not a number; try: pass a float")
-    keys = None if columns is None else keys_of(columns)
-    names = None if rename is None else _renamed(rename)
-    if file_column is not None and not isinstance(file_column, str):
+def with_missing_words(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The words for missing values by one name."""
+    found = dict(options)
+    words = found.pop("missing_words", None)
+    if words is None:
+        return found
+    if found.get("null_values") is not None:
         raise TypeError(
-            f"file_column={file_column!r}: not the name of a column; try: pass a str"
+            "missing_words= and null_values= are the same; try: leave out missing_words="
         )
-    return {
-        "columns": keys,
-        "dtypes": types_of(dtypes, keys),
-        "formats": _texts("formats", formats, 'pass formats={"column": "%d.%m.%Y"}') or None,
-        "rename": names or None,
-        "delimiter": _delimiter(delimiter),
-        "header": header_lines(header),
-        "comment": comment if comment == "auto" else _mark("comment", comment) or "none",
-        "quote": _mark("quote", quote) or "none",
-        "escape": _mark("escape", escape),
-        "skip_rows": count_of("skip_rows", skip_rows, "lines"),
-        "skip_footer": count_of("skip_footer", skip_footer, "rows"),
-        "rows": None if rows is None else count_of("rows", rows, "lines"),
-        "null_values": null_words(null_values),
-        "true_values": _words("true_values", true_values),
-        "false_values": _words("false_values", false_values),
-        "decimal": _mark("decimal", decimal) or "",
-        "thousands": _mark("thousands", thousands),
-        "encoding": _encoding(encoding),
-        "encoding_errors": _one_of("encoding_errors", encoding_errors, "error", "replace"),
-        "ragged": _one_of("ragged", ragged, "error", "pad", "set_aside", "drop"),
-        "fields": None if fields is None else count_of("fields", fields, "fields"),
-        "dictionary": "all" if _flag("dictionary", dictionary, "for some columns dtypes={'b': 'dictionary'}") else "given",
-        "file_column": file_column,
-        "json_nan": "yes" if _flag("json_nan", json_nan, "False for errors") else "no",
-        "json_nested": "yes" if _flag("json_nested", json_nested, "False for text") else "no",
-        "union_by_name": "yes" if _flag("union_by_name", union_by_name, "False for files with the same columns") else "no",
-        **no_flags(offset=offset, length=length, block_size=block_size),
-        "starting_in": starting_in,
-        # For an array.
-        "missing": missing,
-        "form": form,
-        # For text of fixed width.
-        "widths": None,
-        "positions": None,
-    }
+    return {**found, "null_values": words}
 
 
-def header_lines(header: Any) -> int | str:
+# Checks of options: each returns what the library takes.
+
+
+def header(_: str, header: Any) -> int | str:
     """The lines that name the columns, or "auto"."""
     if isinstance(header, bool):
         return int(header)
@@ -133,7 +68,7 @@ def header_lines(header: Any) -> int | str:
     return lines
 
 
-def keys_of(columns: Any) -> list[str | int]:
+def columns(_: str, columns: Any) -> list[str | int]:
     """Columns by name or index."""
     if isinstance(columns, Mapping):
         raise TypeError(
@@ -196,37 +131,31 @@ def types_of(dtypes: Any, columns: list[str | int] | None) -> str | list[tuple[s
     return [(key, type_word(dtype)) for key, dtype in pairs if dtype is not None]
 
 
-def check_types(dtypes: Any, count: int) -> None:
-    """Fails if a sequence of dtypes is not one for each of the columns."""
-    if isinstance(dtypes, Sequence) and not isinstance(dtypes, str) and len(dtypes) != count:
-        raise ValueError(
-            f"dtypes=[…] has {len(dtypes)} types for {count} columns; try: pass one for each "
-            "column of the result, or a dict"
-        )
-
-
-def _renamed(rename: Any) -> list[tuple[str | int, str]]:
+def renamed(word: str, rename: Any) -> Any:
+    """New names by columns."""
     if callable(rename):
         raise TypeError(
             "rename= takes new names by old ones, not a function; try: pass "
             'rename={"old": "new"}'
         )
-    return _texts("rename", rename, 'pass rename={"old": "new"}')
+    return texts('pass rename={"old": "new"}')(word, rename)
 
 
-def _texts(what: str, texts: Any, hint: str) -> list[tuple[str | int, str]]:
+def texts(hint: str) -> _Check:
     """Texts by columns."""
-    if texts is None:
-        return []
-    if not isinstance(texts, Mapping):
-        raise TypeError(f"{what}={texts!r}: not a mapping of columns to texts; try: {hint}")
-    for text in texts.values():
-        if not isinstance(text, str):
-            raise TypeError(f"{what}={{…}}: {text!r} is not a text; try: {hint}")
-    return [(key_of(one, f"{what}={{…}}"), text) for one, text in texts.items()]
+
+    def check(what: str, texts: Any) -> list[tuple[str | int, str]] | None:
+        if not isinstance(texts, Mapping):
+            raise TypeError(f"{what}={texts!r}: not a mapping of columns to texts; try: {hint}")
+        for text in texts.values():
+            if not isinstance(text, str):
+                raise TypeError(f"{what}={{…}}: {text!r} is not a text; try: {hint}")
+        return [(key_of(one, f"{what}={{…}}"), text) for one, text in texts.items()] or None
+
+    return check
 
 
-def _words(what: str, words: Any) -> Any:
+def words(what: str, words: Any) -> Any:
     """Fields, or those of each column; of one column, a text alone is one field."""
     if words is None or words == {}:
         return None
@@ -254,49 +183,17 @@ def _texts_only(where: str, texts: list[Any]) -> list[str]:
     return texts
 
 
-def null_words(words: Any) -> Any:
+def null_words(what: str, given: Any) -> Any:
     """Fields that mean a missing value: with any word, an empty field does too."""
-    found = _words("null_values", words)
-    if isinstance(words, Mapping):
+    found = words(what, given)
+    if isinstance(given, Mapping):
         return found and [(key, [*its, ""] if its else its) for key, its in found]
     return [*found, ""] if found else found
 
 
-# What pandas calls what has another name here.
-_OF_PANDAS = {
-    "sep": "delimiter=",
-    "nrows": "rows=",
-    "usecols": "columns=",
-    "parse_dates": "formats= or dtypes=",
-    "date_format": "formats=",
-    "names": "rename=",
-    "na_values": "null_values=",
-    "skiprows": "skip_rows=",
-    "skipfooter": "skip_footer=",
-    "quotechar": "quote=",
-    "escapechar": "escape=",
-    "chunksize": "stream_csv",
-    "on_bad_lines": "ragged=",
-    "colspecs": "positions=",
-}
-_Verb = TypeVar("_Verb", bound=Callable[..., Any])
-
-
-def with_hints(verb: _Verb) -> _Verb:
-    """The same function, with an error of its own for keywords of pandas."""
-
-    is_fixed = verb.__name__.endswith("_fixed")
-    meaningless = {"sep", "quotechar", "escapechar"} if is_fixed else {"colspecs"}
-    stream = "stream_fixed" if is_fixed else "stream_csv"
-
-    @functools.wraps(verb)
-    def hinting(*args: Any, **words: Any) -> Any:
-        for word in (_OF_PANDAS.keys() - meaningless) & words.keys():
-            use = _OF_PANDAS[word].replace("stream_csv", stream)
-            raise TypeError(f"{verb.__name__}() has no keyword {word}=; try: use {use}")
-        return verb(*args, **words)
-
-    return cast(_Verb, hinting)
+def count(unit: str) -> _Check:
+    """A number of something."""
+    return lambda word, given: count_of(word, given, unit)
 
 
 def count_of(what: str, count: Any, unit: str) -> int:
@@ -312,29 +209,53 @@ def count_of(what: str, count: Any, unit: str) -> int:
     return found
 
 
-def no_flags(**numbers: Any) -> dict[str, Any]:
-    """The same numbers of bytes; Python takes True for 1."""
-    for name, number in numbers.items():
-        if isinstance(number, bool):
-            raise TypeError(f"{name}={number!r}: not a number of bytes; try: pass an int from 0")
-    return numbers
+def no_flag(word: str, given: Any) -> Any:
+    """A number of bytes; Python takes True for 1."""
+    if isinstance(given, bool):
+        raise TypeError(f"{word}={given!r}: not a number of bytes; try: pass an int from 0")
+    return given
 
 
-def _flag(what: str, flag: Any, other: str) -> bool:
-    if not isinstance(flag, bool) and type(flag).__name__ not in ("bool", "bool_"):
-        raise TypeError(f"{what}={flag!r}: neither True nor False; try: pass True, or {other}")
-    return bool(flag)
+def number(word: str, given: Any) -> Any:
+    """A number, and no flag."""
+    if isinstance(given, bool):
+        raise TypeError(f"{word}={given!r}: not a number; try: pass a float")
+    return given
 
 
-def _one_of(name: str, given: Any, *words: str) -> str:
-    if given not in words:
-        listed = ", ".join(f'"{word}"' for word in words)
-        kind = ValueError if isinstance(given, str) else TypeError
-        raise kind(f'{name}="{given}": not one of {listed}')
-    return str(given).replace("_", "-")
+def name(word: str, given: Any) -> str:
+    """The name of a column."""
+    if not isinstance(given, str):
+        raise TypeError(f"{word}={given!r}: not the name of a column; try: pass a str")
+    return given
 
 
-def _encoding(encoding: Any) -> str:
+def flag(other: str, yes: str = "yes", no: str = "no") -> _Check:
+    """True or False."""
+
+    def check(word: str, given: Any) -> str:
+        if not isinstance(given, bool) and type(given).__name__ not in ("bool", "bool_"):
+            raise TypeError(f"{word}={given!r}: neither True nor False; try: pass True, or {other}")
+        return yes if given else no
+
+    return check
+
+
+def one_of(*words: str) -> _Check:
+    """One of some words."""
+
+    def check(name: str, given: Any) -> str:
+        if given not in words:
+            listed = ", ".join(f'"{word}"' for word in words)
+            kind = ValueError if isinstance(given, str) else TypeError
+            raise kind(f'{name}="{given}": not one of {listed}')
+        return str(given).replace("_", "-")
+
+    return check
+
+
+def encoding(_: str, encoding: Any) -> str:
+    """The library's word for an encoding."""
     if encoding == "auto":
         return "auto"
     try:
@@ -356,17 +277,23 @@ def _encoding(encoding: Any) -> str:
     return found
 
 
-def _delimiter(text: Any) -> str | None:
+def delimiter(word: str, given: Any) -> str | None:
     """What separates fields: one byte, or more that the library checks."""
-    found = text.decode() if isinstance(text, bytes) else text
+    found = given.decode() if isinstance(given, bytes) else given
     is_long = isinstance(found, str) and len(found.encode()) > 1
-    return found if is_long else _mark("delimiter", found)
+    return found if is_long else mark()(word, found)
 
 
-def _mark(name: str, text: str | bytes | None) -> str | None:
-    """One character that means something."""
-    one = byte(name, text)
-    return None if one is None else chr(one)
+def mark(*words: str, none: str | None = None) -> _Check:
+    """One character that means something, or one of the words."""
+
+    def check(word: str, given: Any) -> str | None:
+        if isinstance(given, str) and given in words:
+            return given
+        one = byte(word, given)
+        return none if one is None else chr(one)
+
+    return check
 
 
 def byte(name: str, text: str | bytes | None) -> int | None:
@@ -378,3 +305,40 @@ def byte(name: str, text: str | bytes | None) -> int | None:
     if len(encoded := text.encode() if isinstance(text, str) else text) != 1:
         raise ValueError(f"{name}={text!r}: not one byte; try: pass a single ASCII character")
     return encoded[0]
+
+
+def widths(word: str, given: Any) -> str:
+    """Widths of columns."""
+    return ",".join(_place("widths=[…]", width) for width in _listed(word, given))
+
+
+def positions(word: str, given: Any) -> str:
+    """Positions of columns."""
+    return ",".join(_pair(pair) for pair in _listed(word, given))
+
+
+def _listed(what: str, given: Any) -> list[Any]:
+    if isinstance(given, (str, bytes, int, Mapping, set, frozenset)) or not isinstance(given, Iterable):
+        usual = "widths=[10, 5, 8]" if what == "widths" else "positions=[(0, 10), (12, None)]"
+        raise TypeError(f"{what}={given!r}: not a list; try: pass {usual}, or nothing to find the columns")
+    return [*given]
+
+
+def _pair(pair: Any) -> str:
+    where = "positions=[…]"
+    if isinstance(pair, (str, bytes)) or not isinstance(pair, Sequence) or len(pair) != 2:
+        raise TypeError(f"{where}: {pair!r} is not a start and an end; try: pass (start, end), or (start, None)")
+    start, end = pair
+    return f"{_place(where, start)}..{'' if end is None else _place(where, end)}"
+
+
+def _place(where: str, place: Any) -> str:
+    try:
+        found = None if isinstance(place, bool) else operator.index(place)
+    except TypeError:
+        found = None
+    if found is None:
+        raise TypeError(f"{where}: {place!r} is not a number of characters; try: pass an int")
+    if not 0 <= found < 2**63:
+        raise ValueError(f"{where}: {place!r} is not a position in a line; try: pass an int from 0")
+    return str(found)

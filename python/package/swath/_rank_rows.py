@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swath import _ranks
 from swath._compressed import refuse_compressed
-from swath._how import How
+from swath._options import how
 from swath._sparse import _MOST, _signed, _values
 from swath._swath import merge_rows, read_matrix
 
@@ -45,9 +45,7 @@ class Rows(NamedTuple):
         return sparse.csr_array((values, self.indices, self.offsets), shape=shape)
 
 
-def read_rows(
-    comm: Any, path: Any, workers: int, sort: bool, sum_duplicates: bool, **how: Any
-) -> Rows:
+def read_rows(comm: Any, path: Any, workers: int, options: dict[str, Any], **more: Any) -> Rows:
     """Reads a matrix with all ranks."""
     from swath._numpy import np
 
@@ -55,7 +53,8 @@ def read_rows(
     workers = _ranks.threads(comm, workers)
     with _ranks.together(comm):
         refuse_compressed([path])
-        read = read_matrix(path, "csr", How(workers), starting_in=share.extent, **how)
+        more |= {word: given for word, given in options.items() if word not in ("sort", "sum_duplicates")}
+        read = read_matrix(path, "csr", how({"workers": workers}), starting_in=share.extent, **more)
         share.check()
         offsets, indices = np.asarray(read[3]), np.asarray(read[4])
         values = None if read[5] is None else _values(np.asarray(read[5]))
@@ -79,9 +78,9 @@ def read_rows(
             made = np.asarray(raw).view(kind)
         columns = _signed(np.asarray(found), max(shape) > _MOST)
         rows = Rows(begin, shape, entries, np.asarray(merged).view(np.int64), columns, made)
-        if sort or sum_duplicates:
-            rows = _sorted(rows, sum_duplicates)
-    if sum_duplicates:
+        if options["sort"] or options["sum_duplicates"]:
+            rows = _sorted(rows, options["sum_duplicates"])
+    if options["sum_duplicates"]:
         rows = rows._replace(entries=comm.allreduce(len(rows.indices)))
     return rows
 

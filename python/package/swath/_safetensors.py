@@ -6,24 +6,13 @@ import os
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Unpack
 
 from swath._errors import a_thing, named, unreadable
 from swath._given import plain
-from swath._how import How, Leave
+from swath._options import ChunkOptions, WriteOptions, how, leave, takes
 from swath._sources import files_of
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
-
-if TYPE_CHECKING:
-    from swath._swath import (
-        _Durability,
-        _Engine,
-        _HardLinks,
-        _PageCache,
-        _Progress,
-        _Replace,
-        _Verify,
-    )
 
 _Framework = Literal["numpy", "torch", "np", "pt"]
 
@@ -85,19 +74,14 @@ def _forked() -> None:
 os.register_at_fork(after_in_child=_forked)
 
 
+@takes
 def load_safetensors(
     sources: Any,
     *,
     order: Iterable[str] | None = None,
     names: Iterable[str] | None = None,
     framework: _Framework = "numpy",
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[ChunkOptions],
 ) -> dict[str, Any]:
     """Loads tensors by name. Nothing is copied.
 
@@ -114,8 +98,7 @@ def load_safetensors(
     framework : {"numpy", "torch", "np", "pt"}
         The kind of tensors; "np" and "pt" are the names of the format's own library. numpy gets
         bfloat16 and float8 from ``ml_dtypes``, if that is installed.
-    workers, chunk_size, engine, page_cache, progress, verify, profile
-        As for `read`.
+    {options}
 
     Returns
     -------
@@ -140,8 +123,7 @@ def load_safetensors(
     make = _maker(framework)
     sources = _shards(sources)
     order, names = _list("order", order), _list("names", names)
-    how = How(workers, chunk_size, engine, page_cache, progress, verify, profile)
-    rows, memories = load_tensors(sources, how, order=order, names=names)
+    rows, memories = load_tensors(sources, how(options), order=order, names=names)
     return {
         name: _made(make, sources, name, dtype, shape, memories[memory], begin, length)
         for name, dtype, shape, memory, begin, length in rows
@@ -187,19 +169,14 @@ def _made(
         raise unreadable("TooLarge", named(sources), what, "leave it out with names=") from error
 
 
+@takes
 def stream_safetensors(
     sources: Any,
     *,
     order: Iterable[str] | None = None,
     names: Iterable[str] | None = None,
     framework: _Framework = "numpy",
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[ChunkOptions],
 ) -> Iterator[tuple[str, Any]]:
     """Yields tensors as they arrive, the most urgent first, while the others are still being read.
 
@@ -209,8 +186,9 @@ def stream_safetensors(
         As for `load_safetensors`; several shards are read at once.
     order : iterable of str, optional
         The names that are needed first; the others follow in file order.
-    names, framework, workers, chunk_size, engine, page_cache, progress, verify, profile
+    names, framework
         As for `load_safetensors`.
+    {options}
 
     Yields
     ------
@@ -227,8 +205,7 @@ def stream_safetensors(
     make = _maker(framework)
     sources = _shards(sources)
     order, names = _list("order", order), _list("names", names)
-    how = How(workers, chunk_size, engine, page_cache, progress, verify, profile)
-    stream = stream_tensors(sources, how, order=order, names=names)
+    stream = stream_tensors(sources, how(options), order=order, names=names)
     return _streamed(stream, make, sources)
 
 
@@ -316,16 +293,13 @@ def _torch(
     return flat.view(dtype).reshape(shape)
 
 
+@takes
 def save_safetensors(
     path: Any,
     tensors: Mapping[str, Any],
     *,
     metadata: Mapping[str, str] | None = None,
-    durability: _Durability = "full",
-    replace: _Replace = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
+    **options: Unpack[WriteOptions],
 ) -> int:
     """Writes a safetensors file, complete or not at all; returns its length in bytes.
 
@@ -336,20 +310,7 @@ def save_safetensors(
         In any memory layout. The same tensors give the same bytes, in whatever order they come. Do not change them
         until the function returns, or the file holds a mix: for a checkpoint beside training, pass copies.
     metadata : mapping of str to str, optional
-    durability : {"full", "none"}
-        Whether to wait until the device has it.
-    replace : bool or "in place"
-        Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
-        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
-        error or a crash it holds a part of the new bytes.
-    hard_links : {"refuse", "break"}
-        What to do if the file has other names, which keep the old bytes: refuse, or give only this
-        name the new ones.
-    workers : int
-        Threads; 0 chooses.
-    progress : bool or callable
-        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
-        not known in advance), on threads of Swath.
+    {options}
 
     Examples
     --------
@@ -363,9 +324,8 @@ def save_safetensors(
             "{name: numpy.asarray(table[name]) for name in table.columns}"
         )
     rows = [(name, *_described(name, tensor)) for name, tensor in tensors.items()]
-    leave = Leave(durability, replace, hard_links, workers, progress)
     said = None if metadata is None else dict(metadata)
-    return save_tensors(path, rows, leave, metadata=said)
+    return save_tensors(path, rows, leave(options), metadata=said)
 
 
 def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:

@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 from swath._errors import a_thing, named, unreadable
 from swath._given import plain
 from swath._made import check_numbers
-from swath._how import How, Leave
+from swath._options import MatrixOptions, ReadOptions, WriteOptions, how, leave, takes
 from swath._swath import read_matrix, write_matrix
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from swath._swath import (
-        Buffer,
-        _Durability,
-        _Engine,
-        _HardLinks,
-        _PageCache,
-        _Progress,
-        _Replace,
-        _Verify,
-    )
-
-    _Read = tuple[int, int, str, Buffer, Buffer, Buffer | None]
-
 _Form = Literal["coo", "csr", "csc"]
-_Values = Literal["auto", "none", "int64", "uint64", "float32", "float64", "complex128"]
 _MOST = 2**31 - 1
 
 
@@ -63,24 +49,11 @@ class Compressed(NamedTuple):
     values: np.ndarray[Any, Any] | None
 
 
+@takes
 def read_mtx(
     source: Any,
     form: _Form = "coo",
-    *,
-    values: _Values = "auto",
-    expand: bool = True,
-    strict: bool = False,
-    sort: bool = False,
-    sum_duplicates: bool = False,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: tuple[int, int | None] | None = None,
-    workers: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[MatrixOptions],
 ) -> Any:
     """Reads a Matrix Market file.
 
@@ -91,28 +64,7 @@ def read_mtx(
     form : {"coo", "csr", "csc"}
         Coordinates, compressed rows or compressed columns. The file is parsed directly into that
         form.
-    values : {"auto", "none", "int64", "uint64", "float32", "float64", "complex128"}
-        "auto" keeps the type of the file; the others convert to that type. A pattern has ones of
-        ``float64`` with scipy, and ``None`` without it.
-    expand : bool
-        Whether to add the entries that symmetric files leave out.
-    sort, sum_duplicates : bool
-        Whether to sort the entries, and to add up entries at the same place.
-    strict : bool
-        Whether to refuse what the format forbids but other readers accept.
-    offset, length : int, optional
-        Which bytes are the text, for a matrix in a larger file: they are read into memory first.
-        Bytes in errors and in ``starting_in`` count from ``offset``.
-    starting_in : (offset, length), optional
-        Only the entries that begin in these bytes of the text; the last one is read to its end,
-        wherever that is. If extents cover the file, each entry begins in exactly one of them. The
-        header is read anyway: shape, symmetry and types are those of the file, so the parts of
-        ``coo`` follow one another and those of ``csr`` and ``csc`` add up. ``sort`` and
-        ``sum_duplicates`` see only the part. In a file of integers pass ``values=``: with "auto" a
-        part with an integer above 2^63 - 1 has ``uint64``. The number of entries is not compared
-        with the header. A dense matrix is refused, because its values do not say where they belong.
-    workers, engine, page_cache, progress, verify, profile
-        As for `read`.
+    {options}
 
     Returns
     -------
@@ -130,22 +82,7 @@ def read_mtx(
     >>> graph.shape
     (3, 3)
     """
-    how = How(workers, 0, engine, page_cache, progress, verify, profile)
-    read = read_matrix(
-        source,
-        form,
-        how,
-        format="mtx",
-        values=values,
-        expand=expand,
-        strict=strict,
-        sort=sort,
-        sum_duplicates=sum_duplicates,
-        offset=offset,
-        length=length,
-        starting_in=starting_in,
-    )
-    return _matrix(source, form, read)
+    return _matrix(source, form, options, format="mtx")
 
 
 def _base(base: str | int) -> str:
@@ -153,26 +90,14 @@ def _base(base: str | int) -> str:
     return base if isinstance(base, str) else str(int(base))
 
 
+@takes
 def read_edges(
     source: Any,
     form: _Form = "coo",
     *,
-    values: _Values = "auto",
     base: Literal["auto", "0", "1", 0, 1] = "auto",
     vertices: int | None = None,
-    expand: bool = True,
-    strict: bool = False,
-    sort: bool = False,
-    sum_duplicates: bool = False,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: tuple[int, int | None] | None = None,
-    workers: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[MatrixOptions],
 ) -> Any:
     """Reads a list of edges: two numbers per line, and optionally a weight.
 
@@ -185,30 +110,14 @@ def read_edges(
     >>> swath.read_edges("edges.el", vertices=4).shape
     (4, 4)
     """
-    how = How(workers, 0, engine, page_cache, progress, verify, profile)
-    read = read_matrix(
-        source,
-        form,
-        how,
-        format="edges",
-        values=values,
-        base=_base(base),
-        vertices=vertices,
-        expand=expand,
-        strict=strict,
-        sort=sort,
-        sum_duplicates=sum_duplicates,
-        offset=offset,
-        length=length,
-        starting_in=starting_in,
-    )
-    return _matrix(source, form, read)
+    return _matrix(source, form, options, format="edges", base=_base(base), vertices=vertices)
 
 
-def _matrix(source: Any, form: _Form, read: _Read) -> Any:
+def _matrix(source: Any, form: _Form, options: MatrixOptions, **more: Any) -> Any:
     from swath._numpy import np
 
-    row_count, column_count, _, first, second, raw = read
+    more |= {word: given for word, given in options.items() if word not in ReadOptions.__annotations__}
+    row_count, column_count, _, first, second, raw = read_matrix(source, form, how(options), **more)
     shape = (row_count, column_count)
     if max(shape) > 2**63 - 1:
         what = f"{row_count} x {column_count} is larger than numpy's indices"
@@ -260,17 +169,14 @@ def _values(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return values.view(np.complex128)[:, 0] if values.ndim == 2 else values
 
 
+@takes
 def write_mtx(
     path: Any,
     matrix: Any,
     *,
     symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
     comment: str | None = None,
-    durability: _Durability = "full",
-    replace: _Replace = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
+    **options: Unpack[WriteOptions],
 ) -> int:
     """Writes a Matrix Market file, complete or not at all; returns its length in bytes.
 
@@ -287,20 +193,7 @@ def write_mtx(
         half is not compared with it.
     comment : str, optional
         For the head of the file.
-    durability : {"full", "none"}
-        Whether to wait until the device has it.
-    replace : bool or "in place"
-        Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
-        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
-        error or a crash it holds a part of the new bytes.
-    hard_links : {"refuse", "break"}
-        What to do if the file has other names, which keep the old bytes: refuse, or give only this
-        name the new ones.
-    workers : int
-        Threads; 0 chooses.
-    progress : bool or callable
-        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
-        not known in advance), on threads of Swath.
+    {options}
 
     Examples
     --------
@@ -344,14 +237,13 @@ def write_mtx(
     if values is not None:
         values = np.ascontiguousarray(values)
         given = (values.dtype.name, values)
-    leave = Leave(durability, replace, hard_links, workers, progress)
     return write_matrix(
         path,
         operator.index(shape[0]),
         operator.index(shape[1]),
         places,
         given,
-        leave,
+        leave(options),
         symmetry=symmetry,
         format="mtx",
         comment=comment,

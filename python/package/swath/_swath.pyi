@@ -2,13 +2,17 @@
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeVar, final, overload
+from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeVar, Unpack, final, overload
 
 from typing_extensions import Buffer as _Buffer
 
-from swath._how import How, Leave
+from swath._options import BytesOptions, ChunkOptions, RecordOptions
+from swath._options import _Durability as _Durability
+from swath._options import _HardLinks as _HardLinks
+from swath._options import _Path as _Path
+from swath._options import _Progress as _Progress
+from swath._options import _Replace, _Values
 
 _R = TypeVar("_R")
 
@@ -24,19 +28,12 @@ _Edge = _Bytes | tuple[_Bytes, ...]
 class _HasFileno(Protocol):
     def fileno(self) -> int: ...
 
-_Path = str | bytes | PathLike[str] | PathLike[bytes]
 _Input = _Path | int | _HasFileno | _Bytes | Sequence[_Path]
 _Shards = _Input | Sequence[_Input]
-_Engine = Literal["auto", "serial", "pool", "ring"]
-_PageCache = Literal["auto", "keep", "drop", "bypass"]
-_Progress = bool | Callable[[int, int | None], object] | None
-_Verify = Literal["vote"] | _Path | None
 _Division = Literal["records", "lines", "bytes", "inputs", "groups"] | int
-_Durability = Literal["full", "none"]
-_HardLinks = Literal["refuse", "break"]
-_Replace = bool | Literal["in place"]
-_Extent = tuple[int, int | None] | Sequence[int]
 _Symlinks = Literal["files", "skip", "follow"]
+# Keywords that readers, or writers, have in common, each with its value.
+_Filled = tuple[Any, ...]
 
 __version__: str
 
@@ -395,55 +392,22 @@ class Swept:
 def read(
     source: _Input,
     *,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: _Extent | None = None,
-    delimiter: bytes | str | int | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
     out: None = None,
-    readonly: bool = False,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[BytesOptions],
 ) -> Buffer: ...
 @overload
 def read(
     source: _Input,
     *,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: _Extent | None = None,
-    delimiter: bytes | str | int | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
     out: _Bytes,
-    readonly: bool = False,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[BytesOptions],
 ) -> memoryview: ...
 @overload
 def read(
     source: _Input,
     *,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: _Extent | None = None,
-    delimiter: bytes | str | int | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
     out: _Bytes | None,
-    readonly: bool = False,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[BytesOptions],
 ) -> Buffer | memoryview: ...
 def file_format(head: bytes) -> tuple[str, str] | None: ...
 def sum(
@@ -451,13 +415,7 @@ def sum(
     *,
     offset: int = 0,
     length: int | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[ChunkOptions],
 ) -> int: ...
 def hash(
     source: _Input,
@@ -465,13 +423,7 @@ def hash(
     *,
     offset: int = 0,
     length: int | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[ChunkOptions],
 ) -> str: ...
 @overload
 def scan_records(
@@ -479,18 +431,7 @@ def scan_records(
     function: Callable[[memoryview], _R],
     *,
     combine: None = None,
-    delimiter: bytes | str | int | None = None,
-    block_size: int = 0,
-    record_limit: int = 0,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: _Extent | None = None,
-    workers: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[RecordOptions],
 ) -> list[_R]: ...
 @overload
 def scan_records(
@@ -498,18 +439,7 @@ def scan_records(
     function: Callable[[memoryview], _R],
     *,
     combine: Callable[[_R, _R], _R],
-    delimiter: bytes | str | int | None = None,
-    block_size: int = 0,
-    record_limit: int = 0,
-    offset: int = 0,
-    length: int | None = None,
-    starting_in: _Extent | None = None,
-    workers: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[RecordOptions],
 ) -> _R | None: ...
 def ingest(
     paths_or_folder: _Path | Iterable[_Path],
@@ -540,13 +470,7 @@ def read_prioritised(
     classes: int | Iterable[Iterable[SupportsIndex]],
     *,
     window: int = 0,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[ChunkOptions],
 ) -> Prioritised: ...
 def append(
     path: _Path,
@@ -562,10 +486,10 @@ def append(
 def read_matrix(
     source: _Input,
     form: Literal["coo", "csr", "csc"],
-    how: How,
+    how: _Filled,
     *,
     format: Literal["auto", "mtx", "edges"] = "auto",
-    values: Literal["auto", "none", "int64", "uint64", "float32", "float64", "complex128"] = "auto",
+    values: _Values = "auto",
     base: str = "auto",
     vertices: int | None = None,
     expand: bool = True,
@@ -574,7 +498,7 @@ def read_matrix(
     sum_duplicates: bool = False,
     offset: int = 0,
     length: int | None = None,
-    starting_in: _Extent | None = None,
+    starting_in: tuple[int, int | None] | None = None,
 ) -> tuple[int, int, str, Buffer, Buffer, Buffer | None]: ...
 def merge_rows(
     rows: int, counts: list[_Bytes], items: list[_Bytes], size: int
@@ -585,26 +509,27 @@ def write_matrix(
     column_count: int,
     places: tuple[Any, Any] | None,
     values: tuple[str, Any] | None,
-    leave: Leave,
+    leave: _Filled,
     *,
     symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
     format: Literal["auto", "mtx", "edges"] = "auto",
     comment: str | None = None,
 ) -> int: ...
 def read_array(
-    sources: Sequence[_Input], dtype: str, how: How, said: dict[str, Any]
+    sources: Sequence[_Input], dtype: str, how: _Filled, said: dict[str, Any]
 ) -> tuple[Buffer, list[str] | None]: ...
-def read_batches(sources: Sequence[_Input], how: How, said: dict[str, Any]) -> Table: ...
+def read_batches(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) -> Table: ...
+def table_settings() -> list[tuple[str, str]]: ...
 def encoding_word(label: str) -> str | None: ...
-def read_types(sources: Sequence[_Input], how: How, said: dict[str, Any]) -> list[str]: ...
-def stream_table(sources: Sequence[_Input], how: How, said: dict[str, Any]) -> TableStream: ...
+def read_types(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) -> list[str]: ...
+def stream_table(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) -> TableStream: ...
 def table_texts(table: Table, column: int) -> list[str | None]: ...
 def write_array(
     path: _Path,
     dtype: str,
     values: Any,
     columns: int,
-    leave: Leave,
+    leave: _Filled,
     *,
     names: Sequence[str] | None = None,
     delimiter: int = ...,
@@ -612,14 +537,7 @@ def write_array(
 ) -> int: ...
 def read_arrow(
     source: _Input,
-    *,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
+    **options: Unpack[ChunkOptions],
 ) -> Table: ...
 @final
 class Draft:
@@ -693,13 +611,13 @@ def restore_table(data: _Bytes, report: str | None = None) -> Table: ...
 def write_parts(
     path: _Path,
     parts: Sequence[_Bytes],
-    leave: Leave,
+    leave: _Filled,
 ) -> int: ...
 def write_tables(
     path: _Path,
     form: Literal["csv", "tsv", "jsonl", "arrow", "arrows"],
     data: Sequence[Table] | Given,
-    leave: Leave,
+    leave: _Filled,
     *,
     names: Sequence[str] | None = None,
     delimiter: int | None = None,
@@ -711,14 +629,14 @@ def write_tables(
 ) -> int: ...
 def load_tensors(
     sources: _Shards,
-    how: How,
+    how: _Filled,
     *,
     order: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
 ) -> tuple[list[tuple[str, str, list[int], int, int, int]], list[Buffer]]: ...
 def stream_tensors(
     sources: _Shards,
-    how: How,
+    how: _Filled,
     *,
     order: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
@@ -726,7 +644,7 @@ def stream_tensors(
 def save_tensors(
     path: _Path,
     tensors: Sequence[tuple[str, str, list[int], Any]],
-    leave: Leave,
+    leave: _Filled,
     *,
     metadata: dict[str, str] | None = None,
 ) -> int: ...

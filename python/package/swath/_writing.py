@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Unpack
 
 from swath._dialect import byte, check_order, count_of, texts_of
 from swath._errors import Error
 from swath._given import Tables, as_columns, plain_or_texts, tables
-from swath._how import Leave
 from swath._made import check_numbers
+from swath._options import WriteOptions, leave, takes
 from swath._swath import write_array, write_tables
 
-if TYPE_CHECKING:
-    from swath._swath import _Durability, _HardLinks, _Progress, _Replace
 
-
+@takes
 def write_csv(
     path: Any,
     data: Any,
@@ -26,11 +24,7 @@ def write_csv(
     quoting: Literal["minimal", "all", "none"] = "minimal",
     null: str = "",
     line_end: Literal["lf", "crlf"] = "lf",
-    durability: _Durability = "full",
-    replace: _Replace = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
+    **options: Unpack[WriteOptions],
 ) -> int:
     """Writes a CSV file, complete or not at all; returns its length in bytes.
 
@@ -59,20 +53,7 @@ def write_csv(
         skipped.
     line_end : {"lf", "crlf"}
         What ends a line; ``"\\n"`` and ``"\\r\\n"`` mean the same.
-    durability : {"full", "none"}
-        Whether to wait until the device has it.
-    replace : bool or "in place"
-        Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
-        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
-        error or a crash it holds a part of the new bytes.
-    hard_links : {"refuse", "break"}
-        What to do if the file has other names, which keep the old bytes: refuse, or give only this
-        name the new ones.
-    workers : int
-        Threads; 0 chooses.
-    progress : bool or callable
-        ``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is
-        not known in advance), on threads of Swath.
+    {options}
 
     Raises
     ------
@@ -89,7 +70,6 @@ def write_csv(
     1,Ann
     2,"Bob, Jr."
     """
-    leave = Leave(durability, replace, hard_links, workers, progress)
     said: dict[str, Any] = {
         "delimiter": byte("delimiter", "," if delimiter is None else delimiter),
         "digits": _digits(digits),
@@ -105,25 +85,22 @@ def write_csv(
     if found is None:
         array = plain_or_texts(data)
         if is_usual and array.dtype.kind in "biufcg":
-            return _write_array(path, array, leave, said)
+            return _write_array(path, array, options, said)
         found = as_columns(array)
     if names is None:
         said["names"] = found.names
     style = {**style, "null": null or None, "header": said["names"] is not None}
-    return _write(path, "csv", found, leave, {**said, **style})
+    return _write(path, "csv", found, options, {**said, **style})
 
 
+@takes
 def write_jsonl(
     path: Any,
     data: Any,
     *,
     names: Sequence[str] | None = None,
     digits: int | None = None,
-    durability: _Durability = "full",
-    replace: _Replace = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
+    **options: Unpack[WriteOptions],
 ) -> int:
     """Writes JSON Lines, one object for each row, complete or not at all; returns the length in bytes.
 
@@ -132,8 +109,9 @@ def write_jsonl(
 
     Parameters
     ----------
-    path, data, names, digits, durability, replace, hard_links, workers, progress
+    path, data, names, digits
         As for `write_csv`. Columns without names are ``column_1`` and so on.
+    {options}
 
     Examples
     --------
@@ -143,21 +121,17 @@ def write_jsonl(
     {"id":1,"name":"Ann"}
     {"id":2,"name":null}
     """
-    leave = Leave(durability, replace, hard_links, workers, progress)
     said = {"names": _names(names), "digits": _digits(digits)}
-    return _write(path, "jsonl", _columns(data), leave, said)
+    return _write(path, "jsonl", _columns(data), options, said)
 
 
+@takes
 def write_arrow(
     path: Any,
     data: Any,
     *,
     names: Sequence[str] | None = None,
-    durability: _Durability = "full",
-    replace: _Replace = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
+    **options: Unpack[WriteOptions],
 ) -> int:
     """Writes an Arrow file (Feather version 2), complete or not at all; returns its length in bytes.
 
@@ -165,8 +139,9 @@ def write_arrow(
 
     Parameters
     ----------
-    path, data, names, durability, replace, hard_links, workers, progress
+    path, data, names
         As for `write_csv`. Columns without names are ``column_1`` and so on.
+    {options}
 
     Examples
     --------
@@ -174,9 +149,8 @@ def write_arrow(
     >>> swath.read_arrow("out.arrow").columns
     ['x', 'y']
     """
-    leave = Leave(durability, replace, hard_links, workers, progress)
     said = {"names": _names(names)}
-    return _write(path, "arrow", _columns(data), leave, said)
+    return _write(path, "arrow", _columns(data), options, said)
 
 
 def _names(names: Any) -> list[str] | None:
@@ -200,11 +174,11 @@ def _columns(data: Any) -> Tables:
     return found
 
 
-def _write(path: Any, form: Any, found: Tables, leave: Leave, said: dict[str, Any]) -> int:
+def _write(path: Any, form: Any, found: Tables, options: WriteOptions, said: dict[str, Any]) -> int:
     if said["names"] is None:
         said = {**said, "names": found.names}
     try:
-        return write_tables(path, form, found.data, leave, **said)
+        return write_tables(path, form, found.data, leave(options), **said)
     except Error as error:
         is_type = error.reason == "Unsupported" and " is of type " in str(error)
         if not is_type and "missing as a whole" not in str(error):
@@ -212,7 +186,7 @@ def _write(path: Any, form: Any, found: Tables, leave: Leave, said: dict[str, An
         raise TypeError(str(error)) from error
 
 
-def _write_array(path: Any, array: Any, leave: Leave, said: dict[str, Any]) -> int:
+def _write_array(path: Any, array: Any, options: WriteOptions, said: dict[str, Any]) -> int:
     """Numbers of one type, as they are in memory."""
     from swath._numpy import np
 
@@ -227,7 +201,7 @@ def _write_array(path: Any, array: Any, leave: Leave, said: dict[str, Any]) -> i
         array = array.astype(np.float32)
     # In this machine's byte order, and contiguous.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return write_array(path, array.dtype.name, array, array.shape[1], leave, **said)
+    return write_array(path, array.dtype.name, array, array.shape[1], leave(options), **said)
 
 
 # Arrays that are written as they are.

@@ -19,8 +19,8 @@ see the files under the same paths as the client.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from swath._compressed import refuse_compressed
 from swath._dask_reading import (
@@ -42,12 +42,12 @@ from swath._dask_tables import (
     frame_of,
 )
 from swath._dask_writing import Writing, appended
+from swath._options import CsvPartOptions, takes
 from swath._sparse import _base
-from swath._tables import OF_TABLES, _nulls
+from swath._tables import OF_TABLES
 
 if TYPE_CHECKING:
     from swath._swath import _Durability, _HardLinks, _Path
-    from swath._tables import _Words
 
     _Paths = _Path | Iterable[_Path]
 
@@ -144,35 +144,16 @@ def read_records(
     return bag_of("swath-read-records", reads, parts_of(paths, parts, part_size, width or "records"))
 
 
+@takes
 def read_csv(
     paths: _Paths,
     dtype: Any = None,
     *,
-    columns: Sequence[str | int] | None = None,
-    dtypes: str | type | Mapping[Any, Any] | Sequence[Any] | None = None,
-    delimiter: str | bytes | None = None,
-    header: Literal["auto", "present", "absent"] | bool | int = "auto",
-    comment: str | bytes | None = "auto",
-    quote: str | bytes | None = '"',
-    escape: str | bytes | None = None,
-    skip_rows: int = 0,
-    skip_footer: int = 0,
-    rename: Mapping[Any, str] | None = None,
-    formats: Mapping[Any, str] | None = None,
-    null_values: _Words = None,
-    true_values: _Words = None,
-    false_values: _Words = None,
-    decimal: str | bytes | None = None,
-    thousands: str | bytes | None = None,
-    encoding: str | None = None,
-    ragged: Literal["error", "pad"] | None = None,
-    dictionary: bool = False,
-    missing: float | None = None,
-    missing_words: Sequence[str] | None = None,
     sample: int | None = 1 << 20,
     parts: int = 0,
     part_size: int = 0,
     workers: int = 1,
+    **options: Unpack[CsvPartOptions],
 ) -> Any:
     """Reads CSV or TSV files: a dataframe of any types, or an array with one type for all numbers.
 
@@ -183,16 +164,14 @@ def read_csv(
     dtype : numpy dtype, optional
         The result is then a Dask array of two dimensions, whose chunks have unknown lengths. Without it, a
         Dask dataframe. Its divisions are unknown.
-    columns, delimiter, header, comment, quote, escape, skip_rows, skip_footer, rename, formats, null_values,
-    true_values, false_values, decimal, thousands, encoding, ragged, dictionary, missing, missing_words
-        As for `swath.read_csv`. A dataframe parses only the columns that are used. Rows cannot be set aside: no
-        partition could tell you which.
-    dtypes : mapping, or sequence with one dtype per column of the result, optional
-        As for `swath.read_csv`; also "Int64" and so on, and "boolean", for values that may be missing. Other
-        columns have the types of the sample.
     sample : int, optional
         Bytes of the first file that decide the types, parsed on the client; None parses all files. If a
         row does not fit, computing its partition is an error that names it, never a wrong value.
+    {options}
+
+    As ``dtypes`` there are also "Int64" and so on, and "boolean", for values that may be missing. Other columns have
+    the types of the sample. A dataframe parses only the columns that are used. Rows cannot be set aside: no partition
+    could tell you which.
 
     A partition of all columns, if these are numbers, reads its bytes only. Any other also reads what is before it in
     its file, because a quoted field may have line ends, unless you pass ``quote=None``.
@@ -206,30 +185,13 @@ def read_csv(
     >>> array.sum(axis=0).compute()
     array([6. , 4.5])
     """
+    # None is a byte that does not exist for a quote or comment, and the default of any other option.
     how: dict[str, Any] = {
-        "delimiter": delimiter,
-        "header": header,
-        "comment": comment,
-        "quote": quote,
-        "null_values": _nulls(null_values, missing_words),
+        word: it for word, it in options.items() if it is not None or word in ("quote", "comment")
     }
-    if ragged not in (None, "error", "pad"):
-        raise ValueError(f'ragged={ragged!r} is not for partitions; try: pass ragged="pad"')
-    more = {
-        "escape": escape,
-        "skip_rows": skip_rows or None,
-        "skip_footer": skip_footer or None,
-        "rename": rename,
-        "formats": formats,
-        "true_values": true_values,
-        "false_values": false_values,
-        "decimal": decimal,
-        "thousands": thousands,
-        "encoding": encoding,
-        "ragged": ragged,
-        "dictionary": dictionary or None,
-    }
-    more = {name: it for name, it in more.items() if it is not None}
+    columns, dtypes, missing = (how.pop(word, None) for word in ("columns", "dtypes", "missing"))
+    if how.get("ragged", "error") not in ("error", "pad"):
+        raise ValueError(f'ragged={how["ragged"]!r} is not for partitions; try: pass ragged="pad"')
     inputs = inputs_of(paths)
     refuse_compressed(inputs)
     many = parts_of(inputs, parts, part_size)
@@ -237,16 +199,16 @@ def read_csv(
         if missing is not None:
             text = "missing= is for an array; try: pass dtype=, or call fillna on the dataframe"
             raise TypeError(text)
-        found, how = columns_of(inputs, columns, {**how, **more}, sample, dtypes)
+        found, how = columns_of(inputs, columns, how, sample, dtypes)
         return frame_of("swath-read-csv", Frame(found, {**how, "workers": workers}), many)
     if dtypes is not None:
         raise TypeError(
             "dtype= is the type of an array, and dtypes= are those of a dataframe; try: leave out one of "
             "them"
         )
-    for name in OF_TABLES & more.keys():
+    for name in filter(how.get, sorted(OF_TABLES)):
         raise TypeError(f"{name}= is for a dataframe; try: leave out dtype=")
-    chosen, how = columns_of_numbers(inputs, columns, {**how, **more})
+    chosen, how = columns_of_numbers(inputs, columns, how)
     how["workers"] = workers
     return array_of("swath-read-csv", Numbers(chosen, how, dtype, missing), many)
 

@@ -21,16 +21,17 @@ the next writer of the same target removes what is left next to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
 import swath
 from swath import _rank_tables, _ranks
 from swath._compressed import refuse_compressed
+from swath._options import EntryOptions, filled, takes
 from swath._rank_append import append_file, append_segments
 from swath._rank_memory import Shared, shared_of
 from swath._rank_rows import Rows, read_rows
 from swath._rank_same import OWN, same
-from swath._sparse import _base, _Values
+from swath._sparse import _base
 
 if TYPE_CHECKING:
     from swath._swath import _Bytes, _Durability, _HardLinks, _Path
@@ -288,18 +289,15 @@ def append(
     return append_file(comm, path, data, how)
 
 
+@takes
 def read_edges(
     comm: Any,
     path: _Path,
     *,
-    values: _Values = "auto",
     base: Literal["auto", "0", "1", 0, 1] = "auto",
     vertices: int | None = None,
-    expand: bool = True,
-    strict: bool = False,
-    sort: bool = False,
-    sum_duplicates: bool = False,
     workers: int = 0,
+    **options: Unpack[EntryOptions],
 ) -> Rows:
     """Reads a list of edges into compressed rows that are distributed by blocks of rows.
 
@@ -312,8 +310,9 @@ def read_edges(
     ----------
     comm, path, workers
         As for `read_text`.
-    values, base, vertices, expand, strict, sort, sum_duplicates
-        As for `read_edges`. Without ``vertices`` the greatest vertex of all ranks decides.
+    base, vertices
+        As for `swath.read_edges`. Without ``vertices`` the greatest vertex of all ranks decides.
+    {options}
 
     Examples
     --------
@@ -322,24 +321,19 @@ def read_edges(
     >>> rows.first, rows.shape, rows.indices.tolist()
     (0, (3, 3), [1, 2, 0])
     """
-    how: dict[str, Any] = {"values": values, "vertices": vertices, "expand": expand}
-    how |= {"base": base, "strict": strict}
-    combined = {"sort": sort, "sum_duplicates": sum_duplicates}
-    same(comm, "swath.mpi.read_edges", path=path, **how, **combined)
-    how["base"] = _base(base)
-    return read_rows(comm, path, workers, sort, sum_duplicates, format="edges", **how)
+    entries = filled(EntryOptions, options)
+    same(comm, "swath.mpi.read_edges", path=path, base=base, vertices=vertices, **entries)
+    more = {"base": _base(base), "vertices": vertices}
+    return read_rows(comm, path, workers, entries, format="edges", **more)
 
 
+@takes
 def read_mtx(
     comm: Any,
     path: _Path,
     *,
-    values: _Values = "auto",
-    expand: bool = True,
-    strict: bool = False,
-    sort: bool = False,
-    sum_duplicates: bool = False,
     workers: int = 0,
+    **options: Unpack[EntryOptions],
 ) -> Rows:
     """Reads a Matrix Market file into compressed rows that are distributed by blocks of rows.
 
@@ -351,7 +345,6 @@ def read_mtx(
     >>> swath.mpi.read_mtx(MPI.COMM_SELF, "graph.mtx").shape
     (3, 3)
     """
-    how: dict[str, Any] = {"values": values, "expand": expand, "strict": strict}
-    combined = {"sort": sort, "sum_duplicates": sum_duplicates}
-    same(comm, "swath.mpi.read_mtx", path=path, **how, **combined)
-    return read_rows(comm, path, workers, sort, sum_duplicates, format="mtx", **how)
+    entries = filled(EntryOptions, options)
+    same(comm, "swath.mpi.read_mtx", path=path, **entries)
+    return read_rows(comm, path, workers, entries, format="mtx")

@@ -2,7 +2,7 @@
 
 use pyo3::IntoPyObjectExt;
 use pyo3::conversion::FromPyObjectOwned;
-use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use swath::{Array, ReadOptions, Source};
@@ -39,48 +39,49 @@ enum Kinds {
     Of(Vec<(Key, String)>),
 }
 
-/// How the text of a table is written, and what to read of it: the dict that `swath._dialect` makes.
+/// How the text of a table is written, and what to read of it: the dict that `swath._options` makes.
 struct Said<'a, 'py>(&'a Bound<'py, PyDict>);
 
 impl<'py> Said<'_, 'py> {
-    /// One of its values; an error in it reads as if it had come alone.
-    fn get<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<T> {
-        let found = self.0.get_item(name)?.ok_or_else(|| missing(name))?;
+    /// One of its values, if it has it; an error in it reads as if it had come alone.
+    fn get<T: FromPyObjectOwned<'py>>(&self, name: &str) -> PyResult<Option<T>> {
+        let Some(found) = self.0.get_item(name)?.filter(|it| !it.is_none()) else {
+            return Ok(None);
+        };
         match found.extract() {
-            Ok(value) => Ok(value),
+            Ok(value) => Ok(Some(value)),
             Err(error) => Err(noted(error.into(), self.0.py(), name)),
         }
     }
 
     /// The options of the library; `read` says how the bytes are read.
     fn options(&self, read: ReadOptions) -> PyResult<BatchOptions> {
-        let read = part(read, self.get("offset")?, self.get("length")?);
+        let read = part(read, self.get("offset")?.unwrap_or(0), self.get("length")?);
         let kind = |text: &str| word("dtypes", text, WORDS);
         let options = BatchOptions::new().with_read(read);
         let mut options = match self.get("dtypes")? {
-            Kinds::All(text) => options.with_all_types(kind(&text)?),
-            Kinds::Of(pairs) => {
+            None => options,
+            Some(Kinds::All(text)) => options.with_all_types(kind(&text)?),
+            Some(Kinds::Of(pairs)) => {
                 let pairs = pairs.into_iter();
                 let pairs = pairs.map(|(key, text)| Ok((key.into_inner(), kind(&text)?)));
                 options.with_types(pairs.collect::<PyResult<Vec<_>>>()?)
             }
         };
         for Setting { word, .. } in BatchOptions::settings() {
-            match self.0.get_item(word)?.filter(|value| !value.is_none()) {
-                Some(value) if !matches!(word, "columns" | "starting_in") => {
-                    put(&mut options, word, &value)
-                        .map_err(|error| noted(error, self.0.py(), word))?
-                }
-                _ => {}
+            let value = self.0.get_item(word)?.filter(|value| !value.is_none());
+            if let Some(value) = value.filter(|_| !matches!(word, "columns" | "starting_in")) {
+                put(&mut options, word, &value)
+                    .map_err(|error| noted(error, self.0.py(), word))?
             }
         }
-        if let Some(keys) = self.get::<Option<Vec<Key>>>("columns")? {
+        if let Some(keys) = self.get::<Vec<Key>>("columns")? {
             options = options.with_columns(keys.into_iter().map(Key::into_inner));
         }
         if let Some(missing) = self.get("missing")? {
             options = options.with_missing(Missing::Value(missing));
         }
-        let extents = self.get::<Option<StartingIn>>("starting_in")?.into_iter();
+        let extents = self.get::<StartingIn>("starting_in")?.into_iter();
         Ok(extents
             .fold(options, |options, StartingIn(extent)| options.with_starting_in(extent)))
     }
@@ -115,8 +116,10 @@ pub(crate) fn encoding_word(label: &str) -> Option<String> {
     label.parse::<Encoding>().ok().map(|found| found.to_string())
 }
 
-fn missing(name: &str) -> PyErr {
-    PyKeyError::new_err(name.to_owned())
+/// The words of the options of tables, and what each does.
+#[pyfunction]
+pub(crate) fn table_settings() -> Vec<(&'static str, &'static str)> {
+    BatchOptions::settings().into_iter().map(|it| (it.word, it.sentence)).collect()
 }
 
 /// Everything that reading takes, in the library's words.

@@ -1,0 +1,458 @@
+"""The options of readers and writers: each once, with its type, its default, its check, and a text for `help`.
+
+A verb has ``**options`` of one of these classes. Type checkers know its keywords from that, and `takes` makes its
+signature and its documentation of it. An option of tables without a text here has the sentence of the library.
+"""
+
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, TypeVar, cast, get_args
+
+from swath import _dialect as check
+from swath._swath import table_settings
+
+_Path = str | bytes | PathLike[str] | PathLike[bytes]
+_Engine = Literal["auto", "serial", "pool", "ring"]
+_PageCache = Literal["auto", "keep", "drop", "bypass"]
+_Progress = bool | Callable[[int, int | None], object] | None
+_Verify = Literal["vote"] | _Path | None
+_Durability = Literal["full", "none"]
+_HardLinks = Literal["refuse", "break"]
+_Replace = bool | Literal["in place"]
+_Values = Literal["auto", "none", "int64", "uint64", "float32", "float64", "complex128"]
+_Byte = str | bytes | None
+_Words = Iterable[str] | Mapping[Any, str | Iterable[str]] | None
+_Texts = Mapping[Any, str] | None
+_Extent = tuple[int, int | None]
+
+_AS_READ = "As for `read`."
+
+
+class ReadOptions(TypedDict, total=False):
+    """How all readers read."""
+
+    workers: Annotated[int, 0, "Threads; 0 chooses."]
+    engine: Annotated[_Engine, "auto", _AS_READ]
+    page_cache: Annotated[_PageCache, "auto", _AS_READ]
+    progress: Annotated[_Progress, None, _AS_READ]
+    verify: Annotated[_Verify, None, _AS_READ]
+    profile: Annotated[bool, True, _AS_READ]
+
+
+class ChunkOptions(ReadOptions, total=False):
+    """How readers of whole files read."""
+
+    chunk_size: Annotated[int, 0, "Bytes of one read; 0 chooses."]
+
+
+class WriteOptions(TypedDict, total=False):
+    """How all writers write."""
+
+    durability: Annotated[_Durability, "full", "Whether to wait until the device has it."]
+    replace: Annotated[
+        _Replace, True,
+        """Whether an existing file may be replaced. With ``"in place"`` it is truncated and written where it is, for a
+        file that is mounted by itself or is in a folder that cannot be written to. That is not one step: after an
+        error or a crash it holds a part of the new bytes.""",
+    ]
+    hard_links: Annotated[
+        _HardLinks, "refuse",
+        """What to do if the file has other names, which keep the old bytes: refuse, or give only this name the new
+        ones.""",
+    ]
+    workers: Annotated[int, 0, "Threads; 0 chooses."]
+    progress: Annotated[
+        _Progress, None,
+        """``True`` shows a bar; a callable receives the bytes written and the total (``None`` if it is not known in
+        advance), on threads of Swath.""",
+    ]
+
+
+class ExtentOptions(TypedDict, total=False):
+    """Which bytes of a file are text."""
+
+    offset: Annotated[
+        int, 0, check.no_flag,
+        """Where the text begins in a larger file, of which it is read into memory first. Bytes in errors and in
+        ``starting_in`` count from here.""",
+    ]
+    length: Annotated[int | None, None, check.no_flag, "Its bytes; without it, all to the end of the file."]
+
+
+class _RecordsOptions(ExtentOptions, total=False):
+    starting_in: Annotated[_Extent | Sequence[int] | None, None]
+    delimiter: Annotated[bytes | str | int | None, None]
+
+
+class BytesOptions(_RecordsOptions, ChunkOptions, total=False):
+    """The keywords of `read` but ``out``."""
+
+    readonly: Annotated[bool, False]
+
+
+class RecordOptions(_RecordsOptions, ReadOptions, total=False):
+    """The keywords of `scan_records` but ``combine``."""
+
+    block_size: Annotated[int, 0]
+    record_limit: Annotated[int, 0]
+
+
+class EntryOptions(TypedDict, total=False):
+    """How entries of matrices are read."""
+
+    values: Annotated[
+        _Values, "auto",
+        """"auto" keeps the type of the file; the others convert to that type. A pattern has ones of ``float64`` with
+        scipy, and ``None`` without it.""",
+    ]
+    expand: Annotated[bool, True, "Whether to add the entries that symmetric files leave out."]
+    strict: Annotated[bool, False, "Whether to refuse what the format forbids but other readers accept."]
+    sort: Annotated[bool, False, "Whether to sort the entries."]
+    sum_duplicates: Annotated[bool, False, "Whether to add up entries at the same place."]
+
+
+class MatrixOptions(EntryOptions, ExtentOptions, ReadOptions, total=False):
+    """How matrices are read."""
+
+    starting_in: Annotated[
+        _Extent | None, None,
+        """Only the entries that begin in these bytes of the text, as (offset, length); the last one is read to its end,
+        wherever that is. If extents cover the file, each entry begins in exactly one of them. The header is read
+        anyway: shape, symmetry and types are those of the file, so the parts of ``coo`` follow one another and those
+        of ``csr`` and ``csc`` add up. ``sort`` and ``sum_duplicates`` see only the part. In a file of integers pass
+        ``values=``: with "auto" a part with an integer above 2^63 - 1 has ``uint64``. The number of entries is not
+        compared with the header. A dense matrix is refused, because its values do not say where they belong.""",
+    ]
+
+
+class _ColumnOptions(TypedDict, total=False):
+    """What all readers of tables take, also those of partitions."""
+
+    columns: Annotated[
+        Sequence[str | int] | None, None, check.columns,
+        """The columns to read, in this order: by name, or by index from 0; negative indices are refused. Other columns
+        are not checked. Without it, all are read.""",
+    ]
+    dtypes: Annotated[
+        str | type | Mapping[Any, Any] | Sequence[Any] | None, None,
+        """Types of columns of a ``Table``: by name or index, or one for each column of the result; or one for all
+        columns, such as "text", which takes each field as it stands. They are "bool", "int8" to "int64", "uint8" to
+        "uint64", "float32", "float64", "date", "timestamp[us]" or "timestamp[us, UTC]" (also s, ms, ns), "text",
+        "dictionary", "null"; also ``int``, ``float``, ``str``, ``bool``, ``datetime.date``, ``datetime.datetime``,
+        types of numpy, pandas and pyarrow, and the words of the command ("i16", "f64"; but "i8" is an error, since it
+        is an int64 for numpy). Types of columns that are not read are ignored. `csv_dtypes` returns those of a file.""",
+    ]
+    skip_rows: Annotated[int, 0, check.count("lines")]
+    skip_footer: Annotated[
+        int, 0, check.count("rows"),
+        """How many of the last rows of each file to leave out, such as totals: up to 1,000,000. They may have any
+        fields; empty lines and comments do not count, and a row with a line end in quotes is one.""",
+    ]
+    formats: Annotated[
+        _Texts, None, check.texts('pass formats={"column": "%d.%m.%Y"}'),
+        """How dates and timestamps of a column are written, as ``strftime`` has it: ``{"day": "%d.%m.%Y"}``. "epoch_s",
+        "epoch_ms", "epoch_us" and "epoch_ns" are numbers since the start of 1970 in UTC.""",
+    ]
+    null_values: Annotated[
+        _Words, None, check.null_words,
+        """Fields that mean a missing value. Default: an empty field, ``NA``, ``N/A``, ``null`` and ``NULL``; in JSON
+        Lines none. With ``["-"]``, an empty field is missing too; with ``[]``, no field is. In a column of text, a
+        quoted field is never missing. A mapping such as ``{"score": ["-"], 2: "?"}`` has words of columns, by name or
+        index; the other columns have the default.""",
+    ]
+    true_values: Annotated[
+        _Words, None, check.words, "Fields that mean true, also by columns. Default: ``true``, ``True``, ``TRUE``."
+    ]
+    false_values: Annotated[_Words, None, check.words, "The same for false. Default: ``false``, ``False``, ``FALSE``."]
+    encoding: Annotated[
+        Literal["auto", "utf-8", "latin-1", "utf-16le", "utf-16be"] | str, "auto", check.encoding,
+        """"auto" is UTF-8, or what a mark at the beginning of the file says. Otherwise one of these, or a label of the
+        WHATWG's Encoding Standard: "windows-1251", "shift_jis", "euc-kr", "gb18030". As there, "latin-1" and "ascii"
+        are windows-1252.""",
+    ]
+    ragged: Annotated[
+        Literal["error", "pad", "set_aside", "drop"], "error", check.one_of,
+        """What to do with a row that has fewer or more fields than the table has columns, or text outside of columns of
+        fixed width: "pad" makes those that it lacks missing; "drop" also drops those that are too many, and
+        ``table.report["dropped"]`` counts such rows; "set_aside" leaves it out, and ``table.report`` has its line. In
+        JSON Lines, "set_aside" leaves out lines that are not an object; their keys are not columns.""",
+    ]
+    dictionary: Annotated[
+        bool, False, check.flag("for some columns dtypes={'b': 'dictionary'}", "all", "given"),
+        "Whether columns of text hold each different text once.",
+    ]
+
+
+class _TypeOptions(_ColumnOptions, ExtentOptions, ReadOptions, total=False):
+    """What all readers of files take."""
+
+    rows: Annotated[int | None, None, check.count("lines")]
+    encoding_errors: Annotated[
+        Literal["error", "replace"], "error", check.one_of,
+        """What to do with bytes that are not of the encoding: they are an error in fields that are read, or become
+        U+FFFD, and ``table.report["replaced"]`` counts them.""",
+    ]
+    starting_in: Annotated[
+        _Extent | None, None,
+        """Only the rows that begin in these bytes of the text, as (offset, length); the last one is read to its end,
+        wherever that is. If extents cover the file, each row begins in exactly one of them. The first line and its
+        names are read anyway, and all keys of JSON Lines. A column that has no type in ``dtypes`` gets its type from
+        the rows that are read, so it may differ from part to part. Unless these are all columns of an array,
+        everything before is read too, because a quoted field may have line ends, unless ``quote=None``.""",
+    ]
+
+
+class _RenameOptions(TypedDict, total=False):
+    """What names columns."""
+
+    rename: Annotated[_Texts, None, check.renamed, "New names of columns, by name or index."]
+
+
+class _NameOptions(_RenameOptions, total=False):
+    file_column: Annotated[str | None, None, check.name]
+
+
+class _FieldOptions(TypedDict, total=False):
+    """What all readers of text with fields take."""
+
+    header: Annotated[
+        Literal["auto", "present", "absent"] | bool | int, "auto", check.header,
+        "Whether the first line names the columns, or how many lines do.",
+    ]
+    comment: Annotated[
+        _Byte, "auto", check.mark("auto", none="none"),
+        """The byte that begins a line to be skipped. Default: ``#`` if all fields of the first lines but the names are
+        numbers; ``report["comments"]`` counts such lines.""",
+    ]
+    decimal: Annotated[str | bytes, ".", check.mark(none="")]
+    thousands: Annotated[_Byte, None, check.mark()]
+
+
+class _UnionOptions(TypedDict, total=False):
+    """Several files of text with fields."""
+
+    union_by_name: Annotated[
+        bool, False, check.flag("False for files with the same columns"),
+        """Whether several files may have different columns: those with the same name are one, in the order of first
+        appearance, and a column that a file lacks is missing there. Files without names are an error. Columns that
+        other keywords name, also by index, are those of all files. Columns of fixed width that are found are at their
+        own places in each file then.""",
+    ]
+
+
+class _QuoteOptions(_FieldOptions, total=False):
+    """What all readers of CSV take."""
+
+    delimiter: Annotated[
+        _Byte, None, check.delimiter,
+        """One to 16 bytes, or "blanks": any run of spaces and tabs. Without it, of tab, ``,``, ``;`` and ``|`` the one that
+        divides the first lines most evenly.""",
+    ]
+    quote: Annotated[_Byte, '"', check.mark(none="none")]
+    escape: Annotated[_Byte, None, check.mark()]
+    missing_words: Annotated[Sequence[str] | None, None, "Another name of ``null_values``."]
+
+
+class _MissingOptions(TypedDict, total=False):
+    """What arrays have."""
+
+    missing: Annotated[
+        float | None, None, check.number,
+        "The value for missing fields in an array. Default: NaN for floats; for integers a missing field is an error.",
+    ]
+
+
+class _BlockOptions(TypedDict, total=False):
+    """What streams have."""
+
+    block_size: Annotated[int, 0, check.no_flag, "Bytes of text of each table, about; 0 chooses."]
+
+
+class CsvTypeOptions(_TypeOptions, _QuoteOptions, _UnionOptions, total=False):
+    """The keywords of `csv_dtypes`."""
+
+    fields: Annotated[
+        int | None, None, check.count("fields"),
+        """How many fields a row has, and so how many columns the table. A header may have fewer names. Without it, as
+        many as the first line has.""",
+    ]
+
+
+class CsvOptions(CsvTypeOptions, _NameOptions, _MissingOptions, total=False):
+    """The keywords of `read_csv`."""
+
+
+class CsvStreamOptions(CsvTypeOptions, _NameOptions, _BlockOptions, total=False):
+    """The keywords of `stream_csv`."""
+
+
+class CsvPartOptions(_ColumnOptions, _QuoteOptions, _RenameOptions, _MissingOptions, total=False):
+    """Those that Dask's partitions have, too."""
+
+
+class FixedOptions(_TypeOptions, _FieldOptions, _NameOptions, _UnionOptions, total=False):
+    """The keywords of `read_fixed`."""
+
+    widths: Annotated[
+        Sequence[int] | None, None, check.widths,
+        "The widths of the columns in characters, from the start of each line and without gaps.",
+    ]
+    positions: Annotated[
+        Sequence[tuple[int, int | None]] | None, None, check.positions,
+        """Where columns are, as (start, end) in characters from 0 and without the end, in order; the last ``end`` may be
+        None for the end of the line. Text outside of them is not read.""",
+    ]
+
+
+class FixedStreamOptions(FixedOptions, _BlockOptions, total=False):
+    """The keywords of `stream_fixed`."""
+
+
+class JsonOptions(_TypeOptions, _NameOptions, total=False):
+    """The keywords of `read_jsonl`."""
+
+    json_nan: Annotated[bool, False, check.flag("False for errors")]
+    json_nested: Annotated[
+        bool, False, check.flag("False for text"),
+        """Whether objects and arrays become structs and lists of Arrow, for the libraries that take a table. On every
+        level, types hold all values of the file; where they are of several kinds, they are text there.""",
+    ]
+
+
+class JsonStreamOptions(JsonOptions, _BlockOptions, total=False):
+    """The keywords of `stream_jsonl`."""
+
+
+# What the rows say.
+
+
+class _Option(NamedTuple):
+    kind: Any
+    default: Any
+    check: Callable[[str, Any], Any] | None
+    text: str | None
+
+
+@functools.cache
+def _options(kind: Any) -> dict[str, _Option]:
+    """The options of one of the classes, by their words."""
+    found = {}
+    for word, row in kind.__annotations__.items():
+        type_, default, *more = get_args(row)
+        checking: Any = next(filter(callable, more), None)
+        if checking is check.one_of:
+            checking = check.one_of(*get_args(type_))
+        text = next((one for one in more if isinstance(one, str)), None)
+        found[word] = _Option(type_, default, checking, text)
+    return found
+
+
+def filled(kind: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a class: those that were passed, and the others with their defaults."""
+    return {word: options.get(word, one.default) for word, one in _options(kind).items()}
+
+
+def how(options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """How to read, for the library."""
+    return (*filled(ChunkOptions, options).values(),)
+
+
+def leave(options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """How to write, for the library."""
+    return (*filled(WriteOptions, options).values(),)
+
+
+def said(form: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What was passed to a reader of tables: checked, and in the words of the library."""
+    options = check.with_missing_words(options)
+    found: dict[str, Any] = {"form": form}
+    for word, given in options.items():
+        one = _TABLES[word]
+        found[word] = one.check(word, given) if one.check and given is not one.default else given
+    found["dtypes"] = check.types_of(options.get("dtypes"), found.get("columns"))
+    return found
+
+
+_TABLES = {
+    word: one
+    for kind in (CsvOptions, CsvStreamOptions, FixedStreamOptions, JsonStreamOptions)
+    for word, one in _options(kind).items()
+}
+
+# Verbs.
+
+# What pandas calls what has another name here.
+_OF_PANDAS = {
+    "sep": ["delimiter="],
+    "nrows": ["rows="],
+    "usecols": ["columns="],
+    "parse_dates": ["formats=", "dtypes="],
+    "date_format": ["formats="],
+    "names": ["rename="],
+    "na_values": ["null_values="],
+    "skiprows": ["skip_rows="],
+    "skipfooter": ["skip_footer="],
+    "quotechar": ["quote="],
+    "escapechar": ["escape="],
+    "on_bad_lines": ["ragged="],
+    "colspecs": ["positions="],
+}
+_Verb = TypeVar("_Verb", bound=Callable[..., Any])
+
+
+def takes(verb: _Verb) -> _Verb:
+    """The same verb with the keywords of its options: in its signature, its documentation, and errors for others."""
+    written = verb.__annotations__["options"]
+    [kind] = get_args(eval(written, cast(Any, verb).__globals__))
+    own = inspect.signature(verb)
+    # Those of all readers come last.
+    rows = dict(sorted(_options(kind).items(), key=lambda row: row[0] in ReadOptions.__annotations__))
+    known = [one for one in own.parameters.values() if one.kind is not one.VAR_KEYWORD]
+    known += [
+        inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=one.default, annotation=one.kind)
+        for word, one in rows.items()
+    ]
+    signature = own.replace(parameters=known)
+
+    @functools.wraps(verb)
+    def checked(*given: Any, **options: Any) -> Any:
+        for word in options:
+            if word not in signature.parameters:
+                raise TypeError(_unknown(verb.__name__, word, [*signature.parameters]))
+        return verb(*given, **options)
+
+    checked.__signature__ = signature  # type: ignore[attr-defined]
+    texts = "\n".join(_explained(word, one) for word, one in rows.items())
+    checked.__doc__ = verb.__doc__ and verb.__doc__.replace("    {options}", texts)
+    return cast(_Verb, checked)
+
+
+@functools.cache
+def _explained(word: str, option: _Option) -> str:
+    """An option as an entry of the documentation."""
+    kind = re.sub(r"\b(collections\.abc|os|typing)\.", "", inspect.formatannotation(option.kind))
+    text = option.text or _sentences()[word]
+    return f"    {word} : {kind} = {option.default!r}\n" + textwrap.fill(
+        " ".join(text.split()), 116, initial_indent=" " * 8, subsequent_indent=" " * 8
+    )
+
+
+@functools.cache
+def _sentences() -> dict[str, str]:
+    return {word: sentence.replace("`", "``") for word, sentence in table_settings()}
+
+
+def _unknown(verb: str, word: str, known: list[str]) -> str:
+    """The error for a keyword that a verb does not have."""
+    import difflib
+
+    ours = [one for one in _OF_PANDAS.get(word, ()) if one[:-1] in known]
+    ours = ours or [f"{one}=" for one in difflib.get_close_matches(word, known, 1)]
+    if word == "chunksize" and "rows" in known:
+        ours = [verb.replace("read_", "stream_")]
+    hint = f"use {' or '.join(ours)}" if ours else f"look at help(swath.{verb})"
+    return f"{verb}() has no keyword {word}=; try: {hint}"
