@@ -8,176 +8,205 @@
 //! ```
 
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 
 use clap::Args;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValuesParser, StringValueParser, TypedValueParser};
 use swath::ReadOptions;
 use swath_formats::table::{
-    BatchForm, BatchOptions, ColumnKey, ColumnType, Delimiter, Encoding, EncodingErrors,
-    HeaderLine, LineEnd, Quoting, Ragged,
+    BatchForm, BatchOptions, BatchWriteOptions, ColumnKey, ColumnType, Delimiter, Encoding,
+    EncodingErrors, HeaderLine, LineEnd, Quoting, Ragged,
 };
 
-use super::words::{Named, whole, words};
+use super::words::{Named, whole};
 
-/// How a table is read.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "How tables are read")]
-pub struct TableArgs {
+/// Defines flags whose texts are options of tables: the name of what each takes, and how it is parsed; and further ones.
+macro_rules! flags {
+    ($(#[$meta:meta])* $name:ident { $($more:tt)* }
+        $($(#[$doc:meta])* $flag:ident: $value:literal, $parser:expr;)*) => {
+        #[derive(Clone, Debug, Args)]
+        $(#[$meta])*
+        pub struct $name {
+            $($more)*
+            $(
+                $(#[$doc])*
+                #[arg(long, value_name = $value, value_parser = $parser)]
+                pub $flag: Option<String>,
+            )*
+        }
+
+        impl $name {
+            /// Returns the words of the flags that were given, and their texts.
+            pub(crate) fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+                let all = [$((stringify!($flag), self.$flag.as_deref())),*];
+                all.into_iter().filter_map(|(word, text)| Some((word, text?)))
+            }
+        }
+    };
+}
+
+flags! {
+    /// How a table is read.
+    #[command(next_help_heading = "How tables are read")]
+    TableArgs {
+        /// Read only these columns of a table, in this order: names from the header, or numbers from 0 (also
+        /// for names that contain a comma). Other columns may hold anything
+        #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = column)]
+        pub columns: Option<Vec<ColumnKey>>,
+
+        /// Types of columns, as in zip=text,n=u32, or one type for all others, as in text; a value of another
+        /// type is an error
+        ///
+        /// The types are bool, i8 to i64, u8 to u64, f32, f64, date, timestamp[s], timestamp[ms],
+        /// timestamp[us], timestamp[ns], timestamp[us, UTC], text and dictionary. Columns are named as in
+        /// --columns [default: the type that holds all values of a column]
+        #[arg(long, value_name = "[NAME=]TYPE,...", value_parser = types)]
+        pub dtypes: Vec<Types>,
+
+        /// How the dates and times of a column are written, in the notation of strftime, as in
+        /// born=%d.%m.%Y, or as a number since 1970: epoch_s, epoch_ms, epoch_us, epoch_ns; may be given
+        /// again for another column
+        #[arg(long, value_name = "NAME=FORM", value_parser = form)]
+        pub formats: Vec<Pair>,
+
+        /// Another name for a column, as in old=new or 2=new; may be given again for another column
+        #[arg(long, value_name = "NAME=NEW", value_parser = rename)]
+        pub rename: Vec<Pair>,
+
+        /// Words for missing values, in addition to an empty field [default: NA, N/A and null]
+        #[arg(long, value_name = "WORD,...", value_delimiter = ',', visible_alias = "missing-words")]
+        pub null_values: Option<Vec<String>>,
+
+        /// Read at most this many rows; what follows them is not checked
+        #[arg(long, short = 'n', value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
+        pub rows: Option<u64>,
+
+        /// NaN, Infinity and -Infinity are numbers in JSON Lines
+        #[arg(long)]
+        pub json_nan: bool,
+
+        /// Objects and arrays in JSON Lines become structs and lists, not text
+        #[arg(long)]
+        pub json_nested: bool,
+
+        /// Files may have different columns: those with the same name are one, and a file that lacks one has
+        /// missing values there
+        #[arg(long)]
+        pub union_by_name: bool,
+    }
+
     /// Whether the first line of a table has names: auto, yes, no, or how many lines have parts of them
-    #[arg(long, value_name = "WHEN", value_parser = header(), default_value = "auto", hide_possible_values = true)]
-    pub header: String,
+    /// [default: auto]
+    #[arg(hide_possible_values = true)]
+    header: "WHEN", named(|| listed(HeaderLine::WORDS), setting("header"));
 
     /// The delimiter of a table that is read: one ASCII character, several as in '||', or `blanks` for runs
     /// of spaces and tabs [default: a tab in a .tsv, else the one of tab , ; and | that fits the first lines]
-    #[arg(long, value_name = "CHARS", value_parser = delimiter)]
-    pub delimiter: Option<Delimiter>,
+    delimiter: "CHARS", sign("delimiter");
 
     /// Read text of fixed width, with columns of these widths in characters, as in 10,5,8; `auto` finds them
     ///
     /// With `auto`, a column is a run of positions at which not all of the first thousand lines are blank.
     /// Text after the last column, or between those that were found, is an error with its line.
-    #[arg(long, value_name = "N,...", value_parser = setting("widths"))]
-    pub widths: Option<String>,
+    widths: "N,...", setting("widths");
 
     /// The same with columns at these positions from 0, as in 0..10,12..20,25..; other text is not read
-    #[arg(long, value_name = "FROM..TO,...", value_parser = setting("positions"))]
-    pub positions: Option<String>,
-
-    /// Read only these columns of a table, in this order: names from the header, or numbers from 0 (also
-    /// for names that contain a comma). Other columns may hold anything
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = column)]
-    pub columns: Option<Vec<ColumnKey>>,
-
-    /// Types of columns, as in zip=text,n=u32, or one type for all others, as in text; a value of another
-    /// type is an error
-    ///
-    /// The types are bool, i8 to i64, u8 to u64, f32, f64, date, timestamp[s], timestamp[ms],
-    /// timestamp[us], timestamp[ns], timestamp[us, UTC], text and dictionary. Columns are named as in
-    /// --columns [default: the type that holds all values of a column]
-    #[arg(long, value_name = "[NAME=]TYPE,...", value_parser = types)]
-    pub dtypes: Vec<Types>,
-
-    /// How the dates and times of a column are written, in the notation of strftime, as in
-    /// born=%d.%m.%Y, or as a number since 1970: epoch_s, epoch_ms, epoch_us, epoch_ns; may be given
-    /// again for another column
-    #[arg(long, value_name = "NAME=FORM", value_parser = form)]
-    pub formats: Vec<Pair>,
-
-    /// Another name for a column, as in old=new or 2=new; may be given again for another column
-    #[arg(long, value_name = "NAME=NEW", value_parser = rename)]
-    pub rename: Vec<Pair>,
-
-    /// Words for missing values, in addition to an empty field [default: NA, N/A and null]
-    #[arg(
-        long,
-        value_name = "WORD,...",
-        value_delimiter = ',',
-        visible_alias = "missing-words"
-    )]
-    pub null_values: Option<Vec<String>>,
-
-    /// Read at most this many rows; what follows them is not checked
-    #[arg(long, short = 'n', value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
-    pub rows: Option<u64>,
+    positions: "FROM..TO,...", setting("positions");
 
     /// Lines to skip before anything else, empty ones and comments included
-    #[arg(long, value_name = "N", value_parser = setting("skip_rows"))]
-    pub skip_rows: Option<String>,
+    skip_rows: "N", setting("skip_rows");
 
     /// Leave out this many of the last records of each file, such as totals; empty lines and comments do not
     /// count
-    #[arg(long, value_name = "N", value_parser = whole::<usize>(0..=1_000_000), default_value_t = 0, hide_default_value = true)]
-    pub skip_footer: usize,
+    skip_footer: "N", number(0..=1_000_000);
 
     /// The decimal point, as in `,` [default: .]
-    #[arg(long, value_name = "CHAR", value_parser = sign("decimal"))]
-    pub decimal: Option<String>,
+    decimal: "CHAR", sign("decimal");
 
     /// The character between groups of three digits, as in 1,000,000 [default: none]
-    #[arg(long, value_name = "CHAR", value_parser = sign("thousands"))]
-    pub thousands: Option<String>,
+    thousands: "CHAR", sign("thousands");
 
     /// The character that begins a line to skip; `none` for no such [default: # in a table of numbers,
     /// otherwise none]
-    #[arg(long, value_name = "CHAR", value_parser = sign("comment"))]
-    pub comment: Option<String>,
+    comment: "CHAR", sign("comment");
 
     /// The character around fields that contain delimiters or newlines; `none` for no such [default: "]
-    #[arg(long, value_name = "CHAR", value_parser = sign("quote"))]
-    pub quote: Option<String>,
+    quote: "CHAR", sign("quote");
 
     /// The character after which any character is text, as in \ [default: none]
-    #[arg(long, value_name = "CHAR", value_parser = sign("escape"))]
-    pub escape: Option<String>,
+    escape: "CHAR", sign("escape");
 
     /// The encoding of the text: utf-8, latin-1, utf-16le, utf-16be, or a label of the WHATWG's Encoding
     /// Standard, such as windows-1251 or shift_jis [default: that of its byte order mark, else UTF-8]
-    #[arg(long, value_name = "NAME", value_parser = encoding(), default_value = "auto", hide_default_value = true, hide_possible_values = true)]
-    pub encoding: Encoding,
+    #[arg(hide_possible_values = true)]
+    encoding: "NAME", named(|| listed(Encoding::WORDS), encoding);
 
     /// What happens to bytes that are not of the encoding: they are an error in fields that are read, or
-    /// become U+FFFD and are counted
-    #[arg(long, value_name = "WHAT", value_parser = words(EncodingErrors::WORDS), default_value = "error")]
-    pub encoding_errors: EncodingErrors,
+    /// become U+FFFD and are counted [default: error]
+    encoding_errors: "WHAT", choice(EncodingErrors::WORDS);
 
     /// What happens to lines with more or fewer fields than columns, with text outside of columns of
     /// fixed width, or, in JSON Lines, without an object: they are an error; missing fields are missing
     /// values; such lines are left out and counted; or missing fields are missing values and further
-    /// ones are dropped
-    #[arg(long, value_name = "WHAT", value_parser = words(Ragged::WORDS), default_value = "error")]
-    pub ragged: Ragged,
+    /// ones are dropped [default: error]
+    ragged: "WHAT", choice(Ragged::WORDS);
 
     /// How many fields a line has, and so how many columns the table; a header may have fewer names
     /// [default: as many as the first line has]
-    #[arg(long, value_name = "N", value_parser = whole::<usize>(1..=u64::MAX))]
-    pub fields: Option<usize>,
-
-    /// NaN, Infinity and -Infinity are numbers in JSON Lines
-    #[arg(long)]
-    pub json_nan: bool,
-    /// Objects and arrays in JSON Lines become structs and lists, not text
-    #[arg(long)]
-    pub json_nested: bool,
-    /// Files may have different columns: those with the same name are one, and a file that lacks one has
-    /// missing values there
-    #[arg(long)]
-    pub union_by_name: bool,
+    fields: "N", number(1..=u64::MAX);
 
     /// Add a last column of this name, which has the file of each row
-    #[arg(long, value_name = "NAME")]
-    pub file_column: Option<String>,
+    file_column: "NAME", setting("file_column");
 }
 
-/// How a table is written as text.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "How tables are written")]
-pub struct TableOutArgs {
+flags! {
+    /// How a table is written as text.
+    #[command(next_help_heading = "How tables are written")]
+    TableOutArgs {}
+
     /// Digits after the decimal point [default: the fewest that read back as the same number]
-    #[arg(long, value_name = "N", value_parser = whole::<u16>(0..=60))]
-    pub decimals: Option<u16>,
+    decimals: "N", number(0..=60);
 
     /// Which fields are quoted: those that have to be, all, or none, where a field that has to be is an
     /// error
-    #[arg(long, value_name = "WHICH", value_parser = words(Quoting::WORDS))]
-    pub quoting: Option<Quoting>,
+    quoting: "WHICH", choice(Quoting::WORDS);
 
     /// The delimiter of a table that is written [default: a comma; a tab in a .tsv]
-    #[arg(long, value_name = "CHAR", value_parser = mark)]
-    pub out_delimiter: Option<u8>,
+    out_delimiter: "CHAR", mark;
 
     /// How lines end
-    #[arg(long, value_name = "HOW", value_parser = words(LineEnd::WORDS))]
-    pub line_end: Option<LineEnd>,
+    line_end: "HOW", choice(LineEnd::WORDS);
 
     /// The word for missing values in a table that is written [default: an empty field]
-    #[arg(long, value_name = "WORD")]
-    pub null_word: Option<String>,
+    null_word: "WORD", StringValueParser::new();
 }
 
-/// Keeps which lines name the columns; completions offer the words for it.
-fn header() -> impl TypedValueParser<Value = String> {
-    Named(|| HeaderLine::WORDS.iter().map(|&(word, _)| word).collect())
-        .try_map(|text| setting("header")(&text))
+/// Returns the words of a list of choices.
+fn listed<T>(words: &[(&'static str, T)]) -> Vec<&'static str> {
+    words.iter().map(|&(word, _)| word).collect()
+}
+
+/// Keeps one of the words; help and completions list them.
+fn choice<T>(words: &[(&'static str, T)]) -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(listed(words))
+}
+
+/// Keeps a whole number in `range`.
+fn number(range: RangeInclusive<u64>) -> impl TypedValueParser<Value = String> {
+    whole::<u64>(range).map(|number| number.to_string())
+}
+
+/// Keeps the texts that `keep` keeps; completions offer the usual words.
+fn named(
+    words: fn() -> Vec<&'static str>,
+    keep: impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static,
+) -> impl TypedValueParser<Value = String> {
+    Named(words).try_map(move |text| keep(&text))
+}
+
+/// Keeps an encoding; the error for another one says how to convert the file.
+fn encoding(text: &str) -> Result<String, String> {
+    text.parse::<Encoding>().map(|_| text.to_owned())
 }
 
 /// Keeps the text of an option that the library takes.
@@ -198,23 +227,13 @@ fn sign(word: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone {
     }
 }
 
-/// Parses a delimiter.
-fn delimiter(value: &str) -> Result<Delimiter, String> {
-    sign("delimiter")(value)?.parse()
-}
-
-/// Parses a delimiter of a table that is written.
-fn mark(value: &str) -> Result<u8, String> {
-    match delimiter(value)? {
-        Delimiter::Byte(byte) => Ok(byte),
+/// Keeps a delimiter of a table that is written.
+fn mark(value: &str) -> Result<String, String> {
+    let text = sign("delimiter")(value)?;
+    match text.parse()? {
+        Delimiter::Byte(_) => Ok(text),
         _ => Err("pass one ASCII character: several are only read".to_owned()),
     }
-}
-
-/// Parses an encoding; completions offer the usual words, not all labels.
-fn encoding() -> impl TypedValueParser<Value = Encoding> {
-    Named(|| Encoding::WORDS.iter().map(|&(word, _)| word).collect())
-        .try_map(|text| text.parse::<Encoding>())
 }
 
 /// A column by its index, or else by its name.
@@ -284,45 +303,37 @@ fn rename(word: &str) -> Result<Pair, &'static str> {
     name.ok_or("write a column and its new name, as in old=new")
 }
 
-impl TableArgs {
-    /// The flags whose texts are options of tables, the words of these, and the texts.
-    fn texts(&self) -> [(&'static str, &'static str, Option<&String>); 9] {
-        [
-            ("--header", "header", Some(&self.header).filter(|it| *it != "auto")),
-            ("--widths", "widths", self.widths.as_ref()),
-            ("--positions", "positions", self.positions.as_ref()),
-            ("--skip-rows", "skip_rows", self.skip_rows.as_ref()),
-            ("--decimal", "decimal", self.decimal.as_ref()),
-            ("--thousands", "thousands", self.thousands.as_ref()),
-            ("--comment", "comment", self.comment.as_ref()),
-            ("--quote", "quote", self.quote.as_ref()),
-            ("--escape", "escape", self.escape.as_ref()),
-        ]
-    }
+/// Texts that mean the same as no flag.
+const USUAL: [(&str, &str); 5] = [
+    ("header", "auto"),
+    ("encoding", "auto"),
+    ("encoding_errors", "error"),
+    ("ragged", "error"),
+    ("skip_footer", "0"),
+];
 
-    /// Returns the first flag that was given.
-    pub(crate) fn flag(&self) -> Option<&'static str> {
-        let given = [
-            ("--delimiter", self.delimiter.is_some()),
-            ("--columns", self.columns.is_some()),
-            ("--null-values", self.null_values.is_some()),
-            ("--dtypes", !self.dtypes.is_empty()),
-            ("--formats", !self.formats.is_empty()),
-            ("--rename", !self.rename.is_empty()),
-            ("--rows", self.rows.is_some()),
-            ("--json-nan", self.json_nan),
-            ("--json-nested", self.json_nested),
-            ("--union-by-name", self.union_by_name),
-            ("--encoding", self.encoding != Encoding::Auto),
-            ("--encoding-errors", self.encoding_errors != EncodingErrors::Refuse),
-            ("--skip-footer", self.skip_footer > 0),
-            ("--fields", self.fields.is_some()),
-            ("--ragged", self.ragged != Ragged::Refuse),
-            ("--file-column", self.file_column.is_some()),
+/// Returns the flag for the word of an option.
+fn named_flag(word: &str) -> String {
+    format!("--{}", word.replace('_', "-"))
+}
+
+impl TableArgs {
+    /// Returns the first flag that was given, with another text than its usual one.
+    pub(crate) fn flag(&self) -> Option<String> {
+        let more = [
+            ("columns", self.columns.is_some()),
+            ("null_values", self.null_values.is_some()),
+            ("dtypes", !self.dtypes.is_empty()),
+            ("formats", !self.formats.is_empty()),
+            ("rename", !self.rename.is_empty()),
+            ("rows", self.rows.is_some()),
+            ("json_nan", self.json_nan),
+            ("json_nested", self.json_nested),
+            ("union_by_name", self.union_by_name),
         ];
-        let texts = self.texts().map(|(flag, _, text)| (flag, text.is_some()));
-        let mut all = texts.into_iter().chain(given);
-        all.find_map(|(flag, is_given)| is_given.then_some(flag))
+        let texts = self.texts().filter(|given| !USUAL.contains(given)).map(|(word, _)| word);
+        let more = more.into_iter().filter_map(|(word, is_given)| is_given.then_some(word));
+        texts.chain(more).next().map(named_flag)
     }
 
     /// Whether columns are given, or to be found, by where they are in each line.
@@ -339,22 +350,14 @@ impl TableArgs {
             .with_types(types().filter_map(|(key, kind)| Some((key?, kind))))
             .with_formats(self.formats.iter().map(|Pair(key, form)| (key.clone(), form)))
             .with_rename(self.rename.iter().map(|Pair(key, name)| (key.clone(), name)))
-            .with_skip_footer(self.skip_footer)
-            .with_encoding(self.encoding)
-            .with_encoding_errors(self.encoding_errors)
-            .with_ragged(self.ragged)
             .with_json_nan(self.json_nan)
             .with_json_nested(self.json_nested)
             .with_union_by_name(self.union_by_name);
         if let Some((_, kind)) = types().rfind(|(key, _)| key.is_none()) {
             options = options.with_all_types(kind);
         }
-        for (_, word, text) in self.texts() {
-            let set = text.map_or(Ok(()), |text| options.set(word, text));
-            set.expect("it was parsed");
-        }
-        if let Some(delimiter) = self.delimiter {
-            options = options.with_delimiter(delimiter);
+        for (word, text) in self.texts() {
+            options.set(word, text).expect("it was parsed");
         }
         if let Some(columns) = &self.columns {
             options = options.with_columns(columns.iter().cloned());
@@ -364,14 +367,8 @@ impl TableArgs {
             let empty = (form != BatchForm::JsonLines).then_some("");
             options = options.with_null_values(words.iter().map(String::as_str).chain(empty));
         }
-        if let Some(fields) = self.fields {
-            options = options.with_fields(fields);
-        }
         if let Some(rows) = self.rows {
             options = options.with_rows(rows);
-        }
-        if let Some(name) = &self.file_column {
-            options = options.with_file_column(name);
         }
         options
     }
@@ -379,14 +376,17 @@ impl TableArgs {
 
 impl TableOutArgs {
     /// Returns the first flag that was given and that only text with fields has.
-    pub(crate) fn flag(&self) -> Option<&'static str> {
-        let given = [
-            ("--quoting", self.quoting.is_some()),
-            ("--out-delimiter", self.out_delimiter.is_some()),
-            ("--line-end", self.line_end.is_some()),
-            ("--null-word", self.null_word.is_some()),
-        ];
-        given.into_iter().find_map(|(flag, is_given)| is_given.then_some(flag))
+    pub(crate) fn flag(&self) -> Option<String> {
+        self.texts().map(|(word, _)| word).find(|word| *word != "decimals").map(named_flag)
+    }
+
+    /// Returns the library's options for a table that is written.
+    pub(crate) fn write_options(&self) -> BatchWriteOptions {
+        let mut options = BatchWriteOptions::new();
+        for (word, text) in self.texts() {
+            options.set(word.trim_start_matches("out_"), text).expect("it was parsed");
+        }
+        options
     }
 }
 
@@ -469,12 +469,13 @@ mod tests {
     #[test]
     fn a_flag_that_was_given_is_named() {
         let flag = |words: &[&str]| parsed(words).expect("flags").flag();
-        assert_eq!(flag(&[]), None);
-        assert_eq!(flag(&["--delimiter", ";"]), Some("--delimiter"));
-        assert_eq!(flag(&["--missing-words", "-"]), Some("--null-values"));
-        assert_eq!(flag(&["-n", "3"]), Some("--rows"));
-        assert_eq!(flag(&["--quote", "none"]), Some("--quote"));
-        assert_eq!(flag(&["--header", "2"]), Some("--header"));
+        let flag = |words: &[&str]| flag(words).unwrap_or_default();
+        assert_eq!(flag(&[]), "");
+        assert_eq!(flag(&["--delimiter", ";"]), "--delimiter");
+        assert_eq!(flag(&["--missing-words", "-"]), "--null-values");
+        assert_eq!(flag(&["-n", "3"]), "--rows");
+        assert_eq!(flag(&["--quote", "none"]), "--quote");
+        assert_eq!(flag(&["--header", "2"]), "--header");
     }
 
     #[test]

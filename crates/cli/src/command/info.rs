@@ -70,7 +70,7 @@ impl Command for Info {
         each(&paths, self.json, |input| {
             let (known, bytes) = of(input, self.format, &self.table)?;
             if let Some(flag) = self.table.flag().filter(|_| known.table.is_none()) {
-                return Err(no_table(input, known.kind, flag).into());
+                return Err(no_table(input, known.kind, &flag).into());
             }
             show(self, input, known, bytes)
         })

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use swath_formats::FileFormat;
 use swath_formats::compressed;
 use swath_formats::table::{
-    BatchForm, ColumnType, Delimiter, Encoding, FixedColumn, RecordLine, Scalar, TableReport,
+    BatchForm, ColumnType, Delimiter, FixedColumn, RecordLine, Scalar, TableReport,
 };
 
 use super::convert::format::Format;
@@ -224,7 +224,7 @@ pub(super) fn refuse_binary(head: &[u8], name: &Path, args: &TableArgs) -> Resul
     /// A file that is not text mostly has a NUL, and bytes that are not UTF-8, near its start.
     const LOOKED: usize = 4096;
     let is_marked = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
-    let is_given = args.encoding != Encoding::Auto;
+    let is_given = args.encoding.as_deref().is_some_and(|it| it != "auto");
     let is_packed = compressed::Format::detect(head).is_some();
     let first = &head[..head.len().min(LOOKED)];
     // The last character may be cut.

@@ -14,7 +14,7 @@ use swath_formats::matrix::{
     Base, Duplicates, EntryOrder, MatrixFormat, MatrixOptions, MatrixWriteOptions, Strictness,
     SymmetricHalf, ValueKind,
 };
-use swath_formats::table::{BatchForm, BatchOptions, BatchWriteOptions, Decimals};
+use swath_formats::table::{BatchForm, BatchOptions, BatchWriteOptions};
 
 /// `swath convert`
 #[derive(Debug, Args)]
@@ -69,7 +69,7 @@ pub struct Convert {
 
     /// Flags for tables that are read.
     #[command(flatten)]
-    pub table: TableArgs,
+    pub table: Box<TableArgs>,
 
     /// Flags for tables that are written.
     #[command(flatten)]
@@ -134,7 +134,7 @@ fn shape(word: &str) -> Result<(u64, u64), String> {
 
 impl Convert {
     /// Returns a flag that was given and has no effect between these formats, and what it is for.
-    pub fn idle_flag(&self, from: Format, to: Format) -> Option<(&'static str, &'static str)> {
+    pub fn idle_flag(&self, from: Format, to: Format) -> Option<(String, &'static str)> {
         let matrix = &self.matrix;
         let is_parsed = matches!(from, Format::Mtx | Format::Edges);
         let is_table = from.is_table_text();
@@ -146,8 +146,12 @@ impl Convert {
         const TABLES: &str = "tables that are read from text";
         const WRITTEN: &str = "tables that are written as text";
         [
-            (read.unwrap_or_default(), read.is_some() && !is_table, TABLES),
-            (written.unwrap_or_default(), written.is_some() && !to.is_separated(), WRITTEN),
+            (read.as_deref().unwrap_or_default(), read.is_some() && !is_table, TABLES),
+            (
+                written.as_deref().unwrap_or_default(),
+                written.is_some() && !to.is_separated(),
+                WRITTEN,
+            ),
             (
                 "--starting-in",
                 self.starting_in.is_some() && !is_parsed && !is_table,
@@ -167,7 +171,7 @@ impl Convert {
             ("--decimals", self.table_out.decimals.is_some() && !has_decimals, WRITTEN),
         ]
         .into_iter()
-        .find_map(|(flag, is_idle, what)| is_idle.then_some((flag, what)))
+        .find_map(|(flag, is_idle, what)| is_idle.then(|| (flag.to_owned(), what)))
     }
 
     /// Returns the library's options for a matrix that is read.
@@ -246,23 +250,6 @@ impl Convert {
 
     /// Returns the library's options for a table that is written.
     pub fn batch_write_options(&self) -> BatchWriteOptions {
-        let args = &self.table_out;
-        let mut options = BatchWriteOptions::new().with_output(self.output_options());
-        if let Some(places) = args.decimals {
-            options = options.with_decimals(Decimals::Fixed(places.into()));
-        }
-        if let Some(quoting) = args.quoting {
-            options = options.with_quoting(quoting);
-        }
-        if let Some(delimiter) = args.out_delimiter {
-            options = options.with_delimiter(delimiter);
-        }
-        if let Some(line_end) = args.line_end {
-            options = options.with_line_end(line_end);
-        }
-        match &args.null_word {
-            Some(word) => options.with_null_word(word.clone()),
-            None => options,
-        }
+        self.table_out.write_options().with_output(self.output_options())
     }
 }
