@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use swath::append::{AppendOptions, Direct, Fork, Mode, Ordered, OrderedOptions, Ticket};
 use swath::sink::Sparse;
 
@@ -230,13 +231,9 @@ impl Append {
         slf
     }
 
-    fn __exit__(
-        &self,
-        py: Python<'_>,
-        kind: &Bound<'_, PyAny>,
-        _value: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    #[pyo3(signature = (kind, *_error))]
+    fn __exit__(&self, kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = kind.py();
         if kind.is_none() && lock(self.output.get()?).is_some() {
             self.commit(py)?;
         } else {
@@ -309,13 +306,9 @@ impl Place {
         slf
     }
 
-    fn __exit__(
-        &self,
-        py: Python<'_>,
-        kind: &Bound<'_, PyAny>,
-        _value: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    #[pyo3(signature = (kind, *_error))]
+    fn __exit__(&self, kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = kind.py();
         if !kind.is_none() && self.place.is_foreign() {
             // It goes on in the parent.
             return Ok(());

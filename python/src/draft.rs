@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 use swath::drafts::{self, DraftReceipt, DraftToken, SharedDraft};
 use swath::sink::Durability;
 use swath::{CancelToken, OutputOptions, WriteOptions};
@@ -175,13 +175,9 @@ impl Draft {
         slf
     }
 
-    fn __exit__(
-        &self,
-        py: Python<'_>,
-        _kind: &Bound<'_, PyAny>,
-        _value: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    #[pyo3(signature = (_kind, *_error))]
+    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = _kind.py();
         match self.draft.is_foreign() {
             // It goes on in the parent.
             true => Ok(()),
@@ -283,13 +279,9 @@ impl DraftWriter {
         slf
     }
 
-    fn __exit__(
-        &self,
-        py: Python<'_>,
-        kind: &Bound<'_, PyAny>,
-        _value: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    #[pyo3(signature = (kind, *_error))]
+    fn __exit__(&self, kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = kind.py();
         let has_failed = !kind.is_none();
         let finish = |writer| finished(writer, Durability::Full);
         detached(py, || self.writer.leave(has_failed, finish))

@@ -2,7 +2,6 @@
 
 import datetime
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import TracebackType
 from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeVar, Unpack, final, overload
 
 from typing_extensions import Buffer as _Buffer
@@ -210,12 +209,7 @@ class Place:
     def fork(self) -> Place: ...
     def finish(self) -> None: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None: ...
 
 @final
 class Append:
@@ -234,12 +228,7 @@ class Append:
     def commit(self) -> int: ...
     def abort(self) -> None: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None: ...
 
 @final
 class Plan:
@@ -316,12 +305,7 @@ class SegmentWriter:
     def write(self, data: _Bytes) -> int: ...
     def finish(self) -> Done: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None: ...
 
 @final
 class Done:
@@ -525,15 +509,7 @@ def read_types(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) ->
 def stream_table(sources: Sequence[_Input], how: _Filled, said: dict[str, Any]) -> TableStream: ...
 def table_texts(table: Table, column: int) -> list[str | None]: ...
 def write_array(
-    path: _Path,
-    dtype: str,
-    values: Any,
-    columns: int,
-    leave: _Filled,
-    *,
-    names: Sequence[str] | None = None,
-    delimiter: int = ...,
-    digits: int | None = None,
+    path: _Path, dtype: str, values: Any, columns: int, leave: _Filled, said: dict[str, Any]
 ) -> int: ...
 def read_arrow(
     source: _Input,
@@ -548,12 +524,7 @@ class Draft:
     def commit(self, receipts: Iterable[str], *, gaps: bool = False) -> None: ...
     def abort(self) -> None: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, _kind: type[BaseException] | None, *_error: object) -> None: ...
 
 @final
 class DraftWriter:
@@ -562,12 +533,7 @@ class DraftWriter:
     def write(self, data: _Bytes, offset: int) -> int: ...
     def finish(self, *, durability: _Durability = "full") -> str: ...
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, kind: type[BaseException] | None, *_error: object) -> None: ...
 
 def create_shared(
     path: _Path,
@@ -618,14 +584,7 @@ def write_tables(
     form: Literal["csv", "tsv", "jsonl", "arrow", "arrows"],
     data: Sequence[Table] | Given,
     leave: _Filled,
-    *,
-    names: Sequence[str] | None = None,
-    delimiter: int | None = None,
-    digits: int | None = None,
-    quoting: Literal["minimal", "all", "none"] | None = None,
-    null: str | None = None,
-    line_end: Literal["lf", "crlf"] | None = None,
-    header: bool | None = None,
+    said: dict[str, Any],
 ) -> int: ...
 def load_tensors(
     sources: _Shards,

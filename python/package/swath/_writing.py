@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
-from swath._dialect import byte, check_order, count_of, texts_of
+from swath import _dialect as check
 from swath._errors import Error
 from swath._given import Tables, as_columns, plain_or_texts, tables
 from swath._made import check_numbers
@@ -71,16 +71,17 @@ def write_csv(
     2,"Bob, Jr."
     """
     said: dict[str, Any] = {
-        "delimiter": byte("delimiter", "," if delimiter is None else delimiter),
-        "digits": _digits(digits),
+        "delimiter": check.mark()("delimiter", "," if delimiter is None else delimiter),
+        "decimals": _digits(digits),
         "names": _names(names),
     }
+    ends = {"\n": "lf", "\r\n": "crlf"}
     style: dict[str, Any] = {
-        "quoting": quoting,
-        "null": null,
-        "line_end": {"\n": "lf", "\r\n": "crlf"}.get(line_end, line_end),
+        "quoting": check.one_of("minimal", "all", "none")("quoting", quoting),
+        "null_word": null,
+        "line_end": check.one_of("lf", "crlf")("line_end", ends.get(line_end, line_end)),
     }
-    is_usual = style == {"quoting": "minimal", "null": "", "line_end": "lf"}
+    is_usual = style == {"quoting": "minimal", "null_word": "", "line_end": "lf"}
     found = tables(data)
     if found is None:
         array = plain_or_texts(data)
@@ -89,7 +90,7 @@ def write_csv(
         found = as_columns(array)
     if names is None:
         said["names"] = found.names
-    style = {**style, "null": null or None, "header": said["names"] is not None}
+    style = {**style, "null_word": null or None, "header": "no" if said["names"] is None else "yes"}
     return _write(path, "csv", found, options, {**said, **style})
 
 
@@ -121,7 +122,7 @@ def write_jsonl(
     {"id":1,"name":"Ann"}
     {"id":2,"name":null}
     """
-    said = {"names": _names(names), "digits": _digits(digits)}
+    said = {"names": _names(names), "decimals": _digits(digits)}
     return _write(path, "jsonl", _columns(data), options, said)
 
 
@@ -156,12 +157,12 @@ def write_arrow(
 def _names(names: Any) -> list[str] | None:
     if names is None:
         return None
-    check_order("names", names)
-    return texts_of("names", names)
+    check.check_order("names", names)
+    return check.texts_of("names", names)
 
 
 def _digits(digits: Any) -> int | None:
-    return None if digits is None else count_of("digits", digits, "digits")
+    return None if digits is None else check.count_of("digits", digits, "digits")
 
 
 def _columns(data: Any) -> Tables:
@@ -178,7 +179,7 @@ def _write(path: Any, form: Any, found: Tables, options: WriteOptions, said: dic
     if said["names"] is None:
         said = {**said, "names": found.names}
     try:
-        return write_tables(path, form, found.data, leave(options), **said)
+        return write_tables(path, form, found.data, leave(options), said)
     except Error as error:
         is_type = error.reason == "Unsupported" and " is of type " in str(error)
         if not is_type and "missing as a whole" not in str(error):
@@ -201,7 +202,7 @@ def _write_array(path: Any, array: Any, options: WriteOptions, said: dict[str, A
         array = array.astype(np.float32)
     # In this machine's byte order, and contiguous.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return write_array(path, array.dtype.name, array, array.shape[1], leave(options), **said)
+    return write_array(path, array.dtype.name, array, array.shape[1], leave(options), said)
 
 
 # Arrays that are written as they are.

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use swath::job;
 
 use super::done::Done;
@@ -89,13 +90,9 @@ impl SegmentWriter {
         slf
     }
 
-    fn __exit__(
-        &self,
-        py: Python<'_>,
-        kind: &Bound<'_, PyAny>,
-        _value: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
-    ) -> PyResult<()> {
+    #[pyo3(signature = (kind, *_error))]
+    fn __exit__(&self, kind: &Bound<'_, PyAny>, _error: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let py = kind.py();
         let has_failed = !kind.is_none();
         detached(py, || self.writer.leave(has_failed, finished))
     }

@@ -103,7 +103,8 @@ fn put(options: &mut BatchOptions, word: &str, value: &Bound<'_, PyAny>) -> PyRe
     }
 }
 
-fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
+/// The texts of an option; a number is one, too.
+pub(super) fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     if let Ok(text) = value.extract() {
         return Ok(vec![text]);
     }

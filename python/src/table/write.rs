@@ -7,13 +7,12 @@ use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::{ArrowError, Schema, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
-use swath_formats::table::{
-    BatchForm, BatchWriteOptions, Decimals, HeaderLine, LineEnd, Quoting, Value,
-};
+use pyo3::types::{PyDict, PyTuple};
+use swath_formats::table::{BatchForm, BatchWriteOptions, Value};
 
 use super::Table;
 use super::given::Given;
+use super::typed::texts;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::how::Watch;
@@ -22,10 +21,25 @@ use crate::output::Leave;
 use crate::words::word;
 use crate::work::Takes;
 
+/// The options of the library for those that Python has, in its words, and who watches.
+fn options(
+    form: BatchForm,
+    leave: &Bound<'_, PyTuple>,
+    said: &Bound<'_, PyDict>,
+) -> PyResult<(BatchWriteOptions, Watch)> {
+    let (output, watch) = Leave::watched(leave)?;
+    let mut options = BatchWriteOptions::new().with_form(form).with_output(output);
+    for (word, value) in said.iter().filter(|(_, value)| !value.is_none()) {
+        let texts = texts(&value)?;
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let set = options.set_texts(None, word.extract()?, Some(&texts));
+        set.map_err(PyValueError::new_err)?;
+    }
+    Ok((options, watch))
+}
+
 /// Writes an array of numbers: `swath.write_csv` makes the arguments.
 #[pyfunction]
-#[pyo3(signature = (path, dtype, values, columns, leave, *, names=None, delimiter=b',', digits=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_array(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
@@ -33,16 +47,9 @@ pub(crate) fn write_array(
     values: Borrowed,
     columns: usize,
     leave: &Bound<'_, PyTuple>,
-    names: Option<Vec<String>>,
-    delimiter: u8,
-    digits: Option<usize>,
+    said: &Bound<'_, PyDict>,
 ) -> PyResult<u64> {
-    let (output, watch) = Leave::watched(leave)?;
-    let options = BatchWriteOptions::new().with_form(BatchForm::Csv);
-    let mut options = options.with_delimiter(delimiter).with_output(output);
-    options = names.into_iter().fold(options, BatchWriteOptions::with_names);
-    let digits = digits.map(Decimals::Fixed).into_iter();
-    options = digits.fold(options, BatchWriteOptions::with_decimals);
+    let (options, watch) = options(BatchForm::Csv, leave, said)?;
     macro_rules! write_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
@@ -126,41 +133,20 @@ fn beside(py: Python<'_>, tables: &[&Table]) -> PyResult<(SchemaRef, Vec<RecordB
 
 /// Writes a table of any types: `swath.write_csv`, `write_jsonl` and `write_arrow` make the arguments.
 #[pyfunction]
-#[pyo3(signature = (path, form, data, leave, *, names=None, delimiter=None, digits=None, quoting=None,
-    null=None, line_end=None, header=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_tables(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
     form: &str,
     data: Data<'_>,
     leave: &Bound<'_, PyTuple>,
-    names: Option<Vec<String>>,
-    delimiter: Option<u8>,
-    digits: Option<usize>,
-    quoting: Option<&str>,
-    null: Option<String>,
-    line_end: Option<&str>,
-    header: Option<bool>,
+    said: &Bound<'_, PyDict>,
 ) -> PyResult<u64> {
     let form = word("form", form, BatchForm::WORDS)?;
     let form = match (form, BatchForm::of_name(&path)) {
         (BatchForm::Arrow, Some(BatchForm::ArrowStream)) => BatchForm::ArrowStream,
         _ => form,
     };
-    let (output, watch) = Leave::watched(leave)?;
-    let quoting = quoting.map(|it| word("quoting", it, Quoting::WORDS)).transpose()?;
-    let line_end = line_end.map(|it| word("line_end", it, LineEnd::WORDS)).transpose()?;
-    let header = header.map(|has| if has { HeaderLine::Present } else { HeaderLine::Absent });
-    let mut options = BatchWriteOptions::new().with_form(form).with_output(output);
-    options = delimiter.into_iter().fold(options, BatchWriteOptions::with_delimiter);
-    options = quoting.into_iter().fold(options, BatchWriteOptions::with_quoting);
-    options = line_end.into_iter().fold(options, BatchWriteOptions::with_line_end);
-    options = header.into_iter().fold(options, BatchWriteOptions::with_header);
-    options = null.into_iter().fold(options, BatchWriteOptions::with_null_word);
-    options = names.into_iter().fold(options, BatchWriteOptions::with_names);
-    let digits = digits.map(Decimals::Fixed).into_iter();
-    options = digits.fold(options, BatchWriteOptions::with_decimals);
+    let (options, watch) = options(form, leave, said)?;
     let Taken { schema, batches } = data.taken(py)?;
     let written =
         watch.run(py, Takes::Time, move || options.write_batches(path, &schema, batches))?;
