@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import swath
 from swath import job
@@ -18,14 +18,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Parts(Reads):
+class Entries(Reads):
     """Entries of a part, in a matrix of the full shape."""
 
     path: str
-    workers: int
+    verb: Literal["read_mtx", "read_edges"]
+    # The verb's keywords.
+    how: dict[str, Any]
 
     def read(self, extent: tuple[int, int]) -> Any:
-        raise NotImplementedError
+        return getattr(swath, self.verb)(self.path, "coo", starting_in=extent, **self.how)
 
     def of(self, piece: job.Piece) -> Any:
         return self.read(piece.extent)
@@ -34,65 +36,20 @@ class _Parts(Reads):
         # A part of nothing has the shape anyway.
         return found[0] if found else self.read((0, 0))
 
-
-@dataclass(frozen=True)
-class Matrix(_Parts):
-    """Of a Matrix Market file."""
-
-    values: Any
-    expand: bool
-    strict: bool
-
-    def read(self, extent: tuple[int, int]) -> Any:
-        return swath.read_mtx(
-            self.path,
-            "coo",
-            values=self.values,
-            expand=self.expand,
-            strict=self.strict,
-            starting_in=extent,
-            workers=self.workers,
-        )
-
-    def typed(self) -> Matrix:
-        """With one type of values for all parts."""
-        if self.values != "auto":
+    def typed(self) -> Entries:
+        """With one type of values for all parts; those of edges have one."""
+        if self.verb == "read_edges" or self.how["values"] != "auto":
             return self
         kind = self.read((0, 0)).dtype.name
-        values = kind if kind in ("int64", "uint64") else "auto"
-        return Matrix(self.path, self.workers, values, self.expand, self.strict)
+        return replace(self, how={**self.how, "values": kind if kind in ("int64", "uint64") else "auto"})
 
 
-@dataclass(frozen=True)
-class Edges(_Parts):
-    """Of a list of edges."""
-
-    values: Any
-    base: Any
-    vertices: int | None
-
-    def read(self, extent: tuple[int, int]) -> Any:
-        return swath.read_edges(
-            self.path,
-            "coo",
-            values=self.values,
-            base=self.base,
-            vertices=self.vertices,
-            starting_in=extent,
-            workers=self.workers,
-        )
-
-    def typed(self) -> Edges:
-        """They have one type."""
-        return self
-
-
-def _vertices(reads: Edges, part: job.Part) -> int:
+def _vertices(reads: Entries, part: job.Part) -> int:
     shape: tuple[int, int] = reads(part).shape
     return max(shape)
 
 
-def vertices_of(reads: Edges, parts: list[job.Part]) -> int:
+def vertices_of(reads: Entries, parts: list[job.Part]) -> int:
     """The greatest count of vertices of any part, found on workers."""
     dask = imported("dask")
     look = dask.delayed(_vertices, pure=True)
@@ -102,7 +59,7 @@ def vertices_of(reads: Edges, parts: list[job.Part]) -> int:
 
 
 def sparse_of(
-    label: str, reads: Matrix | Edges, form: str, parts: list[job.Part], blocks: int
+    label: str, reads: Entries, form: str, parts: list[job.Part], blocks: int
 ) -> Any:
     """Blocks of rows, or the entries of each part."""
     sparse = imported("scipy.sparse")
@@ -125,7 +82,7 @@ def sparse_of(
 
 
 def _shuffled(
-    name: str, reads: Matrix | Edges, parts: list[job.Part], shape: tuple[int, list[int], int]
+    name: str, reads: Entries, parts: list[job.Part], shape: tuple[int, list[int], int]
 ) -> dict[Any, Any]:
     """Read, split by blocks of rows, and put together: a graph of tasks."""
     step, heights, columns = shape

@@ -94,10 +94,7 @@ def key_of(one: Any, where: str = "columns=[…]") -> str | int:
     """A column by name or index."""
     if isinstance(one, str):
         return str(one)
-    try:
-        index = None if isinstance(one, bool) else operator.index(one)
-    except TypeError:
-        index = None
+    index = _whole(one)
     if index is None:
         raise TypeError(
             f"{where}: {one!r} is neither a name nor an index; try: pass a str, or an int from 0"
@@ -196,12 +193,17 @@ def count(unit: str) -> _Check:
     return lambda word, given: count_of(word, given, unit)
 
 
-def count_of(what: str, count: Any, unit: str) -> int:
-    """A number from 0; no flag is one."""
+def _whole(given: Any) -> int | None:
+    """An integer; no flag is one."""
     try:
-        found = None if isinstance(count, bool) else operator.index(count)
+        return None if isinstance(given, bool) else operator.index(given)
     except TypeError:
-        found = None
+        return None
+
+
+def count_of(what: str, count: Any, unit: str) -> int:
+    """A number from 0."""
+    found = _whole(count)
     if found is None or not 0 <= found < 2**63:
         raise (TypeError if found is None else ValueError)(
             f"{what}={count!r}: not a number of {unit}; try: pass an int from 0"
@@ -333,10 +335,7 @@ def _pair(pair: Any) -> str:
 
 
 def _place(where: str, place: Any) -> str:
-    try:
-        found = None if isinstance(place, bool) else operator.index(place)
-    except TypeError:
-        found = None
+    found = _whole(place)
     if found is None:
         raise TypeError(f"{where}: {place!r} is not a number of characters; try: pass an int")
     if not 0 <= found < 2**63:

@@ -32,7 +32,7 @@ from swath._dask_reading import (
     inputs_of,
     parts_of,
 )
-from swath._dask_sparse import Edges, Matrix, sparse_of, vertices_of
+from swath._dask_sparse import Entries, sparse_of, vertices_of
 from swath._dask_tables import (
     Frame,
     Numbers,
@@ -251,7 +251,8 @@ def read_mtx(
     """
     [source] = inputs_of([path])
     refuse_compressed([source])
-    reads = Matrix(source, workers, values, expand, strict)
+    how = {"workers": workers, "values": values, "expand": expand, "strict": strict}
+    reads = Entries(source, "read_mtx", how)
     return sparse_of("swath-read-mtx", reads, form, parts_of(source, parts, part_size), blocks)
 
 
@@ -280,9 +281,10 @@ def read_edges(
     [source] = inputs_of([path])
     refuse_compressed([source])
     found = parts_of(source, parts, part_size)
+    how = {"workers": workers, "values": values, "base": _base(base), "vertices": vertices}
     if vertices is None:
-        vertices = vertices_of(Edges(source, workers, values, _base(base), None), found)
-    reads = Edges(source, workers, values, _base(base), vertices)
+        how["vertices"] = vertices_of(Entries(source, "read_edges", how), found)
+    reads = Entries(source, "read_edges", how)
     return sparse_of("swath-read-edges", reads, form, found, blocks)
 
 
