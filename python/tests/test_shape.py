@@ -83,6 +83,21 @@ def test_all_functions_have_one_shape() -> None:
     assert faults(public()) == []
 
 
+def test_a_default_that_is_passed_changes_nothing(tmp_path: Any) -> None:
+    csv, fixed, objects = (memoryview(it) for it in (b"a,b\n1,x\n2,\n", b"a b\n1 2\n", b'{"a": 1}\n'))
+    for verb, data in [
+        (swath.read_csv, csv), (swath.stream_csv, csv), (swath.csv_dtypes, csv), (swath.read_fixed, fixed),
+        (swath.stream_fixed, fixed), (swath.read_jsonl, objects), (swath.stream_jsonl, objects),
+        (swath.read_edges, memoryview(b"1 2\n")),
+    ]:  # fmt: skip
+        words = inspect.signature(verb).parameters.values()
+        usual = {one.name: one.default for one in words if one.kind is one.KEYWORD_ONLY}
+        for word, default in usual.items():
+            found, wanted = verb(data, **{word: default}), verb(data)
+            assert getattr(found, "types", str(found)) == getattr(wanted, "types", str(wanted)), (verb, word)
+        verb(data, **usual)
+
+
 def reads(source, *, workers=0, page_cache="auto", progress=None, profile=True): ...
 def no_source(what, *, workers=0, page_cache="auto", progress=None, profile=True): ...
 def a_default(source=0, *, workers=0, page_cache="auto", progress=None, profile=True): ...

@@ -372,16 +372,19 @@ def said(form: str, options: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"form": form}
     for word, given in options.items():
         one = _TABLES[word]
-        found[word] = one.check(word, given) if one.check and given is not one.default else given
+        if given is not one.default:
+            found[word] = one.check(word, given) if one.check else given
     found["dtypes"] = check.types_of(options.get("dtypes"), found.get("columns"))
     return found
 
 
+# The options of all readers of tables.
 _TABLES = {
     word: one
     for kind in (CsvOptions, CsvStreamOptions, FixedStreamOptions, JsonStreamOptions)
     for word, one in _options(kind).items()
 }
+
 
 # Verbs.
 
@@ -422,7 +425,7 @@ def takes(verb: _Verb) -> _Verb:
     def checked(*given: Any, **options: Any) -> Any:
         for word in options:
             if word not in signature.parameters:
-                raise TypeError(_unknown(verb.__name__, word, [*signature.parameters]))
+                raise TypeError(_unknown(verb, word, [*signature.parameters]))
         return verb(*given, **options)
 
     checked.__signature__ = signature  # type: ignore[attr-defined]
@@ -446,13 +449,15 @@ def _sentences() -> dict[str, str]:
     return {word: sentence.replace("`", "``") for word, sentence in table_settings()}
 
 
-def _unknown(verb: str, word: str, known: list[str]) -> str:
+def _unknown(verb: Callable[..., Any], word: str, known: list[str]) -> str:
     """The error for a keyword that a verb does not have."""
     import difflib
 
     ours = [one for one in _OF_PANDAS.get(word, ()) if one[:-1] in known]
     ours = ours or [f"{one}=" for one in difflib.get_close_matches(word, known, 1)]
     if word == "chunksize" and "rows" in known:
-        ours = [verb.replace("read_", "stream_")]
-    hint = f"use {' or '.join(ours)}" if ours else f"look at help(swath.{verb})"
-    return f"{verb}() has no keyword {word}=; try: {hint}"
+        ours = [verb.__name__.replace("read_", "stream_")]
+    # Modules whose names begin with _ are those of `swath`.
+    where = verb.__module__.partition("._")[0]
+    hint = f"use {' or '.join(ours)}" if ours else f"look at help({where}.{verb.__name__})"
+    return f"{verb.__name__}() has no keyword {word}=; try: {hint}"
