@@ -202,7 +202,7 @@ def _write_array(path: Any, array: Any, options: WriteOptions, said: dict[str, A
         array = array.astype(np.float32)
     # In this machine's byte order, and contiguous.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return write_array(path, array.dtype.name, array, array.shape[1], leave(options), said)
+    return write_array(path, array.dtype.name, array, array.shape[1], leave(options), said=said)
 
 
 # Arrays that are written as they are.

@@ -40,6 +40,7 @@ fn options(
 
 /// Writes an array of numbers: `swath.write_csv` makes the arguments.
 #[pyfunction]
+#[pyo3(signature = (path, dtype, values, columns, leave, *, said))]
 pub(crate) fn write_array(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
