@@ -22,6 +22,17 @@ impl Between {
     /// The delimiters of several bytes that vectors and drawn tables have.
     pub const LONG: [&'static str; 7] = ["||", "~|~", "::", "\t\t", "\u{a7}", ", ", "-+-+-"];
 
+    /// How users write it; empty for nothing.
+    #[must_use]
+    pub fn word(self) -> String {
+        match self {
+            Self::Byte(byte) => char::from(byte).to_string(),
+            Self::Text(text) => text.to_owned(),
+            Self::Blanks => "blanks".to_owned(),
+            Self::Nothing => String::new(),
+        }
+    }
+
     /// How long the delimiter is with which a text begins; 0 if it does not begin with one.
     #[must_use]
     pub(super) fn len_in(self, text: &[u8]) -> usize {
