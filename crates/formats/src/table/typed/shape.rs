@@ -68,12 +68,13 @@ impl Shape {
     }
 
     /// Whether a line is not a row although it may have as many fields as one.
+    #[inline]
     pub(super) fn is_odd(&self, text: &[u8], start: usize, newline: usize) -> bool {
         let line = &text[start..newline];
         let inner = line.strip_suffix(b"\r").unwrap_or(line);
         let is_empty =
             self.columns == 1 && inner.iter().all(|&byte| self.dialect.is_blank(byte));
-        let is_kept = self.dialect.between == Between::Nothing && !inner.is_empty();
+        let is_kept = matches!(self.dialect.between, Between::Nothing) && !inner.is_empty();
         (is_empty && !is_kept)
             || (self.dialect.comment.is_some() && line.first() == self.dialect.comment.as_ref())
     }
