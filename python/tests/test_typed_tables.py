@@ -142,6 +142,8 @@ def test_the_report_says_how_it_was_read() -> None:
         {"index": 1, "from": "", "to": "column_2"},
         {"index": 2, "from": "ä", "to": "ä_2"},
     ]
+    for column in report["columns"]:
+        assert column.pop("rounded") == column.pop("padded") == {"count": 0, "line": None, "file": None}
     assert report["columns"] == [
         {"name": "ä", "index": 0, "type": "float64", "told": False, "nulls": 0, "line": 5, "file": 0},
         {"name": "column_2", "index": 1, "type": "text", "told": False, "nulls": 0, "line": 2, "file": 0},
@@ -241,6 +243,15 @@ def test_a_type_can_be_told_in_many_words(dtype: Any, field: str, word: str, val
         [found] = table["a"].tolist()
         assert found == value or value is None and found != found
         assert table.report["columns"][0]["told"]
+
+
+def test_values_that_are_not_what_their_text_says_are_counted() -> None:
+    text = "a,b\n1,0.1\n007,0.1000000000000000055\n+3,0.10000000000000001\n"
+    [a, b] = read(text, dtypes={"a": "int64"}).report["columns"]
+    assert a["padded"] == {"count": 2, "line": 3, "file": 0} and a["rounded"]["count"] == 0
+    assert b["rounded"] == {"count": 1, "line": 3, "file": 0} and b["padded"]["count"] == 0
+    [_, b] = read(text, dtypes={"b": "float32"}).report["columns"]
+    assert b["rounded"] == {"count": 2, "line": 3, "file": 0}
 
 
 def test_types_of_other_libraries_are_types() -> None:

@@ -47,7 +47,7 @@ mod widths;
 mod words;
 
 pub use answer::{answer, show_fault};
-pub use column::Column;
+pub use column::{Changes, Column};
 pub use fault::{Fault, Wrong};
 pub use names::Renamed;
 pub use options::{

@@ -2431,6 +2431,26 @@ uint64_t swath_table_report_nulls(const swath_table_report *report,
                                   size_t index);
 
 /**
+ * Returns how many decimals of a column are another number as its doubles or singles: printed with as many
+ * significant digits, zeros at either end apart, they have other ones. Of a stream, those that were read so
+ * far. If there are some, sets `line` to the line in which the record of the first one begins, from 1, and
+ * `file` to the index of its file; either may be NULL. 0 if `index` is not below the count of columns.
+ */
+uint64_t swath_table_report_rounded(const swath_table_report *report,
+                                    size_t index,
+                                    size_t *file,
+                                    uint64_t *line);
+
+/**
+ * Returns how many numbers of a column whose type the options set lost zeros before their whole part (`007`)
+ * or, being whole, a plus; `file` and `line` are as above.
+ */
+uint64_t swath_table_report_padded(const swath_table_report *report,
+                                   size_t index,
+                                   size_t *file,
+                                   uint64_t *line);
+
+/**
  * Returns how many columns got another name than the header has, because that is empty or taken.
  */
 size_t swath_table_report_renamed_count(const swath_table_report *report);

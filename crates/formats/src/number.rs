@@ -2,3 +2,4 @@
 
 pub(crate) mod format;
 pub(crate) mod parse;
+pub(crate) mod rounding;

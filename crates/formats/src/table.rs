@@ -43,7 +43,7 @@ pub use select::ColumnKey;
 pub use settings::Setting;
 #[cfg(feature = "arrow")]
 pub use typed::{
-    BatchOptions, BatchStream, Batches, Bound, ColumnRange, ColumnReport, ColumnType,
+    BatchOptions, BatchStream, Batches, Bound, Changes, ColumnRange, ColumnReport, ColumnType,
     Dictionary, Encoding, EncodingErrors, FixedColumn, HeaderReason, OtherEncoding, Ragged,
     RecordLine, Renamed, SetAside, TableArray, TableReport, TableShape, TableSummary,
     read_array, read_batches, read_batches_of, stream_batches, stream_batches_of, summary,

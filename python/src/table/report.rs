@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use swath_formats::table::{ColumnReport, RecordLine, Renamed, TableReport};
+use swath_formats::table::{Changes, ColumnReport, RecordLine, Renamed, TableReport};
 
 use super::types;
 use crate::park;
@@ -49,6 +49,17 @@ fn column(column: &ColumnReport) -> Value {
         "nulls": column.nulls,
         "line": decided.map(|it| it.line),
         "file": decided.map(|it| it.source),
+        "rounded": changes(column.rounded),
+        "padded": changes(column.padded),
+    })
+}
+
+fn changes(found: Changes) -> Value {
+    let first = found.first;
+    json!({
+        "count": found.count,
+        "line": first.map(|it| it.line),
+        "file": first.map(|it| it.source),
     })
 }
 

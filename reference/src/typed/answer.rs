@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Table;
-use super::column::Column;
+use super::column::{Changes, Column};
 use super::fault::Fault;
 use super::options::{Between, Encoding};
 use super::show::{quoted, shown};
@@ -81,5 +81,11 @@ fn about(column: &Column) -> String {
         (false, Some(line)) => format!("line {line}"),
         (false, None) => "undecided".to_owned(),
     };
-    format!("{name} {type_is} nulls {} {how}", column.nulls)
+    let mut text = format!("{name} {type_is} nulls {} {how}", column.nulls);
+    for (word, changes) in [("rounded", column.rounded), ("padded", column.padded)] {
+        if let Changes { count, line: Some(line) } = changes {
+            let _ = write!(text, " {word} {count} line {line}");
+        }
+    }
+    text
 }

@@ -2,7 +2,9 @@
 
 use super::fault::{Fault, Wrong};
 use super::join::Seen;
+use super::kind::{bare, marks};
 use super::nested::nested;
+use super::number::Number;
 use super::options::Options;
 use super::records::{Field, Record};
 use super::told::told;
@@ -24,8 +26,28 @@ pub struct Column {
     pub deciding_line: Option<usize>,
     /// What is in its objects or arrays, in words.
     pub nested: Option<String>,
+    /// Decimals that are other numbers as the doubles or singles of the column.
+    pub rounded: Changes,
+    /// Numbers that lost zeros before them, or a plus, because the type was given.
+    pub padded: Changes,
     /// Its values.
     pub values: Vec<Value>,
+}
+
+/// Values that are not what their text says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// How many.
+    pub count: usize,
+    /// The line of the first one.
+    pub line: Option<usize>,
+}
+
+impl Changes {
+    fn add(&mut self, line: usize) {
+        self.count += 1;
+        self.line = self.line.or(Some(line));
+    }
 }
 
 /// A column while it is read.
@@ -38,7 +60,7 @@ pub(super) struct Reading {
     pub told: Option<Type>,
     /// The form of dates and moments that was given.
     pub format: Option<String>,
-    /// The fields whose type is found at the end, with their lines; `None` where padded.
+    /// The fields with their lines; `None` where padded.
     fields: Vec<(usize, Option<Field>)>,
     values: Vec<Value>,
     /// With the words of the column.
@@ -80,9 +102,8 @@ impl Reading {
         if let Some(type_is) = self.told {
             let value = told(field, type_is, self.format.as_deref(), &self.options);
             self.values.push(value.ok_or_else(|| fault(Wrong::Misfit))?);
-        } else {
-            self.fields.push((record.line, Some(field.clone())));
         }
+        self.fields.push((record.line, Some(field.clone())));
         Ok(())
     }
 
@@ -97,7 +118,23 @@ impl Reading {
             None => found(&self.fields, &self.options),
         };
         let nulls = values.iter().filter(|value| **value == Value::Missing).count();
-        Column { name, type_is, is_told, nulls, deciding_line, nested, values }
+        let (mut rounded, mut padded) = (Changes::default(), Changes::default());
+        for ((line, field), value) in self.fields.iter().zip(&values) {
+            let number = field.as_ref().filter(|_| *value != Value::Missing);
+            let number = number.and_then(|it| Number::parse(bare(it), marks(&self.options)));
+            let Some(number) = number else { continue };
+            match value {
+                Value::Float(bits) if number.is_rounded(f64::from_bits(*bits)) => {
+                    rounded.add(*line);
+                }
+                Value::Float(_) | Value::Whole(_) => {}
+                _ => continue,
+            }
+            if is_told && number.is_padded() {
+                padded.add(*line);
+            }
+        }
+        Column { name, type_is, is_told, nulls, deciding_line, nested, rounded, padded, values }
     }
 }
 

@@ -127,7 +127,7 @@ pub(super) fn json_boolean(field: &Field, options: &Options) -> Option<bool> {
 fn of_number(number: &Number) -> Kind {
     // What no double holds is not a number.
     let Some(double) = number.to_double() else { return Kind::Text };
-    if number.has_leading_zeros() || (number.is_whole() && number.has_plus()) {
+    if number.is_padded() {
         return Kind::Text;
     }
     if !number.is_whole() || (double == 0.0 && number.has_minus()) {

@@ -112,6 +112,40 @@ impl Number {
         self.is_whole() && format!("{:.0}", double.abs()) != digits
     }
 
+    /// Whether it loses zeros or a plus as a number.
+    #[must_use]
+    pub(super) fn is_padded(&self) -> bool {
+        self.has_leading_zeros() || (self.is_whole() && self.has_plus())
+    }
+
+    /// Whether it is not a whole number, and that double has other digits if as many are printed. Halfway
+    /// between two numbers of as many digits, it has those of both.
+    #[must_use]
+    pub(super) fn is_rounded(&self, double: f64) -> bool {
+        let digits = format!("{}{}", self.whole, self.fraction.as_deref().unwrap_or_default());
+        let digits = digits.trim_matches('0');
+        if self.is_whole() || digits.is_empty() {
+            return false;
+        }
+        // No double has more.
+        let (Some((before, last)), true) =
+            (digits.split_at_checked(digits.len() - 1), digits.len() < 767)
+        else {
+            return true;
+        };
+        let printed = |places: usize| {
+            let printed = format!("{:.*e}", places - 1, double.abs()).replace('.', "");
+            printed.split('e').next().unwrap_or_default().to_owned()
+        };
+        let all = printed(767);
+        let (near, rest) = all.split_at(digits.len());
+        let is_half = rest.trim_end_matches('0') == "5";
+        let next = |digit: &str| digit.bytes().map(|digit| char::from(digit + 1)).collect();
+        let is_next = near.split_at(before.len()) == (before, last)
+            || near.strip_prefix(before).map(next) == Some(last.to_owned());
+        printed(digits.len()) != digits && !(is_half && is_next)
+    }
+
     /// The nearest double; `None` if that is infinite.
     #[must_use]
     pub(super) fn to_double(&self) -> Option<f64> {

@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use swath_formats::table::{self, ColumnReport, FixedColumn, Renamed, SetAside};
+use swath_formats::table::{self, Changes, ColumnReport, FixedColumn, Renamed, SetAside};
 
 use crate::guard::quietly;
 use crate::options::SWATH_TO_END;
@@ -78,6 +78,8 @@ struct Counted {
     comments: u64,
     /// Of each column.
     nulls: Vec<u64>,
+    rounded: Vec<Changes>,
+    padded: Vec<Changes>,
     aside: SetAside,
 }
 
@@ -93,6 +95,8 @@ impl Counts {
         counted.comments = report.comments;
         counted.nulls.clear();
         counted.nulls.extend(report.columns.iter().map(|column| column.nulls));
+        counted.rounded = report.columns.iter().map(|column| column.rounded).collect();
+        counted.padded = report.columns.iter().map(|column| column.padded).collect();
         if counted.aside.count != report.set_aside.count {
             counted.aside.clone_from(&report.set_aside);
         }
@@ -221,6 +225,47 @@ pub extern "C" fn swath_table_report_column(
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_nulls(report: Option<&TableReport>, index: usize) -> u64 {
     report.map_or(0, |it| it.counts.lock().nulls.get(index).copied().unwrap_or(0))
+}
+
+/// Returns how many decimals of a column are another number as its doubles or singles: printed with as many
+/// significant digits, zeros at either end apart, they have other ones. Of a stream, those that were read so
+/// far. If there are some, sets `line` to the line in which the record of the first one begins, from 1, and
+/// `file` to the index of its file; either may be NULL. 0 if `index` is not below the count of columns.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_rounded(
+    report: Option<&TableReport>,
+    index: usize,
+    file: Option<&mut MaybeUninit<usize>>,
+    line: Option<&mut MaybeUninit<u64>>,
+) -> u64 {
+    let found = report.and_then(|it| it.counts.lock().rounded.get(index).copied());
+    counted(found, file, line)
+}
+
+/// Returns how many numbers of a column whose type the options set lost zeros before their whole part (`007`)
+/// or, being whole, a plus; `file` and `line` are as above.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_padded(
+    report: Option<&TableReport>,
+    index: usize,
+    file: Option<&mut MaybeUninit<usize>>,
+    line: Option<&mut MaybeUninit<u64>>,
+) -> u64 {
+    let found = report.and_then(|it| it.counts.lock().padded.get(index).copied());
+    counted(found, file, line)
+}
+
+fn counted(
+    found: Option<Changes>,
+    file: Option<&mut MaybeUninit<usize>>,
+    line: Option<&mut MaybeUninit<u64>>,
+) -> u64 {
+    let found = found.unwrap_or_default();
+    if let Some(first) = found.first {
+        file.map(|it| it.write(first.source));
+        line.map(|it| it.write(first.line));
+    }
+    found.count
 }
 
 /// Returns how many columns got another name than the header has, because that is empty or taken.

@@ -132,7 +132,7 @@ static void dialect(void) {
     swath_table_options *options = NULL;
     OK(swath_table_options_new(&options));
     make_text("german.csv", "an export\n# of June\nNr;Datum;Summe;Text;x\n"
-                            "1;29.02.1980;1.234,5;'a;b';j\n2;-;0,25;'it\\'s';n\n3;-\n"
+                            "01;29.02.1980;1.234,5;'a;b';j\n2;-;0,25;'it\\'s';n\n3;-\n"
                             "4;;7;;\n");
     const char *nulls[] = {"", "-"}, *yes[] = {"j"}, *no[] = {"n"}, *first[] = {"Nr", "x"};
     OK(swath_table_options_set(options, "delimiter", ";"));
@@ -177,14 +177,18 @@ static void dialect(void) {
     CHECK(swath_table_report_rows(report) == 2 && swath_table_report_nulls(report, 3) == 1);
     CHECK(swath_table_report_column(report, 4)->is_told);
     CHECK(swath_table_report_column(report, 4)->line == 0);
+    size_t file = 7;
+    uint64_t line = 7;
+    CHECK(swath_table_report_padded(report, 1, &file, &line) == 0 && file == 7 && line == 7);
+    CHECK(swath_table_report_padded(report, 4, &file, &line) == 1 && file == 0 && line == 4);
+    CHECK(swath_table_report_rounded(report, 1, NULL, NULL) == 0);
+    CHECK(swath_table_report_rounded(report, 9, NULL, NULL) == 0);
     swath_table_report_free(report);
 
     OK(swath_table_options_set(options, "rows", NULL));
     OK(swath_table_options_set(options, "columns", NULL));
     open_table(&table, "german.csv", options, &report);
     CHECK(table.schema.n_children == 5 && swath_table_report_rows(report) == 3);
-    size_t file = 9;
-    uint64_t line = 0;
     CHECK(swath_table_report_set_aside_count(report) == 1);
     CHECK(swath_table_report_set_aside(report, 0, &file, &line) && file == 0 && line == 6);
     CHECK(!swath_table_report_set_aside(report, 1, &file, &line) && line == 6);

@@ -8,7 +8,8 @@ use serde::{Serialize, Serializer};
 use swath_formats::FileFormat;
 use swath_formats::compressed;
 use swath_formats::table::{
-    BatchForm, ColumnType, Delimiter, FixedColumn, RecordLine, Scalar, TableReport,
+    BatchForm, Changes, ColumnReport, ColumnType, Delimiter, FixedColumn, RecordLine, Scalar,
+    TableReport,
 };
 
 use super::convert::format::Format;
@@ -168,6 +169,9 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
         comment: report.comment.map(|byte| char::from(byte).to_string()),
         comments: report.comments,
         encoding: report.encoding.to_string(),
+        // Decimals that are rounded, and numbers that lost zeros or a plus because their type is given.
+        rounded: changes_json(report, |it| it.rounded),
+        padded: changes_json(report, |it| it.padded),
         // Names that the header lacks or repeats.
         renamed: report.renamed.iter().map(renamed).collect::<Vec<_>>(),
         // Lines with more or fewer fields, or text outside of the columns.
@@ -180,6 +184,19 @@ pub(super) fn facts_json(report: &TableReport) -> impl Serialize + use<> {
         // Byte sequences that became U+FFFD.
         replaced: report.replaced,
     }
+}
+
+/// Returns the columns with values that are not what their text says.
+fn changes_json(
+    report: &TableReport,
+    of: fn(&ColumnReport) -> Changes,
+) -> impl Serialize + use<> {
+    let changed = report.columns.iter().filter(|column| of(column).count > 0);
+    let shown = changed.map(|column| {
+        let Changes { count, first, .. } = of(column);
+        object! { name: column.name.clone(), count: count, line: first.map(|it| it.line) }
+    });
+    shown.collect::<Vec<_>>()
 }
 
 /// Says which lines were left out, or how many in part; `None` if there are none.

@@ -152,6 +152,7 @@ fn prepared() -> Bench {
     bench.file("bytes", [0, 1, 2, 255]);
     bench.file("table.csv", "a,b\n1,2\n");
     let (long, longer) = ("a".repeat(70), "b".repeat(70));
+    bench.file("lost.csv", "a,b\n007,0.1000000000000000055\n");
     bench.file("odd.csv", format!("t,t,\n{long},1,x\n1,2\n{longer},,\n"));
     bench.file("g.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 2 0.5\n");
     let header = r#"{"__metadata__":{"format":"pt"},"w":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}"#;
@@ -242,7 +243,14 @@ const LINES: &[(&str, &[&str])] = &[
     ("swath decompress", &["decompress --json text.zst d1"]),
     ("swath price", &["price --json contracts p1", "price --json contracts -"]),
     ("swath convert", &["convert --json g.mtx c.npz", "convert --json g.mtx -o - --to csv"]),
-    ("swath head", &["head --json --ragged set-aside odd.csv", "head --json g.arrow"]),
+    (
+        "swath head",
+        &[
+            "head --json --ragged set-aside odd.csv",
+            "head --json --dtypes a=i8 lost.csv",
+            "head --json g.arrow",
+        ],
+    ),
     (
         "swath info",
         &[

@@ -796,3 +796,25 @@ fn a_closed_pipe_is_no_error() {
     let output = run(["head", "--header", "no", word(&path)]);
     assert_eq!(code(&output), 0, "{output:?}");
 }
+
+#[test]
+fn notes_say_what_numbers_lost() {
+    let text = "id,x\n1,0.1\n007,0.1000000000000000055\n+3,0.10000000000000001\n";
+    let setting = Setting::with(&[("a.csv", text.as_bytes())]);
+    let notes = stderr(&setting.run("convert --dtypes id=i32 a.csv a.arrow"));
+    let rounded = "column `x`: 1 decimal was rounded in its last digits, in line 3";
+    let padded = "column `id`: 2 numbers lost zeros or a plus before them, from line 3";
+    assert!(notes.contains(rounded) && notes.contains(padded), "{notes}");
+    let notes = stderr(&setting.run("convert a.csv a.npy"));
+    assert!(notes.contains(rounded) && notes.contains(padded), "{notes}");
+    let json = setting.json("head --json --dtypes id=i32 a.csv");
+    assert_eq!(json["rounded"][0]["name"], "x");
+    assert_eq!(
+        (&json["padded"][0]["count"], &json["padded"][0]["line"]),
+        (&2.into(), &3.into())
+    );
+    assert_eq!(
+        stderr(&setting.run("convert a.csv --force a.arrow")).matches("plus").count(),
+        0
+    );
+}

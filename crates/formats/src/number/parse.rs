@@ -121,7 +121,8 @@ pub(crate) fn is_rounded(token: &[u8], value: f64) -> bool {
     number != value
 }
 
-fn unsigned_part(token: &[u8]) -> &[u8] {
+/// Returns a token without its sign.
+pub(super) fn unsigned_part(token: &[u8]) -> &[u8] {
     token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token)
 }
 

@@ -56,6 +56,7 @@ mod state;
 mod stream;
 mod summary;
 mod table;
+mod tally;
 mod union;
 mod values;
 
@@ -66,7 +67,9 @@ pub use batches::Batches;
 pub(super) use first_line::{MARK, OddNumber};
 pub use fixed::FixedColumn;
 pub use options::{BatchOptions, Dictionary, Encoding, EncodingErrors, OtherEncoding, Ragged};
-pub use report::{ColumnReport, HeaderReason, RecordLine, Renamed, SetAside, TableReport};
+pub use report::{
+    Changes, ColumnReport, HeaderReason, RecordLine, Renamed, SetAside, TableReport,
+};
 pub use stream::BatchStream;
 pub use summary::{Bound, ColumnRange, TableSummary};
 pub use values::ColumnType;

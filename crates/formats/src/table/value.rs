@@ -4,6 +4,7 @@ use bytemuck::Pod;
 use swath_simd::{Padding, Tokens, Unpadded, column_doubles, column_integers, unpadded};
 
 use crate::number::parse::{double, integral, is_rounded, signed, unsigned};
+use crate::number::rounding::{ALL_DOUBLES, ALL_SINGLES, before_rounded, is_changed};
 
 /// A number of a table: [`f64`], [`f32`], and all integers of up to 64 bits.
 pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value {
@@ -43,8 +44,19 @@ pub(super) mod sealed {
         fn parse(token: &[u8]) -> Option<Self>;
 
         /// Parses plain tokens, of which those that are empty are zero; returns how many precede the first
-        /// that is neither.
-        fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize;
+        /// that is neither. Sets the bits in `rounded` of those that are [rounded](Self::is_rounded); there are
+        /// at most 64 tokens.
+        fn parse_column(
+            tokens: Tokens<'_>,
+            padding: Padding,
+            out: &mut [Self],
+            rounded: &mut u64,
+        ) -> usize;
+
+        /// Whether this value of a token has other digits than that.
+        fn is_rounded(self, _token: &[u8]) -> bool {
+            false
+        }
 
         /// Returns the value that means "missing", if the type has one.
         fn natural() -> Option<Self>;
@@ -69,9 +81,23 @@ impl sealed::Value for f64 {
         double(token).filter(|&value| !is_rounded(token, value))
     }
 
-    fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
-        let count = column_doubles(tokens, padding, out);
-        before_rounded(tokens, &out[..count], ALL_DOUBLES)
+    fn parse_column(
+        tokens: Tokens<'_>,
+        padding: Padding,
+        out: &mut [Self],
+        rounded: &mut u64,
+    ) -> usize {
+        let mut doubt = false;
+        let count = column_doubles(tokens, padding, out, &mut doubt);
+        let count = before_rounded(tokens, &out[..count], ALL_DOUBLES);
+        if doubt {
+            *rounded = rounded_ones(tokens, &out[..count], 17);
+        }
+        count
+    }
+
+    fn is_rounded(self, token: &[u8]) -> bool {
+        is_changed(token, self)
     }
 
     fn natural() -> Option<Self> {
@@ -108,10 +134,23 @@ impl sealed::Value for f32 {
         (!is_rounded(token, value.into())).then_some(value)
     }
 
-    fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
-        let parse = |tokens: Tokens<'_>, out: &mut [f64]| column_doubles(tokens, padding, out);
+    fn parse_column(
+        tokens: Tokens<'_>,
+        padding: Padding,
+        out: &mut [Self],
+        rounded: &mut u64,
+    ) -> usize {
+        let parse = |tokens: Tokens<'_>, out: &mut [f64]| {
+            column_doubles(tokens, padding, out, &mut false)
+        };
         let count = by_batch(tokens, out, parse, single);
-        before_rounded(tokens, &out[..count], ALL_SINGLES)
+        let count = before_rounded(tokens, &out[..count], ALL_SINGLES);
+        *rounded = rounded_ones(tokens, &out[..count], 9);
+        count
+    }
+
+    fn is_rounded(self, token: &[u8]) -> bool {
+        is_changed(token, self.into())
     }
 
     fn natural() -> Option<Self> {
@@ -129,24 +168,15 @@ impl sealed::Value for f32 {
     }
 }
 
-/// Doubles have all whole numbers up to this one.
-const ALL_DOUBLES: f64 = 9_007_199_254_740_992.0;
-/// Singles have all whole numbers up to this one.
-const ALL_SINGLES: f64 = 16_777_216.0;
-
-/// Returns how many values precede the first that is not the whole number of its token. All up to `all` are.
-fn before_rounded<T: Copy + Into<f64>>(tokens: Tokens<'_>, values: &[T], all: f64) -> usize {
-    // Without an early exit, so that the loop is vectorised.
-    let is_large = |&value: &T| value.into().abs() >= all;
-    if !values.iter().fold(false, |found, value| found | is_large(value)) {
-        return values.len();
-    }
-    let is_wrong = |(value, (&start, &end)): (&T, (&u32, &u32))| {
-        let token = tokens.text.get(start as usize..end as usize);
-        is_large(value) && token.is_some_and(|token| is_rounded(token, (*value).into()))
-    };
+/// Returns the bits of the values that are rounded. A token needs `least` bytes for that.
+fn rounded_ones<T: Value>(tokens: Tokens<'_>, values: &[T], least: u32) -> u64 {
     let places = tokens.starts.iter().zip(tokens.ends);
-    values.iter().zip(places).position(is_wrong).unwrap_or(values.len())
+    let bit = |(index, (value, (&start, &end))): (u32, (&T, (&u32, &u32)))| {
+        let is_long = end.saturating_sub(start) >= least;
+        let token = tokens.text.get(start as usize..end as usize).filter(|_| is_long);
+        u64::from(token.is_some_and(|token| value.is_rounded(token))).rotate_left(index)
+    };
+    (0..).zip(values.iter().zip(places)).fold(0, |bits, one| bits | bit(one))
 }
 
 /// Rounds to nearest, as all conversions do.
@@ -183,7 +213,12 @@ macro_rules! integers {
                 }
             }
 
-            fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
+            fn parse_column(
+                tokens: Tokens<'_>,
+                padding: Padding,
+                out: &mut [Self],
+                _: &mut u64,
+            ) -> usize {
                 let parse =
                     |tokens: Tokens<'_>, out: &mut [i64]| column_integers(tokens, padding, out);
                 by_batch(tokens, out, parse, |wide: i64| Self::try_from(wide).ok())
@@ -226,7 +261,12 @@ impl sealed::Value for u64 {
     }
 
     /// Numbers above those of an `i64` are mostly followed by more of them: then one by one.
-    fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
+    fn parse_column(
+        tokens: Tokens<'_>,
+        padding: Padding,
+        out: &mut [Self],
+        _: &mut u64,
+    ) -> usize {
         let parse = |tokens: Tokens<'_>, out: &mut [i64]| column_integers(tokens, padding, out);
         let done = by_batch(tokens, out, parse, |wide: i64| Self::try_from(wide).ok());
         let (starts, ends) = (&tokens.starts[done..], &tokens.ends[done..]);
@@ -273,7 +313,12 @@ impl sealed::Value for i64 {
         signed(token).or_else(|| Self::try_from(integral(token)?).ok())
     }
 
-    fn parse_column(tokens: Tokens<'_>, padding: Padding, out: &mut [Self]) -> usize {
+    fn parse_column(
+        tokens: Tokens<'_>,
+        padding: Padding,
+        out: &mut [Self],
+        _: &mut u64,
+    ) -> usize {
         column_integers(tokens, padding, out)
     }
 

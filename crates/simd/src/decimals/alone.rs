@@ -9,10 +9,11 @@ pub(super) fn doubles(
     first: usize,
     is_strict: bool,
     out: &mut [f64],
+    doubt: &mut bool,
 ) -> usize {
     each(out, |index| match token(tokens, first + index, is_strict, Unpadded::Any)? {
         [] => Some(0.0),
-        token => scalar::decimal(token)?.to_double(),
+        token => scalar::decimal(token)?.to_nearest(doubt),
     })
 }
 

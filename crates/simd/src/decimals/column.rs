@@ -25,16 +25,24 @@ pub enum Padding {
 /// Parses `tokens` as [`parse_doubles`](crate::parse_doubles) does, but for empty ones, which are
 /// zero, and for `padding`. A token that starts past its end is empty.
 ///
+/// Sets `doubt` if one of the doubles may be further from the number than half a unit of its last digit: of all
+/// others, the digits of the text are those of the double.
+///
 /// ```
 /// use swath_simd::{Padding, Tokens, column_doubles};
 ///
 /// let tokens = Tokens { text: b"1.5,,007", starts: &[0, 4, 5], ends: &[3, 4, 8] };
-/// let mut numbers = [1.0; 3];
-/// assert_eq!(column_doubles(tokens, Padding::Refused, &mut numbers), 2);
-/// assert_eq!(numbers[..2], [1.5, 0.0]);
+/// let (mut numbers, mut doubt) = ([1.0; 3], false);
+/// assert_eq!(column_doubles(tokens, Padding::Refused, &mut numbers, &mut doubt), 2);
+/// assert_eq!((&numbers[..2], doubt), (&[1.5, 0.0][..], false));
 /// ```
-pub fn column_doubles(tokens: Tokens<'_>, padding: Padding, out: &mut [f64]) -> usize {
-    doubles_of(detected(), tokens, padding, out)
+pub fn column_doubles(
+    tokens: Tokens<'_>,
+    padding: Padding,
+    out: &mut [f64],
+    doubt: &mut bool,
+) -> usize {
+    doubles_of(detected(), tokens, padding, out, doubt)
 }
 
 /// As [`column_doubles`], with the kernel of one `level`, to compare them.
@@ -47,8 +55,9 @@ pub fn column_doubles_at(
     tokens: Tokens<'_>,
     padding: Padding,
     out: &mut [f64],
+    doubt: &mut bool,
 ) -> usize {
-    doubles_of(level.detected(), tokens, padding, out)
+    doubles_of(level.detected(), tokens, padding, out, doubt)
 }
 
 /// Parses `tokens` as [`parse_integers`](crate::parse_integers) does, but for empty ones, which are
@@ -72,7 +81,13 @@ pub fn column_integers_at(
 }
 
 /// Runs the kernel of `level`.
-fn doubles_of(level: Detected, tokens: Tokens<'_>, padding: Padding, out: &mut [f64]) -> usize {
+fn doubles_of(
+    level: Detected,
+    tokens: Tokens<'_>,
+    padding: Padding,
+    out: &mut [f64],
+    doubt: &mut bool,
+) -> usize {
     #[cfg(target_arch = "x86_64")]
     use super::{eight, four, short::kind};
     let is_strict = padding == Padding::Refused;
@@ -84,20 +99,20 @@ fn doubles_of(level: Detected, tokens: Tokens<'_>, padding: Padding, out: &mut [
             let some = tokens.some(0, count);
             // SAFETY: this processor has the level, which was detected, and the further
             // instructions were too.
-            unsafe { eight::column_doubles(some, out) }
+            unsafe { eight::column_doubles(some, out, doubt) }
         }
         // SAFETY: this processor has the level, which was detected, and every one with AVX-512
         // has AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 if is_strict => unsafe {
-            four::column_doubles::<{ kind::COLUMN }>(tokens, out)
+            four::column_doubles::<{ kind::COLUMN }>(tokens, out, doubt)
         },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => unsafe {
-            four::column_doubles::<{ kind::PADDED_COLUMN }>(tokens, out)
+            four::column_doubles::<{ kind::PADDED_COLUMN }>(tokens, out, doubt)
         },
-        _ => alone::doubles(tokens, 0, is_strict, &mut out[..count]),
+        _ => alone::doubles(tokens, 0, is_strict, &mut out[..count], doubt),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         let short = eight::<false>(tokens, done).and_then(|eight| eight.doubles());
-        if let Some(values) = short.or_else(|| long::doubles(tokens, done)) {
+        if let Some(values) = short.or_else(|| long::doubles(tokens, done, &mut false)) {
             // SAFETY: there is room for eight doubles, aligned or not.
             unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
@@ -82,24 +82,24 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
 /// As [`doubles`], for the fields of a column, of which none is padded and those that are empty are
 /// zero.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn column_doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
+pub(super) fn column_doubles(tokens: Tokens<'_>, out: &mut [f64], doubt: &mut bool) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         let short = eight::<true>(tokens, done).and_then(|eight| eight.doubles());
-        if let Some(values) = short.or_else(|| long::doubles(tokens, done)) {
+        if let Some(values) = short.or_else(|| long::doubles(tokens, done, doubt)) {
             // SAFETY: there is room for eight doubles, aligned or not.
             unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
             let some = tokens.some(done, STEP);
-            let found = four::column_doubles::<{ kind::PADDED_COLUMN }>(some, slots);
+            let found = four::column_doubles::<{ kind::PADDED_COLUMN }>(some, slots, doubt);
             if found < STEP {
                 return done + found;
             }
         }
         done += STEP;
     }
-    done + alone::doubles(tokens, done, false, &mut out[done..count])
+    done + alone::doubles(tokens, done, false, &mut out[done..count], doubt)
 }
 
 /// As [`integers`], for the fields of a column, of which none is padded.

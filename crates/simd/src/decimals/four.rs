@@ -51,7 +51,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         let short = short::doubles::<{ kind::ANY }>(tokens, done);
         let values = short.or_else(|| four::<false>(tokens, done)?.doubles());
-        if let Some(values) = values.or_else(|| four_long::doubles(tokens, done)) {
+        if let Some(values) = values.or_else(|| four_long::doubles(tokens, done, &mut false)) {
             // SAFETY: there is room for four doubles, aligned or not.
             unsafe { _mm256_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
@@ -87,27 +87,31 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
 
 /// As [`doubles`], for the fields of a column, of which those that are empty are zero.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn column_doubles<const KIND: u8>(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
+pub(super) fn column_doubles<const KIND: u8>(
+    tokens: Tokens<'_>,
+    out: &mut [f64],
+    doubt: &mut bool,
+) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
         let values = short::doubles::<KIND>(tokens, done).or_else(|| {
             are_plain::<KIND>(tokens, done, Unpadded::Any).then_some(())?;
             let four = four::<true>(tokens, done).and_then(|four| four.doubles());
-            four.or_else(|| long_doubles(tokens, done))
+            four.or_else(|| long_doubles(tokens, done, doubt))
         });
         if let Some(values) = values {
             // SAFETY: there is room for four doubles, aligned or not.
             unsafe { _mm256_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
-            let found = alone::doubles(tokens, done, is_strict(KIND), slots);
+            let found = alone::doubles(tokens, done, is_strict(KIND), slots, doubt);
             if found < STEP {
                 return done + found;
             }
         }
         done += STEP;
     }
-    done + alone::doubles(tokens, done, is_strict(KIND), &mut out[done..count])
+    done + alone::doubles(tokens, done, is_strict(KIND), &mut out[done..count], doubt)
 }
 
 /// As [`integers`], for the fields of a column.
@@ -149,12 +153,12 @@ fn are_plain<const KIND: u8>(tokens: Tokens<'_>, index: usize, wanted: Unpadded)
 /// values.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn long_doubles(tokens: Tokens<'_>, index: usize) -> Option<__m256d> {
+fn long_doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Option<__m256d> {
     let mut starts = *tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let mut ends = *tokens.ends.get(index..)?.first_chunk::<STEP>()?;
     let there: [bool; STEP] = std::array::from_fn(|at| starts[at] < ends[at]);
     if there == [true; STEP] {
-        return four_long::doubles(tokens, index);
+        return four_long::doubles(tokens, index, doubt);
     }
     let one = there.iter().position(|&is_there| is_there)?;
     for at in 0..STEP {
@@ -163,7 +167,7 @@ fn long_doubles(tokens: Tokens<'_>, index: usize) -> Option<__m256d> {
         }
     }
     let filled = Tokens { text: tokens.text, starts: &starts, ends: &ends };
-    let values = _mm256_castpd_si256(four_long::doubles(filled, 0)?);
+    let values = _mm256_castpd_si256(four_long::doubles(filled, 0, doubt)?);
     let [a, b, c, d] = there.map(|is_there| -i64::from(is_there));
     Some(_mm256_castsi256_pd(_mm256_and_si256(values, _mm256_setr_epi64x(a, b, c, d))))
 }

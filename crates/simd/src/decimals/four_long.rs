@@ -12,7 +12,7 @@
 //! The quotient of two rounded numbers is corrected with integers, as in
 //! [`fields`](crate::fields). The rest is at most three times the power of five, which up to 5^26
 //! fits in 64 bits: so its lower 64 bits are all of it. If it is less than half the power, the
-//! double is the nearest. Few numbers are left to [`nearest_double`].
+//! double is the nearest. Few numbers are left to [`nearest`](super::nearest::nearest).
 
 use std::arch::x86_64::{
     __m256d, __m256i, _mm256_add_epi8, _mm256_add_epi64, _mm256_add_pd, _mm256_and_si256,
@@ -24,10 +24,11 @@ use std::arch::x86_64::{
     _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_pd, _mm256_setr_epi8,
     _mm256_setr_epi64x, _mm256_setr_pd, _mm256_setzero_si256, _mm256_slli_epi64,
     _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_storeu_si256, _mm256_sub_epi64, _mm256_sub_pd,
-    _mm256_xor_si256,
+    _mm256_testz_si256, _mm256_xor_si256,
 };
 
-use super::{Tokens, nearest_double, scalar};
+use super::nearest::nearest as nearest_one;
+use super::{Tokens, scalar};
 
 /// Tokens of one step.
 const STEP: usize = 4;
@@ -65,10 +66,10 @@ struct Four {
 /// unusual, infinite or subnormal.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m256d> {
+pub(super) fn doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Option<__m256d> {
     let four = four(tokens, index)?;
     let digits = combine(four.windows)?;
-    let values = nearest(digits, four.powers)?;
+    let values = nearest(digits, four.powers, doubt)?;
     let [a, b, c, d] = four.signs;
     let signs = _mm256_setr_epi64x(a, b, c, d);
     Some(_mm256_castsi256_pd(_mm256_xor_si256(_mm256_castpd_si256(values), signs)))
@@ -224,7 +225,7 @@ fn product(a: __m256i, b: __m256i) -> __m256i {
 /// The doubles nearest to `digits * 10^powers`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn nearest(digits: __m256i, powers: [i32; STEP]) -> Option<__m256d> {
+fn nearest(digits: __m256i, powers: [i32; STEP], doubt: &mut bool) -> Option<__m256d> {
     // Those out of range are not sure below.
     let place = |at: usize| powers[at].wrapping_neg().cast_unsigned() as usize % ROOM;
     let (a, b, c, d) = (place(0), place(1), place(2), place(3));
@@ -264,10 +265,20 @@ fn nearest(digits: __m256i, powers: [i32; STEP]) -> Option<__m256d> {
     let is_sure = _mm256_and_si256(_mm256_and_si256(is_near, is_plain), in_range);
     let values = _mm256_castsi256_pd(_mm256_add_epi64(guess, step));
     let sure = _mm256_movemask_pd(_mm256_castsi256_pd(is_sure));
-    if sure == 0xf {
-        return Some(values);
+    if sure != 0xf {
+        return one_by_one(digits, powers, doubt);
     }
-    one_by_one(digits, powers)
+    // Half a unit of the last digit, in places of the rest.
+    let half = _mm256_sllv_epi64(
+        _mm256_set1_epi64x(1),
+        _mm256_sub_epi64(shift, _mm256_set1_epi64x(1)),
+    );
+    let is_apart = _mm256_or_si256(
+        _mm256_cmpgt_epi64(apart, half),
+        _mm256_cmpgt_epi64(_mm256_sub_epi64(zero, half), apart),
+    );
+    *doubt |= _mm256_testz_si256(is_apart, is_apart) == 0;
+    Some(values)
 }
 
 /// Numbers as doubles, rounded once.
@@ -286,12 +297,12 @@ fn doubled(numbers: __m256i) -> __m256d {
 
 #[cold]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn one_by_one(digits: __m256i, powers: [i32; STEP]) -> Option<__m256d> {
+fn one_by_one(digits: __m256i, powers: [i32; STEP], doubt: &mut bool) -> Option<__m256d> {
     let (mut all, mut values) = ([0_u64; STEP], [0.0; STEP]);
     // SAFETY: there is room for four numbers, aligned or not.
     unsafe { _mm256_storeu_si256(all.as_mut_ptr().cast(), digits) };
     for (value, (digits, power)) in values.iter_mut().zip(all.into_iter().zip(powers)) {
-        *value = nearest_double(digits, power)?;
+        *value = nearest_one(digits, power, doubt)?;
     }
     let [a, b, c, d] = values;
     Some(_mm256_setr_pd(a, b, c, d))

@@ -6,19 +6,19 @@ use std::arch::x86_64::{
     _mm256_cmpge_epu32_mask, _mm256_cmple_epu32_mask, _mm256_cvtepi32_epi8, _mm256_loadu_si256,
     _mm256_lzcnt_epi32, _mm256_mullo_epi32, _mm256_set_epi64x, _mm256_set1_epi8,
     _mm256_set1_epi32, _mm256_setr_epi8, _mm256_slli_epi32, _mm256_srai_epi32,
-    _mm256_sub_epi32, _mm512_add_epi64, _mm512_alignr_epi8, _mm512_and_si512,
+    _mm256_sub_epi32, _mm512_abs_epi64, _mm512_add_epi64, _mm512_alignr_epi8, _mm512_and_si512,
     _mm512_broadcast_i32x4, _mm512_broadcast_i64x4, _mm512_castpd_si512,
     _mm512_castsi256_si512, _mm512_castsi512_pd, _mm512_cmpeq_epi8_mask,
-    _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu8_mask, _mm512_cmpgt_epu8_mask,
-    _mm512_cmple_epu64_mask, _mm512_cmplt_epu64_mask, _mm512_cvtepi32_epi64,
-    _mm512_cvtepu64_pd, _mm512_i32gather_epi64, _mm512_inserti32x8, _mm512_inserti64x4,
-    _mm512_lzcnt_epi64, _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_mask_add_epi64,
-    _mm512_mask_mov_epi8, _mm512_mask_mov_pd, _mm512_mask_xor_epi64, _mm512_maskz_mov_epi8,
-    _mm512_maskz_shuffle_i64x2, _mm512_mul_epu32, _mm512_mullo_epi64, _mm512_or_si512,
-    _mm512_packus_epi32, _mm512_permutex2var_epi64, _mm512_set1_epi8, _mm512_set1_epi16,
-    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_pd,
-    _mm512_shuffle_epi8, _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srli_epi64,
-    _mm512_srlv_epi64, _mm512_sub_epi8, _mm512_sub_epi64, _pext_u64,
+    _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu8_mask, _mm512_cmpgt_epi64_mask,
+    _mm512_cmpgt_epu8_mask, _mm512_cmple_epu64_mask, _mm512_cmplt_epu64_mask,
+    _mm512_cvtepi32_epi64, _mm512_cvtepu64_pd, _mm512_i32gather_epi64, _mm512_inserti32x8,
+    _mm512_inserti64x4, _mm512_lzcnt_epi64, _mm512_madd_epi16, _mm512_maddubs_epi16,
+    _mm512_mask_add_epi64, _mm512_mask_mov_epi8, _mm512_mask_mov_pd, _mm512_mask_xor_epi64,
+    _mm512_maskz_mov_epi8, _mm512_maskz_shuffle_i64x2, _mm512_mul_epu32, _mm512_mullo_epi64,
+    _mm512_or_si512, _mm512_packus_epi32, _mm512_permutex2var_epi64, _mm512_set1_epi8,
+    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64,
+    _mm512_setzero_pd, _mm512_shuffle_epi8, _mm512_slli_epi64, _mm512_sllv_epi64,
+    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_sub_epi8, _mm512_sub_epi64, _pext_u64,
 };
 
 use super::Tokens;
@@ -38,7 +38,7 @@ const LOWEST: u64 = 0x0000_0001_0000_0001;
 /// unusual, or hard to round.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m512d> {
+pub(super) fn doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Option<__m512d> {
     let starts = tokens.starts.get(index..)?.first_chunk::<8>()?;
     let mut ends = *tokens.ends.get(index..)?.first_chunk::<8>()?;
     let mut powers = [0_i32; 8];
@@ -84,7 +84,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m512d> {
     // A point at bit 31 would have nothing after it; without a point there are 32 leading zeros,
     // thus 0.
     let places = _mm256_and_si256(_mm256_lzcnt_epi32(points), _mm256_set1_epi32(31));
-    let values = nearest(digits, _mm256_sub_epi32(powers, places))?;
+    let values = nearest(digits, _mm256_sub_epi32(powers, places), doubt)?;
     if a.minuses | b.minuses | c.minuses | d.minuses == 0 {
         return Some(values);
     }
@@ -206,7 +206,7 @@ fn combine([a, b, c, d]: [__m512i; 4]) -> Option<__m512i> {
 /// between two doubles, or is not a normal one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
+fn nearest(digits: __m512i, exponents: __m256i, doubt: &mut bool) -> Option<__m512d> {
     let zero = _mm512_set1_epi64(0);
     let zeros = _mm512_cmpeq_epi64_mask(digits, zero);
     let integers = _mm256_cmpeq_epi32_mask(exponents, _mm256_set1_epi32(0));
@@ -222,7 +222,9 @@ fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
     let shifted = _mm512_sllv_epi64(digits, leading);
     let (mut high, mut low) = product(shifted, powers);
     let kept = _mm512_set1_epi64(0x1ff);
-    if _mm512_cmpeq_epi64_mask(_mm512_and_si512(high, kept), kept) != 0 {
+    // Those with fewer digits are within half a unit of the last one.
+    let long = _mm512_cmplt_epu64_mask(leading, _mm512_set1_epi64(12));
+    if _mm512_cmpeq_epi64_mask(_mm512_and_si512(high, kept), kept) | long != 0 {
         // The carry of the power's lower half may reach the bits that are kept. This may seem
         // rare, but the text of a double with all its digits is next to that double.
         let lowers = POWERS.as_ptr().cast::<u8>().wrapping_add(8);
@@ -243,6 +245,16 @@ fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
     let mantissa = _mm512_srlv_epi64(high, _mm512_add_epi64(upper, _mm512_set1_epi64(9)));
     let last = _mm512_and_si512(mantissa, _mm512_set1_epi64(1));
     let mantissa = _mm512_srli_epi64::<1>(_mm512_add_epi64(mantissa, last));
+    // How far the number is from it, in 2^-52 of the lowest bit of `high`, and half a unit of its last digit.
+    let back = _mm512_sllv_epi64(mantissa, _mm512_add_epi64(upper, _mm512_set1_epi64(10)));
+    let apart = _mm512_add_epi64(
+        _mm512_slli_epi64::<52>(_mm512_sub_epi64(high, back)),
+        _mm512_srli_epi64::<12>(low),
+    );
+    let half = _mm512_srlv_epi64(powers, _mm512_sub_epi64(_mm512_set1_epi64(13), leading));
+    let sure = _mm512_sub_epi64(half, _mm512_set1_epi64(4));
+    let apart = _mm512_cmpgt_epi64_mask(_mm512_abs_epi64(apart), sure);
+    *doubt |= apart & long != 0;
     let binary =
         _mm256_srai_epi32::<16>(_mm256_mullo_epi32(exponents, _mm256_set1_epi32(217_706)));
     let biased = _mm256_add_epi32(binary, _mm256_set1_epi32(63 + 1023));

@@ -27,9 +27,15 @@ const BITS: u32 = 52;
 #[must_use]
 #[inline(always)]
 pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
+    nearest(digits, exponent, &mut false)
+}
+
+/// The same. Sets `doubt` if the double may be further from the number than half a unit of its last digit.
+#[inline(always)]
+pub(super) fn nearest(digits: u64, exponent: i32, doubt: &mut bool) -> Option<f64> {
     // Numbers with few decimals mostly have few digits as well; of those with many decimals some
     // have more, and then a branch costs more than it saves.
-    if (-MOST_PLACES..=0).contains(&exponent) && digits >> (BITS + 1) == 0 {
+    if (-MOST_PLACES..=0).contains(&exponent) && digits >> BITS == 0 {
         // Both are doubles, so one operation rounds once.
         let power = EXACT[exponent.unsigned_abs() as usize & 15];
         return Some(digits.cast_signed() as f64 / power);
@@ -37,12 +43,12 @@ pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
     if digits == 0 {
         return Some(0.0);
     }
-    nearest_wide(digits, exponent)
+    nearest_wide(digits, exponent, doubt)
 }
 
 /// By a product of 128 bits with a truncated power of five.
 #[inline(always)]
-fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
+fn nearest_wide(digits: u64, exponent: i32, doubt: &mut bool) -> Option<f64> {
     if !(FIRST..=LAST).contains(&exponent) {
         return None;
     }
@@ -58,6 +64,8 @@ fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
         mantissa &= !1;
     }
     mantissa = (mantissa + (mantissa & 1)) >> 1;
+    *doubt |=
+        is_apart(joined(high, low), u128::from(mantissa) << (shift + 65), unit(power, zeros));
     // The integer part of log2(10^exponent), by a fraction that is exact enough within the
     // table.
     let binary = ((217_706 * exponent) >> 16) + 63;
@@ -71,6 +79,24 @@ fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
     }
     let fraction = mantissa & ((1 << BITS) - 1);
     Some(f64::from_bits(fraction | u64::from(biased.unsigned_abs()) << BITS))
+}
+
+/// A digit of the last place, by the same product.
+#[inline(always)]
+fn unit([high, low]: [u64; 2], zeros: u32) -> u128 {
+    joined(high, low) >> (64 - zeros)
+}
+
+/// Whether two numbers may be further apart than half of `unit`: all are truncated.
+#[inline(always)]
+fn is_apart(one: u128, other: u128, unit: u128) -> bool {
+    const TRUNCATED: u128 = 8;
+    let apart = one.wrapping_sub(other).cast_signed().unsigned_abs();
+    2 * apart + TRUNCATED > unit
+}
+
+fn joined(high: u64, low: u64) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
 }
 
 /// The upper 128 bits of `digits * power`.

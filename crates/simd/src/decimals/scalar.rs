@@ -1,6 +1,6 @@
 //! One token after the other, eight bytes at a time where all of them are digits.
 
-use super::nearest::nearest_double;
+use super::nearest::nearest;
 use super::{Tokens, each};
 
 /// Digits that always fit 64 bits.
@@ -34,7 +34,13 @@ impl Decimal {
     #[inline(always)]
     #[must_use]
     pub fn to_double(self) -> Option<f64> {
-        let value = nearest_double(self.digits, self.exponent)?;
+        self.to_nearest(&mut false)
+    }
+
+    /// The same. Sets `doubt` if the double may be further from the number than half a unit of its last digit.
+    #[inline(always)]
+    pub(super) fn to_nearest(self, doubt: &mut bool) -> Option<f64> {
+        let value = nearest(self.digits, self.exponent, doubt)?;
         Some(if self.negative { -value } else { value })
     }
 

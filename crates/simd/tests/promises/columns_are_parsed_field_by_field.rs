@@ -29,6 +29,15 @@ fn integer(token: &str, padding: Padding) -> Option<i64> {
     }
 }
 
+/// Whether a number, printed with as many digits as a decimal has, is another one.
+fn is_other(token: &str, value: f64) -> bool {
+    let mantissa = token.split(['e', 'E']).next().expect("one");
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    let digits = digits.trim_matches('0');
+    let printed = format!("{:.*e}", digits.len().max(1) - 1, value.abs()).replace('.', "");
+    !digits.is_empty() && printed.split('e').next() != Some(digits)
+}
+
 struct Column {
     text: String,
     starts: Vec<u32>,
@@ -63,7 +72,13 @@ fn check(tokens: &[String], before: usize) {
             let mut done = 0;
             while done < tokens.len() {
                 let mut out = vec![7.0; tokens.len() - done];
-                let count = column_doubles_at(level, column.from(done), padding, &mut out);
+                let (tokens_from, mut doubt) = (column.from(done), false);
+                let count =
+                    column_doubles_at(level, tokens_from, padding, &mut out, &mut doubt);
+                let others = out[..count].iter().zip(&tokens[done..]);
+                let mut others = others.filter(|(value, token)| is_other(token, **value));
+                let other = others.find(|(_, token)| token.contains(['.', 'e']));
+                assert!(doubt || other.is_none(), "{level} {padding:?} {other:?}");
                 for (value, token) in out[..count].iter().zip(&tokens[done..]) {
                     let wanted = double(token, padding).map(f64::to_bits);
                     assert_eq!(Some(value.to_bits()), wanted, "{level} {padding:?} {token}");
@@ -146,5 +161,37 @@ fn every_level_parses_columns_with_gaps_field_by_field() {
             })
             .collect();
         check(&tokens, usize::try_from(next() % 40).expect("small"));
+    }
+}
+
+#[test]
+fn no_level_doubts_the_digits_of_printed_doubles() {
+    let mut next = swath_reference::splitmix(8);
+    for round in 0..4000_usize {
+        let number = |next: &mut dyn FnMut() -> u64| {
+            let value = f64::from_bits(next());
+            if round % 2 == 0 && value.is_normal() {
+                value
+            } else {
+                (next() >> 11) as f64 / 1e9
+            }
+        };
+        let tokens: Vec<String> = (0..24)
+            .map(|_| match (number(&mut next), round % 5) {
+                (value, 0) => format!("{value:e}"),
+                (value, 1) => format!("{value:.16e}"),
+                (value, 2) => format!("{value:.18e}"),
+                (value, 3) if value.abs() < 1e9 => format!("{value:.7}"),
+                (value, _) if (1e-5..1e16).contains(&value.abs()) => format!("{value:?}"),
+                (value, _) => format!("{value:e}"),
+            })
+            .collect();
+        let column = Column::new(40, &tokens);
+        for level in Level::ALL.into_iter().filter(|level| level.available()) {
+            let (mut out, mut doubt) = ([0.0; 24], false);
+            let padding = Padding::Refused;
+            let count = column_doubles_at(level, column.from(0), padding, &mut out, &mut doubt);
+            assert!(!doubt && count == 24, "{level} {tokens:?}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the new format does not say of a table that was read.
 
-use swath_formats::table::TableReport;
+use swath_formats::table::{Changes, ColumnReport, TableReport};
 
 use super::Job;
 use crate::command::tabular::{is_text, set_aside_text};
@@ -21,6 +21,8 @@ pub(super) fn add_notes(job: &Job<'_>, report: &TableReport, notes: &mut Vec<Str
             "{name}: {count} {lines}, since the others are numbers; --comment none reads them"
         ));
     }
+    let changed = report.columns.iter().flat_map(changed).take(MOST);
+    notes.extend(changed.map(|text| format!("{name}: {text}")));
     let late = report.columns.iter().filter(|it| !it.is_told && is_text(it.kind));
     let late = late.filter_map(|it| Some((it, it.deciding?.line)).filter(|it| it.1 > FIRST));
     notes.extend(late.take(MOST).map(|(column, line)| {
@@ -29,4 +31,29 @@ pub(super) fn add_notes(job: &Job<'_>, report: &TableReport, notes: &mut Vec<Str
             "{name}: column `{column}` is of type {kind} because of line {line}; --dtypes says another"
         )
     }));
+}
+
+/// Says what is not in the values of a column but in its text.
+fn changed(column: &ColumnReport) -> Vec<String> {
+    let note = |Changes { count, first, .. }: Changes, one: &str, more: &str, hint: &str| {
+        let line = first?.line;
+        let (name, what) = (column.name.escape_debug(), if count == 1 { one } else { more });
+        let from = if count == 1 { "in" } else { "from" };
+        Some(format!("column `{name}`: {count} {what}, {from} line {line}; {hint}"))
+    };
+    let notes = [
+        note(
+            column.rounded,
+            "decimal was rounded in its last digits",
+            "decimals were rounded in their last digits",
+            "--dtypes text keeps them",
+        ),
+        note(
+            column.padded,
+            "number lost zeros or a plus before it",
+            "numbers lost zeros or a plus before them",
+            "without a type, it is text",
+        ),
+    ];
+    notes.into_iter().flatten().collect()
 }

@@ -25,7 +25,8 @@ use super::rows::{Places, Rows};
 use super::search::Search;
 use super::shape::Shape;
 use super::table::Table;
-use super::values::{ColumnType, fill};
+use super::tally::{Filled, Tallies};
+use super::values::{ColumnType, Flags, fill};
 use crate::error::{Error, FormatReason, Result};
 use crate::table::options::Missing;
 use crate::table::typed_write::BatchForm;
@@ -115,8 +116,8 @@ impl BatchOptions {
     ) -> Result<TableArray<T>> {
         let plan = ArrayPlan::<T>::new(sources.into_iter().map(Into::into).collect(), self)?;
         let mut values = Array::zeroed(plan.values())?;
-        let nulls = plan.fill(&mut values)?;
-        let report = plan.report(&nulls)?;
+        let filled = plan.fill(&mut values)?;
+        let report = plan.report(&filled)?;
         let TableShape { rows, columns, names } = plan.shape();
         Ok(TableArray { rows, columns, names, values, report })
     }
@@ -271,15 +272,16 @@ impl<T: Value> ArrayPlan<T> {
         Err(error.hint("select columns with `columns`"))
     }
 
-    /// Returns what was found in the table, in which these numbers of values are missing.
-    fn report(&self, nulls: &[u64]) -> Result<TableReport> {
+    /// Returns what was found in the table.
+    fn report(&self, filled: &Filled) -> Result<TableReport> {
         let table = &self.table;
         let mut known = table.report();
         known.add(self.counts.lines);
         let kinds: Vec<_> =
             table.plan.columns.iter().filter_map(|column| column.told).collect();
+        let (none, Filled { nulls, changes }) = (vec![None; kinds.len()], filled);
         Ok(TableReport {
-            columns: read::columns(table, &kinds, &vec![None; kinds.len()], nulls),
+            columns: read::columns(table, &kinds, &none, nulls, changes)?,
             rows: self.rows() as u64,
             set_aside: table.set_aside(&self.counts.aside)?,
             ..known
@@ -294,8 +296,8 @@ impl<T: Value> ArrayPlan<T> {
                 let mut found = Counts::default();
                 let rows: usize = piece.parts().map(|part| found.add(file, part, shape)).sum();
                 let rows = if found.has_fault { 0 } else { rows * self.width() };
-                let nulls = Mutex::new(vec![0; self.width()]);
-                self.parse(&piece, shape, &mut vec![T::default(); rows], &nulls)
+                let filled = Filled::new(self.width());
+                self.parse(file, &piece, shape, &mut vec![T::default(); rows], &filled)
                     .map_err(|problem| self.table.error(file, problem).into())
             });
             if let Err(error) = passed {
@@ -305,11 +307,10 @@ impl<T: Value> ArrayPlan<T> {
         Ok(self.table.error(0, faults::changed(0)))
     }
 
-    /// Parses everything into its place in `out`, and returns how many values of each column of the plan are
-    /// missing.
-    fn fill(&self, mut out: &mut [T]) -> Result<Vec<u64>> {
+    /// Parses everything into its place in `out`.
+    fn fill(&self, mut out: &mut [T]) -> Result<Filled> {
         let counts = &self.counts.blocks;
-        let nulls = Mutex::new(vec![0; self.width()]);
+        let filled = Filled::new(self.width());
         let mut places = Vec::with_capacity(counts.len());
         for count in counts {
             let (place, rest) =
@@ -324,24 +325,25 @@ impl<T: Value> ArrayPlan<T> {
                 let place = found.and_then(|at| lock(&places[at]).take()).unwrap_or_default();
                 let is_plain = found.is_some_and(|at| counts[at].is_plain);
                 let shape = if is_plain { &self.plain } else { self.table.plan.shape(0) };
-                self.parse(&piece, shape, place, &nulls)
+                self.parse(file, &piece, shape, place, &filled)
                     .map_err(|problem| self.table.error(file, problem).into())
             })?;
         }
-        Ok(nulls.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(filled.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Parses one block.
     fn parse(
         &self,
+        file: usize,
         piece: &Piece<'_>,
         shape: &Shape,
         out: &mut [T],
-        nulls: &Mutex<Vec<u64>>,
+        filled: &Mutex<Filled>,
     ) -> std::result::Result<(), Problem> {
-        let filled =
-            piece.parts().try_fold(out, |out, part| self.part(part, shape, out, nulls));
-        match filled {
+        let parsed =
+            piece.parts().try_fold(out, |out, part| self.part(file, part, shape, out, filled));
+        match parsed {
             Some([]) => Ok(()),
             _ => {
                 let mut search = Search::new(&self.table.plan, self.table.plan.shape(0));
@@ -356,13 +358,14 @@ impl<T: Value> ArrayPlan<T> {
     /// Parses records, and returns the rest of the place; `None` if there is a fault.
     fn part<'o>(
         &self,
+        file: usize,
         part: Part<'_>,
         shape: &Shape,
         mut out: &'o mut [T],
-        nulls: &Mutex<Vec<u64>>,
+        filled: &Mutex<Filled>,
     ) -> Option<&'o mut [T]> {
         let (plan, width) = (&self.table.plan, self.width());
-        let mut gone = Vec::new();
+        let (mut gone, mut changes) = (Vec::new(), Vec::new());
         let mut missing = |at: usize| {
             gone.resize(width, 0_u64);
             gone[at % width] += 1;
@@ -375,12 +378,18 @@ impl<T: Value> ArrayPlan<T> {
             at = rows.fill(part.bytes, at, shape).ok()?;
             let fields = rows.fields(part.bytes, self.picked.as_deref(), &mut places);
             let (now, rest) = out.split_at_mut_checked(fields.len())?;
-            fill(fields, rules, now, &mut missing).ok()?;
+            let record = |row: usize| (file, part.offset + rows.start(row) as u64);
+            let mut note = |first: usize, flags: Flags| {
+                changes.resize(width, Tallies::default());
+                for (at, flags) in flags.each() {
+                    let (row, column) = ((first + at) / width, (first + at) % width);
+                    changes[column].add(flags, &|_| record(row));
+                }
+            };
+            fill(fields, rules, now, &mut missing, &mut note).ok()?;
             out = rest;
         }
-        for (&at, gone) in plan.order.iter().zip(gone) {
-            lock(nulls)[at] += gone;
-        }
+        lock(filled).add(&plan.order, &gone, &changes);
         lock(&self.idle).push((rows, places));
         Some(out)
     }

@@ -13,13 +13,14 @@ use arrow_array::{Array, ArrayRef};
 
 use super::faults::{self, Problem};
 use super::guesses::{Guesses, Seen};
-use super::pass::Piece;
+use super::pass::{Part, Piece};
 use super::plan::{Column, Plan};
 use super::rows::{Counts, Places, Rows};
 use super::search::Search;
 use super::shape::Shape;
 use super::table::Table;
-use super::values::{Builder, ColumnType, Kinds, NestedType, RawFields, Rules};
+use super::tally::Tallies;
+use super::values::{Builder, ColumnType, Kinds, NestedType, Note, RawFields, Rules};
 
 /// Values that are looked at after the first one that contradicts a type.
 const LOOK: usize = 1000;
@@ -29,6 +30,7 @@ const LOOK: usize = 1000;
 pub(super) struct Parsed {
     pub(super) kind: ColumnType,
     pub(super) values: ArrayRef,
+    pub(super) changes: Tallies,
 }
 
 /// The records of a block.
@@ -79,6 +81,8 @@ struct Run {
     rows: Rows,
     places: Places,
     builders: Vec<Option<Builder>>,
+    /// Of each builder.
+    changes: Vec<Tallies>,
     count: usize,
     aside: Vec<u64>,
     counts: Counts,
@@ -111,7 +115,8 @@ impl<'p> Parser<'p> {
             let run =
                 self.run(piece, &mut job).map_err(|stopped| self.first(piece, stopped))?;
             let mut again = Vec::new();
-            for (&slot, mut builder) in job.todo.iter().zip(run.builders) {
+            let made = run.builders.into_iter().zip(run.changes);
+            for (&slot, (mut builder, changes)) in job.todo.iter().zip(made) {
                 let nested = builder.as_mut().and_then(Builder::nested);
                 if nested.as_ref().is_some_and(NestedType::stays_text) {
                     job.kinds[slot] |= Kinds::TEXT;
@@ -122,7 +127,7 @@ impl<'p> Parser<'p> {
                 match builder {
                     Some(builder) => {
                         let kind = self.kind(&job, slot);
-                        parsed[slot] = Some(Parsed { kind, values: builder.finish() });
+                        parsed[slot] = Some(Parsed { kind, values: builder.finish(), changes });
                     }
                     None => again.push(slot),
                 }
@@ -173,12 +178,12 @@ impl<'p> Parser<'p> {
             rows,
             places,
             builders: job.todo.iter().map(builder).collect(),
+            changes: vec![Tallies::default(); job.todo.len()],
             count: 0,
             aside: Vec::new(),
             counts: Counts::default(),
         };
         for part in piece.parts() {
-            let text = part.bytes;
             let mut at = 0;
             while at < part.bytes.len() {
                 at = run.rows.fill(part.bytes, at, self.shape).map_err(|fault| {
@@ -192,22 +197,26 @@ impl<'p> Parser<'p> {
                 run.count += run.rows.count();
                 run.counts += run.rows.counts;
                 run.aside.extend(run.rows.aside.iter().map(|&at| part.offset + at as u64));
-                self.take(text, &mut run, job)?;
+                self.take(part, &mut run, job)?;
             }
         }
         Ok(run)
     }
 
     /// Takes the rows at hand, column by column.
-    fn take(&self, text: &[u8], run: &mut Run, job: &mut Job<'_>) -> Result<(), Stopped> {
-        let Run { rows, places, builders, .. } = run;
+    fn take(&self, part: Part<'_>, run: &mut Run, job: &mut Job<'_>) -> Result<(), Stopped> {
+        let Run { rows, places, builders, changes, .. } = run;
         places.clear();
         for (at, builder) in builders.iter_mut().enumerate() {
             let Some(column) = builder else { continue };
             let slot = job.todo[at];
             let fields =
-                rows.column(text, self.shape.field(self.column(job, slot).index), places);
-            if !self.push(fields, column, job, slot)? {
+                rows.column(part.bytes, self.shape.field(self.column(job, slot).index), places);
+            let record = |row: usize| (self.file, part.offset + rows.start(row) as u64);
+            let mut note = |first: usize, flags| {
+                changes[at].add(flags, &|row| record(first + row));
+            };
+            if !self.push(fields, column, job, slot, &mut note)? {
                 *builder = None;
             }
         }
@@ -221,6 +230,7 @@ impl<'p> Parser<'p> {
         builder: &mut Builder,
         job: &mut Job<'_>,
         slot: usize,
+        note: &mut Note<'_>,
     ) -> Result<bool, Stopped> {
         let column = self.column(job, slot);
         let rules = &self.plan.rules[column.rules];
@@ -240,7 +250,10 @@ impl<'p> Parser<'p> {
             }
         }
         loop {
-            let Err(misfit) = builder.push_all(rest, rules) else { return Ok(true) };
+            let done = fields.len() - rest.len();
+            let mut note = |first, flags| note(done + first, flags);
+            let pushed = builder.push_all(rest, rules, &mut note);
+            let Err(misfit) = pushed else { return Ok(true) };
             let kind = self.kind(job, slot);
             if column.told.is_some() || kind.is_text() {
                 return Err(Stopped::Field);

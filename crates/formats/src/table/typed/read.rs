@@ -15,6 +15,7 @@ use super::options::BatchOptions;
 use super::report::{ColumnReport, RecordLine, TableReport};
 use super::settle::{Part, Room, settled};
 use super::table::Table;
+use super::tally::Tallies;
 use super::values::ColumnType;
 use crate::error::Result;
 
@@ -38,12 +39,16 @@ fn all(mut table: Table) -> Result<Batches> {
 fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Batches> {
     let schema = table.schema(&kinds);
     let mut nulls = vec![0; kinds.len()];
+    let mut changes = vec![Tallies::default(); kinds.len()];
     let mut known = table.report();
     let (mut batches, mut rows) = (Vec::new(), 0);
     let mut aside: Vec<(usize, u64)> = Vec::new();
     for Part { file, block, .. } in parts {
         for (nulls, column) in nulls.iter_mut().zip(&block.columns) {
             *nulls += column.nulls() as u64;
+        }
+        for (changes, column) in changes.iter_mut().zip(&block.columns) {
+            changes.join(&column.changes);
         }
         known.add(block.counts);
         aside.extend(block.aside.iter().map(|&offset| (file, offset)));
@@ -57,7 +62,7 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, parts: Vec<Part>) -> Result<Bat
     }
     let deciding = table.deciding()?;
     let report = TableReport {
-        columns: columns(table, &kinds, &deciding, &nulls),
+        columns: columns(table, &kinds, &deciding, &nulls, &changes)?,
         rows,
         set_aside: table.set_aside(&aside)?,
         ..known
@@ -71,7 +76,9 @@ pub(super) fn columns(
     kinds: &[ColumnType],
     deciding: &[Option<RecordLine>],
     nulls: &[u64],
-) -> Vec<ColumnReport> {
+    changes: &[Tallies],
+) -> Result<Vec<ColumnReport>> {
+    let changes = table.changes(changes)?;
     let column = |&at: &usize| {
         let column = &table.plan.columns[at];
         ColumnReport {
@@ -81,7 +88,9 @@ pub(super) fn columns(
             is_told: column.told.is_some(),
             nulls: nulls[at],
             deciding: deciding[at],
+            rounded: changes[at].rounded,
+            padded: changes[at].padded,
         }
     };
-    table.plan.order.iter().map(column).collect()
+    Ok(table.plan.order.iter().map(column).collect())
 }

@@ -118,6 +118,31 @@ pub struct ColumnReport {
     /// type is given, if there is no value, or if it is text because objects or arrays are too deep or have too
     /// many fields.
     pub deciding: Option<RecordLine>,
+    /// Decimals of which the nearest double (or single, if that is the type) is another number: it has other
+    /// digits when it is printed with as many significant ones, zeros at either end apart. Of a stream, those
+    /// in the batches so far, as below.
+    pub rounded: Changes,
+    /// Numbers of a type that the options say which lost zeros before their whole part (`007`), or whole ones
+    /// which lost a plus (`+7`).
+    pub padded: Changes,
+}
+
+/// Values of a column that are not what their text says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changes {
+    /// How many there are.
+    pub count: u64,
+    /// Where the first one is.
+    pub first: Option<RecordLine>,
+}
+
+impl Changes {
+    /// Adds values that follow.
+    pub(super) fn add(&mut self, more: Self) {
+        self.count += more.count;
+        self.first = self.first.or(more.first);
+    }
 }
 
 /// Where a record is.

@@ -24,6 +24,7 @@ use super::report::{SetAside, TableReport};
 use super::rows::Counts;
 use super::settle::{Part, Room, settled};
 use super::table::Table;
+use super::tally::{ColumnChanges, Tallies};
 use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 
@@ -33,6 +34,8 @@ pub(super) struct Made {
     pub(super) batch: Option<RecordBatch>,
     /// Missing values, in the order of the plan.
     nulls: Vec<u64>,
+    /// In the same order.
+    changes: Vec<ColumnChanges>,
     aside: SetAside,
     counts: Counts,
 }
@@ -48,6 +51,8 @@ pub(super) struct Rounds {
     parsed: Vec<Part>,
     /// Of all rounds so far.
     rows: u64,
+    /// In the order of the plan.
+    changes: Vec<Tallies>,
     /// The file that is being read.
     file: usize,
     /// Where one of its records begins, and from where on those have to be found that were not
@@ -67,8 +72,11 @@ impl Made {
         report.rows += self.batch.as_ref().map_or(0, RecordBatch::num_rows) as u64;
         report.add(self.counts);
         report.set_aside.add(std::mem::take(&mut self.aside));
-        for (column, nulls) in report.columns.iter_mut().zip(&self.nulls) {
+        let counted = self.nulls.iter().zip(&self.changes);
+        for (column, (nulls, changes)) in report.columns.iter_mut().zip(counted) {
             column.nulls += nulls;
+            column.rounded.add(changes.rounded);
+            column.padded.add(changes.padded);
         }
     }
 }
@@ -93,7 +101,9 @@ impl Rounds {
         let (kinds, parsed) = types(&mut table)?;
         let schema = table.schema(&kinds);
         let deciding = table.deciding()?;
-        let columns = read::columns(&table, &kinds, &deciding, &vec![0; kinds.len()]);
+        let changes = vec![Tallies::default(); kinds.len()];
+        let none = vec![0; kinds.len()];
+        let columns = read::columns(&table, &kinds, &deciding, &none, &changes)?;
         let report = TableReport { columns, ..table.report() };
         let (record, next) = (table.heads[0].data, table.wanted[0].offset());
         if pipe.is_some() {
@@ -113,6 +123,7 @@ impl Rounds {
             schema,
             parsed,
             rows,
+            changes,
             file,
             record,
             next,
@@ -237,7 +248,7 @@ impl Rounds {
         Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn made(&self, file: usize, block: Block) -> Result<Made> {
+    fn made(&mut self, file: usize, mut block: Block) -> Result<Made> {
         let table = &self.table;
         let columns = block.columns.iter().zip(&self.kinds);
         if columns.into_iter().any(|(column, kind)| column.kind != *kind) {
@@ -247,15 +258,20 @@ impl Rounds {
         }
         let nulls = table.plan.order.iter().map(|&at| block.columns[at].nulls() as u64);
         let nulls = nulls.collect();
+        for (column, before) in block.columns.iter_mut().zip(&mut self.changes) {
+            column.changes.follow(before);
+        }
+        let changes = table.plan.order.iter().map(|&at| block.columns[at].changes);
+        let changes = table.changes(&changes.collect::<Vec<_>>())?;
         let aside: Vec<_> = block.aside.iter().map(|&offset| (file, offset)).collect();
         let aside = table.set_aside(&aside)?;
         let counts = block.counts;
         if block.rows == 0 {
-            return Ok(Made { batch: None, nulls, aside, counts });
+            return Ok(Made { batch: None, nulls, changes, aside, counts });
         }
         let columns: Vec<_> = block.columns.into_iter().map(|column| column.values).collect();
         let batch = table.batch(&self.schema, &columns, file, block.rows)?;
-        Ok(Made { batch: Some(batch), nulls, aside, counts })
+        Ok(Made { batch: Some(batch), nulls, changes, aside, counts })
     }
 }
 

@@ -18,6 +18,7 @@ use super::options::BatchOptions;
 use super::parse::{Block, Parsed, Parser};
 use super::pass::{Ended, Piece};
 use super::table::Table;
+use super::tally::Tallies;
 use super::values::ColumnType;
 use crate::error::{Error, FormatReason, Result};
 
@@ -133,7 +134,7 @@ fn fill(parts: &mut [Part], found: &Settled, room: &Room) {
             // In quotes, what means a missing value may be a text.
             if column.kind == ColumnType::Null && column.kind != kind && !kind.is_text() {
                 let values = new_null_array(data_type, rows);
-                *column = Parsed { kind, values };
+                *column = Parsed { kind, values, changes: Tallies::default() };
             }
         }
     }

@@ -96,8 +96,9 @@ fn finish(table: &Table, kinds: Vec<ColumnType>, folded: Folded) -> Result<Table
     let (aside, count) = folded.aside();
     let mut set_aside = table.set_aside(&aside)?;
     set_aside.count = count;
+    let changes = folded.changes();
     let (nulls, ranges): (Vec<u64>, Vec<ColumnRange>) = folded.columns().unzip();
-    let columns = read::columns(table, &kinds, &deciding, &nulls);
+    let columns = read::columns(table, &kinds, &deciding, &nulls, &changes)?;
     let report = TableReport { rows, columns, set_aside, ..known };
     let ranges = table.plan.order.iter().map(|&at| ranges[at].clone()).collect();
     Ok(TableSummary { schema, report, ranges, first })

@@ -17,6 +17,7 @@ mod dictionary;
 mod epoch;
 mod field;
 mod fill;
+mod flags;
 mod formats;
 mod gather;
 mod kinds;
@@ -37,6 +38,7 @@ mod validity;
 
 pub(in crate::table) use builder::Builder;
 pub(in crate::table) use field::{Field, Quoting, RawFields};
+pub(in crate::table) use flags::{Flags, Note};
 pub(in crate::table) use formats::Format;
 pub(in crate::table) use kinds::{Kinds, State, is_value};
 pub(in crate::table) use misfit::Misfit;

@@ -11,8 +11,8 @@ use swath_formats::table::{
 };
 use swath_formats::{Error, FormatReason};
 use swath_reference::typed::{
-    Between, Column, Comment, Encoding, Fault, Fixed, Form, Header, Key, Meaning, Options,
-    Ragged, Renamed, SetAside, Table, Type, Value, Wrong, quoted, shown,
+    Between, Changes, Column, Comment, Encoding, Fault, Fixed, Form, Header, Key, Meaning,
+    Options, Ragged, Renamed, SetAside, Table, Type, Value, Wrong, quoted, shown,
 };
 
 /// The reader's options for those of the oracle.
@@ -258,6 +258,8 @@ fn column(
         is_told: report.is_told,
         nulls: number(report.nulls),
         deciding_line: report.deciding.map(|one| number(one.line)),
+        rounded: changes(report.rounded),
+        padded: changes(report.padded),
         values,
     }
 }
@@ -292,6 +294,10 @@ fn nested(array: &dyn Array, row: usize) -> String {
         Value::Nested(text) => text,
         plain => shown(&plain, type_of(&table::ColumnType::word_of(array.data_type()))),
     }
+}
+
+fn changes(found: table::Changes) -> Changes {
+    Changes { count: number(found.count), line: found.first.map(|one| number(one.line)) }
 }
 
 fn value(array: &dyn Array, row: usize) -> Value {

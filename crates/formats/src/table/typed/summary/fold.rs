@@ -7,6 +7,7 @@ use super::range::ColumnRange;
 use crate::table::typed::parse::Block;
 use crate::table::typed::report::LISTED;
 use crate::table::typed::rows::Counts;
+use crate::table::typed::tally::Tallies;
 use crate::table::typed::values::ColumnType;
 
 /// The values of a column in some blocks that were parsed as the same type.
@@ -14,6 +15,7 @@ use crate::table::typed::values::ColumnType;
 struct Seen {
     kind: ColumnType,
     nulls: u64,
+    changes: Tallies,
     range: ColumnRange,
 }
 
@@ -27,11 +29,12 @@ impl Seen {
             own if own.is_text() || kind.is_text() => return None,
             _ => self.range.widened(kind)?,
         };
-        Some(Self { kind, nulls: self.nulls, range })
+        Some(Self { kind, range, ..*self })
     }
 
     fn join(&mut self, other: Self) {
         self.nulls += other.nulls;
+        self.changes.join(&other.changes);
         self.range.join(other.range);
     }
 }
@@ -80,7 +83,8 @@ impl Folded {
     /// Adds the ranges of columns of a block.
     pub(super) fn join(&mut self, which: &[usize], block: &Block, ranges: Vec<ColumnRange>) {
         for ((&at, parsed), range) in which.iter().zip(&block.columns).zip(ranges) {
-            let seen = Seen { kind: parsed.kind, nulls: parsed.nulls() as u64, range };
+            let (kind, nulls, changes) = (parsed.kind, parsed.nulls() as u64, parsed.changes);
+            let seen = Seen { kind, nulls, changes, range };
             let column = &mut self.columns[at];
             match column.iter_mut().find(|it| it.kind == seen.kind) {
                 Some(same) => same.join(seen),
@@ -111,6 +115,12 @@ impl Folded {
     /// Returns where the first records are that were set aside, and how many there are.
     pub(super) fn aside(&self) -> (Vec<(usize, u64)>, u64) {
         (self.aside.clone().into_sorted_vec(), self.set_aside)
+    }
+
+    /// Returns the values of each column that are not what their text says, once all are settled.
+    pub(super) fn changes(&self) -> Vec<Tallies> {
+        let of = |column: &Vec<Seen>| column.last().map(|seen| seen.changes);
+        self.columns.iter().map(|column| of(column).unwrap_or_default()).collect()
     }
 
     /// Returns the missing values and the range of each column, once all are settled.

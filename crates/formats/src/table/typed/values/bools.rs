@@ -8,6 +8,7 @@ use swath_simd::Tokens;
 
 use super::field::{Field, RawFields};
 use super::fill::Fill;
+use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
 use super::misfit::{Misfit, MisfitAt};
 use super::rules::{Rules, Words};
@@ -39,7 +40,13 @@ impl Parse for ParseBools {
         !rules.quoting.is_json
     }
 
-    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [bool]) -> usize {
+    fn many(
+        &self,
+        tokens: Tokens<'_>,
+        rules: &Rules,
+        out: &mut [bool],
+        _: &mut Flags,
+    ) -> usize {
         let places = tokens.starts.iter().zip(tokens.ends).zip(out);
         let mut count = 0;
         for ((&start, &end), slot) in places {
@@ -58,14 +65,14 @@ impl Parse for ParseBools {
         count
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<bool, Misfit> {
+    fn one(&self, field: Field<'_>, rules: &Rules, _: &mut Flags) -> Result<bool, Misfit> {
         rules.boolean(field).ok_or_else(|| Misfit::of(field.bytes))
     }
 }
 
 impl Fill for Bools {
     fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        self.0.push(ParseBools.one(field, rules)?);
+        self.0.push(ParseBools.one(field, rules, &mut Flags::default())?);
         Ok(())
     }
 
@@ -78,8 +85,9 @@ impl Fill for Bools {
         fields: RawFields<'_>,
         rules: &Rules,
         validity: &mut Validity,
+        note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
-        loops::push_all(&ParseBools, &mut self.0, fields, rules, validity)
+        loops::push_all(&ParseBools, &mut self.0, fields, rules, validity, note)
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {

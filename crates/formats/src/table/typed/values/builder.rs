@@ -4,6 +4,7 @@ use arrow_array::ArrayRef;
 
 use super::field::{Field, RawFields};
 use super::fill::{Fill, push_or_missing};
+use super::flags::Note;
 use super::misfit::{Misfit, MisfitAt};
 use super::nested::NestedType;
 use super::rules::Rules;
@@ -54,7 +55,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Appends the values of fields: the same as [`push`](Self::push) for each, but fast.
+    /// Appends the values of fields: the same as [`push`](Self::push) for each, but fast. Notes values
+    /// that are not what their text says.
     ///
     /// # Errors
     ///
@@ -63,8 +65,9 @@ impl Builder {
         &mut self,
         fields: RawFields<'_>,
         rules: &Rules,
+        note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
-        self.values.push_all(fields, rules, &mut self.validity)
+        self.values.push_all(fields, rules, &mut self.validity, note)
     }
 
     /// Returns the column.

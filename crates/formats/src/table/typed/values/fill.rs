@@ -4,6 +4,7 @@ use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
 
 use super::field::{Field, RawFields};
+use super::flags::Note;
 use super::misfit::{Misfit, MisfitAt};
 use super::nested::NestedType;
 use super::rules::Rules;
@@ -22,12 +23,13 @@ pub(super) trait Fill: Send {
     /// Appends a missing value.
     fn push_missing(&mut self);
 
-    /// Appends fields and their validity.
+    /// Appends fields and their validity, and notes values that are not what their text says.
     fn push_all(
         &mut self,
         fields: RawFields<'_>,
         rules: &Rules,
         validity: &mut Validity,
+        _: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
         let mut scratch = Vec::new();
         for index in 0..fields.len() {

@@ -13,6 +13,7 @@
 use swath_simd::{Tokens, not_empty};
 
 use super::field::{Field, RawFields};
+use super::flags::{Flags, Note};
 use super::gather::{BATCH, Gathered};
 use super::misfit::{Misfit, MisfitAt};
 use super::rules::Rules;
@@ -36,11 +37,22 @@ pub(super) trait Parse {
     }
 
     /// Parses plain tokens, and empty ones to the default value; returns how many precede the first
-    /// that is neither.
-    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [Self::Value]) -> usize;
+    /// that is neither, and flags those that are not what their text says.
+    fn many(
+        &self,
+        tokens: Tokens<'_>,
+        rules: &Rules,
+        out: &mut [Self::Value],
+        flags: &mut Flags,
+    ) -> usize;
 
-    /// Parses a field that is not missing.
-    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<Self::Value, Misfit>;
+    /// Parses a field that is not missing, of which the flags are the lowest.
+    fn one(
+        &self,
+        field: Field<'_>,
+        rules: &Rules,
+        flags: &mut Flags,
+    ) -> Result<Self::Value, Misfit>;
 }
 
 /// Appends fields to `values`, and their validity.
@@ -50,6 +62,7 @@ pub(super) fn push_all<P: Parse>(
     fields: RawFields<'_>,
     rules: &Rules,
     validity: &mut Validity,
+    note: &mut Note<'_>,
 ) -> Result<(), MisfitAt> {
     let first = values.len();
     values.resize(first + fields.len(), P::Value::default());
@@ -59,7 +72,10 @@ pub(super) fn push_all<P: Parse>(
         let (out, after) = rest.split_at_mut(batch.len());
         rest = after;
         match steps.take(batch, out) {
-            Ok(there) => validity.push_word(there, batch.len()),
+            Ok(there) => {
+                validity.push_word(there, batch.len());
+                steps.note(number * BATCH, note);
+            }
             Err((there, MisfitAt { index, misfit })) => {
                 validity.push_word(there, index);
                 let index = number * BATCH + index;
@@ -78,6 +94,7 @@ pub(super) fn fill<P: Parse>(
     rules: &Rules,
     out: &mut [P::Value],
     missing: &mut dyn FnMut(usize) -> Option<P::Value>,
+    note: &mut Note<'_>,
 ) -> Result<(), MisfitAt> {
     let mut steps = Steps::new(parse, rules);
     let mut rest = out;
@@ -87,6 +104,7 @@ pub(super) fn fill<P: Parse>(
         let at =
             |MisfitAt { index, misfit }| MisfitAt { index: number * BATCH + index, misfit };
         let there = steps.take(batch, now).map_err(|(_, misfit)| at(misfit))?;
+        steps.note(number * BATCH, note);
         let mut gone = !there & (u64::MAX >> (BATCH - now.len()));
         while gone != 0 {
             let index = gone.trailing_zeros() as usize;
@@ -106,6 +124,8 @@ struct Steps<'p, P: Parse> {
     parsed: [P::Value; BATCH],
     /// Whether the next fields are treated with care; `None` if all are.
     is_careful: Option<bool>,
+    /// Of the batch at hand.
+    flags: Flags,
 }
 
 /// Bits of the fields that are there; on errors, of those before the misfit.
@@ -119,16 +139,25 @@ impl<'p, P: Parse> Steps<'p, P> {
             && if is_json { rules.format.is_none() } else { rules.nulls.has_empty() };
         let gathered = Gathered::new(rules, parse.is_rewritten(rules));
         let parsed = [P::Value::default(); BATCH];
-        Self { parse, rules, gathered, parsed, is_careful: may_be_plain.then_some(false) }
+        let is_careful = may_be_plain.then_some(false);
+        Self { parse, rules, gathered, parsed, is_careful, flags: Flags::default() }
+    }
+
+    fn note(&self, first: usize, note: &mut Note<'_>) {
+        if !self.flags.is_empty() {
+            note(first, self.flags);
+        }
     }
 
     /// Parses a batch into `out`, which has the default value for all.
     fn take(&mut self, batch: RawFields<'_>, out: &mut [P::Value]) -> There {
+        self.flags = Flags::default();
         if self.is_careful == Some(false) {
             if let Some(there) = self.plain(batch, out) {
                 return Ok(there);
             }
             out.fill(P::Value::default());
+            self.flags = Flags::default();
         }
         let takes_strings = self.parse.takes_strings(self.rules);
         let (there, is_odd) = self.gathered.carefully(batch, self.rules, takes_strings);
@@ -141,7 +170,7 @@ impl<'p, P: Parse> Steps<'p, P> {
 
     /// `None` if there is more than plain tokens and empty fields.
     fn plain(&mut self, batch: RawFields<'_>, out: &mut [P::Value]) -> Option<u64> {
-        let count = self.parse.many(batch.tokens(), self.rules, out);
+        let count = self.parse.many(batch.tokens(), self.rules, out, &mut self.flags);
         (count == out.len()).then(|| not_empty(batch.starts, batch.ends))
     }
 
@@ -156,8 +185,10 @@ impl<'p, P: Parse> Steps<'p, P> {
             let full = not_empty(tokens.starts, tokens.ends).trailing_ones() as usize;
             let tokens =
                 Tokens { starts: &tokens.starts[..full], ends: &tokens.ends[..full], ..tokens };
-            let found = self.parse.many(tokens, self.rules, &mut self.parsed[..full]);
+            let (parsed, mut flags) = (&mut self.parsed[..full], Flags::default());
+            let found = self.parse.many(tokens, self.rules, parsed, &mut flags);
             let rows = &self.gathered.rows()[done..];
+            self.flags.add(flags, &rows[..found]);
             for (&row, &value) in rows.iter().zip(&self.parsed[..found]) {
                 out[usize::from(row)] = value;
             }
@@ -165,11 +196,13 @@ impl<'p, P: Parse> Steps<'p, P> {
                 return Ok(there);
             }
             let index = usize::from(rows[found]);
-            match self.alone(batch, index, &mut scratch) {
+            flags = Flags::default();
+            match self.alone(batch, index, &mut scratch, &mut flags) {
                 Ok(Some(value)) => out[index] = value,
                 Ok(None) => there &= !(1 << index),
                 Err(misfit) => return Err((there, MisfitAt { index, misfit })),
             }
+            self.flags.add(flags, &rows[found..=found]);
             done += found + 1;
         }
     }
@@ -180,12 +213,13 @@ impl<'p, P: Parse> Steps<'p, P> {
         batch: RawFields<'_>,
         index: usize,
         scratch: &mut Vec<u8>,
+        flags: &mut Flags,
     ) -> Result<Option<P::Value>, Misfit> {
         let Some(raw) = batch.raw(index) else { return Ok(None) };
         let field = self.rules.quoting.field(raw, scratch);
         if self.rules.is_missing(field) {
             return Ok(None);
         }
-        self.parse.one(field, self.rules).map(Some)
+        self.parse.one(field, self.rules, flags).map(Some)
     }
 }

@@ -13,6 +13,7 @@ use swath_simd::{Moment, Tokens, parse_dates, parse_moments};
 
 use super::field::{Field, RawFields};
 use super::fill::{Fill, taken};
+use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
 use super::misfit::{Misfit, MisfitAt};
 use super::rules::Rules;
@@ -38,7 +39,7 @@ impl Parse for ParseDates {
         !rules.has_odd_words()
     }
 
-    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i32]) -> usize {
+    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i32], _: &mut Flags) -> usize {
         if rules.has_odd_booleans() {
             return 0;
         }
@@ -50,7 +51,7 @@ impl Parse for ParseDates {
         }
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<i32, Misfit> {
+    fn one(&self, field: Field<'_>, rules: &Rules, _: &mut Flags) -> Result<i32, Misfit> {
         if rules.is_refused(field) {
             return Err(Misfit::Form);
         }
@@ -65,7 +66,7 @@ impl Parse for ParseDates {
 
 impl Fill for Dates {
     fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        self.0.push(ParseDates.one(field, rules)?);
+        self.0.push(ParseDates.one(field, rules, &mut Flags::default())?);
         Ok(())
     }
 
@@ -78,8 +79,9 @@ impl Fill for Dates {
         fields: RawFields<'_>,
         rules: &Rules,
         validity: &mut Validity,
+        note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
-        loops::push_all(&ParseDates, &mut self.0, fields, rules, validity)
+        loops::push_all(&ParseDates, &mut self.0, fields, rules, validity, note)
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {
@@ -131,7 +133,7 @@ impl Parse for ParseMoments {
         !rules.has_odd_words()
     }
 
-    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i64]) -> usize {
+    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [i64], _: &mut Flags) -> usize {
         if rules.has_odd_booleans() {
             return 0;
         }
@@ -144,7 +146,7 @@ impl Parse for ParseMoments {
         }
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<i64, Misfit> {
+    fn one(&self, field: Field<'_>, rules: &Rules, _: &mut Flags) -> Result<i64, Misfit> {
         if rules.is_refused(field) {
             return Err(Misfit::Form);
         }
@@ -159,7 +161,7 @@ impl Parse for ParseMoments {
 
 impl Fill for Moments {
     fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        self.values.push(self.parse.one(field, rules)?);
+        self.values.push(self.parse.one(field, rules, &mut Flags::default())?);
         Ok(())
     }
 
@@ -172,8 +174,9 @@ impl Fill for Moments {
         fields: RawFields<'_>,
         rules: &Rules,
         validity: &mut Validity,
+        note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
-        loops::push_all(&self.parse, &mut self.values, fields, rules, validity)
+        loops::push_all(&self.parse, &mut self.values, fields, rules, validity, note)
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {

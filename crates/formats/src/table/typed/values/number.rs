@@ -1,6 +1,8 @@
 //! Numbers, in the strict form that makes a column one of numbers, and in the form that a column
 //! whose type the caller gave accepts in addition.
 
+use swath_simd::Tokens;
+
 use super::field::Field;
 use super::misfit::Misfit;
 use super::rules::Rules;
@@ -27,7 +29,7 @@ impl Number {
     /// Returns what a token is; `None` if it makes a column text.
     pub(super) fn of(token: &[u8], rules: &Rules) -> Option<Self> {
         with_point(token, rules, |token| {
-            is_strict(token).then_some(())?;
+            (!is_padded(token)).then_some(())?;
             if token == b"-0" || !is_whole(token) {
                 return double(token).map(|_| Self::Decimal);
             }
@@ -60,7 +62,7 @@ pub(super) fn parse<T>(
     with_point(token, rules, |token| {
         // `-0` is a double, and so is `8.0` where no integer was asked for.
         let fits = form == NumberForm::Any || (is_whole(token) && token != b"-0");
-        (rules.is_told || (is_strict(token) && fits)).then_some(())?;
+        (rules.is_told || (!is_padded(token) && fits)).then_some(())?;
         parse(token)
     })
 }
@@ -90,12 +92,20 @@ pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
     }
 }
 
-/// Whether a token has no zeros before its whole part, and no plus before a whole number.
-fn is_strict(token: &[u8]) -> bool {
+/// Whether a token has zeros before its whole part, or a plus before a whole number: a number loses them.
+pub(super) fn is_padded(token: &[u8]) -> bool {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     let has_zeros = matches!(digits, [b'0', b'0'..=b'9', ..]);
-    let has_plus = token.first() == Some(&b'+') && is_whole(token);
-    !has_zeros && !has_plus
+    has_zeros || (token.first() == Some(&b'+') && is_whole(token))
+}
+
+/// Returns the bits of the first tokens that are padded.
+pub(super) fn padded(tokens: Tokens<'_>, count: usize) -> u64 {
+    let places = tokens.starts.iter().zip(tokens.ends).take(count);
+    (0..).zip(places).fold(0, |bits, (index, (&start, &end))| {
+        let token = tokens.text.get(start as usize..end as usize);
+        bits | u64::from(token.is_some_and(is_padded)).rotate_left(index)
+    })
 }
 
 /// Calls `parse` with the usual form of a token.

@@ -9,6 +9,7 @@ use swath_simd::{Padding, Tokens};
 
 use super::field::{Field, RawFields};
 use super::fill::{Fill, taken};
+use super::flags::{Flags, Note};
 use super::loops::{self, Parse};
 use super::misfit::{Misfit, MisfitAt};
 use super::number::{self, NumberForm};
@@ -31,8 +32,9 @@ pub(in crate::table) fn fill<T: Value>(
     rules: &Rules,
     out: &mut [T],
     missing: &mut dyn FnMut(usize) -> Option<T>,
+    note: &mut Note<'_>,
 ) -> Result<(), MisfitAt> {
-    loops::fill(&ParseNumbers::<T>::NEW, fields, rules, out, missing)
+    loops::fill(&ParseNumbers::<T>::NEW, fields, rules, out, missing, note)
 }
 
 /// How the numbers of one type are parsed.
@@ -61,24 +63,40 @@ impl<T: Value> Parse for ParseNumbers<T> {
         !rules.quoting.is_json || rules.is_told
     }
 
-    fn many(&self, tokens: Tokens<'_>, rules: &Rules, out: &mut [T]) -> usize {
-        if rules.is_told {
-            let count = T::parse_column(tokens, Padding::Taken, out);
-            return without_minus_zero::<T>(tokens, &out[..count]);
-        }
-        if rules.has_odd_booleans() {
+    fn many(
+        &self,
+        tokens: Tokens<'_>,
+        rules: &Rules,
+        out: &mut [T],
+        flags: &mut Flags,
+    ) -> usize {
+        if !rules.is_told && rules.has_odd_booleans() {
             return 0;
         }
-        T::parse_column(tokens, Padding::Refused, out)
+        let count = T::parse_column(tokens, Padding::Refused, out, &mut flags.rounded);
+        if !rules.is_told || count == tokens.starts.len() {
+            return count;
+        }
+        *flags = Flags::default();
+        let count = T::parse_column(tokens, Padding::Taken, out, &mut flags.rounded);
+        let count = without_minus_zero::<T>(tokens, &out[..count]);
+        flags.padded = number::padded(tokens, count);
+        count
     }
 
-    fn one(&self, field: Field<'_>, rules: &Rules) -> Result<T, Misfit> {
+    fn one(&self, field: Field<'_>, rules: &Rules, flags: &mut Flags) -> Result<T, Misfit> {
         if rules.is_refused(field) || (field.is_quoted && !self.takes_strings(rules)) {
             return Err(Misfit::Form);
         }
         let token = field.trimmed();
         let form = Self::form();
-        number::parse(token, rules, form, T::parse)
+        let parse = |token: &[u8]| {
+            let value = T::parse(token)?;
+            flags.rounded = value.is_rounded(token).into();
+            flags.padded = number::is_padded(token).into();
+            Some(value)
+        };
+        number::parse(token, rules, form, parse)
             .ok_or_else(|| number::refusal(token, rules, T::NAME))
     }
 }
@@ -99,7 +117,7 @@ fn without_minus_zero<T: Value>(tokens: Tokens<'_>, values: &[T]) -> usize {
 
 impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
     fn push(&mut self, field: Field<'_>, rules: &Rules) -> Result<(), Misfit> {
-        self.0.push(ParseNumbers::<T::Native>::NEW.one(field, rules)?);
+        self.0.push(ParseNumbers::<T::Native>::NEW.one(field, rules, &mut Flags::default())?);
         Ok(())
     }
 
@@ -112,8 +130,10 @@ impl<T: ArrowPrimitiveType<Native: Value>> Fill for Numbers<T> {
         fields: RawFields<'_>,
         rules: &Rules,
         validity: &mut Validity,
+        note: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
-        loops::push_all(&ParseNumbers::<T::Native>::NEW, &mut self.0, fields, rules, validity)
+        let parse = ParseNumbers::<T::Native>::NEW;
+        loops::push_all(&parse, &mut self.0, fields, rules, validity, note)
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> ArrayRef {

@@ -385,7 +385,7 @@ fn in_pieces(
     while done < fields.len() {
         let count = 1 + below(next, 200);
         if let Err(MisfitAt { index, misfit }) =
-            builder.push_all(fields.some(done, count), rules)
+            builder.push_all(fields.some(done, count), rules, &mut |_, _| {})
         {
             assert_eq!(builder.len(), done + index);
             return (builder.finish(), Some(MisfitAt { index: done + index, misfit }));
@@ -432,7 +432,7 @@ fn the_type_of_a_column_holds_all_that_it_was_made_of() {
             kinds |= Kinds::of(rules.quoting.field(raw, &mut scratch), &rules);
         }
         let column_type = kinds.column_type();
-        match Builder::new(column_type, 0).push_all(fields, &rules) {
+        match Builder::new(column_type, 0).push_all(fields, &rules, &mut |_, _| {}) {
             Ok(()) => {}
             Err(MisfitAt { misfit: Misfit::Encoding, .. }) if column_type.is_text() => {}
             Err(at) => panic!("{column_type}, seed {seed}: {at:?}"),
@@ -487,7 +487,7 @@ fn whole_numbers_are_those_of_the_standard_library_or_misfits() {
         macro_rules! same {
             ($($column_type:ident as $integer:ty),+) => {$(
                 let mut builder = Builder::new(ColumnType::$column_type, 1);
-                let fits = builder.push_all(drawn.fields(), &rules).is_ok();
+                let fits = builder.push_all(drawn.fields(), &rules, &mut |_, _| {}).is_ok();
                 let wanted = token.parse::<$integer>().is_ok();
                 assert_eq!(fits, wanted, "{token} as {}", stringify!($integer));
             )+};
@@ -498,7 +498,7 @@ fn whole_numbers_are_those_of_the_standard_library_or_misfits() {
         );
         let mut builder = Builder::new(ColumnType::I64, 1);
         if let Ok(value) = token.parse::<i64>() {
-            builder.push_all(drawn.fields(), &rules).expect("fits");
+            builder.push_all(drawn.fields(), &rules, &mut |_, _| {}).expect("fits");
             assert_eq!(builder.finish().as_primitive::<Int64Type>().value(0), value);
         }
     }
@@ -556,7 +556,7 @@ fn half_a_character_is_a_misfit_even_if_the_next_field_has_the_rest() {
         drawn.push(raw);
     }
     let mut builder = Builder::new(ColumnType::Text, 0);
-    let found = builder.push_all(drawn.fields(), &Rules::default());
+    let found = builder.push_all(drawn.fields(), &Rules::default(), &mut |_, _| {});
     assert_eq!(found, Err(MisfitAt { index: 2, misfit: Misfit::Encoding }));
     assert_eq!(builder.len(), 2);
     let texts = builder.finish();
@@ -568,10 +568,10 @@ fn seven_digits_of_which_the_last_is_zero_make_nanoseconds_unless_the_unit_is_gi
     let mut drawn = Drawn::default();
     drawn.push(b"1970-01-01T00:00:00.1234560");
     let micros = || Builder::new("timestamp[us]".parse().expect("a type"), 1);
-    let found = micros().push_all(drawn.fields(), &Rules::default());
+    let found = micros().push_all(drawn.fields(), &Rules::default(), &mut |_, _| {});
     assert_eq!(found, Err(MisfitAt { index: 0, misfit: Misfit::Inexact }));
     let told = Rules { is_told: true, ..Rules::default() };
-    assert_eq!(micros().push_all(drawn.fields(), &told), Ok(()));
+    assert_eq!(micros().push_all(drawn.fields(), &told, &mut |_, _| {}), Ok(()));
 }
 
 #[test]
@@ -583,7 +583,7 @@ fn a_word_and_a_zero_byte_are_another_word() {
         drawn.push(longer.as_bytes());
         drawn.push(b"more text");
         let mut builder = Builder::new(ColumnType::Text, 2);
-        builder.push_all(drawn.fields(), &rules).expect("texts");
+        builder.push_all(drawn.fields(), &rules, &mut |_, _| {}).expect("texts");
         let texts = builder.finish();
         let wanted = [None, Some(longer), Some("more text")];
         assert_eq!(texts.as_string::<i64>().iter().collect::<Vec<_>>(), wanted);
@@ -592,7 +592,8 @@ fn a_word_and_a_zero_byte_are_another_word() {
     drawn.push(b"true");
     drawn.push(b"true\0");
     drawn.push(b"more text");
-    let found = Builder::new(ColumnType::Bool, 2).push_all(drawn.fields(), &rules);
+    let found =
+        Builder::new(ColumnType::Bool, 2).push_all(drawn.fields(), &rules, &mut |_, _| {});
     assert_eq!(found, Err(MisfitAt { index: 1, misfit: Misfit::Form }));
 }
 
@@ -606,7 +607,7 @@ fn a_word_for_a_missing_value_may_be_written_with_escapes_and_doubled_quotes() {
     let quoting = Quoting { quote: Some(b'"'), escape: Some(b'\\'), is_json: false };
     let rules = Rules { nulls, quoting, ..Rules::default() };
     let mut builder = Builder::new(ColumnType::I64, 4);
-    builder.push_all(drawn.fields(), &rules).expect("one number");
+    builder.push_all(drawn.fields(), &rules, &mut |_, _| {}).expect("one number");
     let numbers = builder.finish();
     let wanted = [None, Some(7), None, None];
     assert_eq!(numbers.as_primitive::<Int64Type>().iter().collect::<Vec<_>>(), wanted);

@@ -21,6 +21,7 @@ use arrow_buffer::{Buffer, NullBuffer, OffsetBuffer};
 
 use super::field::{Field, RawFields, is_blank};
 use super::fill::{Fill, taken};
+use super::flags::Note;
 use super::misfit::{Misfit, MisfitAt};
 use super::rules::{ByteSet, Rules};
 use super::validity::Validity;
@@ -249,6 +250,7 @@ impl Fill for Texts {
         fields: RawFields<'_>,
         rules: &Rules,
         validity: &mut Validity,
+        _: &mut Note<'_>,
     ) -> Result<(), MisfitAt> {
         let (first, mut scratch) = (self.offsets.len() - 1, Vec::new());
         let mut words = Vec::with_capacity(fields.len().div_ceil(BATCH));
