@@ -160,8 +160,18 @@ fn is_value(word: &str, field: &str) -> bool {
     match field {
         "integer" => word.parse::<i64>().is_ok() || word.parse::<u64>().is_ok(),
         "unsigned-integer" => word.parse().is_ok_and(is_unsigned),
-        _ => word.parse::<f64>().is_ok(),
+        _ => is_real(word),
     }
+}
+
+/// Whether a word is a number, and not a whole one that no double is.
+fn is_real(word: &str) -> bool {
+    let digits = word.trim_start_matches(['+', '-']);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = digits.trim_start_matches('0');
+    word.parse::<f64>().is_ok_and(|value| {
+        !is_whole || format!("{:.0}", value.abs()).trim_start_matches('0') == digits
+    })
 }
 
 /// Whether there is a 64-bit type that holds all integers.
@@ -189,7 +199,7 @@ pub fn edges(text: &str, base: u64) -> Result<Matrix, String> {
         let (Some(from), Some(to)) = (id(0), id(1)) else { return Err(format!("ids {line}")) };
         vertices = vertices.max(from + 1).max(to + 1);
         let value: Vec<String> = words[2..].iter().map(|&word| word.to_owned()).collect();
-        if value.iter().any(|word| word.parse::<f64>().is_err()) {
+        if value.iter().any(|word| !is_real(word)) {
             return Err(format!("value {line}"));
         }
         stored.push((from, to, value));

@@ -3,6 +3,7 @@
 use swath::Block;
 use swath_simd::Bounds;
 
+use crate::error::shown;
 use crate::matrix::header::wrong_number;
 use crate::matrix::id::Id;
 use crate::matrix::job::{Failure, Job};
@@ -11,7 +12,7 @@ use crate::matrix::line::Cursor;
 use crate::matrix::options::{Ids, Strictness};
 use crate::matrix::plain::{self, Plain, Range};
 use crate::matrix::target::Target;
-use crate::matrix::value::{Value, Words};
+use crate::matrix::value::{Complex, Value, Words};
 use crate::number;
 use crate::text::Fault;
 
@@ -426,8 +427,12 @@ impl<'r, 'b> Entries<'r, 'b> {
         let is_whole = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
         let is_double = number::parse::double(word).is_some();
         let too_large = |what| Fault::too_large(self.offset + at as u64, what);
+        let kind = if V::NAME == Complex::NAME { <f64 as Value>::NAME } else { V::NAME };
         match self.rules.field {
             Field::Complex => self.fault(at, "the value is not a pair of numbers that fit"),
+            _ if number::parse::is_between(word, kind) => {
+                too_large(format!("no {kind} is the whole number {}", shown(word)))
+            }
             Field::Integer | Field::Unsigned if is_whole => {
                 let side = if is_negative { "small" } else { "large" };
                 too_large(format!("the value is too {side} for {}", V::NAME))

@@ -3,6 +3,7 @@
 use swath_simd::leading_digits;
 
 use crate::number;
+use crate::number::parse::is_rounded;
 
 /// Powers of ten by exponent.
 const TENS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
@@ -102,8 +103,14 @@ impl<'b> Cursor<'b> {
         (!is_negative || magnitude == 0).then_some(magnitude)
     }
 
-    /// Parses a whole word as a double, correctly rounded.
+    /// Parses a whole word as a double, correctly rounded; `None` for a whole number that no double is.
     pub(super) fn double(&mut self) -> Option<f64> {
+        let word = self.word();
+        self.nearest().filter(|&value| !is_rounded(word, value))
+    }
+
+    /// Parses a whole word as the nearest double.
+    pub(super) fn nearest(&mut self) -> Option<f64> {
         let word = self.word();
         self.at += word.len();
         number::parse::double(word)
@@ -111,12 +118,13 @@ impl<'b> Cursor<'b> {
 
     /// Parses a whole word as a single, correctly rounded.
     ///
-    /// Rejects numbers that are too large, as for doubles.
+    /// Rejects numbers that are too large, and whole numbers that no single is, as for doubles.
     pub(super) fn single(&mut self) -> Option<f32> {
         let word = self.word();
         self.at += word.len();
         let single: f32 = std::str::from_utf8(word).ok()?.parse().ok()?;
-        (!single.is_infinite() || !word.iter().any(u8::is_ascii_digit)).then_some(single)
+        let fits = !single.is_infinite() || !word.iter().any(u8::is_ascii_digit);
+        (fits && !is_rounded(word, single.into())).then_some(single)
     }
 
     #[inline(always)]

@@ -16,6 +16,7 @@ use swath_simd::{Ends, Tokens, parse_doubles, parse_integers};
 use crate::matrix::id::Id;
 use crate::matrix::target::Target;
 use crate::matrix::value::Value;
+use crate::number::rounding::{ALL_DOUBLES, before_rounded};
 
 /// Bytes that are parsed at a time: their words stay in the first-level cache.
 const PIECE: usize = 8 << 10;
@@ -49,7 +50,9 @@ pub(super) fn is_known<V: Value>() -> bool {
 /// Parses tokens up to the first that is not a value.
 fn parse_values<V: Value>(tokens: Tokens<'_>, out: &mut [V]) -> usize {
     if TypeId::of::<V>() == TypeId::of::<f64>() {
-        parse_doubles(tokens, bytemuck::cast_slice_mut(out))
+        let out: &mut [f64] = bytemuck::cast_slice_mut(out);
+        let count = parse_doubles(tokens, out);
+        before_rounded(tokens, &out[..count], ALL_DOUBLES)
     } else if TypeId::of::<V>() == TypeId::of::<i64>() {
         parse_integers(tokens, bytemuck::cast_slice_mut(out))
     } else if TypeId::of::<V>() == TypeId::of::<u64>() {

@@ -139,7 +139,7 @@ impl Value for () {
         match field {
             Field::Pattern => Some(()),
             Field::Integer | Field::Unsigned => words.0.integer().map(drop),
-            Field::Real => words.0.double().map(drop),
+            Field::Real => words.0.nearest().map(drop),
             Field::Complex => words.complex().map(drop),
         }
     }

@@ -121,6 +121,29 @@ fn every_type_of_values_can_be_asked_for() {
 }
 
 #[test]
+fn a_whole_number_is_never_rounded() {
+    for field in ["integer", "real"] {
+        let text = |values: &str| {
+            format!("%%MatrixMarket matrix coordinate {field} general\n2 2 2\n{values}")
+        };
+        for (kind, name, last) in [
+            (ValueKind::F64, "f64", "9007199254740993"),
+            (ValueKind::F32, "f32", "16777217"),
+            (ValueKind::Complex, "f64", "-9007199254740993"),
+        ] {
+            let file = Scratch::new("a.mtx", text(&format!("1 1 2\n2 2 {last}\n")).as_bytes());
+            let error = MatrixOptions::new().with_values(kind).read(file.path());
+            let error = error.expect_err("another number");
+            assert_eq!(error.line(), Some(4), "{field} {error}");
+            let wanted = format!("no {name} is the whole number {last}");
+            assert!(error.to_string().contains(&wanted), "{field} {kind:?} {error}");
+            let none = MatrixOptions::new().with_values(ValueKind::None);
+            drop(none.read(file.path()).expect("left out"));
+        }
+    }
+}
+
+#[test]
 fn a_banner_is_seen_behind_a_mark_and_never_taken_for_edges() {
     let text = "\u{feff}%%matrixmarket matrix coordinate real general\n3 3 1\n2 1 5\n";
     let file = Scratch::new("a.txt", text.as_bytes());
