@@ -161,12 +161,12 @@ mod tests {
         for _ in 0..200_000 {
             let value = f64::from_bits(next() & !(1 << 63));
             let digits = usize::try_from(next() % 19).expect("few");
-            let value = if next() % 2 == 0 { value } else { value % 1e6 };
+            let value = if next().is_multiple_of(2) { value } else { value % 1e6 };
             if !value.is_finite() {
                 continue;
             }
             let mut token = format!("{value:.digits$e}");
-            if next() % 4 == 0 {
+            if next().is_multiple_of(4) {
                 // Another last digit.
                 let at = token.find('e').expect("an exponent") - 1;
                 token.replace_range(at..=at, "7");

@@ -25,8 +25,8 @@ use super::rows::{Places, Rows};
 use super::search::Search;
 use super::shape::Shape;
 use super::table::Table;
-use super::tally::{Filled, Tallies};
-use super::values::{ColumnType, Flags, fill};
+use super::tally::{Filled, add_by_row};
+use super::values::{ColumnType, fill};
 use crate::error::{Error, FormatReason, Result};
 use crate::table::options::Missing;
 use crate::table::typed_write::BatchForm;
@@ -379,13 +379,8 @@ impl<T: Value> ArrayPlan<T> {
             let fields = rows.fields(part.bytes, self.picked.as_deref(), &mut places);
             let (now, rest) = out.split_at_mut_checked(fields.len())?;
             let record = |row: usize| (file, part.offset + rows.start(row) as u64);
-            let mut note = |first: usize, flags: Flags| {
-                changes.resize(width, Tallies::default());
-                for (at, flags) in flags.each() {
-                    let (row, column) = ((first + at) / width, (first + at) % width);
-                    changes[column].add(flags, &|_| record(row));
-                }
-            };
+            let mut note =
+                |first, flags| add_by_row(&mut changes, width, first, flags, &record);
             fill(fields, rules, now, &mut missing, &mut note).ok()?;
             out = rest;
         }

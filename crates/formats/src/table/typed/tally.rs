@@ -83,6 +83,21 @@ impl Tallies {
     }
 }
 
+/// Adds the values of some fields that are row by row in columns, and the index of the first of them.
+pub(super) fn add_by_row(
+    changes: &mut Vec<Tallies>,
+    width: usize,
+    first: usize,
+    flags: Flags,
+    record: &dyn Fn(usize) -> Record,
+) {
+    changes.resize(width, Tallies::default());
+    for (at, flags) in flags.each() {
+        let (row, column) = ((first + at) / width, (first + at) % width);
+        changes[column].add(flags, &|_| record(row));
+    }
+}
+
 impl Tally {
     fn join(&mut self, other: Self) {
         self.count += other.count;
