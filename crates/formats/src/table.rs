@@ -22,35 +22,53 @@
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+#[cfg(feature = "arrow")]
+mod json;
 pub mod npy;
+#[cfg(feature = "arrow")]
+mod open;
 #[cfg(feature = "arrow")]
 mod options;
 #[cfg(feature = "arrow")]
-mod select;
+mod read;
 #[cfg(feature = "arrow")]
-mod settings;
+mod stream;
 #[cfg(feature = "arrow")]
-mod typed;
+mod summary;
 #[cfg(feature = "arrow")]
-mod typed_write;
+mod text;
+#[cfg(feature = "arrow")]
+mod types;
 mod value;
+#[cfg(feature = "arrow")]
+mod verbs;
+#[cfg(feature = "arrow")]
+mod write;
 
 #[cfg(feature = "arrow")]
-pub use options::{Delimiter, HeaderLine, LongDelimiter, Missing};
-#[cfg(feature = "arrow")]
-pub use select::ColumnKey;
-#[cfg(feature = "arrow")]
-pub use settings::Setting;
-#[cfg(feature = "arrow")]
-pub use typed::{
-    BatchOptions, BatchStream, Batches, Bound, Changes, ColumnRange, ColumnReport, ColumnType,
-    Dictionary, Encoding, EncodingErrors, FixedColumn, HeaderReason, OtherEncoding, Ragged,
-    RecordLine, Renamed, SetAside, TableArray, TableReport, TableShape, TableSummary,
-    read_array, read_batches, read_batches_of, stream_batches, stream_batches_of, summary,
+pub use open::{
+    Changes, ColumnReport, HeaderReason, RecordLine, Renamed, SetAside, TableReport,
 };
 #[cfg(feature = "arrow")]
-pub use typed_write::{
+pub use options::{
+    BatchOptions, ColumnKey, Delimiter, Dictionary, Encoding, EncodingErrors, HeaderLine,
+    LongDelimiter, Missing, OtherEncoding, Ragged, Setting,
+};
+#[cfg(feature = "arrow")]
+pub use read::{Batches, TableArray, TableShape, read_array};
+#[cfg(feature = "arrow")]
+pub use stream::BatchStream;
+#[cfg(feature = "arrow")]
+pub use summary::{Bound, ColumnRange, TableSummary};
+#[cfg(feature = "arrow")]
+pub use text::FixedColumn;
+#[cfg(feature = "arrow")]
+pub use types::ColumnType;
+pub use value::{Decimals, Value};
+#[cfg(feature = "arrow")]
+pub use verbs::{read_batches, read_batches_of, stream_batches, stream_batches_of, summary};
+#[cfg(feature = "arrow")]
+pub use write::{
     BatchForm, BatchItem, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting, Scalar,
     write_array, write_batches,
 };
-pub use value::{Decimals, Value};

@@ -1,4 +1,4 @@
-//! Arrow files and streams, read batch by batch; [`write_batches`](super::write_batches) writes them.
+//! Arrow files and streams, read batch by batch; [`write_batches`](crate::table::write_batches) writes them.
 //!
 //! ```text
 //! file ── batches ── RecordBatch, RecordBatch, …      columns of any types
@@ -57,7 +57,7 @@ pub struct ArrowInfo {
     pub rows: u64,
     /// The names of its columns.
     pub names: Vec<String>,
-    /// The types of its columns, as [`ColumnType::word_of`](super::ColumnType::word_of) names them.
+    /// The types of its columns, as [`ColumnType::word_of`](crate::table::ColumnType::word_of) names them.
     pub types: Vec<String>,
     /// The metadata of the whole table, by key.
     pub metadata: BTreeMap<String, String>,

@@ -23,9 +23,9 @@ use swath::machine::caught;
 use swath::{ReadOptions, Reader, Source};
 
 use super::read::CONTINUED;
-use super::{part_of, tail_of, unpanicked};
 use crate::error::{Error, FormatReason, Result};
 use crate::input::{self, Opened};
+use crate::table::arrow::{part_of, tail_of, unpanicked};
 
 /// Bytes of a stream that are read at a time.
 const CHUNK: usize = 1 << 20;
@@ -55,7 +55,7 @@ const LONGEST: u64 = 64 << 20;
 /// damaged one, here or from the iterator; [`FormatReason::Unsupported`] for big-endian batches;
 /// whatever reading reports.
 pub fn batches(source: impl Into<Source>) -> Result<ArrowBatches> {
-    super::ArrowOptions::new().batches(source)
+    crate::table::arrow::ArrowOptions::new().batches(source)
 }
 
 /// The batches of an Arrow file or stream, in order; made by [`batches`]. After an error it ends.

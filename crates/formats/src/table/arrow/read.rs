@@ -14,8 +14,8 @@ use arrow_ipc::{
 };
 use arrow_schema::Schema;
 
-use super::super::typed::ColumnType;
 use crate::error::{Error, FormatReason};
+use crate::table::ColumnType;
 
 /// Bytes after the footer: its length and the magic number.
 const TRAILER: usize = 10;

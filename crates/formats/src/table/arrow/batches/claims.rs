@@ -6,9 +6,9 @@
 
 use arrow_ipc::{CompressionType, Message};
 
-use super::super::read::Refusal;
 use crate::error::FormatReason;
 use crate::memory::room_for;
+use crate::table::arrow::read::Refusal;
 
 /// Bytes that one byte of LZ4 becomes at most: a length goes on with bytes that count up to 255.
 const MOST_LZ4: u64 = 255;

@@ -1,0 +1,25 @@
+//! JSON Lines: an object on each line.
+//!
+//! ```text
+//! line      {"id": 1, "name": "A\u006en", "at": [1, 2]}
+//! scan      where each key and value ends, and whether all of it is JSON     (scan.rs)
+//! members   the column of each key: mostly the one after the key before      (members.rs)
+//! field     1   "A\u006en"   [1, 2]      as they stand there; decoded later  (decode.rs)
+//! ```
+//!
+//! A newline cannot be part of a string, so every newline ends a record. Which columns there are is
+//! found in a pass of its own (`keys.rs`).
+
+mod decode;
+mod flaw;
+mod keys;
+mod marks;
+mod members;
+mod parts;
+mod scan;
+
+pub(in crate::table) use decode::{decode, unquoted};
+pub(in crate::table) use flaw::Flaw;
+pub(in crate::table) use keys::{Keys, Others, ValueRules};
+pub(in crate::table) use members::{Cells, Members};
+pub(in crate::table) use parts::Parts;

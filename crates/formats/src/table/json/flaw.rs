@@ -1,0 +1,87 @@
+//! What is wrong with a line of JSON.
+
+/// What is wrong, and at which byte of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) struct Flaw {
+    pub(in crate::table) wrong: Wrong,
+    pub(in crate::table) at: usize,
+}
+
+/// What is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) enum Wrong {
+    /// The line begins with something else than an object.
+    NotObject,
+    /// Something else is expected here.
+    Expected(&'static str),
+    /// Something follows the object.
+    After,
+    /// A string without an end.
+    Open,
+    /// A control character in a string.
+    Control,
+    /// A backslash that begins no escape.
+    Escape,
+    /// Half of a surrogate pair.
+    Surrogate,
+    /// What begins here is not a number.
+    Number,
+    /// NaN or an infinity.
+    Nan,
+    /// A key that is not UTF-8.
+    Encoding,
+    /// A key that the object has already.
+    Twice,
+    /// A key that was not there when the keys of all records were collected.
+    New,
+}
+
+impl Flaw {
+    /// Whether it is only a key that is new.
+    pub(in crate::table) fn is_new(self) -> bool {
+        self.wrong == Wrong::New
+    }
+}
+
+impl Wrong {
+    /// Says it, and what to try.
+    pub(in crate::table) fn words(self) -> (&'static str, &'static str) {
+        const FORM: &str = "write one JSON object on each line, or read another form";
+        match self {
+            Self::NotObject => (
+                "not JSON Lines: an object is expected",
+                "write one object on each line: jq -c '.[]' takes a list apart",
+            ),
+            Self::Expected(detail) => (detail, FORM),
+            Self::After => ("not JSON Lines: something follows the object", FORM),
+            Self::Open => (
+                "not JSON: a string is not closed on its line",
+                "write newlines in strings as `\\n`",
+            ),
+            Self::Control => (
+                "not JSON: a control character in a string",
+                "write it as an escape, such as `\\t`",
+            ),
+            Self::Escape => ("not JSON: an escape that there is not", "double the backslash"),
+            Self::Surrogate => {
+                ("not JSON: half of a surrogate pair", "write both halves, or U+FFFD")
+            }
+            Self::Number => {
+                ("not JSON: not a number", "write it without leading zeros, or in quotes")
+            }
+            Self::Nan => (
+                "not JSON: it has no NaN and no infinity",
+                "set `json_nan` to read it as a number, or write null",
+            ),
+            Self::Encoding => (
+                "bytes that are not UTF-8 in a key",
+                "pass the encoding of the file with `encoding`",
+            ),
+            Self::Twice => ("a key that the object has already", "rename it, or remove it"),
+            Self::New => (
+                "a key that no record had when the keys were collected",
+                "read it from a file that does not change, or select columns with `columns`",
+            ),
+        }
+    }
+}

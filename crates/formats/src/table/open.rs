@@ -1,0 +1,26 @@
+//! What is known of a table before its records are parsed: files, first lines, names, the plan of the columns.
+//!
+//! ```text
+//! file      a text, decompressed and decoded as far as needed
+//! sniff     its delimiter; head: its names; layout: its positions
+//! plan      the columns of the result, by the options;  union: of several files
+//! guesses   what the values of each column can be, as far as they were parsed
+//! ```
+
+pub(in crate::table) mod collect;
+pub(in crate::table) mod file;
+pub(in crate::table) mod file_names;
+pub(in crate::table) mod fit;
+pub(in crate::table) mod guesses;
+pub(in crate::table) mod head;
+pub(in crate::table) mod layout;
+pub(in crate::table) mod plan;
+pub(in crate::table) mod report;
+pub(in crate::table) mod rules;
+pub(in crate::table) mod sniff;
+pub(in crate::table) mod table;
+pub(in crate::table) mod union;
+
+pub use self::report::{
+    Changes, ColumnReport, HeaderReason, RecordLine, Renamed, SetAside, TableReport,
+};

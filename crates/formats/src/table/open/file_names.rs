@@ -1,0 +1,42 @@
+//! The column that names the file of each row.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, DictionaryArray, Int32Array, StringArray, new_null_array};
+
+use super::file::File;
+use crate::table::types::ColumnType;
+
+/// The names of all files: one dictionary for all batches, since an Arrow file has room for one.
+pub(in crate::table) struct FileNames {
+    texts: ArrayRef,
+    /// Of each file.
+    keys: Vec<i32>,
+}
+
+impl FileNames {
+    /// A file that is read twice has one name.
+    pub(in crate::table) fn of(files: &[File]) -> Self {
+        let (mut texts, mut known, mut keys) = (Vec::new(), HashMap::new(), Vec::new());
+        for file in files {
+            let text = file.path().to_string_lossy().into_owned();
+            let next = i32::try_from(known.len()).unwrap_or(i32::MAX);
+            keys.push(*known.entry(text.clone()).or_insert_with(|| {
+                texts.push(text);
+                next
+            }));
+        }
+        Self { texts: Arc::new(StringArray::from(texts)), keys }
+    }
+
+    /// Rows of one file.
+    pub(in crate::table) fn column(&self, file: usize, rows: usize) -> ArrayRef {
+        let keys = Int32Array::from(vec![self.keys[file]; rows]);
+        match DictionaryArray::try_new(keys, Arc::clone(&self.texts)) {
+            Ok(all) => Arc::new(all),
+            // No more files than keys can be open.
+            Err(_) => new_null_array(&ColumnType::Dictionary.data_type(), rows),
+        }
+    }
+}

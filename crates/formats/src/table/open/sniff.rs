@@ -1,0 +1,500 @@
+//! What the first records show: the delimiter, and whether the first one has names.
+
+use std::cmp::{Ordering, Reverse};
+
+use super::report::HeaderReason;
+use super::rules;
+use crate::error::Result;
+use crate::table::options::{BatchOptions, Header, Ragged};
+use crate::table::text::dialect::{Between, Dialect, trim};
+use crate::table::text::first_line::OddNumber;
+use crate::table::text::fixed::Layout;
+use crate::table::text::prefix::Prefix;
+use crate::table::text::record::{Line, Place, Records, Wrong};
+use crate::table::types::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number, whole};
+
+/// The most records of a sample after the first one.
+pub(in crate::table) const RECORDS: usize = 1000;
+/// They begin within this many bytes after the end of the first one.
+pub(in crate::table) const BYTES: usize = 1 << 20;
+/// What is tried as a delimiter, in this order.
+const CANDIDATES: [u8; 4] = [b'\t', b',', b';', b'|'];
+
+/// The first records of a text, up to the first fault.
+pub(in crate::table) struct Sample {
+    dialect: Dialect,
+    /// All fields, record by record.
+    fields: Vec<Place>,
+    /// How many fields there are up to the end of each record.
+    ends: Vec<usize>,
+    fault: Option<Wrong>,
+}
+
+impl Sample {
+    /// Takes the sample, for which more of the text may have to be read.
+    pub(in crate::table) fn take(
+        prefix: &mut Prefix<'_>,
+        dialect: Dialect,
+        layout: Option<&Layout>,
+    ) -> Result<Self> {
+        loop {
+            let records = Records { text: prefix.sample(dialect), dialect, layout };
+            let (sample, is_known) = Self::of(records, prefix.is_enough());
+            if is_known {
+                return Ok(sample);
+            }
+            prefix.grow()?;
+        }
+    }
+
+    /// The sample of these bytes, and whether it is that of the whole text.
+    fn of(records: Records<'_>, is_all: bool) -> (Self, bool) {
+        let Records { text, dialect, .. } = records;
+        let mut sample = Self { dialect, fields: Vec::new(), ends: Vec::new(), fault: None };
+        let (mut at, mut limit) = (0, usize::MAX);
+        while at < text.len() {
+            if at >= limit {
+                return (sample, true);
+            }
+            let mut split = records.split(at, |place| sample.fields.push(place));
+            if let Some(layout) = records.layout {
+                let before = sample.ends.last().copied().unwrap_or(0);
+                sample.fields.truncate(before + layout.columns().len());
+            }
+            if let Err(Wrong::Outside(_)) = split {
+                // If such lines are not set aside, the reader says where this one is.
+                sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
+                split = Ok((Line::Skipped, records.end(at).unwrap_or(text.len())));
+            }
+            match split {
+                Err(wrong) => {
+                    sample.fault = Some(wrong);
+                    sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
+                    return (sample, is_all || !records.may_end_later(wrong));
+                }
+                Ok((_, next)) if next == text.len() && !is_all => return (sample, false),
+                Ok((Line::Skipped, next)) => at = next,
+                Ok((Line::Data, next)) => {
+                    if sample.ends.is_empty() {
+                        limit = next.saturating_add(BYTES);
+                    }
+                    sample.ends.push(sample.fields.len());
+                    if sample.ends.len() > RECORDS {
+                        return (sample, true);
+                    }
+                    at = next;
+                }
+            }
+        }
+        (sample, is_all)
+    }
+
+    fn records(&self) -> impl Iterator<Item = &[Place]> {
+        let starts = std::iter::once(&0).chain(&self.ends);
+        starts.zip(&self.ends).map(|(&start, &end)| &self.fields[start..end])
+    }
+
+    /// How well the delimiter fits; `None` if most records are one field, or there is no record.
+    fn fit(&self, text: &[u8]) -> Option<DelimiterFit> {
+        let whole = self.records().filter(|record| !self.is_torn(text, record));
+        let mut counts: Vec<usize> = whole.map(<[Place]>::len).collect();
+        counts.sort_unstable();
+        // Of several that are as frequent, the smallest.
+        let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), Reverse(run[0])));
+        let (agree, Reverse(columns)) = runs.max()?;
+        let all = self.ends.len() + usize::from(self.fault.is_some());
+        (columns >= 2).then_some(DelimiterFit { agree, all, columns })
+    }
+
+    /// Whether a record is cut in quotes: two of its fields, which are not in quotes, have an odd number
+    /// of them.
+    fn is_torn(&self, text: &[u8], record: &[Place]) -> bool {
+        let Some(quote) = self.dialect.quote else { return false };
+        let is_odd = |place: &&Place| {
+            let raw = &text[place.start..place.end];
+            let count = raw.iter().filter(|&&byte| byte == quote).count();
+            raw.first() != Some(&quote) && count % 2 == 1
+        };
+        record.iter().filter(is_odd).nth(1).is_some()
+    }
+
+    /// Whether the first record has a fault in quotes that begin after this delimiter.
+    fn begins_with_fault(&self, text: &[u8], delimiter: u8) -> bool {
+        let at = match self.fault {
+            Some(Wrong::OpenQuote(at) | Wrong::AfterQuote(at)) if self.ends.is_empty() => at,
+            _ => return false,
+        };
+        at > 0 && text.get(at - 1) == Some(&delimiter)
+    }
+
+    /// Whether all records have the same number of fields, at least two, all of them numbers. Of several,
+    /// the first may have names, and in the others values may be missing, but not all of them.
+    fn is_of_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
+        let judge = Judge::new(text, options, self.dialect);
+        let Some(first) = self.records().next() else { return false };
+        let are_numbers = |record: &[Place]| record.iter().all(|&it| judge.is_number(it));
+        let is_right = |record: &[Place]| {
+            let is_right = |&place: &Place| judge.is_number(place) || judge.is_missing(place);
+            record.len() == first.len()
+                && record.iter().all(is_right)
+                && record.iter().any(|&place| judge.is_number(place))
+        };
+        let others = self.ends.len() > 1 && self.records().skip(1).all(is_right);
+        let is_one = self.ends.len() == 1 && are_numbers(first);
+        self.fault.is_none() && first.len() >= 2 && (is_one || others)
+    }
+
+    /// Whether a comma that is the decimal point separates fields as well: those that have one are in
+    /// quotes.
+    fn has_quoted_commas(&self, text: &[u8]) -> bool {
+        let is_quoted = |place: &Place| {
+            let raw = &text[place.start..place.end];
+            raw.first().copied() == self.dialect.quote && raw.contains(&b',')
+        };
+        self.dialect.quote.is_some() && self.fields.iter().any(is_quoted)
+    }
+
+    /// Whether all records but those with names are numbers, and there is one.
+    pub(in crate::table) fn are_numbers(&self, text: &[u8], options: &BatchOptions) -> bool {
+        let judge = Judge::new(text, options, self.dialect);
+        let groups =
+            |from: usize| self.records().skip(from).flatten().map(|&place| judge.group(place));
+        let is_right =
+            |group: FieldGroup| matches!(group, FieldGroup::Number | FieldGroup::Missing);
+        let names = match options.header {
+            Header::Lines(lines) => lines,
+            // Most tables have a text in the second record, and need no more.
+            Header::Auto if !groups(1).all(is_right) => return false,
+            Header::Auto => usize::from(self.header_reason(text, options).has_names()),
+        };
+        let has_number = || groups(names).any(|group| group == FieldGroup::Number);
+        self.fault.is_none() && groups(names).all(is_right) && has_number()
+    }
+
+    /// Decides whether the first record has names.
+    pub(in crate::table) fn header_reason(
+        &self,
+        text: &[u8],
+        options: &BatchOptions,
+    ) -> HeaderReason {
+        let judge = Judge::new(text, options, self.dialect);
+        let Some(first) = self.first(options) else { return HeaderReason::NoValue };
+        let below = judge.below(self, options.fields.unwrap_or(first.len()), options.ragged);
+        let groups = || first.iter().map(|&place| judge.group(place));
+        let is_missing = |&place: &Place| {
+            judge.group(place) == FieldGroup::Missing && !judge.is_quoted_word(place)
+        };
+        if first.iter().all(is_missing) {
+            return HeaderReason::Missing;
+        }
+        let is_alone = below.iter().all(|below| below.group.is_none());
+        let may_be_over_nothing = is_alone || !groups().any(|group| group == FieldGroup::Text);
+        let (mut value, mut text_over_values) = (None, None);
+        for (index, (&place, below)) in first.iter().zip(&below).enumerate() {
+            let group = match judge.group(place) {
+                // What is in quotes is no value, and a text over bare ones.
+                _ if judge.is_quoted_word(place) && !below.has_quotes => FieldGroup::Text,
+                _ if judge.is_quoted(place) => continue,
+                group => group,
+            };
+            let is_like = below.group.map_or(may_be_over_nothing, |below| below == group);
+            if group == FieldGroup::Text
+                && below.group.is_some_and(|below| below != FieldGroup::Text)
+            {
+                text_over_values.get_or_insert(index);
+            } else if !matches!(group, FieldGroup::Text | FieldGroup::Missing) && is_like {
+                value.get_or_insert(index);
+            }
+        }
+        match (text_over_values, value) {
+            (Some(index), _) => HeaderReason::TextOverValues(index),
+            (None, None) => HeaderReason::NoValue,
+            (None, Some(index)) => match judge.counting(self, first, &below) {
+                Some(index) if !is_alone => HeaderReason::CountingNumbers(index),
+                _ => HeaderReason::Value(index),
+            },
+        }
+    }
+
+    /// Returns the fields of the first record that are in columns.
+    fn first(&self, options: &BatchOptions) -> Option<&[Place]> {
+        let first = self.records().next()?;
+        Some(&first[..first.len().min(options.fields.unwrap_or(usize::MAX))])
+    }
+
+    /// Returns where the first record begins.
+    pub(in crate::table) fn begin(&self) -> usize {
+        self.fields.first().map_or(0, |place| place.start)
+    }
+
+    /// Returns the first field of the first record that is a number in a notation that tables do not
+    /// have. Of decimal commas only if all fields are numbers of some notation.
+    pub(in crate::table) fn odd_number(
+        &self,
+        text: &[u8],
+        options: &BatchOptions,
+    ) -> Option<(usize, OddNumber)> {
+        let judge = Judge::new(text, options, self.dialect);
+        let first = self.first(options)?;
+        let (mut odd, mut are_numbers) = (None, true);
+        for place in self.with_commas(text, first).unwrap_or_else(|| first.to_vec()) {
+            let found = judge.with(place, |field| OddNumber::of(field.trimmed()));
+            match (judge.group(place), found) {
+                (FieldGroup::Number | FieldGroup::Missing, _) => {}
+                (FieldGroup::Text, Some(found)) if !judge.is_quoted(place) => {
+                    odd.get_or_insert((place.start, found));
+                }
+                _ => are_numbers = false,
+            }
+        }
+        let is_one = self.dialect.between == Between::Nothing;
+        odd.filter(|&(_, found)| (are_numbers && !is_one) || found != OddNumber::Comma)
+    }
+}
+
+impl Sample {
+    /// Returns the fields of a record between other delimiters, if it has any and commas separate its
+    /// fields: the commas may be decimal points.
+    fn with_commas(&self, text: &[u8], record: &[Place]) -> Option<Vec<Place>> {
+        let (start, end) = (record.first()?.start, record.last()?.end);
+        let has_quotes = |line: &[u8]| self.dialect.quote.is_some_and(|it| line.contains(&it));
+        let line = text.get(start..end)?;
+        let ends = |byte: &u8| b";\t|".contains(byte);
+        let mut at = start;
+        let place = |field: &[u8]| {
+            let start = at;
+            at += field.len() + 1;
+            Place { start, end: start + field.len() }
+        };
+        let is_between = line.iter().any(ends) && !has_quotes(line);
+        let is_comma = self.dialect.between == Between::Byte(b',');
+        (is_comma && is_between).then(|| line.split(ends).map(place).collect())
+    }
+}
+
+/// How well a delimiter fits a sample.
+#[derive(Clone, Copy)]
+struct DelimiterFit {
+    /// How many records have the most frequent number of fields.
+    agree: usize,
+    /// How many there are. A fault counts as one that has another number, and so does a torn record.
+    all: usize,
+    /// That number of fields.
+    columns: usize,
+}
+
+impl DelimiterFit {
+    fn compare(self, other: Self) -> Ordering {
+        let agree = (self.agree * other.all).cmp(&(other.agree * self.all));
+        agree.then(self.columns.cmp(&other.columns))
+    }
+}
+
+/// What a field is to people, who take `007` for a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FieldGroup {
+    Missing,
+    Bool,
+    Number,
+    Time,
+    Zoned,
+    Text,
+}
+
+/// What the values of a column below the first record are.
+#[derive(Clone, Copy, Default)]
+struct Below {
+    /// Text, if they are of several groups; `None` if all are missing.
+    group: Option<FieldGroup>,
+    /// Whether one that is not missing is in quotes.
+    has_quotes: bool,
+}
+
+/// Says what fields are.
+struct Judge<'t> {
+    text: &'t [u8],
+    rules: Rules,
+}
+
+impl<'t> Judge<'t> {
+    fn new(text: &'t [u8], options: &BatchOptions, dialect: Dialect) -> Self {
+        Self { text, rules: rules::rules(options, dialect) }
+    }
+
+    fn with<R>(&self, place: Place, look: impl FnOnce(Field<'_>) -> R) -> R {
+        let mut scratch = Vec::new();
+        look(self.rules.quoting.field(&self.text[place.start..place.end], &mut scratch))
+    }
+
+    /// Whether a field is a number of any form, and not missing.
+    fn is_number(&self, place: Place) -> bool {
+        self.with(place, |field| is_number(field, &self.rules))
+    }
+
+    fn is_missing(&self, place: Place) -> bool {
+        self.with(place, |field| Kinds::of(field, &self.rules).state()) == State::Missing
+    }
+
+    /// Whether a field is in quotes, and not empty.
+    fn is_quoted_word(&self, place: Place) -> bool {
+        self.with(place, |field| field.is_quoted && !field.bytes.is_empty())
+    }
+
+    fn is_quoted(&self, place: Place) -> bool {
+        self.with(place, |field| field.is_quoted)
+    }
+
+    fn group(&self, place: Place) -> FieldGroup {
+        self.with(place, |field| match Kinds::of(field, &self.rules).state() {
+            State::Missing | State::Quoted => FieldGroup::Missing,
+            State::Of(ColumnType::Bool) => FieldGroup::Bool,
+            State::Of(ColumnType::Date | ColumnType::Timestamp(_)) => FieldGroup::Time,
+            State::Of(ColumnType::Zoned(_)) => FieldGroup::Zoned,
+            // Some numbers and timestamps have no type that holds them.
+            State::Of(ColumnType::Text) if !is_number(field, &self.rules) => {
+                match has_zone(field) {
+                    Some(true) => FieldGroup::Zoned,
+                    Some(false) => FieldGroup::Time,
+                    None => FieldGroup::Text,
+                }
+            }
+            State::Long | State::Of(_) => FieldGroup::Number,
+        })
+    }
+
+    /// Returns what is below the fields of the first record.
+    fn below(&self, sample: &Sample, columns: usize, ragged: Ragged) -> Vec<Below> {
+        let mut all = vec![Below::default(); columns];
+        for record in sample.records().skip(1) {
+            if !ragged.takes(record.len(), columns) {
+                continue;
+            }
+            for (&place, below) in record.iter().zip(&mut all) {
+                if below.group == Some(FieldGroup::Text) && below.has_quotes {
+                    continue;
+                }
+                let group = self.group(place);
+                if group != FieldGroup::Missing {
+                    let before = below.group.unwrap_or(group);
+                    below.group = Some(if before == group { group } else { FieldGroup::Text });
+                    below.has_quotes |= self.is_quoted(place);
+                }
+            }
+        }
+        all
+    }
+
+    /// Returns the first column of the first record from which whole numbers count on to the right, if
+    /// there is an empty field over values too, or a text that its column has not below.
+    fn counting(&self, sample: &Sample, first: &[Place], below: &[Below]) -> Option<usize> {
+        let number = |place: Place| {
+            let whole = |field: Field<'_>| whole(field, &self.rules);
+            self.with(place, whole).filter(|_| self.group(place) == FieldGroup::Number)
+        };
+        let follows = |pair: &[Place]| {
+            let next = number(pair[0]).and_then(|number| number.checked_add(1));
+            next.is_some() && next == number(pair[1])
+        };
+        let index = first.windows(2).position(follows)?;
+        let word = |place: Place| self.with(place, |field| trim(field.bytes).to_vec());
+        let is_own = |(column, &place): (usize, &Place)| {
+            let own = word(place);
+            let is_same =
+                |record: &[Place]| record.get(column).is_some_and(|&it| word(it) == own);
+            (own.is_empty() && below[column].group.is_some())
+                || (self.group(place) == FieldGroup::Text
+                    && !sample.records().skip(1).any(is_same))
+        };
+        first.iter().enumerate().any(is_own).then_some(index)
+    }
+
+    /// Returns how many columns after the first record have a type that is narrower than text.
+    fn narrow(&self, sample: &Sample, columns: usize, ragged: Ragged) -> usize {
+        let mut kinds = vec![Kinds::MISSING; columns];
+        for record in sample.records().skip(1) {
+            if ragged.takes(record.len(), columns) {
+                for (&place, kinds) in record.iter().zip(&mut kinds) {
+                    if !kinds.is_text() {
+                        *kinds |= self.with(place, |field| Kinds::of(field, &self.rules));
+                    }
+                }
+            }
+        }
+        let is_narrow = |kinds: &&Kinds| {
+            !matches!(kinds.column_type(), ColumnType::Null | ColumnType::Text)
+        };
+        kinds.iter().filter(is_narrow).count()
+    }
+}
+
+/// Finds what separates the fields of a text.
+pub(in crate::table) fn between(
+    prefix: &mut Prefix<'_>,
+    plain: Dialect,
+    options: &BatchOptions,
+) -> Result<Between> {
+    let marks = [plain.quote, plain.escape, plain.comment];
+    let sample = |prefix: &mut Prefix<'_>, between| {
+        Sample::take(prefix, Dialect { between, ..plain }, None)
+    };
+    let mut best: Option<(u8, DelimiterFit, Sample)> = None;
+    let mut with_fault = None;
+    for byte in CANDIDATES {
+        let is_absent = prefix.is_enough() && swath_simd::find(&prefix.bytes, byte).is_none();
+        if marks.contains(&Some(byte)) || byte == options.decimal || is_absent {
+            continue;
+        }
+        let sample = sample(prefix, Between::Byte(byte))?;
+        if with_fault.is_none() && sample.begins_with_fault(&prefix.bytes, byte) {
+            with_fault = Some(byte);
+        }
+        let Some(fit) = sample.fit(&prefix.bytes) else { continue };
+        let narrow = |sample: &Sample| {
+            let judge = Judge::new(&prefix.bytes, options, sample.dialect);
+            judge.narrow(sample, fit.columns, options.ragged)
+        };
+        // The first of several that are as good.
+        let is_better =
+            |(_, other, before): &(u8, DelimiterFit, Sample)| match fit.compare(*other) {
+                Ordering::Equal => narrow(&sample) > narrow(before),
+                order => order == Ordering::Greater,
+            };
+        if best.as_ref().is_none_or(is_better) {
+            best = Some((byte, fit, sample));
+        }
+    }
+    // What fits no record because of a fault is left to the reader, which says where it is.
+    if let Some(byte) = best.map(|(byte, ..)| byte).or(with_fault) {
+        return Ok(Between::Byte(byte));
+    }
+    if options.decimal == b',' && !marks.contains(&Some(b',')) {
+        let sample = sample(prefix, Between::Byte(b','))?;
+        if sample.has_quoted_commas(&prefix.bytes) && sample.fit(&prefix.bytes).is_some() {
+            return Ok(Between::Byte(b','));
+        }
+    }
+    let blanks = sample(prefix, Between::Blanks)?;
+    if blanks.is_of_numbers(&prefix.bytes, options) {
+        return Ok(Between::Blanks);
+    }
+    if !options.is_array {
+        return Ok(Between::Nothing);
+    }
+    // Of an array, what separates the fields of the first record does so in those that do not fit.
+    let whole = sample(prefix, Between::Nothing)?;
+    let first = whole.fields.first().map(|place| &prefix.bytes[place.start..place.end]);
+    let is_there = |byte: &u8| first.is_some_and(|first| first.contains(byte));
+    let byte =
+        CANDIDATES.into_iter().filter(|&byte| !marks.contains(&Some(byte))).find(is_there);
+    let judge = Judge::new(&prefix.bytes, options, blanks.dialect);
+    let words = blanks.records().next().unwrap_or_default();
+    let is_number = |&place: &Place| {
+        judge.is_number(place) || OddNumber::of(&prefix.bytes[place.start..place.end]).is_some()
+    };
+    let has_number = words.len() > 1 && words.iter().any(is_number);
+    Ok(match byte {
+        Some(byte) => Between::Byte(byte),
+        None if has_number => Between::Blanks,
+        None => Between::Nothing,
+    })
+}

@@ -1,0 +1,112 @@
+//! Counts records before they are parsed, so that each block has its place in an array.
+//!
+//! ```text
+//! plain     1,2¶3,4¶        each line is a record: newlines are counted
+//! others    1,"2¶"¶#¶       records are split
+//! ```
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use swath_simd::{Lines, Marks, find};
+
+use crate::error::Result;
+use crate::table::open::table::Table;
+use crate::table::options::Ragged;
+use crate::table::text::dialect::Between;
+use crate::table::text::pass::{Ended, Part, Piece};
+use crate::table::text::rows::{self, Rows};
+use crate::table::text::shape::Shape;
+
+/// A block of a file, and how many records it has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::table) struct Count {
+    pub(in crate::table) file: usize,
+    pub(in crate::table) index: u64,
+    pub(in crate::table) rows: usize,
+    /// Whether each of its lines is a record, without quotes.
+    pub(in crate::table) is_plain: bool,
+}
+
+/// The records of a table.
+#[derive(Default)]
+pub(in crate::table) struct Counts {
+    /// In the order of the table.
+    pub(in crate::table) blocks: Vec<Count>,
+    /// Records that were set aside, by their files and offsets.
+    pub(in crate::table) aside: Vec<(usize, u64)>,
+    pub(in crate::table) lines: rows::Counts,
+    /// Whether a text is not of records, so that they are not counted to the end.
+    pub(in crate::table) has_fault: bool,
+}
+
+/// Counts the records of each block.
+pub(in crate::table) fn counts(table: &Table) -> Result<Counts> {
+    let shape = table.plan.shape(0);
+    let counts = Mutex::new(Counts::default());
+    for file in 0..table.files.len() {
+        table.pass(file).each(&|piece: Piece<'_>| {
+            let mut found = Counts::default();
+            let (mut rows, mut is_plain) = (0, true);
+            for part in piece.parts() {
+                let lines = lines(part.bytes, shape);
+                is_plain &= lines.is_some();
+                rows += lines.unwrap_or_else(|| found.add(file, part, shape));
+            }
+            let mut counts = lock(&counts);
+            counts.blocks.push(Count { file, index: piece.index, rows, is_plain });
+            counts.aside.append(&mut found.aside);
+            counts.lines += found.lines;
+            counts.has_fault |= found.has_fault;
+            if counts.has_fault { Err(Ended::Enough) } else { Ok(()) }
+        })?;
+    }
+    let mut counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    counts.blocks.sort_unstable();
+    counts.aside.sort_unstable();
+    Ok(counts)
+}
+
+/// Returns how many records a text has if each of its lines is one.
+fn lines(text: &[u8], shape: &Shape) -> Option<usize> {
+    let delimiter = match (shape.dialect.between, shape.ragged) {
+        (Between::Byte(delimiter), Ragged::Refuse | Ragged::Pad) => delimiter,
+        // Lines that begin with any blank are looked at.
+        (Between::Text(_), Ragged::Refuse | Ragged::Pad) => u8::MAX,
+        _ => return None,
+    };
+    let special = [shape.dialect.quote, shape.dialect.escape];
+    if special.into_iter().flatten().any(|byte| find(text, byte).is_some()) {
+        return None;
+    }
+    let lines = Lines::of(text, Marks { delimiter, comment: shape.dialect.comment });
+    let last = usize::from(text.last().is_some_and(|&last| last != b'\n'));
+    (!lines.odd).then(|| usize::try_from(lines.newlines).unwrap_or(usize::MAX) + last)
+}
+
+impl Counts {
+    /// Adds what is not a record, and returns how many records there are before the first fault.
+    pub(in crate::table) fn add(
+        &mut self,
+        file: usize,
+        part: Part<'_>,
+        shape: &Shape,
+    ) -> usize {
+        let (mut rows, mut at, mut count) = (Rows::default(), 0, 0);
+        while at < part.bytes.len() {
+            let Ok(next) = rows.fill(part.bytes, at, shape) else {
+                self.has_fault = true;
+                return count;
+            };
+            at = next;
+            count += rows.count();
+            self.lines += rows.counts;
+            self.aside.extend(rows.aside.iter().map(|&at| (file, part.offset + at as u64)));
+        }
+        count
+    }
+}
+
+/// Locks what no panic leaves half done.
+pub(in crate::table) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,214 @@
+//! The first rows of a text that has to be read, decompressed or decoded from its start: no more of
+//! it than they need.
+//!
+//! ```text
+//! first bytes    2 MiB       8 MiB            32 MiB           four times as many each time
+//! trial          table? no   table? no        table? yes
+//! no             what was read reached the end of these bytes
+//! yes            nothing that follows can change the result
+//! ```
+
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use swath::{Input, Output, ReadAt, ReadOptions, Reader, Source, SourceFacts};
+
+use super::batches::Batches;
+use crate::compressed::{DecompressOptions, Format};
+use crate::error::{Error, FormatReason, Result};
+use crate::input::{Grown, HEAD, Text, check_end};
+use crate::table::open::file::{self, File};
+use crate::table::open::table::Table;
+use crate::table::options::BatchOptions;
+
+/// Bytes of the first trial: more than a sample of usual records takes.
+const FIRST: usize = 2 << 20;
+/// Bytes that are read at a time.
+const CHUNK: usize = 256 << 10;
+
+/// What is made of a table.
+type Make = fn(Table) -> Result<Batches>;
+
+/// Opens a source whose first rows are wanted, and makes a table of it.
+pub(in crate::table) fn open(
+    source: Source,
+    options: &BatchOptions,
+    make: Make,
+) -> Result<Batches> {
+    let input = Input::open(source)?;
+    let usual = || make(Table::open(vec![Source::from(&input)], options)?);
+    if input.is_device() || !options.read.is_whole() || options.starting_in.is_some() {
+        return usual();
+    }
+    let mut options = options.clone();
+    options.read = options.read.without_progress();
+    let trial = Trial::new(options, input.name(), make);
+    if let Some(len) = input.len() {
+        let first = ReadOptions::new().with_workers(1).with_len(len.min(HEAD as u64));
+        let head = first.read(&input)?.buffer;
+        if Format::is_certain(&head) {
+            return unpacked(Source::from(&input), trial);
+        }
+        if file::is_plain(&head, &trial.options) {
+            return usual();
+        }
+    }
+    in_order(&input, trial)
+}
+
+/// Reads a text from its start.
+fn in_order(input: &Input, mut trial: Trial) -> Result<Batches> {
+    let mut reader = trial.options.read.reader(input)?;
+    let mut bytes = vec![0; CHUNK];
+    let mut len = 0;
+    while len < HEAD {
+        match read(&mut reader, &mut bytes[len..], input.name())? {
+            0 => break,
+            more => len += more,
+        }
+    }
+    if Format::is_certain(&bytes[..len]) {
+        bytes.truncate(len);
+        let rest =
+            Rest { head: bytes, rest: Mutex::new(reader), name: input.name().to_owned() };
+        return unpacked(Source::custom(Arc::new(rest)), trial);
+    }
+    while len > 0 {
+        if trial.push(&bytes[..len]) {
+            break;
+        }
+        len = read(&mut reader, &mut bytes, input.name())?;
+    }
+    trial.end()
+}
+
+fn read(reader: &mut Reader, bytes: &mut [u8], path: &Path) -> Result<usize> {
+    reader.read(bytes).map_err(|error| Error::from_io(error, path))
+}
+
+/// Decompresses a text from its start.
+fn unpacked(source: Source, trial: Trial) -> Result<Batches> {
+    let (path, read) = (trial.path.clone(), trial.options.read.clone());
+    let shared = Arc::new(Mutex::new(trial));
+    let output = Output::stream(Tried(Arc::clone(&shared)), &path);
+    let ended = DecompressOptions::new().with_read(read).decompress(source, output);
+    let mut trial = shared.lock().unwrap_or_else(PoisonError::into_inner);
+    if trial.done.is_none() {
+        check_end(&path, &ended?)?;
+    }
+    trial.end()
+}
+
+/// The first bytes of a text so far, and the table once they are enough.
+struct Trial {
+    options: BatchOptions,
+    path: PathBuf,
+    make: Make,
+    text: Grown,
+    /// With this many bytes, it is tried again.
+    next: usize,
+    done: Option<Result<Batches>>,
+}
+
+impl Trial {
+    fn new(options: BatchOptions, path: &Path, make: Make) -> Self {
+        let path = path.to_owned();
+        Self { options, path, make, text: Grown::default(), next: FIRST, done: None }
+    }
+
+    /// Adds bytes; returns whether no more are needed.
+    fn push(&mut self, bytes: &[u8]) -> bool {
+        if self.done.is_some() {
+            return true;
+        }
+        if self.text.grow(bytes.len()).is_none() {
+            self.done = Some(Err(self.no_room()));
+            return true;
+        }
+        self.text.bytes.extend_from_slice(bytes);
+        if self.text.bytes.len() >= self.next {
+            self.next = self.text.bytes.len().saturating_mul(4);
+            let is_short = Arc::new(AtomicBool::new(false));
+            let table = self.table(Some(Arc::clone(&is_short)));
+            // Relaxed: all workers have ended.
+            if !is_short.load(Ordering::Relaxed) {
+                self.done = Some(table);
+            }
+        }
+        self.done.is_some()
+    }
+
+    /// Returns the table once there are no more bytes, or no more are needed.
+    fn end(&mut self) -> Result<Batches> {
+        match self.done.take() {
+            Some(done) => done,
+            None => self.table(None),
+        }
+    }
+
+    fn table(&mut self, cut: Option<Arc<AtomicBool>>) -> Result<Batches> {
+        let bytes = Arc::new(std::mem::take(&mut self.text.bytes));
+        let text = Text::in_memory(Arc::clone(&bytes), &self.path, cut);
+        let file = text.and_then(|text| File::of(text, &self.options));
+        let table = Table::of(std::iter::once(file), &self.options).and_then(self.make);
+        self.text.bytes = Arc::unwrap_or_clone(bytes);
+        table
+    }
+
+    fn no_room(&self) -> Error {
+        let detail = format!(
+            "its first rows take more than {} bytes, and there is not enough memory",
+            self.text.bytes.len()
+        );
+        let error = Error::reading(&self.path, FormatReason::TooLarge, detail);
+        error.hint("look for a quote that is not closed")
+    }
+}
+
+/// Passes what is decompressed on to a trial, until that has enough.
+struct Tried(Arc<Mutex<Trial>>);
+
+impl Write for Tried {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut trial = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match trial.push(bytes) {
+            true => Err(io::Error::other("no more is needed")),
+            false => Ok(bytes.len()),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A stream whose first bytes have been read, to be read in order.
+struct Rest {
+    head: Vec<u8>,
+    rest: Mutex<Reader>,
+    name: PathBuf,
+}
+
+impl ReadAt for Rest {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(None))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let at = usize::try_from(offset).unwrap_or(usize::MAX);
+        match self.head.get(at..).filter(|head| !head.is_empty()) {
+            Some(head) => {
+                let len = head.len().min(target.len());
+                target[..len].copy_from_slice(&head[..len]);
+                Ok(len)
+            }
+            None => self.rest.lock().unwrap_or_else(PoisonError::into_inner).read(target),
+        }
+    }
+
+    fn name(&self) -> PathBuf {
+        self.name.clone()
+    }
+}

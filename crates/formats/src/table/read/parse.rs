@@ -1,0 +1,340 @@
+//! Parses the records of a block into columns.
+//!
+//! ```text
+//! rows      some hundred records, split         (rows.rs)
+//! columns   one after the other: all fields of one, by the builder of its type
+//! misfit    the type becomes wider, and the column of this block is parsed again
+//! ```
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arrow_array::{Array, ArrayRef};
+
+use super::search::Search;
+use super::tally::Tallies;
+use crate::table::open::guesses::{Guesses, Seen};
+use crate::table::open::plan::{Column, Plan};
+use crate::table::open::table::Table;
+use crate::table::text::faults::{self, Problem};
+use crate::table::text::pass::{Part, Piece};
+use crate::table::text::places::Places;
+use crate::table::text::rows::{Counts, Rows};
+use crate::table::text::shape::Shape;
+use crate::table::types::{Builder, ColumnType, Kinds, NestedType, Note, RawFields, Rules};
+
+/// Values that are looked at after the first one that contradicts a type.
+const LOOK: usize = 1000;
+
+/// A column of some records.
+#[derive(Clone, Debug)]
+pub(in crate::table) struct Parsed {
+    pub(in crate::table) kind: ColumnType,
+    pub(in crate::table) values: ArrayRef,
+    pub(in crate::table) changes: Tallies,
+}
+
+/// The records of a block.
+#[derive(Debug)]
+pub(in crate::table) struct Block {
+    pub(in crate::table) rows: usize,
+    /// The columns that were requested, in that order.
+    pub(in crate::table) columns: Vec<Parsed>,
+    /// Where records begin that were set aside.
+    pub(in crate::table) aside: Vec<u64>,
+    pub(in crate::table) counts: Counts,
+}
+
+/// Parses blocks.
+pub(in crate::table) struct Parser<'p> {
+    plan: &'p Plan,
+    shape: &'p Shape,
+    file: usize,
+    guesses: &'p Guesses,
+    /// Memory that no worker uses now.
+    idle: Mutex<Vec<(Rows, Places)>>,
+    /// Rows of the last block, as many as the next one is likely to have.
+    rows: AtomicUsize,
+}
+
+/// The columns of a block that are not parsed yet.
+struct Job<'j> {
+    /// Indices of the requested columns among those of the plan.
+    which: &'j [usize],
+    /// What the values of each of them can be.
+    kinds: Vec<Kinds>,
+    /// Their types, if they are nested and that is settled.
+    nested: Vec<Option<Arc<NestedType>>>,
+    /// Those to parse, by their places in `which`.
+    todo: Vec<usize>,
+}
+
+/// Why a block could not be parsed.
+enum Stopped {
+    /// Splitting found this.
+    Problem(Problem),
+    /// There is a fault in a field; it may not be the first.
+    Field,
+}
+
+/// The columns that are parsed in one run.
+struct Run {
+    rows: Rows,
+    places: Places,
+    builders: Vec<Option<Builder>>,
+    /// Of each builder.
+    changes: Vec<Tallies>,
+    count: usize,
+    aside: Vec<u64>,
+    counts: Counts,
+}
+
+impl<'p> Parser<'p> {
+    /// Parses blocks of a file.
+    pub(in crate::table) fn new(table: &'p Table, file: usize) -> Self {
+        let Table { plan, guesses, .. } = table;
+        let (shape, idle, rows) = (plan.shape(file), Mutex::default(), AtomicUsize::new(0));
+        Self { plan, shape, file, guesses, idle, rows }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(Rows, Places)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Parses columns of the plan; what contradicts their types makes these wider.
+    pub(in crate::table) fn block(
+        &self,
+        piece: &Piece<'_>,
+        which: &[usize],
+    ) -> Result<Block, Problem> {
+        // A file may lack most columns.
+        let is_united = self.shape.fields.is_some();
+        check_memory(piece, if is_united { self.plan.most_values() } else { 0 })?;
+        let kinds = self.guesses.of(which);
+        let nested = self.guesses.nested_of(which);
+        let mut job = Job { which, kinds, nested, todo: (0..which.len()).collect() };
+        let mut found = vec![None; which.len()];
+        let mut parsed: Vec<Option<Parsed>> = Vec::new();
+        parsed.resize_with(which.len(), || None);
+        loop {
+            let run =
+                self.run(piece, &mut job).map_err(|stopped| self.first(piece, stopped))?;
+            let mut again = Vec::new();
+            let made = run.builders.into_iter().zip(run.changes);
+            for (&slot, (mut builder, changes)) in job.todo.iter().zip(made) {
+                let nested = builder.as_mut().and_then(Builder::nested);
+                if nested.as_ref().is_some_and(NestedType::stays_text) {
+                    job.kinds[slot] |= Kinds::TEXT;
+                    again.push(slot);
+                    continue;
+                }
+                found[slot] = nested.map(|it| it.of_block(self.file, piece.index));
+                match builder {
+                    Some(builder) => {
+                        let kind = self.kind(&job, slot);
+                        parsed[slot] = Some(Parsed { kind, values: builder.finish(), changes });
+                    }
+                    None => again.push(slot),
+                }
+            }
+            self.idle().push((run.rows, run.places));
+            if again.is_empty() {
+                // Relaxed: a hint.
+                self.rows.store(run.count, Ordering::Relaxed);
+                self.guesses.add(which, Seen { kinds: job.kinds, nested: found });
+                let columns = parsed.into_iter().flatten().collect();
+                let Run { aside, counts, .. } = run;
+                return Ok(Block { rows: run.count, columns, aside, counts });
+            }
+            job.todo = again;
+        }
+    }
+
+    /// Returns the first fault of a block that has one.
+    fn first(&self, piece: &Piece<'_>, stopped: Stopped) -> Problem {
+        let mut search = Search::new(self.plan, self.shape);
+        let first = piece.parts().find_map(|part| search.first(part.bytes, part.offset));
+        match (first, stopped) {
+            (Some(first), _) => first,
+            (None, Stopped::Problem(problem)) => problem,
+            (None, Stopped::Field) => {
+                faults::room(piece.parts().next().map_or(0, |part| part.offset))
+            }
+        }
+    }
+
+    fn column(&self, job: &Job<'_>, slot: usize) -> &Column {
+        &self.plan.columns[job.which[slot]]
+    }
+
+    fn kind(&self, job: &Job<'_>, slot: usize) -> ColumnType {
+        self.plan.kind(self.column(job, slot), job.kinds[slot])
+    }
+
+    fn builder(&self, job: &Job<'_>, slot: usize, capacity: usize) -> Builder {
+        Builder::with(job.nested[slot].as_deref(), self.kind(job, slot), capacity)
+    }
+
+    fn run(&self, piece: &Piece<'_>, job: &mut Job<'_>) -> Result<Run, Stopped> {
+        let capacity = self.rows.load(Ordering::Relaxed);
+        let builder = |&slot: &usize| Some(self.builder(job, slot, capacity));
+        let (rows, places) = self.idle().pop().unwrap_or_default();
+        let mut run = Run {
+            rows,
+            places,
+            builders: job.todo.iter().map(builder).collect(),
+            changes: vec![Tallies::default(); job.todo.len()],
+            count: 0,
+            aside: Vec::new(),
+            counts: Counts::default(),
+        };
+        for part in piece.parts() {
+            let mut at = 0;
+            while at < part.bytes.len() {
+                at = run.rows.fill(part.bytes, at, self.shape).map_err(|fault| {
+                    Stopped::Problem(faults::of_rows(
+                        fault,
+                        part.offset + at as u64,
+                        part.offset,
+                        self.shape,
+                    ))
+                })?;
+                run.count += run.rows.count();
+                run.counts += run.rows.counts;
+                run.aside.extend(run.rows.aside.iter().map(|&at| part.offset + at as u64));
+                self.take(part, &mut run, job)?;
+            }
+        }
+        Ok(run)
+    }
+
+    /// Takes the rows at hand, column by column.
+    fn take(&self, part: Part<'_>, run: &mut Run, job: &mut Job<'_>) -> Result<(), Stopped> {
+        let Run { rows, places, builders, changes, .. } = run;
+        places.clear();
+        for (at, builder) in builders.iter_mut().enumerate() {
+            let Some(column) = builder else { continue };
+            let slot = job.todo[at];
+            let fields =
+                rows.column(part.bytes, self.shape.field(self.column(job, slot).index), places);
+            let record = |row: usize| (self.file, part.offset + rows.start(row) as u64);
+            let mut note = |first: usize, flags| {
+                changes[at].add(flags, &|row| record(first + row));
+            };
+            if !self.push(fields, column, job, slot, &mut note)? {
+                *builder = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends fields to a column; `false` if the column has to be parsed again.
+    fn push(
+        &self,
+        fields: RawFields<'_>,
+        builder: &mut Builder,
+        job: &mut Job<'_>,
+        slot: usize,
+        note: &mut Note<'_>,
+    ) -> Result<bool, Stopped> {
+        let column = self.column(job, slot);
+        let rules = &self.plan.rules[column.rules];
+        let mut rest = fields;
+        let seen = job.kinds[slot];
+        let is_open = match seen.column_type() {
+            // It is text unless other values follow.
+            found if found.is_text() => !seen.is_text(),
+            // Words for missing values are texts in quotes, unless other values follow.
+            ColumnType::Null => has_quotes(fields, rules),
+            _ => false,
+        };
+        if column.told.is_none() && is_open {
+            job.kinds[slot] |= look(fields, rules, usize::MAX);
+            if self.kind(job, slot) != self.plan.kind(column, seen) {
+                return Ok(false);
+            }
+        }
+        loop {
+            let done = fields.len() - rest.len();
+            let mut note = |first, flags| note(done + first, flags);
+            let pushed = builder.push_all(rest, rules, &mut note);
+            let Err(misfit) = pushed else { return Ok(true) };
+            let kind = self.kind(job, slot);
+            if column.told.is_some() || kind.is_text() {
+                return Err(Stopped::Field);
+            }
+            rest = RawFields {
+                starts: &rest.starts[misfit.index..],
+                ends: &rest.ends[misfit.index..],
+                ..rest
+            };
+            let before = job.kinds[slot];
+            job.kinds[slot] |= look(rest, rules, LOOK);
+            if self.kind(job, slot) == kind {
+                // It was refused, but looks as if it fitted: only text certainly holds it.
+                job.kinds[slot] = before | Kinds::TEXT;
+            }
+            // A text may have been taken for a word that means a missing value.
+            if kind != ColumnType::Null || self.kind(job, slot).is_text() {
+                return Ok(false);
+            }
+            // Only missing values came before.
+            let missing = builder.len();
+            *builder = self.builder(job, slot, 0);
+            for _ in 0..missing {
+                builder.push_missing();
+            }
+        }
+    }
+}
+
+/// Looks whether the values of a block would fit into memory: Arrow's buffers end the process if they do
+/// not. A short number is of a few bytes, its value is of eight, and buffers grow by copying; a byte of
+/// this text may become `times` of them.
+fn check_memory(piece: &Piece<'_>, times: u64) -> Result<(), Problem> {
+    const TIMES: usize = 16;
+    const MORE: usize = 1 << 20;
+    /// The call would take longer than parsing so few.
+    const FEW: usize = 16 << 10;
+    let bytes = piece.parts().map(|part| part.bytes.len()).sum::<usize>();
+    if bytes <= FEW {
+        return Ok(());
+    }
+    let wanted = bytes
+        .saturating_mul(usize::try_from(times).unwrap_or(usize::MAX).max(TIMES))
+        .saturating_add(MORE);
+    let is_room = Vec::<u8>::new().try_reserve_exact(wanted).is_ok();
+    let at = piece.parts().next().map_or(0, |part| part.offset);
+    if is_room { Ok(()) } else { Err(faults::no_memory(at, bytes)) }
+}
+
+/// Whether a field begins with a quote.
+fn has_quotes(fields: RawFields<'_>, rules: &Rules) -> bool {
+    let Some(quote) = rules.quoting.quote else { return false };
+    let begins = |(&start, &end): (&u32, &u32)| {
+        start < end && fields.text.get(start as usize) == Some(&quote)
+    };
+    fields.starts.iter().zip(fields.ends).any(begins)
+}
+
+/// Returns what the first of some fields can be.
+fn look(fields: RawFields<'_>, rules: &Rules, most: usize) -> Kinds {
+    let mut scratch = Vec::new();
+    let mut kinds = Kinds::MISSING;
+    for (&start, &end) in fields.starts.iter().zip(fields.ends).take(most) {
+        if let Some(raw) = fields.text.get(start as usize..end as usize) {
+            kinds |= Kinds::of(rules.quoting.field(raw, &mut scratch), rules);
+        }
+    }
+    kinds
+}
+
+impl Parsed {
+    /// Returns the number of missing values.
+    pub(in crate::table) fn nulls(&self) -> usize {
+        match self.kind {
+            ColumnType::Null => self.values.len(),
+            _ => self.values.null_count(),
+        }
+    }
+}

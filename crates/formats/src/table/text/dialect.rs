@@ -1,0 +1,114 @@
+//! How records and fields of one table are written.
+
+use crate::table::options::choices::{Delimiter, LongDelimiter};
+use crate::table::types::Quoting;
+
+/// What separates the fields of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) enum Between {
+    /// This byte.
+    Byte(u8),
+    /// These bytes.
+    Text(LongDelimiter),
+    /// Runs of blanks, also around a record.
+    Blanks,
+    /// Nothing: there is one column.
+    Nothing,
+    /// What JSON has between the members of an object.
+    Json,
+    /// Nothing: columns are at fixed places of each line.
+    Fixed,
+}
+
+impl From<Delimiter> for Between {
+    fn from(delimiter: Delimiter) -> Self {
+        match delimiter {
+            Delimiter::Byte(byte) => Self::Byte(byte),
+            Delimiter::Text(long) => Self::Text(long),
+            Delimiter::Blanks => Self::Blanks,
+        }
+    }
+}
+
+/// How the text of a table is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) struct Dialect {
+    pub(in crate::table) between: Between,
+    pub(in crate::table) quote: Option<u8>,
+    /// Differs from the quote.
+    pub(in crate::table) escape: Option<u8>,
+    pub(in crate::table) comment: Option<u8>,
+}
+
+impl Dialect {
+    /// An object on each line.
+    pub(in crate::table) const JSON: Self =
+        Self { between: Between::Json, quote: None, escape: None, comment: None };
+
+    /// Returns the bytes of the delimiter; without one, and of blanks, none.
+    pub(in crate::table) fn delimiter_bytes(&self) -> &[u8] {
+        match &self.between {
+            Between::Byte(delimiter) => std::slice::from_ref(delimiter),
+            Between::Text(long) => long.as_bytes(),
+            Between::Blanks | Between::Nothing | Between::Json | Between::Fixed => &[],
+        }
+    }
+
+    /// Returns how many bytes of the text end a field that is not the last of its record: of blanks, the
+    /// first one. 0 if none do.
+    #[inline]
+    pub(in crate::table) fn separator(&self, text: &[u8]) -> usize {
+        match &self.between {
+            Between::Byte(delimiter) => usize::from(text.first() == Some(delimiter)),
+            Between::Text(long) if text.starts_with(long.as_bytes()) => long.as_bytes().len(),
+            Between::Blanks => usize::from(matches!(text, [b' ' | b'\t', ..])),
+            Between::Text(_) | Between::Nothing | Between::Json | Between::Fixed => 0,
+        }
+    }
+
+    /// Whether a byte is a blank that may follow a closing quote, unless a delimiter of several bytes begins
+    /// with it.
+    pub(in crate::table) fn is_blank(&self, byte: u8) -> bool {
+        matches!(byte, b' ' | b'\t') && self.separator(&[byte]) == 0
+    }
+
+    /// Whether a line that begins like this is a comment. Where blanks separate fields, there may be some
+    /// before it.
+    pub(in crate::table) fn begins_comment(&self, line: &[u8]) -> bool {
+        let Some(comment) = self.comment else { return false };
+        let is_blank = |byte: &&u8| self.between == Between::Blanks && b" \t".contains(byte);
+        line.iter().find(|byte| !is_blank(byte)) == Some(&comment)
+    }
+
+    /// Whether newlines may be part of a field.
+    pub(in crate::table) fn has_long_lines(&self) -> bool {
+        self.quote.is_some() || self.escape.is_some()
+    }
+
+    /// How fields are quoted.
+    pub(in crate::table) fn quoting(&self) -> Quoting {
+        let is_json = self.between == Between::Json;
+        Quoting { quote: self.quote, escape: self.escape, is_json }
+    }
+
+    /// Returns the delimiter for the report.
+    pub(in crate::table) fn delimiter(&self) -> Option<Delimiter> {
+        match self.between {
+            Between::Byte(byte) => Some(Delimiter::Byte(byte)),
+            Between::Text(long) => Some(Delimiter::Text(long)),
+            Between::Blanks => Some(Delimiter::Blanks),
+            Between::Nothing | Between::Json | Between::Fixed => None,
+        }
+    }
+}
+
+/// Cuts off blanks.
+pub(in crate::table) fn trim(mut bytes: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', rest @ ..] = bytes {
+        bytes = rest;
+    }
+    while let [rest @ .., b' ' | b'\t'] = bytes {
+        bytes = rest;
+    }
+    bytes
+}

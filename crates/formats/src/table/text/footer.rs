@@ -1,0 +1,78 @@
+//! The last records of a file, which are not part of the table if the options skip them.
+//!
+//! ```text
+//! text      a,b¶1,2¶3,4¶Total,"6¶"¶        skip_footer 1
+//! table     a,b¶1,2¶3,4¶                   ends where the last record begins
+//! ```
+//!
+//! Which newlines are in quotes depends on all text before, so that is passed over. Only records near
+//! the end are looked at.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use swath::Extent;
+
+use super::pass::{Ended, Pass, Piece};
+use super::record::Records;
+use crate::error::{Error, FormatReason, Result};
+
+/// The most records that are skipped: where each begins is kept.
+pub(in crate::table) const MOST: usize = 1_000_000;
+/// Bytes before the end that are searched first.
+const LOOK: u64 = if cfg!(test) { 100 } else { 1 << 20 };
+
+/// Returns where the last `count` records before `end` begin, or all if there are fewer.
+pub(in crate::table) fn begin(pass: Pass<'_>, end: u64, count: usize) -> Result<u64> {
+    pass.input.reached_end();
+    let read = pass.read.clone().without_progress();
+    let (data, mut look) = (pass.data, LOOK);
+    loop {
+        // The length of a long compressed text is not known before its end.
+        let from = if end == u64::MAX { data } else { end.saturating_sub(look).max(data) };
+        let last = Mutex::new(BTreeSet::new());
+        let pass = Pass { read: &read, wanted: Extent::between(from, end), ..pass };
+        pass.each(&|piece: Piece<'_>| {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            each_last(&pass, &piece, count, |at| {
+                last.insert(at);
+            });
+            while last.len() > count {
+                last.pop_first();
+            }
+            Ok(())
+        })?;
+        let last = last.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if last.len() == count || from == data {
+            return Ok(last.first().copied().unwrap_or(end));
+        }
+        look = look.saturating_mul(16);
+    }
+}
+
+/// Whether as many records begin in the extent that the pass wants.
+pub(in crate::table) fn has_as_many(pass: Pass<'_>, count: usize) -> Result<bool> {
+    let found = Mutex::new(0);
+    // In order, by one worker: mostly the first ones are enough.
+    let read = pass.read.clone().without_progress().with_workers(1);
+    let pass = Pass { read: &read, ..pass };
+    pass.each(&|piece: Piece<'_>| {
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        each_last(&pass, &piece, count, |_| *found += 1);
+        if *found < count { Ok(()) } else { Err(Ended::Enough) }
+    })?;
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Ok(found >= count)
+}
+
+fn each_last(pass: &Pass<'_>, piece: &Piece<'_>, count: usize, mut each: impl FnMut(u64)) {
+    for part in piece.parts() {
+        let records = Records { text: part.bytes, dialect: pass.dialect, layout: None };
+        records.last(count).into_iter().for_each(|at| each(part.offset + at as u64));
+    }
+}
+
+/// Whether an error says that a quote is not closed, so that no record is known to be the last.
+pub(in crate::table) fn is_open(error: &Error) -> bool {
+    error.reason() == FormatReason::Malformed
+}

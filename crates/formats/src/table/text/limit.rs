@@ -1,0 +1,62 @@
+//! Where the last record begins that a limit on rows leaves.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::pass::{Ended, Part, Pass, Piece};
+use super::rows::Rows;
+use super::shape::Shape;
+use crate::error::Result;
+
+/// Returns the byte of a file before which its first `limit` wanted rows begin, and no others, and how
+/// many rows there are.
+pub(in crate::table) fn end(pass: Pass<'_>, shape: &Shape, limit: u64) -> Result<(u64, u64)> {
+    if limit == 0 {
+        return Ok((pass.wanted.offset(), 0));
+    }
+    let found = Mutex::new(Found { left: limit, end: None, known: pass.input.len() });
+    // In order, by one worker: limits are mostly small.
+    let read = pass.read.clone().without_progress().with_workers(1);
+    let pass = Pass { read: &read, ..pass };
+    let ended = pass.each(&|piece: Piece<'_>| {
+        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+        piece.parts().try_for_each(|part| found.count(part, shape))
+    });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if found.known >= pass.input.len() {
+        pass.input.reached_end();
+    }
+    ended?;
+    Ok((found.end.unwrap_or(pass.wanted.end()), limit - found.left))
+}
+
+struct Found {
+    left: u64,
+    end: Option<u64>,
+    /// How far the text was needed to know this.
+    known: u64,
+}
+
+impl Found {
+    /// Counts rows until there are enough.
+    fn count(&mut self, part: Part<'_>, shape: &Shape) -> std::result::Result<(), Ended> {
+        let (mut rows, mut at) = (Rows::default(), 0);
+        while at < part.bytes.len() {
+            let filled = rows.fill(part.bytes, at, shape);
+            let count = rows.count() as u64;
+            if count >= self.left {
+                let last = usize::try_from(self.left - 1).unwrap_or(usize::MAX);
+                self.end = Some(part.offset + rows.start(last) as u64 + 1);
+                self.known = part.offset + filled.unwrap_or(at) as u64;
+                self.left = 0;
+                return Err(Ended::Enough);
+            }
+            self.left -= count;
+            // A fault is found again when the rows are read.
+            at = filled.map_err(|_| {
+                self.known = part.end();
+                Ended::Enough
+            })?;
+        }
+        Ok(())
+    }
+}

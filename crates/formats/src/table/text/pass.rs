@@ -1,0 +1,395 @@
+//! Passes over a text, in blocks of whole records, by all workers.
+//!
+//! ```text
+//! blocks    |a,b¶c,"d¶|e",f¶g,h¶|        cut at newlines, wherever quotes are
+//! look      which states each block leads to, by any worker     (state.rs)
+//! turn      the state in which it begins, in the order of the file
+//! pieces    a,b¶      |c,"d¶e",f¶ + g,h¶   whole records, by any worker
+//! ```
+//!
+//! The record that is open where a block begins belongs to the block in which it ends. Its first
+//! bytes are kept until then.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use swath::{Block, Extent, ReadOptions};
+
+use super::dialect::Dialect;
+use super::faults::{self, Origin, Problem};
+use super::record::{Records, Wrong};
+use super::state::{Lines, State, ends, possible};
+use crate::error::{Error, Result};
+use crate::input::Text;
+
+/// Why a pass ended early.
+#[derive(Debug)]
+pub(in crate::table) enum Ended {
+    Failed(Error),
+    /// Nothing that follows is needed.
+    Enough,
+}
+
+impl From<swath::Error> for Ended {
+    fn from(error: swath::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<Error> for Ended {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Whole records, in one or two texts.
+#[derive(Debug)]
+pub(in crate::table) struct Piece<'b> {
+    /// Counts blocks; the same in every pass over the same text.
+    pub(in crate::table) index: u64,
+    /// The record that began in an earlier block, up to its end.
+    pub(in crate::table) head: Option<Part<'b>>,
+    /// The records after it.
+    pub(in crate::table) body: Option<Part<'b>>,
+}
+
+/// Whole records that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::table) struct Part<'b> {
+    pub(in crate::table) bytes: &'b [u8],
+    /// Where they begin in the text.
+    pub(in crate::table) offset: u64,
+}
+
+impl Part<'_> {
+    /// Returns where the records after them begin.
+    pub(in crate::table) fn end(&self) -> u64 {
+        self.offset + self.bytes.len() as u64
+    }
+}
+
+impl<'b> Piece<'b> {
+    /// Returns its texts.
+    pub(in crate::table) fn parts(&self) -> impl Iterator<Item = Part<'b>> + Clone {
+        self.head.into_iter().chain(self.body)
+    }
+}
+
+/// What is passed over, and how.
+#[derive(Clone, Copy)]
+pub(in crate::table) struct Pass<'p> {
+    pub(in crate::table) input: &'p Text,
+    pub(in crate::table) read: &'p ReadOptions,
+    /// 0 for the usual size.
+    pub(in crate::table) block_size: u64,
+    pub(in crate::table) dialect: Dialect,
+    pub(in crate::table) origin: Origin,
+    /// Where the first record of the text is.
+    pub(in crate::table) data: u64,
+    /// Only records that begin here.
+    pub(in crate::table) wanted: Extent,
+}
+
+/// Bytes of a block, if the options do not say otherwise.
+const BLOCK_SIZE: u64 = 1 << 20;
+
+/// A block that was looked at.
+struct Looked {
+    offset: u64,
+    len: u64,
+    /// Where each possible state leads, as far as that is known.
+    ends: Vec<Option<State>>,
+    /// The block, if one of them is not known, or does not lead to a new record.
+    bytes: Option<Bytes>,
+}
+
+/// Where a block begins and ends, once that is known.
+#[derive(Debug)]
+struct Turn {
+    begins: State,
+    /// Where the record began that is open at the first byte.
+    open: u64,
+    /// That record up to the first byte, if it ends in the block.
+    before: Vec<Bytes>,
+    /// Where the record begins that is open after the last byte; otherwise the end of the block.
+    until: u64,
+    /// Whether no wanted record begins in the block or after it.
+    is_after: bool,
+}
+
+/// What is known about the place that has been reached, in the order of the file.
+#[derive(Debug)]
+struct Reached {
+    state: State,
+    /// Where the record begins that is open there.
+    open: u64,
+    /// What is known of that record.
+    before: Vec<Bytes>,
+}
+
+/// Of a record that is open, copying fewer bytes takes less time than other memory for the next block.
+const FEW: usize = 64 << 10;
+
+impl<'p> Pass<'p> {
+    /// Calls `each` for all pieces, from any worker and in any order. The error is the first one in
+    /// the order of the text.
+    pub(in crate::table) fn each(
+        &self,
+        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
+    ) -> Result<()> {
+        let before = Vec::new();
+        let reached = Mutex::new(Reached { state: State::Start, open: self.data, before });
+        let ended = if self.dialect.has_long_lines() {
+            self.long_lines(&reached, each)
+        } else {
+            self.short_lines(each)
+        };
+        match ended {
+            Ok(()) => {
+                self.last(reached.into_inner().unwrap_or_else(PoisonError::into_inner), each)
+            }
+            Err(Ended::Enough) => Ok(()),
+            Err(Ended::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Every newline ends a record.
+    fn short_lines(
+        &self,
+        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
+    ) -> std::result::Result<(), Ended> {
+        let records = self.records(self.data).with_starting_in(self.wanted);
+        let piece = |block: Block<'_>| {
+            let body = Some(Part { bytes: block.bytes, offset: block.offset });
+            each(Piece { index: block.index, head: None, body })
+        };
+        records.map_blocks(piece).map(drop)
+    }
+
+    /// A newline may be part of a record. Lines that begin in the wanted extent are read, and those after them only as
+    /// long as the record goes on that is open there.
+    fn long_lines(
+        &self,
+        reached: &Mutex<Reached>,
+        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
+    ) -> std::result::Result<(), Ended> {
+        let turn = |looked: Looked| {
+            let mut reached = reached.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(self.turn(&looked, &mut reached))
+        };
+        let blocks = AtomicU64::new(0);
+        let (mut from, mut to, mut more) = (self.data, self.wanted.end(), self.block_size());
+        loop {
+            // Relaxed: the end of a pass orders it before the next one.
+            let before = blocks.load(Ordering::Relaxed);
+            let map = |mut block: Block<'_>, turn: Turn| {
+                block.index += before;
+                blocks.fetch_max(block.index + 1, Ordering::Relaxed);
+                self.map(block, turn, each)
+            };
+            let records = self.records(self.data);
+            let is_last = to >= self.input.len();
+            let records = match from == self.data && is_last {
+                true => records,
+                false => records.with_starting_in(Extent::between(from, to)),
+            };
+            records.map_blocks_in_turn(|block| Ok(self.look(block)), turn, map)?;
+            let open = reached.lock().unwrap_or_else(PoisonError::into_inner).open;
+            if is_last || open >= self.wanted.end() {
+                return Ok(());
+            }
+            (from, to) = (to, to.saturating_add(more));
+            more = more.saturating_mul(2);
+        }
+    }
+
+    fn block_size(&self) -> u64 {
+        if self.block_size == 0 { BLOCK_SIZE } else { self.block_size }
+    }
+
+    fn records(&self, from: u64) -> swath::Records<'static> {
+        let read = self.read.clone().without_extent().with_offset(from);
+        read.records(self.input.source()).with_block_size(self.block_size())
+    }
+
+    fn look(&self, block: Block<'_>) -> Looked {
+        let ends = ends(block.bytes, self.dialect);
+        let is_open = ends.iter().any(|&end| end != Some(State::Start));
+        let bytes = is_open.then(|| block.to_bytes());
+        Looked { offset: block.offset, len: block.bytes.len() as u64, ends, bytes }
+    }
+
+    fn turn(&self, looked: &Looked, reached: &mut Reached) -> Turn {
+        let (begins, open) = (reached.state, reached.open);
+        let mut before = Vec::new();
+        if open >= self.wanted.end() {
+            return Turn { begins, open, before, until: open, is_after: true };
+        }
+        let found = possible(self.dialect).iter().position(|&state| state == begins);
+        let text = looked.bytes.as_deref().unwrap_or_default();
+        let lines = Lines { text, dialect: self.dialect, state: begins };
+        let state = looked.ends[found.unwrap_or(0)].unwrap_or_else(|| lines.end());
+        let mut until = looked.offset + looked.len;
+        reached.state = state;
+        if state == State::Start {
+            before = std::mem::take(&mut reached.before);
+            reached.open = until;
+        } else {
+            let known = looked.bytes.as_ref();
+            if let Some(record) = lines.last_record() {
+                before = std::mem::take(&mut reached.before);
+                reached.open = looked.offset + record as u64;
+                reached.before.extend(known.map(|bytes| kept(bytes, record)));
+            } else {
+                reached.before.extend(known.map(|bytes| kept(bytes, 0)));
+            }
+            until = reached.open;
+        }
+        Turn { begins, open, before, until, is_after: false }
+    }
+
+    fn map(
+        &self,
+        block: Block<'_>,
+        turn: Turn,
+        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
+    ) -> std::result::Result<(), Ended> {
+        if turn.is_after {
+            return Err(Ended::Enough);
+        }
+        let end = block.offset + block.bytes.len() as u64;
+        if end <= self.wanted.offset() || turn.until <= turn.open {
+            return Ok(());
+        }
+        let head = match turn.begins {
+            State::Start => Vec::new(),
+            State::Plain | State::Quoted => self.head(block, &turn.before.concat()),
+        };
+        let open = Part { bytes: &head, offset: turn.open };
+        let from = if head.is_empty() { block.offset } else { open.end() };
+        let range = to_usize(from - block.offset)..to_usize(turn.until - block.offset);
+        let body = Part { bytes: &block.bytes[range], offset: from };
+        let head = self.trimmed(open).filter(|head| !head.bytes.is_empty());
+        let body = self.trimmed(body).filter(|body| !body.bytes.is_empty());
+        match (head, body) {
+            (None, None) => Ok(()),
+            (head, body) => each(Piece { index: block.index, head, body }),
+        }
+    }
+
+    /// Returns the record that is open where a block begins, up to its end, which is in the block.
+    fn head(&self, block: Block<'_>, before: &[u8]) -> Vec<u8> {
+        let mut len = 64 << 10;
+        loop {
+            let some = &block.bytes[..block.bytes.len().min(len)];
+            let mut head = [before, some].concat();
+            let end = Records { text: &head, dialect: self.dialect, layout: None }.end(0);
+            // An end at the last byte known may be one only because nothing is known to follow.
+            match end.filter(|&end| end < head.len() || some.len() == block.bytes.len()) {
+                Some(end) => {
+                    head.truncate(end);
+                    return head;
+                }
+                None if some.len() == block.bytes.len() => return Vec::new(),
+                None => len *= 8,
+            }
+        }
+    }
+
+    /// Reads some bytes of the text.
+    pub(in crate::table) fn text(&self, from: u64, to: u64) -> Result<swath::Buffer> {
+        let read = ReadOptions::new().with_workers(1).with_offset(from).with_len(to - from);
+        Ok(read.read(self.input.source())?.buffer)
+    }
+
+    /// Cuts off records that are not wanted.
+    fn trimmed<'b>(&self, part: Part<'b>) -> Option<Part<'b>> {
+        let (from, to) = (self.wanted.offset(), self.wanted.end());
+        if from <= part.offset && part.end() <= to {
+            return Some(part);
+        }
+        let records = Records { text: part.bytes, dialect: self.dialect, layout: None };
+        let (mut at, mut begin) = (0, None);
+        while at < part.bytes.len() && part.offset + (at as u64) < to {
+            if part.offset + at as u64 >= from {
+                begin.get_or_insert(at);
+            }
+            at = records.end(at).unwrap_or(part.bytes.len());
+        }
+        let begin = begin?;
+        Some(Part { bytes: &part.bytes[begin..at], offset: part.offset + begin as u64 })
+    }
+
+    /// What is open at the end of the text.
+    fn last(
+        &self,
+        reached: Reached,
+        each: &(dyn Fn(Piece<'_>) -> std::result::Result<(), Ended> + Sync),
+    ) -> Result<()> {
+        let is_wanted = (self.wanted.offset()..self.wanted.end()).contains(&reached.open);
+        if reached.state == State::Start || !is_wanted {
+            return Ok(());
+        }
+        if reached.state == State::Quoted {
+            return Err(self.unclosed(reached.open)?);
+        }
+        // The last newline is escaped, and the text ends after it.
+        let text = reached.before.concat();
+        let part = Part { bytes: &text, offset: reached.open };
+        let Some(body) = self.trimmed(part) else { return Ok(()) };
+        match each(Piece { index: u64::MAX, head: None, body: Some(body) }) {
+            Err(Ended::Failed(error)) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the error for a quote that is not closed, in the record that begins at `record`.
+    fn unclosed(&self, record: u64) -> Result<Error> {
+        const LOOK: u64 = 1 << 20;
+        let (mut at, mut state, mut quote) = (record, State::Start, record);
+        let (end, mut look) = (self.input.len(), LOOK);
+        while at < end {
+            let some = self.text(at, end.min(at + look))?;
+            let newline = some.iter().rposition(|&byte| byte == b'\n');
+            let len = match newline {
+                _ if at + look >= end => some.len(),
+                Some(newline) => newline + 1,
+                None => {
+                    look *= 2;
+                    continue;
+                }
+            };
+            let lines = Lines { text: &some[..len], dialect: self.dialect, state };
+            if let Some(open) = lines.open_quote() {
+                quote = at + open as u64;
+            }
+            (at, state, look) = (at + len as u64, lines.end(), LOOK);
+        }
+        Ok(self.before(record, quote)?.into_error(self.input, self.origin))
+    }
+
+    /// Returns the fault of the record at `record` in which the quote at `quote` is not closed: it may
+    /// have another one before that quote. A record that is very long is not searched.
+    fn before(&self, record: u64, quote: u64) -> Result<Problem> {
+        const LONGEST: u64 = 64 << 20;
+        if quote - record <= LONGEST {
+            let text = self.text(record, quote + 1)?;
+            let records = Records { text: &text, dialect: self.dialect, layout: None };
+            if let Err(wrong) = records.split(0, |_| {}) {
+                return Ok(faults::split(wrong, record, record));
+            }
+        }
+        Ok(faults::wrong(Wrong::OpenQuote(0), quote))
+    }
+}
+
+/// Returns the bytes of a block from `at` on, to be kept until the record ends.
+fn kept(block: &Bytes, at: usize) -> Bytes {
+    let rest = block.slice(at..);
+    if rest.len() <= FEW { Bytes::copy_from_slice(&rest) } else { rest }
+}
+
+fn to_usize(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,39 @@
+//! Places in a text: where a field is, and what is wrong at which byte.
+
+/// What is wrong with a record, at which byte of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) enum Wrong {
+    /// A quote opens here and is not closed.
+    OpenQuote(usize),
+    /// An escape with nothing after it.
+    OpenEscape(usize),
+    /// Text after the closing quote of the field that begins here.
+    AfterQuote(usize),
+    /// A carriage return that does not end a line.
+    LoneReturn(usize),
+    /// Text outside of columns of fixed width.
+    Outside(usize),
+    /// A byte that is not UTF-8, where characters have to be counted.
+    Encoding(usize),
+}
+
+impl Wrong {
+    /// Returns the byte.
+    pub(in crate::table) fn at(self) -> usize {
+        match self {
+            Self::OpenQuote(at)
+            | Self::OpenEscape(at)
+            | Self::AfterQuote(at)
+            | Self::LoneReturn(at)
+            | Self::Outside(at)
+            | Self::Encoding(at) => at,
+        }
+    }
+}
+
+/// Where a field of a record begins and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) struct Place {
+    pub(in crate::table) start: usize,
+    pub(in crate::table) end: usize,
+}

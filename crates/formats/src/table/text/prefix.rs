@@ -1,0 +1,96 @@
+//! The first bytes of a text.
+
+use super::dialect::Dialect;
+use super::record::Records;
+use crate::error::{Error, FormatReason, Result};
+use crate::input::Text;
+use crate::memory::room_for;
+
+/// The first bytes of a text, as many as were needed so far.
+pub(in crate::table) struct Prefix<'t> {
+    input: &'t Text,
+    /// Where they begin in the text.
+    pub(in crate::table) base: u64,
+    pub(in crate::table) bytes: Vec<u8>,
+    /// How many of the last records of the text are not part of the table.
+    footer: usize,
+}
+
+/// Bytes to read first: enough for a sample after a header of usual length.
+const FIRST: u64 = (1 << 20) + (256 << 10);
+/// A first record of more bytes is searched for its end before it is read.
+pub(in crate::table) const LONG: usize = 64 << 20;
+
+impl<'t> Prefix<'t> {
+    pub(in crate::table) fn new(input: &'t Text, base: u64, footer: usize) -> Result<Self> {
+        let mut prefix = Self { input, base, bytes: Vec::new(), footer };
+        prefix.grow()?;
+        Ok(prefix)
+    }
+
+    /// Whether these are all bytes of the text.
+    pub(in crate::table) fn is_all(&self) -> bool {
+        let is_all = self.base + self.bytes.len() as u64 >= self.input.len();
+        if is_all {
+            self.input.reached_end();
+        }
+        is_all
+    }
+
+    /// Returns the bytes of a sample, which has none of the last records of the text but the first one.
+    pub(in crate::table) fn sample(&self, dialect: Dialect) -> &[u8] {
+        if self.footer == 0 {
+            return &self.bytes;
+        }
+        // More records may follow: then these are not the last.
+        let records = Records { text: &self.bytes, dialect, layout: None };
+        let last = records.last(self.footer.saturating_add(1));
+        &self.bytes[..last.get(1).copied().unwrap_or(self.bytes.len())]
+    }
+
+    /// Whether no more is read for a sample.
+    pub(in crate::table) fn is_enough(&self) -> bool {
+        self.is_all() || self.bytes.len() >= LONG
+    }
+
+    /// Reads twice as much.
+    pub(in crate::table) fn grow(&mut self) -> Result<()> {
+        let (from, known) = (self.base + self.bytes.len() as u64, self.bytes.len() as u64);
+        self.check_room()?;
+        let more = self.input.some(from, known.max(FIRST))?;
+        self.bytes.extend_from_slice(&more);
+        Ok(())
+    }
+
+    /// Refuses a sample that there is no memory for: each of its fields takes more than its text if
+    /// that is short.
+    fn check_room(&self) -> Result<()> {
+        /// Bytes for the place of a field, in memory that doubles.
+        const FIELD: usize = 48;
+        if (self.bytes.len() as u64) < FIRST {
+            return Ok(());
+        }
+        let count = |byte| swath_simd::count(&self.bytes, byte);
+        let fields = [b'\n', b'\t', b',', b';', b'|', b' '].map(count).into_iter().max();
+        // Twice as many bytes are read next.
+        let most = self.bytes.len().saturating_mul(4);
+        let fields = usize::try_from(fields.unwrap_or(0)).unwrap_or(usize::MAX);
+        let most = most.saturating_add(fields.saturating_mul(2 * FIELD));
+        match room_for(most) {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                let detail = "its first records take more memory than there is";
+                let error = Error::reading(self.input.path(), FormatReason::TooLarge, detail);
+                Err(error
+                    .at(self.base)
+                    .hint("look for a quote that is not closed, or a wrong delimiter"))
+            }
+        }
+    }
+
+    /// Forgets the bytes before `at`.
+    pub(in crate::table) fn cut(&mut self, at: usize) {
+        self.bytes.drain(..at);
+        self.base += at as u64;
+    }
+}

@@ -1,0 +1,476 @@
+//! Splits whole records of a text into rows of fields.
+//!
+//! ```text
+//! text      a,b¶¶c¶d,e,f¶          three columns, short records padded
+//! starts    0     5  7             where rows begin
+//! ends       1 3 2   6 …  8 10 12  where fields end, row by row; one that is not there ends
+//!                                  before it begins
+//! ```
+
+use std::ops::AddAssign;
+
+use swath_simd::{Cuts, LONGEST_DELIMITER, WordLines, WordPlaces, find};
+
+use super::dialect::{Between, Dialect};
+use super::places::Places;
+use super::record::{Line, Place, Wrong};
+use super::shape::Shape;
+use crate::table::json::{Cells, Flaw, Members};
+use crate::table::options::choices::Ragged;
+use crate::table::types::RawFields;
+
+/// What is wrong with a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::table) enum Fault {
+    Wrong(Wrong),
+    /// The record that begins at `at` has this many fields.
+    Ragged {
+        at: usize,
+        found: usize,
+    },
+    /// The line that begins at `record` is not an object.
+    Json {
+        record: usize,
+        flaw: Flaw,
+    },
+    /// The text is too long for positions of 32 bits.
+    TooLong,
+}
+
+/// What is counted in records.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::table) struct Counts {
+    /// Lines that were skipped as comments.
+    pub(in crate::table) comments: u64,
+    /// Records whose further fields were dropped.
+    pub(in crate::table) dropped: u64,
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.comments += other.comments;
+        self.dropped += other.dropped;
+    }
+}
+
+/// The fields of some rows; its memory is used again and again.
+#[derive(Debug, Default)]
+pub(in crate::table) struct Rows {
+    columns: usize,
+    /// Bytes of a delimiter.
+    gap: u32,
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+    /// Where fields begin, unless each begins after the end of the one before and a delimiter.
+    begins: Vec<u32>,
+    /// Where records begin that were set aside.
+    pub(in crate::table) aside: Vec<usize>,
+    pub(in crate::table) counts: Counts,
+    cuts: Cuts,
+    words: WordPlaces,
+    members: Members,
+}
+
+/// Bytes of text whose fields are found before the first of them is parsed, so that the text stays
+/// in the cache of the core.
+const PIECE: usize = 128 << 10;
+/// Bytes that are searched after a comment misled the search.
+const WINDOW: usize = 256;
+/// The most fields of them that are found byte by byte.
+const FIELDS: usize = 64 << 10;
+
+impl Rows {
+    /// Returns how many there are.
+    pub(in crate::table) fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Returns where a row begins.
+    pub(in crate::table) fn start(&self, row: usize) -> usize {
+        self.starts[row] as usize
+    }
+
+    /// Splits the next records of `text` from `at` on, which are whole, and returns where the ones
+    /// after them begin.
+    pub(in crate::table) fn fill(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        self.fill_before(text, at, text.len().min(at.saturating_add(PIECE)), shape)
+    }
+
+    /// The same, of records that begin before `end`, if there is any.
+    pub(in crate::table) fn fill_before(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        self.columns = shape.columns;
+        self.starts.clear();
+        self.ends.clear();
+        self.begins.clear();
+        self.aside.clear();
+        self.counts = Counts::default();
+        self.gap = short(shape.dialect.delimiter_bytes().len().max(1));
+        // Also where a field would begin that is not there.
+        if u32::try_from(text.len().saturating_add(LONGEST_DELIMITER)).is_err() {
+            return Err(Fault::TooLong);
+        }
+        if let Some(keys) = &shape.keys {
+            self.members.begin(keys);
+            return self.add_objects(text, at, end, shape);
+        }
+        let (mut at, mut window) = (at, PIECE);
+        if shape.dialect.between == Between::Blanks {
+            at = self.add_words(text, at, end, shape);
+        }
+        while at < end && self.ends.len() < FIELDS {
+            at = match shape.dialect.between {
+                Between::Blanks | Between::Fixed => self.add(text, at, shape)?,
+                Between::Byte(_) | Between::Text(_) | Between::Nothing | Between::Json => {
+                    self.add_many(text, at, end, &mut window, shape)?
+                }
+            };
+        }
+        Ok(at)
+    }
+
+    /// Adds records of words between blanks that begin from `at` on and before `end`, up to the first that
+    /// needs more care, and returns where that begins.
+    fn add_words(&mut self, text: &[u8], at: usize, end: usize, shape: &Shape) -> usize {
+        let Dialect { quote, escape, comment, .. } = shape.dialect;
+        let last = end.saturating_sub(1).max(at);
+        let until = find(&text[last..], b'\n').map_or(text.len(), |len| last + len + 1);
+        let lines = &text[at..until];
+        let has = |byte| find(lines, byte).is_some();
+        let kind = WordLines::of(lines, comment);
+        if kind.odd || kind.lone_return || quote.is_some_and(has) || escape.is_some_and(has) {
+            return at;
+        }
+        self.words.clear();
+        self.words.find(&text[..until], at);
+        if text[until - 1] != b'\n' {
+            if self.words.ends.as_slice().len() < self.words.starts.as_slice().len() {
+                self.words.ends.push(short(until));
+            }
+            self.words.newlines.push(short(until));
+        }
+        let (starts, ends) = (self.words.starts.as_slice(), self.words.ends.as_slice());
+        let (mut line, mut first) = (at, 0);
+        for &newline in self.words.newlines.as_slice() {
+            let after = first + shape.columns;
+            let is_row = ends.get(after - 1).is_some_and(|&end| end <= newline)
+                && starts.get(after).is_none_or(|&start| start > newline);
+            if !is_row {
+                break;
+            }
+            self.starts.push(short(line));
+            (line, first) = ((newline as usize + 1).min(text.len()), after);
+        }
+        self.begins.extend_from_slice(&starts[..first]);
+        self.ends.extend_from_slice(&ends[..first]);
+        line
+    }
+
+    /// Adds the objects on lines that begin before `end`.
+    fn add_objects(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        let mut cells = Cells {
+            starts: std::mem::take(&mut self.begins),
+            ends: std::mem::take(&mut self.ends),
+        };
+        let mut at = at;
+        let mut flaw = None;
+        while at < end && cells.ends.len() < FIELDS {
+            let before = cells.ends.len();
+            match self.members.line(text, at, &mut cells) {
+                Ok((next, has_object)) => {
+                    if has_object {
+                        self.starts.push(short(at));
+                    }
+                    at = next;
+                }
+                Err(found) if self.is_aside(text, at, found, shape) => {
+                    cells.starts.truncate(before);
+                    cells.ends.truncate(before);
+                    self.members.forget_line();
+                    self.aside.push(at);
+                    let newline = swath_simd::find(&text[found.at..], b'\n');
+                    at = newline.map_or(text.len(), |len| found.at + len + 1);
+                }
+                Err(found) => {
+                    if found.is_new() {
+                        shape.keys.iter().for_each(|keys| keys.refuse());
+                    }
+                    flaw = Some(Fault::Json { record: at, flaw: found });
+                    break;
+                }
+            }
+        }
+        (self.begins, self.ends) = (cells.starts, cells.ends);
+        flaw.map_or(Ok(at), Err)
+    }
+
+    /// Whether the line at `at`, which has this flaw, is left out.
+    fn is_aside(&self, text: &[u8], at: usize, flaw: Flaw, shape: &Shape) -> bool {
+        // A new key says nothing about what follows it.
+        let is_wrong = || !flaw.is_new() || !self.members.is_object(text, at);
+        shape.ragged == Ragged::SetAside && is_wrong()
+    }
+
+    /// Returns the keys of objects that are not columns, and where each was first in the text.
+    pub(in crate::table) fn others(&self) -> impl Iterator<Item = (&[u8], usize)> {
+        self.members.others()
+    }
+
+    /// Whether they are forgotten when the next records are split.
+    pub(in crate::table) fn has_many_others(&self) -> bool {
+        self.members.has_many_others()
+    }
+
+    /// Forgets these keys.
+    pub(in crate::table) fn forget_others(&mut self) {
+        self.members.forget();
+    }
+
+    /// Returns the fields of a row, of which those that are not there end before they begin.
+    pub(in crate::table) fn row(&self, row: usize) -> impl Iterator<Item = Place> {
+        let fields = row * self.columns..(row + 1) * self.columns;
+        let places = self.begins[fields.clone()].iter().zip(&self.ends[fields]);
+        places.map(|(&start, &end)| Place { start: start as usize, end: end as usize })
+    }
+
+    /// Adds records that begin from `at` on and before `end`, at least one, and returns where the
+    /// next one begins.
+    fn add_many(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        end: usize,
+        window: &mut usize,
+        shape: &Shape,
+    ) -> Result<usize, Fault> {
+        let mut cuts = std::mem::take(&mut self.cuts);
+        let until = end.min(at.saturating_add(*window));
+        let searched = cuts.find(text, at, until, shape.marks());
+        let found = self.take(text, at, &mut cuts, searched.has_returns, shape);
+        self.cuts = cuts;
+        let (next, is_misled) = found?;
+        // Else each such comment would have the whole piece searched once more.
+        *window = if is_misled { WINDOW } else { window.saturating_mul(2) };
+        // A record that is longer than what was searched, or that the search does not pass.
+        if next == at || searched.is_stopped { self.add(text, next, shape) } else { Ok(next) }
+    }
+
+    /// Takes the records that were found, and returns where the one after them begins, and whether the search
+    /// was misled: it looks for quotes and escapes in comments too.
+    fn take(
+        &mut self,
+        text: &[u8],
+        at: usize,
+        cuts: &mut Cuts,
+        has_returns: bool,
+        shape: &Shape,
+    ) -> Result<(usize, bool), Fault> {
+        let columns = shape.columns;
+        let (mut start, mut first) = (at, 0);
+        let newlines = cuts.newlines.as_slice();
+        let mut line = 0;
+        if !has_returns && !shape.may_be_odd() {
+            let lasts = cuts.ends.as_slice().iter().skip(columns - 1).step_by(columns);
+            line =
+                newlines.iter().zip(lasts).take_while(|(newline, end)| newline == end).count();
+            first = line * columns;
+            self.starts.push(short(at));
+            // A newline is a position in a text, so it is below the maximum.
+            self.starts.extend(newlines[..line].iter().map(|newline| newline.wrapping_add(1)));
+            start = self.starts.pop().map_or(at, |start| start as usize);
+        }
+        while let Some(&newline) = newlines.get(line) {
+            let ends = cuts.ends.as_mut_slice();
+            let is_row = ends.get(first + columns - 1) == Some(&newline)
+                && !shape.is_odd(text, start, newline as usize);
+            if !is_row {
+                break;
+            }
+            if has_returns && text[newline as usize - usize::from(newline > 0)] == b'\r' {
+                ends[first + columns - 1] = newline - 1;
+            }
+            self.starts.push(short(start));
+            (start, first, line) = (newline as usize + 1, first + columns, line + 1);
+        }
+        self.ends.extend_from_slice(&cuts.ends.as_slice()[..first]);
+        while let Some(&newline) = newlines.get(line) {
+            let ends = &cuts.ends.as_slice()[first..];
+            let is_longer = shape.ragged == Ragged::Drop
+                && ends.get(columns - 1).is_some_and(|&end| end < newline)
+                && ends.binary_search(&newline).is_ok();
+            let is_row = (is_longer || ends.get(columns - 1) == Some(&newline))
+                && !shape.is_odd(text, start, newline as usize);
+            let next = if is_row {
+                self.starts.push(short(start));
+                self.ends.extend_from_slice(&ends[..columns]);
+                self.counts.dropped += u64::from(is_longer);
+                if let Some(last) = self.ends.last_mut()
+                    && !is_longer
+                    && has_returns
+                    && text[newline as usize - 1] == b'\r'
+                {
+                    *last -= 1;
+                }
+                newline as usize + 1
+            } else {
+                self.add(text, start, shape)?
+            };
+            if next <= newline as usize {
+                return Ok((next, true));
+            }
+            first += ends.iter().take_while(|&&end| (end as usize) < next).count();
+            line += newlines[line..].iter().take_while(|&&end| (end as usize) < next).count();
+            start = next;
+            if self.ends.len() >= FIELDS && !is_row {
+                break;
+            }
+        }
+        Ok((start, false))
+    }
+
+    /// Adds the record that begins at `at`, and returns where the next one begins.
+    fn add(&mut self, text: &[u8], at: usize, shape: &Shape) -> Result<usize, Fault> {
+        let records = shape.records(text);
+        let has_begins = matches!(shape.dialect.between, Between::Blanks | Between::Fixed);
+        let before = self.ends.len();
+        let mut found = 0;
+        let split = records.split(at, |Place { start, end }| {
+            found += 1;
+            if found <= shape.columns {
+                self.ends.push(short(end));
+                if has_begins {
+                    self.begins.push(short(start));
+                }
+            }
+        });
+        let (line, next) = match split {
+            Err(Wrong::Outside(_)) if shape.ragged == Ragged::SetAside => {
+                self.set_aside(at, before, has_begins);
+                return Ok(records.end(at).unwrap_or(text.len()));
+            }
+            split => split.map_err(Fault::Wrong)?,
+        };
+        if line == Line::Skipped {
+            self.counts.comments += u64::from(records.is_comment(at));
+            return Ok(next);
+        }
+        if shape.ragged.takes(found, shape.columns) {
+            if found < shape.columns {
+                let last = self.ends.last().copied().unwrap_or(0);
+                self.ends.resize(before + shape.columns, last);
+                if has_begins {
+                    self.begins.resize(before + shape.columns, last + 1);
+                }
+            }
+            self.counts.dropped += u64::from(found > shape.columns);
+            self.starts.push(short(at));
+            return Ok(next);
+        }
+        match shape.ragged {
+            Ragged::SetAside => self.set_aside(at, before, has_begins),
+            _ => return Err(Fault::Ragged { at, found }),
+        }
+        Ok(next)
+    }
+
+    /// Leaves out the record at `at`, before whose fields there were `before` others.
+    fn set_aside(&mut self, at: usize, before: usize, has_begins: bool) {
+        self.ends.truncate(before);
+        self.begins.truncate(if has_begins { before } else { 0 });
+        self.aside.push(at);
+    }
+
+    /// Returns the fields of these columns of the file, row by row; `None` stands for all in their order.
+    pub(in crate::table) fn fields<'t>(
+        &'t self,
+        text: &'t [u8],
+        picked: Option<&[usize]>,
+        places: &'t mut Places,
+    ) -> RawFields<'t> {
+        let gap = self.gap;
+        let Places { starts, ends, .. } = places;
+        starts.clear();
+        let mut begins = &self.begins;
+        if begins.is_empty() {
+            starts.reserve(self.ends.len() + 1);
+            starts.push(0);
+            // An end is a position in a text, so this is at most the maximum.
+            starts.extend(self.ends.iter().map(|end| end.wrapping_add(gap)));
+            starts.truncate(self.ends.len());
+            for (fields, &start) in starts.chunks_exact_mut(self.columns).zip(&self.starts) {
+                fields[0] = start;
+            }
+            begins = starts;
+        }
+        let Some(picked) = picked else {
+            return RawFields { text, starts: begins, ends: &self.ends };
+        };
+        let every = |all: &[u32], to: &mut Vec<u32>| {
+            to.clear();
+            for row in all.chunks_exact(self.columns) {
+                to.extend(picked.iter().map(|&column| row[column]));
+            }
+        };
+        every(&self.ends, ends);
+        let mut chosen = std::mem::take(&mut places.chosen);
+        every(begins, &mut chosen);
+        places.chosen = chosen;
+        RawFields { text, starts: &places.chosen, ends: &places.ends }
+    }
+
+    /// Returns the fields of one column in some rows, which all lack it if it is `None`. `fields` must have
+    /// been [cleared](Places::clear) after the rows were filled.
+    pub(in crate::table) fn column<'t>(
+        &self,
+        text: &'t [u8],
+        column: Option<usize>,
+        fields: &'t mut Places,
+    ) -> RawFields<'t> {
+        let Some(column) = column else { return fields.missing(text, self.count()) };
+        let (columns, gap) = (self.columns, self.gap);
+        let follows = column.checked_sub(1).is_some_and(|before| fields.column == Some(before));
+        fields.starts.clear();
+        if follows && self.begins.is_empty() {
+            // An end is a position in a text, so this is at most the maximum.
+            fields.starts.extend(fields.ends.iter().map(|end| end.wrapping_add(gap)));
+        }
+        fields.ends.clear();
+        fields.column = Some(column);
+        let every = |all: &[u32], from: usize, to: &mut Vec<u32>| {
+            to.extend(all.chunks_exact(columns).map(|row| row[from]));
+        };
+        every(&self.ends, column, &mut fields.ends);
+        if !self.begins.is_empty() {
+            every(&self.begins, column, &mut fields.starts);
+        } else if follows {
+        } else if column == 0 {
+            fields.starts.extend_from_slice(&self.starts);
+        } else {
+            let before = self.ends.chunks_exact(columns).map(|row| row[column - 1]);
+            // An end is a position in a text, so this is at most the maximum.
+            fields.starts.extend(before.map(|end| end.wrapping_add(gap)));
+        }
+        RawFields { text, starts: &fields.starts, ends: &fields.ends }
+    }
+}
+
+/// A position in a text that was found to be short enough.
+fn short(at: usize) -> u32 {
+    u32::try_from(at).unwrap_or(u32::MAX)
+}

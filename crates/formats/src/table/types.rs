@@ -1,0 +1,53 @@
+//! From a field to a value: what a field can be, and columns of values.
+//!
+//! ```text
+//! "a ""b"""␣        raw field, as between two delimiters
+//! a "b"             Field: without blanks around the quotes, doubled quotes undone
+//! Kinds             what it can be; the join over a column gives its ColumnType
+//! Builder           a column of that type; refuses what is not of it
+//! ```
+//!
+//! Where lines, fields and headers are, and what an error says, is the reader's business. Blanks
+//! around an unquoted field belong to a text, and are ignored by all other types and by words for
+//! missing values. A quoted field that is such a word is missing, except in a text.
+
+mod bools;
+mod builder;
+mod column_type;
+mod dictionary;
+mod epoch;
+mod field;
+mod fill;
+mod flags;
+mod formats;
+mod gather;
+mod kinds;
+mod layout;
+mod loops;
+mod make;
+mod misfit;
+mod moments;
+mod nested;
+mod number;
+mod numbers;
+mod rules;
+mod structs;
+mod texts;
+mod time;
+mod validity;
+
+pub(in crate::table) use builder::Builder;
+pub use column_type::ColumnType;
+pub(in crate::table) use field::{Field, Quoting, RawFields};
+pub(in crate::table) use flags::{Flags, Note};
+pub(in crate::table) use formats::Format;
+pub(in crate::table) use kinds::{Kinds, State, is_value};
+pub(in crate::table) use misfit::Misfit;
+pub(in crate::table) use nested::NestedType;
+pub(in crate::table) use number::{is_number, whole};
+pub(in crate::table) use numbers::fill;
+pub(in crate::table) use rules::{Rules, Words};
+pub(in crate::table) use time::has_zone;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,169 @@
+//! The tokens of some fields: those that are there, without blanks and quotes.
+
+use std::ops::Range;
+
+use swath_simd::Tokens;
+
+use super::field::{RawFields, is_blank, trim};
+use super::number::usual_form;
+use super::rules::{ByteSet, Rules};
+use crate::table::json::unquoted as unquoted_json;
+
+/// Fields that are gathered at a time: as many as a word of the validity has bits.
+pub(super) const BATCH: usize = 64;
+/// Bytes before the first rewritten token, since vector loads end where tokens do.
+const CONTEXT: usize = 64;
+/// Bytes that are copied for a short token.
+const CHUNK: usize = 32;
+
+/// Tokens in the order of their rows.
+pub(super) struct Gathered {
+    starts: [u32; BATCH],
+    ends: [u32; BATCH],
+    rows: [u8; BATCH],
+    count: usize,
+    /// The tokens in their usual form, if that is not how they are written.
+    rewritten: Option<Vec<u8>>,
+    special: ByteSet,
+}
+
+impl Gathered {
+    pub(super) fn new(rules: &Rules, is_rewritten: bool) -> Self {
+        Self {
+            starts: [0; BATCH],
+            ends: [0; BATCH],
+            rows: [0; BATCH],
+            count: 0,
+            rewritten: is_rewritten.then(Vec::new),
+            special: rules.special_firsts(),
+        }
+    }
+
+    /// Returns the tokens from `first` on, in `text` unless they are rewritten.
+    pub(super) fn tokens<'g>(&'g self, text: &'g [u8], first: usize) -> Tokens<'g> {
+        Tokens {
+            text: self.rewritten.as_deref().unwrap_or(text),
+            starts: &self.starts[first..self.count],
+            ends: &self.ends[first..self.count],
+        }
+    }
+
+    /// Returns the rows of all tokens.
+    pub(super) fn rows(&self) -> &[u8] {
+        &self.rows[..self.count]
+    }
+
+    /// Gathers the fields that are not missing, without blanks and quotes. Returns their bits, and
+    /// whether a field was more than a plain token.
+    ///
+    /// A field with an escape or a doubled quote is gathered with it: no parser takes it.
+    ///
+    /// Strings of JSON are not gathered if they cannot be values.
+    pub(super) fn carefully(
+        &mut self,
+        fields: RawFields<'_>,
+        rules: &Rules,
+        takes_strings: bool,
+    ) -> (u64, bool) {
+        let (mut there, mut is_odd) = (0, false);
+        self.count = 0;
+        if let Some(text) = &mut self.rewritten {
+            text.clear();
+            text.resize(CONTEXT, b',');
+        }
+        for (row, (&start, &end)) in (0..).zip(fields.starts.iter().zip(fields.ends)) {
+            let (mut start, mut end) = (start as usize, end as usize);
+            let Some(raw) = fields.text.get(start..end) else { continue };
+            let is_plain = match raw {
+                [] => false,
+                [first, .., last] => !self.special.has(*first) && !is_blank(*last),
+                [only] => !self.special.has(*only),
+            };
+            if !is_plain {
+                is_odd |= !raw.is_empty();
+                let (from, to) = match rules.quoting.is_json {
+                    true => bare_json(raw, takes_strings),
+                    false => bare(raw, rules),
+                };
+                (start, end) = (start + from, start + to);
+                let is_json = rules.quoting.is_json;
+                if is_json && raw == b"null" {
+                    continue;
+                }
+                if (start < end || !is_json) && rules.nulls.has_at(fields.text, start, end) {
+                    continue;
+                }
+            }
+            there |= 1 << row;
+            let place = self.rewritten(fields.text, start..end, rules);
+            self.add(place, row);
+        }
+        (there, is_odd)
+    }
+
+    fn add(&mut self, place: Range<usize>, row: u8) {
+        // Offsets in a text that 32 bits address.
+        let [start, end] =
+            [place.start, place.end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
+        let at = self.count;
+        (self.starts[at], self.ends[at], self.rows[at]) = (start, end, row);
+        self.count += 1;
+    }
+
+    /// Appends the usual form of a token, and something that ends it, if tokens are rewritten.
+    /// Returns its place; one that has no usual form becomes empty, which no parser takes.
+    fn rewritten(&mut self, text: &[u8], token: Range<usize>, rules: &Rules) -> Range<usize> {
+        let Some(copies) = &mut self.rewritten else { return token };
+        let (start, len) = (copies.len(), token.len());
+        let chunk = text[token.start..].first_chunk::<CHUNK>().filter(|_| len < CHUNK);
+        let len = match chunk.filter(|_| rules.thousands.is_none()) {
+            Some(chunk) => {
+                copies.extend_from_slice(&with_point(chunk, rules.decimal));
+                len
+            }
+            None => {
+                copies.resize(start + len, 0);
+                usual_form(&text[token], rules, &mut copies[start..]).unwrap_or(0)
+            }
+        };
+        copies.truncate(start + len);
+        copies.push(b',');
+        start..start + len
+    }
+}
+
+/// Replaces the decimal point of a column by the usual one, and that by a byte which no number has.
+fn with_point(chunk: &[u8; CHUNK], decimal: u8) -> [u8; CHUNK] {
+    chunk.map(|byte| match byte {
+        _ if byte == decimal => b'.',
+        b'.' => 0,
+        _ => byte,
+    })
+}
+
+/// Returns where a field begins and ends without its blanks or its quotes.
+fn bare(raw: &[u8], rules: &Rules) -> (usize, usize) {
+    let is_quoted =
+        rules.quoting.quote.is_some() && raw.first() == rules.quoting.quote.as_ref();
+    let inner = if is_quoted { unquoted(raw, rules) } else { trim(raw) };
+    let start = inner.as_ptr().addr() - raw.as_ptr().addr();
+    (start, start + inner.len())
+}
+
+/// Returns where a value of JSON begins and ends without its quotes. It is empty, so that no parser
+/// takes it, if it has escapes, or cannot be a value.
+fn bare_json(raw: &[u8], takes_strings: bool) -> (usize, usize) {
+    match unquoted_json(raw) {
+        None => (0, raw.len()),
+        Some(inner) if takes_strings && !inner.contains(&b'\\') => (1, raw.len() - 1),
+        Some(_) => (0, 0),
+    }
+}
+
+/// Returns what is in quotes; all if the last byte is not a quote.
+fn unquoted<'r>(raw: &'r [u8], rules: &Rules) -> &'r [u8] {
+    match trim(raw) {
+        [_, inner @ .., last] if Some(*last) == rules.quoting.quote => inner,
+        _ => raw,
+    }
+}

@@ -1,0 +1,97 @@
+//! Which builder a column of a type has.
+
+use arrow_array::ArrayRef;
+use arrow_array::types::{
+    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use arrow_schema::DataType;
+
+use super::bools::Bools;
+use super::builder::Builder;
+use super::column_type::ColumnType;
+use super::dictionary::Dictionary;
+use super::field::Field;
+use super::fill::Fill;
+use super::misfit::Misfit;
+use super::moments::{Dates, Moments};
+use super::nested::NestedType;
+use super::numbers::Numbers;
+use super::rules::Rules;
+use super::structs::{Lists, Outlines, Structs};
+use super::texts::Texts;
+
+impl Builder {
+    /// Returns an empty column with room for some values.
+    pub(in crate::table) fn new(column_type: ColumnType, capacity: usize) -> Self {
+        Self::of(values(column_type, capacity))
+    }
+
+    /// The same; of objects or arrays whose type is known, also their values are kept.
+    pub(in crate::table) fn with(
+        nested: Option<&NestedType>,
+        column_type: ColumnType,
+        capacity: usize,
+    ) -> Self {
+        match nested.filter(|_| column_type.is_nested()) {
+            Some(nested) => of_nested(nested),
+            None => Self::new(column_type, capacity),
+        }
+    }
+}
+
+fn of_nested(nested: &NestedType) -> Builder {
+    match nested.data_type() {
+        DataType::Struct(fields) => {
+            let columns = nested.in_order().into_iter().map(|(_, field)| of_nested(field));
+            Builder::of(Box::new(Structs::new(fields, columns.collect())))
+        }
+        DataType::List(field) => {
+            let item =
+                nested.item().map_or_else(|| Builder::new(ColumnType::Null, 0), of_nested);
+            Builder::of(Box::new(Lists::new(field, item)))
+        }
+        _ => Builder::new(nested.column_type(), 0),
+    }
+}
+
+fn values(column_type: ColumnType, capacity: usize) -> Box<dyn Fill> {
+    match column_type {
+        ColumnType::Null => Box::new(Nothing(0)),
+        ColumnType::Bool => Box::new(Bools::new(capacity)),
+        ColumnType::I8 => Box::new(Numbers::<Int8Type>::new(capacity)),
+        ColumnType::I16 => Box::new(Numbers::<Int16Type>::new(capacity)),
+        ColumnType::I32 => Box::new(Numbers::<Int32Type>::new(capacity)),
+        ColumnType::I64 => Box::new(Numbers::<Int64Type>::new(capacity)),
+        ColumnType::U8 => Box::new(Numbers::<UInt8Type>::new(capacity)),
+        ColumnType::U16 => Box::new(Numbers::<UInt16Type>::new(capacity)),
+        ColumnType::U32 => Box::new(Numbers::<UInt32Type>::new(capacity)),
+        ColumnType::U64 => Box::new(Numbers::<UInt64Type>::new(capacity)),
+        ColumnType::F32 => Box::new(Numbers::<Float32Type>::new(capacity)),
+        ColumnType::F64 => Box::new(Numbers::<Float64Type>::new(capacity)),
+        ColumnType::Date => Box::new(Dates::new(capacity)),
+        ColumnType::Timestamp(unit) => Box::new(Moments::new(unit, false, capacity)),
+        ColumnType::Zoned(unit) => Box::new(Moments::new(unit, true, capacity)),
+        ColumnType::Text => Box::new(Texts::new(capacity)),
+        ColumnType::Dictionary => Box::new(Dictionary::new()),
+        ColumnType::Struct => Box::new(Outlines::new(b'{')),
+        ColumnType::List => Box::new(Outlines::new(b'[')),
+    }
+}
+
+/// A column in which every value is missing.
+struct Nothing(usize);
+
+impl Fill for Nothing {
+    fn push(&mut self, _: Field<'_>, _: &Rules) -> Result<(), Misfit> {
+        Err(Misfit::Form)
+    }
+
+    fn push_missing(&mut self) {
+        self.0 += 1;
+    }
+
+    fn finish(&mut self, _: Option<arrow_buffer::NullBuffer>) -> ArrayRef {
+        std::sync::Arc::new(arrow_array::NullArray::new(self.0))
+    }
+}

@@ -1,0 +1,288 @@
+//! Writes record batches: CSV, JSON Lines, Arrow; compressed on the way, if requested.
+//!
+//! ```text
+//! batches   |  1000 rows  | 10 | 10 |  500  |        one after the other, from any iterator
+//! pieces    | 400 | 400 |  220  | 400 | ...          some text each
+//! worker    columns → text of each value → rows (→ frames)
+//! output    | piece | piece | piece |                in order, by tickets
+//! ```
+//!
+//! A worker takes a piece and formats it column by column, some hundred rows at a time, so that no
+//! field is asked for its type. Then it puts the rows together, and compresses them if the output
+//! is compressed. Nothing depends on the number of workers.
+
+mod array;
+mod column;
+mod fields;
+mod given;
+mod ipc;
+mod keys;
+mod numbers;
+mod options;
+mod piece;
+mod pieces;
+mod plan;
+mod scalar;
+mod settings;
+mod source;
+mod style;
+mod text;
+mod times;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use arrow_schema::Schema;
+use swath::Output;
+use swath::append::{Ordered, Ticket};
+
+use self::given::{Given, Items};
+use self::ipc::Encoded;
+use self::piece::Writer;
+use self::pieces::{Piece, Pieces};
+use self::plan::Plan;
+use crate::compressed::framing::{Begun, Chosen, Ended, Framing};
+use crate::compressed::{Format, LEAST_BLOCK, MOST_BLOCK};
+use crate::error::Result;
+use crate::share::{started, workers};
+use crate::spare::Spare;
+use crate::table::arrow::write::Container;
+
+pub use self::array::write_array;
+pub use self::given::BatchItem;
+pub use self::options::{
+    BatchForm, BatchWriteOptions, BatchesWritten, LineEnd, Packing, Quoting,
+};
+pub use self::scalar::Scalar;
+
+/// Bytes of text that a worker formats at a time.
+const BLOCK: u64 = 512 << 10;
+/// The same for zstd. Larger frames would be smaller by a few per cent, and keep fewer workers busy.
+const ZSTD_BLOCK: u64 = 2 << 20;
+/// Bytes of values per batch of an Arrow file.
+const ARROW_BLOCK: u64 = 16 << 20;
+
+/// Writes record batches of one schema. The form is that of the output's name, and so is the format
+/// in which it is compressed, if it is.
+///
+/// ```
+/// use arrow_array::record_batch;
+/// use swath_formats::table::write_batches;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("towns.csv");
+/// let batch = record_batch!(
+///     ("town", Utf8, [Some("Bonn"), Some("Rome, Italy"), None]),
+///     ("n", Int64, [Some(3), None, Some(5)])
+/// )?;
+/// let written = write_batches(&path, &batch.schema(), [batch])?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "town,n\nBonn,3\n\"Rome, Italy\",\n,5\n");
+/// assert_eq!((written.rows, written.bytes_out), (3, 32));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`BatchWriteOptions::write_batches`].
+pub fn write_batches<I>(
+    output: impl Into<Output>,
+    schema: &Schema,
+    batches: I,
+) -> Result<BatchesWritten>
+where
+    I: IntoIterator<Item: BatchItem, IntoIter: Send>,
+{
+    BatchWriteOptions::new().write_batches(output, schema, batches)
+}
+
+impl BatchWriteOptions {
+    /// Writes `batches`, which all have the columns of `schema`: an iterator of record batches, or
+    /// of results that are batches. They are taken one after the other, as far as workers are free,
+    /// so that a stream of any length needs the memory of a few batches. The output is complete
+    /// under its name, or absent.
+    ///
+    /// # Errors
+    ///
+    /// [`FormatReason::Invalid`](crate::FormatReason::Invalid) if the options contradict each
+    /// other or the schema, or a batch has other columns;
+    /// [`FormatReason::Unsupported`](crate::FormatReason::Unsupported) for a column whose type the
+    /// form does not have, and for a value that has no text in it: both name the column, the second
+    /// also the row; [`FormatReason::Source`](crate::FormatReason::Source) if an item is an error,
+    /// which is the cause, or that error itself if it is one of this crate; whatever writing
+    /// reports.
+    pub fn write_batches<I>(
+        &self,
+        output: impl Into<Output>,
+        schema: &Schema,
+        batches: I,
+    ) -> Result<BatchesWritten>
+    where
+        I: IntoIterator<Item: BatchItem, IntoIter: Send>,
+    {
+        let mut items = batches.into_iter().map(BatchItem::into_batch);
+        self.write_items(output.into(), schema, &mut items)
+    }
+
+    fn write_items(
+        &self,
+        output: Output,
+        schema: &Schema,
+        items: &mut Items<'_>,
+    ) -> Result<BatchesWritten> {
+        let start = Instant::now();
+        let path = output.name().to_owned();
+        let plan = Plan::new(self, schema, &path)?;
+        let (packer, workers, mut fallbacks) = self.packer(&plan, &path)?;
+        let out = output.open(self.output.clone())?;
+        let mut given = Given::new(items, schema, &path);
+        let not_finite = match &plan.style {
+            Some(style) => {
+                let writer = Writer::new(&plan, style, &path);
+                self.write_text(&out, workers, &mut given, &writer, &packer)?;
+                writer.not_finite()
+            }
+            None => {
+                self.write_arrow(&out, workers, &mut given, &plan, &packer)?;
+                0
+            }
+        };
+        let rows = given.rows;
+        let bytes_in = packer.end(&out)?;
+        let written = out.commit()?;
+        fallbacks.extend(written.fallbacks);
+        Ok(BatchesWritten {
+            form: plan.form,
+            format: plan.format,
+            rows,
+            bytes_in,
+            bytes_out: written.bytes,
+            not_finite,
+            workers: started(workers, &fallbacks),
+            elapsed: start.elapsed(),
+            fallbacks,
+        })
+    }
+
+    fn write_text(
+        &self,
+        out: &Ordered,
+        workers: usize,
+        given: &mut Given<'_>,
+        writer: &Writer<'_>,
+        packer: &Packer,
+    ) -> Result<()> {
+        let mut pieces = Pieces::new(given, packer.block_size, writer.around());
+        out.map_ordered(&mut pieces, workers, |piece, ticket| {
+            let piece = piece?;
+            packer.put(piece.index, ticket, |text| writer.push(&piece, text))
+        })?;
+        if !pieces.is_begun() {
+            // Without rows there is still a header, and an empty stream is still one.
+            let mut ticket = out.ticket()?;
+            packer.put(0, &mut ticket, |text| writer.push(&Piece::default(), text))?;
+            ticket.done()?;
+        }
+        Ok(())
+    }
+
+    fn write_arrow(
+        &self,
+        out: &Ordered,
+        workers: usize,
+        given: &mut Given<'_>,
+        plan: &Plan,
+        packer: &Packer,
+    ) -> Result<()> {
+        let container = match plan.form {
+            BatchForm::ArrowStream => Container::Stream,
+            _ => Container::File,
+        };
+        let chunks = Encoded::new(container, given, &plan.names, packer.block_size)?;
+        out.map_ordered(chunks.enumerate(), workers, |(index, chunk), ticket| {
+            let mut chunk = chunk?;
+            packer.put(index, ticket, |bytes| {
+                std::mem::swap(bytes, &mut chunk);
+                Ok(())
+            })
+        })
+    }
+
+    /// What compresses the output, how many workers there is memory for, and what differs from the
+    /// request.
+    fn packer(
+        &self,
+        plan: &Plan,
+        path: &Path,
+    ) -> Result<(Packer, usize, Vec<swath::Fallback>)> {
+        let usual = match (&plan.style, plan.format) {
+            (None, _) => ARROW_BLOCK,
+            (_, Some(Format::Zstd)) => ZSTD_BLOCK,
+            (_, Some(Format::Bgzf)) | (_, None) => BLOCK,
+            // Several blocks of bzip2, so that the last one is not much shorter.
+            (_, Some(Format::Bzip2)) => 4 << 20,
+            (_, Some(_)) => 1 << 20,
+        };
+        let block_size = if self.block_size == 0 { usual } else { self.block_size };
+        let workers = workers(self.output.workers());
+        let packer = |framing| Packer {
+            framing,
+            block_size,
+            spare: Spare::new(),
+            bytes_in: AtomicU64::new(0),
+        };
+        let Some(format) = plan.format else { return Ok((packer(None), workers, Vec::new())) };
+        let frame = match format {
+            Format::Bgzf | Format::Bzip2 => 0,
+            // An estimate that is too low does not make a second frame.
+            _ => {
+                block_size.saturating_mul(2).clamp(LEAST_BLOCK, 2 * ZSTD_BLOCK.min(MOST_BLOCK))
+            }
+        };
+        let chosen = Chosen { format, level: self.level, block_size: frame, path };
+        let Begun { framing, workers, fallbacks } = chosen.begin(workers)?;
+        Ok((packer(Some(framing)), workers, fallbacks))
+    }
+}
+
+/// Puts text into tickets, compressed if the output is.
+struct Packer {
+    framing: Option<Framing>,
+    block_size: u64,
+    spare: Spare<Vec<u8>>,
+    bytes_in: AtomicU64,
+}
+
+impl Packer {
+    /// Fills the ticket with what `make` appends.
+    fn put(
+        &self,
+        index: usize,
+        ticket: &mut Ticket,
+        make: impl FnOnce(&mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(framing) = &self.framing else {
+            make(ticket.buffer())?;
+            // Relaxed: it is read when all workers have ended.
+            self.bytes_in.fetch_add(ticket.buffer().len() as u64, Ordering::Relaxed);
+            return Ok(());
+        };
+        let mut text = self.spare.buffer();
+        make(&mut text)?;
+        // Frames of the same size.
+        let frames = text.len().div_ceil(framing.block_size()).max(1);
+        framing.append(index, &text, text.len().div_ceil(frames), ticket.buffer())?;
+        self.spare.put(text);
+        Ok(())
+    }
+
+    /// Writes what follows the last frame; returns the bytes before compression.
+    fn end(self, out: &Ordered) -> Result<u64> {
+        let Some(framing) = self.framing else { return Ok(self.bytes_in.into_inner()) };
+        let Ended { mut trailer, bytes_in, .. } = framing.end()?;
+        let mut ticket = out.ticket()?;
+        ticket.buffer().append(&mut trailer);
+        ticket.done()?;
+        Ok(bytes_in)
+    }
+}
