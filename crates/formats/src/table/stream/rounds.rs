@@ -204,6 +204,11 @@ impl Rounds {
 
     /// Returns the blocks that were parsed while types were found.
     fn first(&mut self) -> Result<Vec<Made>> {
+        if self.read.is_cancelled() {
+            // The error is that of the library.
+            let read = self.read.clone().without_progress().without_extent().with_len(1);
+            read.read(self.table.files[0].text.source())?;
+        }
         let mut made = Vec::with_capacity(self.parsed.len());
         for Part { file, block, .. } in std::mem::take(&mut self.parsed) {
             self.rows += block.rows as u64;
