@@ -33,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use swath::{Output, ReadOptions, Source};
 use swath_formats::matrix::{MatrixOptions, has_banner};
+use swath_formats::table::BatchesWritten;
 use swath_study::hidden::Hidden;
 
 /// What was converted, and when all of it was in memory.
@@ -48,6 +49,17 @@ struct Converted {
 impl Converted {
     fn new(size: Size, read: Instant) -> Self {
         Self { size, read, bytes: 0, notes: Vec::new() }
+    }
+
+    /// Adds what was written of a table.
+    fn add_written(&mut self, written: &BatchesWritten) {
+        self.bytes = written.bytes_out;
+        if written.not_finite > 0 {
+            self.notes.push(format!(
+                "numbers that are NaN or infinite, written as null, since JSON has none: {}",
+                written.not_finite
+            ));
+        }
     }
 }
 

@@ -817,4 +817,7 @@ fn notes_say_what_numbers_lost() {
         stderr(&setting.run("convert a.csv --force a.arrow")).matches("plus").count(),
         0
     );
+    let setting = Setting::with(&[("a.csv", b"x\n1.5\nnan\ninf\n")]);
+    let notes = stderr(&setting.run("convert a.csv a.jsonl"));
+    assert!(notes.contains("written as null, since JSON has none: 2"), "{notes}");
 }

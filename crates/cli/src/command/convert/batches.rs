@@ -2,7 +2,9 @@
 
 use anyhow::{Result, bail};
 use arrow_schema::Schema;
-use swath_formats::table::{BatchItem, BatchWriteOptions, HeaderLine, TableReport};
+use swath_formats::table::{
+    BatchItem, BatchWriteOptions, BatchesWritten, HeaderLine, TableReport,
+};
 
 use super::Job;
 use super::format::Format;
@@ -14,14 +16,14 @@ pub(super) fn options(job: &Job<'_>, to: Format) -> Result<BatchWriteOptions> {
     Ok(job.words.batch_write_options().with_form(form))
 }
 
-/// Writes record batches; returns the bytes written.
+/// Writes record batches.
 pub(super) fn write<I>(
     job: &Job<'_>,
     to: Format,
     header: HeaderLine,
     schema: &Schema,
     batches: I,
-) -> Result<u64>
+) -> Result<BatchesWritten>
 where
     I: IntoIterator<Item: BatchItem, IntoIter: Send>,
 {
@@ -29,7 +31,7 @@ where
     if to.is_separated() {
         options = options.with_header(header);
     }
-    Ok(options.write_batches(job.text()?, schema, batches)?.bytes_out)
+    Ok(options.write_batches(job.text()?, schema, batches)?)
 }
 
 pub(super) fn size_of(report: &TableReport) -> Size {

@@ -134,7 +134,7 @@ fn listed<R: Id, C: Id>(
         RecordBatch::try_new(Arc::clone(&schema), batch(range)?)
     });
     let mut done = Converted::new(size, read);
-    done.bytes = write(job, to, HeaderLine::Present, &schema, batches)?;
+    done.add_written(&write(job, to, HeaderLine::Present, &schema, batches)?);
     if !keeps_metadata(to) {
         let size = MatrixSize { rows: size.rows, columns: size.columns };
         done.notes.extend(Listing { size, left }.note(job));

@@ -204,8 +204,9 @@ pub(super) fn array<T: Value>(
     let size = dense_size(&dense.shape)?;
     let columns = usize::try_from(size.columns)?;
     let options = batches::options(job, to)?;
-    let bytes = options.write_array(job.text()?, columns, &dense.values)?.bytes_out;
-    Ok(Converted { bytes, ..Converted::new(size, read) })
+    let mut done = Converted::new(size, read);
+    done.add_written(&options.write_array(job.text()?, columns, &dense.values)?);
+    Ok(done)
 }
 
 /// Returns the columns of a dense array as one batch.

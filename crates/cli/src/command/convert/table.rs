@@ -62,8 +62,9 @@ fn of_text(job: &Job<'_>, from: Format, to: Format) -> Result<Converted> {
         0 if from != Format::Jsonl => HeaderLine::Absent,
         _ => HeaderLine::Present,
     };
-    let bytes = write(job, to, has_header, &schema, &mut stream)?;
-    let mut done = Converted { bytes, ..Converted::new(size_of(stream.report()), read) };
+    let written = write(job, to, has_header, &schema, &mut stream)?;
+    let mut done = Converted::new(size_of(stream.report()), read);
+    done.add_written(&written);
     add_notes(job, stream.report(), &mut done.notes);
     Ok(done)
 }
@@ -82,9 +83,10 @@ fn of_arrow(job: &Job<'_>, to: Format) -> Result<Converted> {
             listing.add(batch);
         }
     });
-    let bytes = write(job, to, HeaderLine::Present, &schema, counted)?;
+    let written = write(job, to, HeaderLine::Present, &schema, counted)?;
     let size = Size { rows, columns, values: rows * columns };
-    let mut done = Converted { bytes, ..Converted::new(size, read) };
+    let mut done = Converted::new(size, read);
+    done.add_written(&written);
     done.notes.extend(listing.and_then(|listing| listing.note(job)));
     Ok(done)
 }
