@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_those_of_the_standard_library_but_for_those_that_are_too_large() {
+    fn doubles_are_those_of_the_standard_library_but_for_what_no_double_is() {
         let words = [
             "0",
             "-0",
@@ -235,11 +235,14 @@ mod tests {
             "1_000",
             "00000000000000000001.5",
         ];
+        let refused =
+            ["1e400", "9007199254740993", "1234567890123456789", "12345678901234567890"];
         for word in words {
             for after in ["", " ", "\n", "\r\n", "\t7"] {
                 let text = format!("{word}{after}");
                 let got = cursor(&text).double().map(f64::to_bits);
-                let expected = word.parse().ok().filter(|_| word != "1e400").map(f64::to_bits);
+                let expected =
+                    word.parse().ok().filter(|_| !refused.contains(&word)).map(f64::to_bits);
                 assert_eq!(got, expected, "{word}");
             }
         }
