@@ -163,6 +163,10 @@ fn open<'t>(text: &'t [u8], options: &Options) -> Result<(Place<'t>, Dialect), F
         let noted = Options { comment: Comment::Byte(b'#'), ..options.clone() };
         let marks = [options.quote, options.escape, options.thousands, Some(options.decimal)];
         let is_free = !marks.contains(&Some(b'#')) && !delimiter.is_some_and(|it| it.has(b'#'));
+        let of_columns = options.words_of.iter().flat_map(|(.., words)| words);
+        let words = [&options.nulls, &options.trues, &options.falses];
+        let mut words = words.into_iter().flatten().chain(of_columns);
+        let is_free = is_free && !words.any(|word| word.starts_with('#'));
         let dialect = dialect_of(&place, delimiter, &noted)?;
         if is_free && sniff::are_numbers(&place, &dialect, options) {
             return Ok((place, dialect));

@@ -73,7 +73,12 @@ fn words(given: &Option<Vec<Vec<u8>>>, usual: &[&str]) -> Words {
 
 /// Whether a byte that is not given may begin comments: it means nothing else.
 pub(in crate::table) fn may_begin_comments(options: &BatchOptions, byte: u8) -> bool {
-    options.thousands != Some(byte) && !marks(options).contains(&byte)
+    let BatchOptions { nulls, trues, falses, words_of, .. } = options;
+    let of_columns = words_of.iter().flat_map(|(.., words)| words);
+    let mut words = [nulls, trues, falses].into_iter().flatten().flatten().chain(of_columns);
+    options.thousands != Some(byte)
+        && !marks(options).contains(&byte)
+        && !words.any(|word| word.first() == Some(&byte))
 }
 
 /// Returns the bytes that mean something between values.
