@@ -12,8 +12,8 @@ use std::{env, fs};
 
 use swath_reference::typed::draw::draw;
 use swath_reference::typed::{
-    Comment, Encoding, Fixed, Form, Header, Key, Meaning, Options, Ragged, answer, options_of,
-    quoted, read,
+    Comment, Fixed, Form, Header, Key, Meaning, Options, Ragged, answer, options_of, quoted,
+    read,
 };
 use swath_reference::vectors::{Verdict, vectors};
 
@@ -127,18 +127,7 @@ fn settings(options: &Options) -> Vec<String> {
     all.set("fields", options.fields);
     all.set("types", options.all_types.map(|kind| kind.word()));
     all.set("encoding_errors", options.replaces.then_some("replace"));
-    all.set(
-        "encoding",
-        Some(match options.encoding {
-            Encoding::Auto => "auto",
-            Encoding::Utf8 => "utf-8",
-            Encoding::Latin1 => "latin-1",
-            Encoding::Utf16Le => "utf-16le",
-            Encoding::Utf16Be => "utf-16be",
-            Encoding::Greek => "windows-1253",
-            Encoding::ShiftJis => "shift_jis",
-        }),
-    );
+    all.set("encoding", Some(options.encoding.word()));
     all.set(
         "ragged",
         Some(match options.ragged {

@@ -5,14 +5,14 @@ use std::fmt::Write;
 use super::Table;
 use super::column::{Changes, Column};
 use super::fault::Fault;
-use super::options::{Between, Encoding};
+use super::options::Between;
 use super::show::{quoted, shown};
 
 /// A table as text: what was found, a line for each column, then one for each record.
 #[must_use]
 pub fn answer(table: &Table) -> String {
     let mut text = format!("delimiter {}", between(table.delimiter));
-    let _ = writeln!(text, " header {} {}", table.header, encoding(table.encoding));
+    let _ = writeln!(text, " header {} {}", table.header, table.encoding.word());
     for (start, end) in &table.fixed {
         let end = end.map_or_else(String::new, |end| end.to_string());
         let _ = writeln!(text, "at {start}..{end}");
@@ -58,18 +58,6 @@ fn between(delimiter: Between) -> String {
         Between::Text(text) => quoted(text),
         Between::Blanks => "blanks".to_owned(),
         Between::Nothing => "none".to_owned(),
-    }
-}
-
-fn encoding(encoding: Encoding) -> &'static str {
-    match encoding {
-        Encoding::Auto => "auto",
-        Encoding::Utf8 => "utf-8",
-        Encoding::Latin1 => "latin-1",
-        Encoding::Utf16Le => "utf-16le",
-        Encoding::Utf16Be => "utf-16be",
-        Encoding::Greek => "windows-1253",
-        Encoding::ShiftJis => "shift_jis",
     }
 }
 

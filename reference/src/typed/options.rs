@@ -105,6 +105,31 @@ pub enum Encoding {
     ShiftJis,
 }
 
+impl Encoding {
+    /// All of them, with the words of options and answers.
+    const WORDS: [(&'static str, Self); 7] = [
+        ("auto", Self::Auto),
+        ("utf-8", Self::Utf8),
+        ("latin-1", Self::Latin1),
+        ("utf-16le", Self::Utf16Le),
+        ("utf-16be", Self::Utf16Be),
+        ("windows-1253", Self::Greek),
+        ("shift_jis", Self::ShiftJis),
+    ];
+
+    /// The encoding of a word.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::WORDS.into_iter().find(|one| one.0 == word).map(|one| one.1)
+    }
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::WORDS.into_iter().find(|one| one.1 == self).map_or("", |one| one.0)
+    }
+}
+
 /// What happens to records with another number of fields than the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ragged {

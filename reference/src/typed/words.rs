@@ -60,7 +60,7 @@ fn set(options: &mut Options, name: &str, value: &Json) -> Option<()> {
         "false_values" => words(options, Meaning::False, value)?,
         "decimal" => options.decimal = byte(value)?,
         "thousands" => options.thousands = Some(byte(value)?),
-        "encoding" => options.encoding = encoding(text(value)?)?,
+        "encoding" => options.encoding = Encoding::named(text(value)?)?,
         "encoding_errors" => options.replaces = text(value)? == "replace",
         "ragged" => options.ragged = ragged(text(value)?)?,
         "fields" => options.fields = Some(number(value)?),
@@ -172,19 +172,6 @@ fn header(json: &Json) -> Option<Header> {
         Json::String(word) if word == "no" => Some(Header::Lines(0)),
         _ => number(json).map(Header::Lines),
     }
-}
-
-fn encoding(word: &str) -> Option<Encoding> {
-    Some(match word {
-        "auto" => Encoding::Auto,
-        "utf-8" => Encoding::Utf8,
-        "latin-1" => Encoding::Latin1,
-        "utf-16le" => Encoding::Utf16Le,
-        "utf-16be" => Encoding::Utf16Be,
-        "windows-1253" => Encoding::Greek,
-        "shift_jis" => Encoding::ShiftJis,
-        _ => return None,
-    })
 }
 
 fn ragged(word: &str) -> Option<Ragged> {
