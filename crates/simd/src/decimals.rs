@@ -26,11 +26,11 @@ mod four_long;
 #[cfg(target_arch = "x86_64")]
 mod long;
 mod nearest;
+mod padding;
 mod powers;
 pub(crate) mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod short;
-mod unpadded;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
@@ -40,7 +40,6 @@ pub use column::{
 };
 pub use nearest::nearest_double;
 pub use scalar::{Decimal, append_digits, decimal};
-pub use unpadded::{Unpadded, unpadded, unpadded_at};
 
 /// Tokens of a text: the bytes from `starts[i]` up to `ends[i]`.
 #[derive(Clone, Copy, Debug)]

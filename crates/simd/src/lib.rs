@@ -52,9 +52,9 @@ pub use count::{count, count_at, count_cells};
 pub use crc::crc32c_combine;
 pub use cuts::{CutMarks, Cuts, LONGEST_DELIMITER, Quoting, Searched};
 pub use decimals::{
-    Decimal, Padding, Tokens, Unpadded, append_digits, column_doubles, column_doubles_at,
+    Decimal, Padding, Tokens, append_digits, column_doubles, column_doubles_at,
     column_integers, column_integers_at, decimal, nearest_double, parse_doubles,
-    parse_doubles_at, parse_integers, parse_integers_at, unpadded, unpadded_at,
+    parse_doubles_at, parse_integers, parse_integers_at,
 };
 pub use find::{Positions, find};
 pub use gaps::{not_empty, not_empty_at};

@@ -91,6 +91,13 @@ pub(crate) fn integral(token: &[u8]) -> Option<i128> {
     Some(if token[0] == b'-' { -value } else { value })
 }
 
+/// Whether a token has zeros before its whole part, or a plus before a whole number: a number loses them.
+pub(crate) fn is_padded(token: &[u8]) -> bool {
+    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
+    let has_zeros = matches!(digits, [b'0', b'0'..=b'9', ..]);
+    has_zeros || (token.first() == Some(&b'+') && is_whole(token))
+}
+
 /// Whether a token consists of digits, after a sign or none.
 pub(crate) fn is_whole(token: &[u8]) -> bool {
     let digits = unsigned_part(token);

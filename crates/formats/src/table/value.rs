@@ -1,9 +1,9 @@
 //! The number types of tables.
 
 use bytemuck::Pod;
-use swath_simd::{Padding, Tokens, Unpadded, column_doubles, column_integers, unpadded};
+use swath_simd::{Padding, Tokens, column_doubles, column_integers};
 
-use crate::number::parse::{double, integral, is_rounded, signed, unsigned};
+use crate::number::parse::{double, integral, is_padded, is_rounded, signed, unsigned};
 use crate::number::rounding::{ALL_DOUBLES, ALL_SINGLES, before_rounded, is_changed};
 
 /// A number of a table: [`f64`], [`f32`], and all integers of up to 64 bits.
@@ -270,16 +270,12 @@ impl sealed::Value for u64 {
         let parse = |tokens: Tokens<'_>, out: &mut [i64]| column_integers(tokens, padding, out);
         let done = by_batch(tokens, out, parse, |wide: i64| Self::try_from(wide).ok());
         let (starts, ends) = (&tokens.starts[done..], &tokens.ends[done..]);
-        let plain = match padding {
-            Padding::Taken => starts.len(),
-            Padding::Refused => unpadded(Tokens { starts, ends, ..tokens }, Unpadded::Whole),
-        };
         let mut count = done;
-        let places = starts.iter().zip(ends).zip(&mut out[done..]).take(plain);
-        for ((&start, &end), slot) in places {
+        for ((&start, &end), slot) in starts.iter().zip(ends).zip(&mut out[done..]) {
             let token = tokens.text.get(start as usize..end as usize).unwrap_or_default();
             match unsigned(token) {
                 _ if token.is_empty() => *slot = 0,
+                _ if padding == Padding::Refused && is_padded(token) => return count,
                 Some(value) => *slot = value,
                 None => return count,
             }

@@ -9,7 +9,6 @@
 //! An empty field has the value zero: the caller knows which are empty, so no field has to be moved
 //! before it is parsed.
 
-use super::unpadded::{Unpadded, unpadded};
 use super::{Tokens, alone};
 use crate::level::{Detected, Level, detected};
 
@@ -94,15 +93,17 @@ fn doubles_of(
     let count = tokens.count().min(out.len());
     match level.level() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if eight::available() => {
-            let count = if is_strict { unpadded(tokens, Unpadded::Any) } else { count };
-            let some = tokens.some(0, count);
-            // SAFETY: this processor has the level, which was detected, and the further
-            // instructions were too.
-            unsafe { eight::column_doubles(some, out, doubt) }
-        }
-        // SAFETY: this processor has the level, which was detected, and every one with AVX-512
-        // has AVX2.
+        // SAFETY: this processor has the level, which was detected, and the further instructions
+        // were too.
+        Level::Avx512 if eight::available() && is_strict => unsafe {
+            eight::column_doubles::<{ kind::COLUMN }>(tokens, out, doubt)
+        },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if eight::available() => unsafe {
+            eight::column_doubles::<{ kind::PADDED_COLUMN }>(tokens, out, doubt)
+        },
+        // SAFETY: as above, and every processor with AVX-512 has AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 if is_strict => unsafe {
             four::column_doubles::<{ kind::COLUMN }>(tokens, out, doubt)
@@ -131,15 +132,17 @@ fn integers_of(
     let (tokens, out) = (tokens.some(done, count), &mut out[done..count]);
     done + match level.level() {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 if eight::available() => {
-            let count = if is_strict { unpadded(tokens, Unpadded::Whole) } else { count };
-            let some = tokens.some(0, count);
-            // SAFETY: this processor has the level, which was detected, and the further
-            // instructions were too.
-            unsafe { eight::column_integers(some, out) }
-        }
-        // SAFETY: this processor has the level, which was detected, and every one with AVX-512
-        // has AVX2.
+        // SAFETY: this processor has the level, which was detected, and the further instructions
+        // were too.
+        Level::Avx512 if eight::available() && is_strict => unsafe {
+            eight::column_integers::<{ kind::COLUMN }>(tokens, out)
+        },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if eight::available() => unsafe {
+            eight::column_integers::<{ kind::PADDED_COLUMN }>(tokens, out)
+        },
+        // SAFETY: as above, and every processor with AVX-512 has AVX2.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 if is_strict => unsafe {
             four::column_integers::<{ kind::COLUMN }>(tokens, out)

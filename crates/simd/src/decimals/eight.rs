@@ -10,13 +10,14 @@ use std::arch::x86_64::{
     _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask, _mm512_cmpgt_epu8_mask,
     _mm512_cmpgt_epu64_mask, _mm512_cvtepu32_epi64, _mm512_cvtepu64_pd, _mm512_div_pd,
     _mm512_inserti32x4, _mm512_loadu_pd, _mm512_madd_epi16, _mm512_maddubs_epi16,
-    _mm512_mask_mov_epi8, _mm512_mask_sub_epi64, _mm512_mask_xor_epi64, _mm512_maskz_mov_epi8,
-    _mm512_mul_epu32, _mm512_packus_epi32, _mm512_permutex2var_pd, _mm512_set1_epi8,
-    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512,
-    _mm512_shuffle_epi8, _mm512_srli_epi64, _mm512_storeu_pd, _mm512_storeu_si512,
-    _mm512_sub_epi8, _pdep_u32, _pext_u64,
+    _mm512_mask_cmpeq_epi8_mask, _mm512_mask_mov_epi8, _mm512_mask_sub_epi64,
+    _mm512_mask_xor_epi64, _mm512_maskz_mov_epi8, _mm512_mul_epu32, _mm512_packus_epi32,
+    _mm512_permutex2var_pd, _mm512_set1_epi8, _mm512_set1_epi16, _mm512_set1_epi32,
+    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shuffle_epi8, _mm512_srli_epi64,
+    _mm512_storeu_pd, _mm512_storeu_si512, _mm512_sub_epi8, _pdep_u32, _pext_u64,
 };
 
+use super::padding::begin_padded;
 use super::short::kind;
 use super::{Tokens, alone, four, long, wide};
 
@@ -44,8 +45,10 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        let short = eight::<false>(tokens, done).and_then(|eight| eight.doubles());
-        if let Some(values) = short.or_else(|| long::doubles(tokens, done, &mut false)) {
+        let short =
+            eight::<{ kind::ANY }, false>(tokens, done).and_then(|eight| eight.doubles());
+        let values = short.or_else(|| long::doubles::<{ kind::ANY }>(tokens, done, &mut false));
+        if let Some(values) = values {
             // SAFETY: there is room for eight doubles, aligned or not.
             unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
@@ -64,7 +67,8 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        let values = eight::<false>(tokens, done).and_then(|eight| eight.integers());
+        let values =
+            eight::<{ kind::ANY }, true>(tokens, done).and_then(|eight| eight.integers());
         if let Some(values) = values {
             // SAFETY: there is room for eight integers, aligned or not.
             unsafe { _mm512_storeu_si512(slots.as_mut_ptr().cast(), values) };
@@ -79,48 +83,51 @@ pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     done + wide::integers(tokens, done, &mut out[done..count])
 }
 
-/// As [`doubles`], for the fields of a column, of which none is padded and those that are empty are
-/// zero.
+/// As [`doubles`], for the fields of a column, of which those that are empty are zero.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn column_doubles(tokens: Tokens<'_>, out: &mut [f64], doubt: &mut bool) -> usize {
+pub(super) fn column_doubles<const KIND: u8>(
+    tokens: Tokens<'_>,
+    out: &mut [f64],
+    doubt: &mut bool,
+) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        let short = eight::<true>(tokens, done).and_then(|eight| eight.doubles());
-        if let Some(values) = short.or_else(|| long::doubles(tokens, done, doubt)) {
+        let short = eight::<KIND, false>(tokens, done).and_then(|eight| eight.doubles());
+        if let Some(values) = short.or_else(|| long::doubles::<KIND>(tokens, done, doubt)) {
             // SAFETY: there is room for eight doubles, aligned or not.
             unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
             let some = tokens.some(done, STEP);
-            let found = four::column_doubles::<{ kind::PADDED_COLUMN }>(some, slots, doubt);
+            let found = four::column_doubles::<KIND>(some, slots, doubt);
             if found < STEP {
                 return done + found;
             }
         }
         done += STEP;
     }
-    done + alone::doubles(tokens, done, false, &mut out[done..count], doubt)
+    done + alone::doubles(tokens, done, KIND == kind::COLUMN, &mut out[done..count], doubt)
 }
 
-/// As [`integers`], for the fields of a column, of which none is padded.
+/// As [`integers`], for the fields of a column.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn column_integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
+pub(super) fn column_integers<const KIND: u8>(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        let values = eight::<true>(tokens, done).and_then(|eight| eight.integers());
+        let values = eight::<KIND, true>(tokens, done).and_then(|eight| eight.integers());
         if let Some(values) = values {
             // SAFETY: there is room for eight integers, aligned or not.
             unsafe { _mm512_storeu_si512(slots.as_mut_ptr().cast(), values) };
         } else {
-            let found = alone::integers(tokens, done, false, slots);
+            let found = alone::integers(tokens, done, KIND == kind::COLUMN, slots);
             if found < STEP {
                 return done + found;
             }
         }
         done += STEP;
     }
-    done + alone::integers(tokens, done, false, &mut out[done..count])
+    done + alone::integers(tokens, done, KIND == kind::COLUMN, &mut out[done..count])
 }
 
 /// Four tokens: their digits, and a mask with 16 bits for each.
@@ -197,7 +204,7 @@ impl Eight {
 /// The eight tokens from `index` on; `None` unless all are short and plain.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn eight<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
+fn eight<const KIND: u8, const WHOLE: bool>(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let at = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
     // SAFETY: there are eight 32-bit numbers.
@@ -205,7 +212,7 @@ fn eight<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     // SAFETY: there are eight 32-bit numbers.
     let ends = unsafe { _mm256_loadu_si256(at.as_ptr().cast()) };
     let lens = _mm256_sub_epi32(ends, starts);
-    if !are_windows::<GAPS>(lens, ends, tokens.text.len()) {
+    if !are_windows::<KIND>(lens, ends, tokens.text.len()) {
         return None;
     }
     let text = tokens.text.as_ptr();
@@ -226,7 +233,8 @@ fn eight<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     // The lowest byte of each length into all bytes of its window.
     let even = _mm512_shuffle_epi8(before, _mm512_set1_epi8(0));
     let odd = _mm512_shuffle_epi8(before, _mm512_set1_epi8(8));
-    let (even, odd) = (four_of(vectors[0], even)?, four_of(vectors[1], odd)?);
+    let (even, odd) =
+        (four_of::<KIND, WHOLE>(vectors[0], even)?, four_of::<KIND, WHOLE>(vectors[1], odd)?);
     let bits = |minuses: u64| {
         let minuses = _pext_u64(nonzero(minuses), LOWEST);
         u32::try_from(minuses).unwrap_or(0)
@@ -247,11 +255,13 @@ fn eight<const GAPS: bool>(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
 /// start.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn are_windows<const GAPS: bool>(lens: __m256i, ends: __m256i, len: usize) -> bool {
+fn are_windows<const KIND: u8>(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
-    let least = _mm256_set1_epi32(i32::from(!GAPS));
-    let most = _mm256_set1_epi32(if GAPS { 16 } else { 15 });
-    let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, least), most);
+    let (least, most) = if KIND == kind::ANY { (1, 15) } else { (0, 16) };
+    let short = _mm256_cmple_epu32_mask(
+        _mm256_sub_epi32(lens, _mm256_set1_epi32(least)),
+        _mm256_set1_epi32(most),
+    );
     let after = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(16));
     let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));
     short & after & inside == 0xff
@@ -261,24 +271,31 @@ fn are_windows<const GAPS: bool>(lens: __m256i, ends: __m256i, len: usize) -> bo
 /// many of them come before its token. `None` if there is anything else.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn four_of(text: __m512i, before: __m512i) -> Option<Four> {
+fn four_of<const KIND: u8, const WHOLE: bool>(text: __m512i, before: __m512i) -> Option<Four> {
     let places = _mm512_broadcast_i32x4(_mm_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
     ));
     let inside = _mm512_cmpge_epu8_mask(places, before);
     let digits = _mm512_sub_epi8(text, _mm512_set1_epi8(0x30));
     let odd = inside & _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9));
+    let first = _mm512_cmpeq_epi8_mask(places, before);
+    let is_padded = |minuses: u64| {
+        let zeros = _mm512_mask_cmpeq_epi8_mask(inside, digits, _mm512_setzero_si512());
+        KIND == kind::COLUMN && begin_padded::<WHOLE>(first, minuses, zeros, inside & !odd)
+    };
     if odd == 0 {
+        if is_padded(0) {
+            return None;
+        }
         let digits = _mm512_maskz_mov_epi8(inside, digits);
         return Some(Four { digits, points: 0, minuses: 0 });
     }
-    let first = _mm512_cmpeq_epi8_mask(places, before);
     let points = odd & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2e));
     let minuses = odd & first & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2d));
     let known = points | minuses;
     // Clears the lowest point of each token: a second one remains.
     let second = ((points | HIGHEST) - LOWEST) & points;
-    if (odd ^ known) | (odd & HIGHEST) | second != 0 {
+    if (odd ^ known) | (odd & HIGHEST) | second != 0 || is_padded(minuses) {
         return None;
     }
     let digits = _mm512_maskz_mov_epi8(inside & !known, digits);

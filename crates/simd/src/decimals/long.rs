@@ -13,17 +13,20 @@ use std::arch::x86_64::{
     _mm512_cmpgt_epu8_mask, _mm512_cmple_epu64_mask, _mm512_cmplt_epu64_mask,
     _mm512_cvtepi32_epi64, _mm512_cvtepu64_pd, _mm512_i32gather_epi64, _mm512_inserti32x8,
     _mm512_inserti64x4, _mm512_lzcnt_epi64, _mm512_madd_epi16, _mm512_maddubs_epi16,
-    _mm512_mask_add_epi64, _mm512_mask_mov_epi8, _mm512_mask_mov_pd, _mm512_mask_xor_epi64,
-    _mm512_maskz_mov_epi8, _mm512_maskz_shuffle_i64x2, _mm512_mul_epu32, _mm512_mullo_epi64,
-    _mm512_or_si512, _mm512_packus_epi32, _mm512_permutex2var_epi64, _mm512_set1_epi8,
-    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64,
-    _mm512_setzero_pd, _mm512_shuffle_epi8, _mm512_slli_epi64, _mm512_sllv_epi64,
-    _mm512_srli_epi64, _mm512_srlv_epi64, _mm512_sub_epi8, _mm512_sub_epi64, _pext_u64,
+    _mm512_mask_add_epi64, _mm512_mask_cmpeq_epi8_mask, _mm512_mask_mov_epi8,
+    _mm512_mask_mov_pd, _mm512_mask_xor_epi64, _mm512_maskz_mov_epi8,
+    _mm512_maskz_shuffle_i64x2, _mm512_mul_epu32, _mm512_mullo_epi64, _mm512_or_si512,
+    _mm512_packus_epi32, _mm512_permutex2var_epi64, _mm512_set1_epi8, _mm512_set1_epi16,
+    _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_pd,
+    _mm512_shuffle_epi8, _mm512_slli_epi64, _mm512_sllv_epi64, _mm512_srli_epi64,
+    _mm512_srlv_epi64, _mm512_sub_epi8, _mm512_sub_epi64, _pext_u64,
 };
 
 use super::Tokens;
+use super::padding::begin_padded;
 use super::powers::{COUNT, FIRST, POWERS};
 use super::scalar;
+use super::short::kind;
 
 /// Whether this processor has what is used here in addition to AVX-512F and BW.
 pub(super) fn available() -> bool {
@@ -38,7 +41,11 @@ const LOWEST: u64 = 0x0000_0001_0000_0001;
 /// unusual, or hard to round.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-pub(super) fn doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Option<__m512d> {
+pub(super) fn doubles<const KIND: u8>(
+    tokens: Tokens<'_>,
+    index: usize,
+    doubt: &mut bool,
+) -> Option<__m512d> {
     let starts = tokens.starts.get(index..)?.first_chunk::<8>()?;
     let mut ends = *tokens.ends.get(index..)?.first_chunk::<8>()?;
     let mut powers = [0_i32; 8];
@@ -70,7 +77,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, index: usize, doubt: &mut bool) -> Opt
         let both = _mm512_inserti64x4::<1>(first, window(ends[at + 1]));
         let which = _mm512_castsi256_si512(_mm256_set1_epi8(low));
         let which = _mm512_inserti32x8::<1>(which, _mm256_set1_epi8(low + 1));
-        two(both, _mm512_shuffle_epi8(before, which))
+        two::<KIND>(both, _mm512_shuffle_epi8(before, which))
     };
     let (a, b, c, d) = (pair(0, 0)?, pair(2, 2)?, pair(4, 4)?, pair(6, 6)?);
     let digits = combine([a.digits, b.digits, c.digits, d.digits])?;
@@ -141,7 +148,7 @@ struct Two {
 /// Removes the signs and points from two tokens, as the function for 16 bytes does for four.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
-fn two(text: __m512i, before: __m512i) -> Option<Two> {
+fn two<const KIND: u8>(text: __m512i, before: __m512i) -> Option<Two> {
     let places = _mm512_broadcast_i64x4(_mm256_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
         24, 25, 26, 27, 28, 29, 30, 31,
@@ -156,6 +163,10 @@ fn two(text: __m512i, before: __m512i) -> Option<Two> {
     // Clears the lowest point of each token: a second one remains.
     let second = ((points | HIGHEST) - LOWEST) & points;
     if (odd ^ known) | (odd & HIGHEST) | second != 0 {
+        return None;
+    }
+    let zeros = _mm512_mask_cmpeq_epi8_mask(inside, digits, _mm512_set1_epi8(0));
+    if KIND == kind::COLUMN && begin_padded::<false>(first, minuses, zeros, inside & !odd) {
         return None;
     }
     let digits = _mm512_maskz_mov_epi8(inside & !known, digits);

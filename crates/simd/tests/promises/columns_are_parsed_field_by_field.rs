@@ -199,3 +199,39 @@ fn each_level_rarely_doubts_the_digits_of_printed_doubles() {
     // Some last digits are just half a unit off, as in 228337579512049.88.
     assert!(doubts < 4000 / 25, "{doubts}");
 }
+
+#[test]
+fn numbers_that_begin_with_zeros_or_a_plus_are_found_beside_any_other() {
+    let odd = [
+        "0",
+        "-0",
+        "00",
+        "007",
+        "-01",
+        "+1",
+        "+0.5",
+        "-00.5",
+        "0.",
+        "0e5",
+        "-0e5",
+        "",
+        "1234567890123456",
+        "-123456789012345",
+        "0012345678901.25",
+        "00.12345678901234567",
+        "-00.12345678901234567",
+        "0.12345678901234567",
+        "-0.12345678901234567",
+        "0000000000000000000000000000001.5",
+    ];
+    for (one, other) in odd.iter().flat_map(|one| odd.map(|other| (one, other))) {
+        for (place, after) in (0..8).flat_map(|place| (1..8).map(move |after| (place, after))) {
+            let mut tokens = vec!["7.5".to_owned(); 16];
+            tokens[place] = (*one).to_owned();
+            tokens[place + after] = other.to_owned();
+            check(&tokens, 40);
+            tokens.iter_mut().filter(|it| *it == "7.5").for_each(|it| *it = "75".to_owned());
+            check(&tokens, 40);
+        }
+    }
+}

@@ -7,7 +7,9 @@ use super::field::Field;
 use super::misfit::Misfit;
 use super::rules::Rules;
 use crate::error::FormatReason;
-use crate::number::parse::{self, double, is_between, is_rounded, is_whole, signed, unsigned};
+use crate::number::parse::{
+    self, double, is_between, is_padded, is_rounded, is_whole, signed, unsigned,
+};
 
 /// Bytes of a number that are copied to the stack.
 const SHORT: usize = 64;
@@ -90,13 +92,6 @@ pub(super) fn refusal(token: &[u8], rules: &Rules, type_name: &str) -> Misfit {
         Some((FormatReason::TooLarge, false)) => Misfit::Range,
         _ => Misfit::of(token),
     }
-}
-
-/// Whether a token has zeros before its whole part, or a plus before a whole number: a number loses them.
-pub(super) fn is_padded(token: &[u8]) -> bool {
-    let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
-    let has_zeros = matches!(digits, [b'0', b'0'..=b'9', ..]);
-    has_zeros || (token.first() == Some(&b'+') && is_whole(token))
 }
 
 /// Returns the bits of the first tokens that are padded.

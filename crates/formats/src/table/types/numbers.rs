@@ -15,6 +15,7 @@ use super::misfit::{Misfit, MisfitAt};
 use super::number::{self, NumberForm};
 use super::rules::Rules;
 use super::validity::Validity;
+use crate::number::parse::is_padded;
 use crate::table::value::sealed::Value;
 
 /// A column of numbers.
@@ -93,7 +94,7 @@ impl<T: Value> Parse for ParseNumbers<T> {
         let parse = |token: &[u8]| {
             let value = T::parse(token)?;
             flags.rounded = value.is_rounded(token).into();
-            flags.padded = number::is_padded(token).into();
+            flags.padded = is_padded(token).into();
             Some(value)
         };
         number::parse(token, rules, form, parse)
