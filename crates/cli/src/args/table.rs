@@ -77,6 +77,14 @@ flags! {
         #[arg(long, value_name = "WORD,...", value_delimiter = ',', visible_alias = "missing-words")]
         pub null_values: Option<Vec<String>>,
 
+        /// Words that mean true [default: true, True and TRUE]
+        #[arg(long, value_name = "WORD,...", value_delimiter = ',')]
+        pub true_values: Option<Vec<String>>,
+
+        /// Words that mean false [default: false, False and FALSE]
+        #[arg(long, value_name = "WORD,...", value_delimiter = ',')]
+        pub false_values: Option<Vec<String>>,
+
         /// Read at most this many rows; what follows them is not checked
         #[arg(long, short = 'n', value_name = "N", value_parser = whole::<u64>(0..=u64::MAX))]
         pub rows: Option<u64>,
@@ -323,6 +331,8 @@ impl TableArgs {
         let more = [
             ("columns", self.columns.is_some()),
             ("null_values", self.null_values.is_some()),
+            ("true_values", self.true_values.is_some()),
+            ("false_values", self.false_values.is_some()),
             ("dtypes", !self.dtypes.is_empty()),
             ("formats", !self.formats.is_empty()),
             ("rename", !self.rename.is_empty()),
@@ -366,6 +376,12 @@ impl TableArgs {
             // In JSON, an empty text is one.
             let empty = (form != BatchForm::JsonLines).then_some("");
             options = options.with_null_values(words.iter().map(String::as_str).chain(empty));
+        }
+        if let Some(words) = &self.true_values {
+            options = options.with_true_values(words);
+        }
+        if let Some(words) = &self.false_values {
+            options = options.with_false_values(words);
         }
         if let Some(rows) = self.rows {
             options = options.with_rows(rows);
@@ -473,6 +489,7 @@ mod tests {
         assert_eq!(flag(&[]), "");
         assert_eq!(flag(&["--delimiter", ";"]), "--delimiter");
         assert_eq!(flag(&["--missing-words", "-"]), "--null-values");
+        assert_eq!(flag(&["--true-values", "ja"]), "--true-values");
         assert_eq!(flag(&["-n", "3"]), "--rows");
         assert_eq!(flag(&["--quote", "none"]), "--quote");
         assert_eq!(flag(&["--header", "2"]), "--header");

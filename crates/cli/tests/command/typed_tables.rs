@@ -622,6 +622,9 @@ fn flags_say_how_a_table_is_read_and_written() {
     fs::write(setting.path("dates.csv"), "born,n\n31.12.2024,1\n01.02.2003,2\n").expect("room");
     setting.printed("convert --formats born=%d.%m.%Y dates.csv iso.csv");
     assert_eq!(text(&setting.path("iso.csv")), "born,n\n2024-12-31,1\n2003-02-01,2\n");
+    fs::write(setting.path("words.csv"), "f,n\nja,1\nnein,0\n").expect("room");
+    setting.printed("convert --true-values ja,1 --false-values nein,0 words.csv flags.csv");
+    assert_eq!(text(&setting.path("flags.csv")), "f,n\ntrue,true\nfalse,false\n");
     fs::write(setting.path("parts.csv"), "size,size\nx,y\n1,a\n").expect("room");
     setting.printed("convert --header 2 parts.csv named.csv");
     assert_eq!(text(&setting.path("named.csv")), "size_x,size_y\n1,a\n");
