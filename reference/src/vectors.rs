@@ -131,7 +131,7 @@ mod tests {
                 counts.push(all.len());
             }
         }
-        assert_eq!(counts, [25, 16, 81, 4, 6, 20, 5, 9, 24, 7, 16, 20, 53, 238, 78]);
+        assert_eq!(counts, [25, 16, 81, 4, 6, 20, 5, 9, 24, 7, 16, 20, 53, 239, 78]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::fault::{Fault, Wrong};
 use super::join::Seen;
 use super::kind::{Kind, bare, is_number, kind, marks};
 use super::number::Number;
-use super::options::{Between, Header, Options};
+use super::options::{Between, Header, Options, Ragged};
 use super::records::{Dialect, Field, Place, Record, trim};
 use super::types::Type;
 
@@ -147,9 +147,10 @@ fn fit(sample: &Sample, options: &Options) -> Option<Fit> {
     let whole = sample.records.iter().filter(|record| !is_torn(record, options));
     let counts: Vec<usize> = whole.map(|record| record.fields.len()).collect();
     let frequency = |wanted: usize| counts.iter().filter(|&&count| count == wanted).count();
-    // Of several as frequent, the smallest.
-    let columns =
-        counts.iter().copied().max_by_key(|&count| (frequency(count), Reverse(count)))?;
+    // Of several as frequent, that of the first record if others may differ, else the smallest.
+    let is_first = |count| options.ragged != Ragged::Error && counts.first() == Some(&count);
+    let key = |&count: &usize| (frequency(count), is_first(count), Reverse(count));
+    let columns = counts.iter().copied().max_by_key(key)?;
     let all = sample.records.len() + usize::from(sample.fault.is_some());
     let below = &sample.records[1..];
     let is_narrow = |&column: &usize| is_narrower(column, columns, below, options);

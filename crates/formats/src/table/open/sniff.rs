@@ -95,13 +95,15 @@ impl Sample {
     }
 
     /// How well the delimiter fits; `None` if most records are one field, or there is no record.
-    fn fit(&self, text: &[u8]) -> Option<DelimiterFit> {
+    fn fit(&self, text: &[u8], ragged: Ragged) -> Option<DelimiterFit> {
         let whole = self.records().filter(|record| !self.is_torn(text, record));
         let mut counts: Vec<usize> = whole.map(<[Place]>::len).collect();
+        let first = counts.first().copied().filter(|_| ragged != Ragged::Refuse);
         counts.sort_unstable();
-        // Of several that are as frequent, the smallest.
-        let runs = counts.chunk_by(|a, b| a == b).map(|run| (run.len(), Reverse(run[0])));
-        let (agree, Reverse(columns)) = runs.max()?;
+        // Of several that are as frequent, that of the first record if others may differ, else the smallest.
+        let runs = counts.chunk_by(|a, b| a == b);
+        let runs = runs.map(|run| (run.len(), Some(run[0]) == first, Reverse(run[0])));
+        let (agree, _, Reverse(columns)) = runs.max()?;
         let all = self.ends.len() + usize::from(self.fault.is_some());
         (columns >= 2).then_some(DelimiterFit { agree, all, columns })
     }
@@ -448,7 +450,7 @@ pub(in crate::table) fn between(
         if with_fault.is_none() && sample.begins_with_fault(&prefix.bytes, byte) {
             with_fault = Some(byte);
         }
-        let Some(fit) = sample.fit(&prefix.bytes) else { continue };
+        let Some(fit) = sample.fit(&prefix.bytes, options.ragged) else { continue };
         let narrow = |sample: &Sample| {
             let judge = Judge::new(&prefix.bytes, options, sample.dialect);
             judge.narrow(sample, fit.columns, options.ragged)
@@ -469,7 +471,9 @@ pub(in crate::table) fn between(
     }
     if options.decimal == b',' && !marks.contains(&Some(b',')) {
         let sample = sample(prefix, Between::Byte(b','))?;
-        if sample.has_quoted_commas(&prefix.bytes) && sample.fit(&prefix.bytes).is_some() {
+        if sample.has_quoted_commas(&prefix.bytes)
+            && sample.fit(&prefix.bytes, options.ragged).is_some()
+        {
             return Ok(Between::Byte(b','));
         }
     }
