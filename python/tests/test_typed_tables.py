@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -252,6 +253,21 @@ def test_values_that_are_not_what_their_text_says_are_counted() -> None:
     assert b["rounded"] == {"count": 1, "line": 3, "file": 0} and b["padded"]["count"] == 0
     [_, b] = read(text, dtypes={"b": "float32"}).report["columns"]
     assert b["rounded"] == {"count": 2, "line": 3, "file": 0}
+
+
+def test_arrays_warn_of_numbers_that_are_others_than_in_the_text() -> None:
+    text = memoryview(b"zip,x\n7,0.1234567890123456789\n007,2\n+8,3\n")
+    lost = "column 'zip': 2 numbers lost zeros or a plus, from line 3 on"
+    with pytest.warns(swath.ChangedValueWarning, match=lost) as found:
+        assert swath.read_csv(text, "f8", columns=["zip"]).ravel().tolist() == [7, 7, 8]
+    (only,) = found
+    assert only.filename == __file__ and only.message.report["columns"][0]["padded"]["count"] == 2
+    rounded = f"{lost}; column 'x': 1 number rounded in the last digits, from line 2 on"
+    with pytest.warns(swath.ChangedValueWarning, match=rounded):
+        swath.read_csv(text, "f8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert swath.read_csv(memoryview(b"zip,x\n7,0.5\n,-0.25\n"), "f8").shape == (2, 2)
 
 
 def test_types_of_other_libraries_are_types() -> None:

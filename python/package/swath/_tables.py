@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Unpack
 
-from swath._errors import MalformedError
+from swath._errors import ChangedValueWarning, MalformedError
 from swath._options import CsvOptions, CsvStreamOptions, CsvTypeOptions, how, said, takes
 from swath._sources import files_of
 from swath._swath import read_array, read_batches, read_types, stream_table
@@ -40,7 +41,8 @@ def read_csv(source: Any, dtype: npt.DTypeLike | None = None, **options: Unpack[
     Returns
     -------
     Table or numpy.ndarray
-        Doubles are correctly rounded.
+        Doubles are correctly rounded. If numbers of an array are other ones than in the text, as 7 for ``007``, there is
+        a ``swath.ChangedValueWarning``.
 
     Raises
     ------
@@ -205,5 +207,15 @@ def _array(sources: list[Any], dtype: Any, how: tuple[Any, ...], found: dict[str
     if found.get("starting_in") is not None and is_usual:
         # No number has a line end. Without quotes, an extent needs nothing that is before it.
         with suppress(MalformedError):
-            return np.asarray(read_array(sources, kind, how, {**found, "quote": "none"})[0])
-    return np.asarray(read_array(sources, kind, how, found)[0])
+            return _checked(read_array(sources, kind, how, {**found, "quote": "none"}))
+    return _checked(read_array(sources, kind, how, found))
+
+
+def _checked(read: tuple[Any, dict[str, Any] | None]) -> Any:
+    """The array, after a warning if its numbers are not those of the text."""
+    from swath._numpy import np
+
+    values, report = read
+    if report is not None:
+        warnings.warn(ChangedValueWarning(report), stacklevel=5)
+    return np.asarray(values)

@@ -6,10 +6,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use swath::{Array, ReadOptions, Source};
-use swath_formats::table::{BatchOptions, ColumnKey, Encoding, Missing, Setting, Value};
+use swath_formats::table::{
+    BatchOptions, ColumnKey, ColumnReport, Encoding, Missing, Setting, Value,
+};
 
-use super::Table;
 use super::types::{WORDS, word as name};
+use super::{Table, report};
 use crate::how::{How, StartingIn, Watch, noted, part};
 use crate::input::Input;
 use crate::memory::{Buffer, Item, Stable};
@@ -163,8 +165,8 @@ pub(crate) fn read_batches(
     Ok(Table::of_text(read))
 }
 
-/// Reads numbers of one type: their buffer, and the names of the columns. `swath.read_csv` makes the
-/// arguments.
+/// Reads numbers of one type: their buffer, and the report if some of them are other ones than in the text.
+/// `swath.read_csv` makes the arguments.
 #[pyfunction]
 pub(crate) fn read_array<'py>(
     py: Python<'py>,
@@ -195,7 +197,11 @@ where
     let Reading { sources, options, watch, takes } = reading;
     let table = watch.run(py, takes, move || options.read_array_of::<T, _>(sources))?;
     let values = Buffer::of_values(table.values, Some(&[table.rows, table.columns]))?;
-    (Bound::new(py, values)?, table.names).into_bound_py_any(py)
+    let is_changed = |it: &ColumnReport| it.rounded.count + it.padded.count > 0;
+    let report =
+        table.report.columns.iter().any(is_changed).then(|| report::text(&table.report));
+    let report = report.map(|text| report::parsed(py, &text)).transpose()?;
+    (Bound::new(py, values)?, report).into_bound_py_any(py)
 }
 
 /// The names of the types that columns would get, in their order. `swath.csv_dtypes` makes the
