@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -144,3 +146,13 @@ def test_all_writers_have_the_same_options() -> None:
         for option in wanted:
             assert options[option].default == usual[option], (name, option)
             assert options[option].kind is inspect.Parameter.KEYWORD_ONLY, (name, option)
+
+
+def test_numbers_that_json_does_not_have_are_null_with_a_warning(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    with pytest.warns(swath.ChangedValueWarning, match="2 numbers are NaN or infinite") as found:
+        swath.write_jsonl(path, {"x": [1.5, math.nan, math.inf, None]})
+    assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        swath.write_jsonl(path, {"x": [1.5, None]})

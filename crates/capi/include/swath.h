@@ -2525,8 +2525,9 @@ swath_status swath_table_write_options_set_list(swath_table_write_options *optio
 /**
  * Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
  * stream, compressed on the way if the name or `table` says so. The file is complete under its name,
- * or as it was before. Sets `rows` to the number of rows and `bytes` to the bytes of the file; either
- * may be NULL. `output` and `table` may be NULL for defaults.
+ * or as it was before. Sets `rows` to the number of rows, `bytes` to the bytes of the file, and
+ * `not_finite` to the numbers that are NaN or infinite and became null, since JSON has none; each may be
+ * NULL. `output` and `table` may be NULL for defaults.
  *
  * It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
  * released. Its functions are called on the calling thread and on threads of the library, one at a
@@ -2542,7 +2543,8 @@ swath_status swath_table_write(const char *path,
                                const swath_output_options *output,
                                const swath_table_write_options *table,
                                uint64_t *rows,
-                               uint64_t *bytes);
+                               uint64_t *bytes,
+                               uint64_t *not_finite);
 
 /* ==========================================================================================
  * [16] Append and forks

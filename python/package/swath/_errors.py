@@ -58,29 +58,19 @@ class CorruptError(Error, ValueError):
 
 
 class ChangedValueWarning(UserWarning):
-    """Numbers of an array are other ones than in the text: they lost zeros or a plus, or were rounded.
+    """Numbers became other ones: in an array they lost zeros or a plus or were rounded, or in JSON they are null.
 
-    ``report`` is what ``Table.report`` would be, with the count and the first line for each column.
+    ``report`` of an array is what ``Table.report`` would be, with the count and the first line for each column.
 
     >>> import warnings
     >>> with warnings.catch_warnings(record=True) as found:
     ...     warnings.simplefilter("always")
     ...     array = swath.read_csv(memoryview(b"zip\\n007\\n"), "i8")
     >>> print(found[0].message)
-    column 'zip': 1 number lost zeros or a plus, from line 2 on; without dtype= they are in a Table as in the text
+    column 'zip': 1 number lost zeros or a plus, from line 2 on; without dtype= a Table has them as they are
     """
 
-    def __init__(self, report: dict[str, _Any]) -> None:
-        self.report = report
-        found = []
-        for column in report["columns"]:
-            for word, what in (("padded", "lost zeros or a plus"), ("rounded", "rounded in the last digits")):
-                count, line = column[word]["count"], column[word]["line"]
-                if count:
-                    numbers = "number" if count == 1 else "numbers"
-                    found.append(f"column {column['name']!r}: {count} {numbers} {what}, from line {line} on")
-        more = ", and further columns" if len(found) > 3 else ""
-        super().__init__("; ".join(found[:3]) + more + "; without dtype= they are in a Table as in the text")
+    report: dict[str, _Any] | None = None
 
 
 class MalformedError(Error, ValueError):

@@ -585,7 +585,7 @@ def write_tables(
     data: Sequence[Table] | Given,
     leave: _Filled,
     said: dict[str, Any],
-) -> int: ...
+) -> tuple[int, int]: ...
 def load_tensors(
     sources: _Shards,
     how: _Filled,

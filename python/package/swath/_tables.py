@@ -217,5 +217,19 @@ def _checked(read: tuple[Any, dict[str, Any] | None]) -> Any:
 
     values, report = read
     if report is not None:
-        warnings.warn(ChangedValueWarning(report), stacklevel=5)
+        warning = ChangedValueWarning("; ".join(_changes(report)[:3]) + "; without dtype= a Table has them as they are")
+        warning.report = report
+        warnings.warn(warning, stacklevel=5)
     return np.asarray(values)
+
+
+def _changes(report: dict[str, Any]) -> list[str]:
+    """What became of numbers, a text for each column and kind of change."""
+    found = []
+    for column in report["columns"]:
+        for word, what in (("padded", "lost zeros or a plus"), ("rounded", "rounded in the last digits")):
+            count, line = column[word]["count"], column[word]["line"]
+            numbers = "number" if count == 1 else "numbers"
+            if count:
+                found.append(f"column {column['name']!r}: {count} {numbers} {what}, from line {line} on")
+    return found

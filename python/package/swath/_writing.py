@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, Unpack
 
 from swath import _dialect as check
-from swath._errors import Error
+from swath._errors import ChangedValueWarning, Error
 from swath._given import Tables, as_columns, plain_or_texts, tables
 from swath._made import check_numbers
 from swath._options import WriteOptions, leave, takes
@@ -179,12 +180,16 @@ def _write(path: Any, form: Any, found: Tables, options: WriteOptions, said: dic
     if said["names"] is None:
         said = {**said, "names": found.names}
     try:
-        return write_tables(path, form, found.data, leave(options), said)
+        size, nulls = write_tables(path, form, found.data, leave(options), said)
     except Error as error:
         is_type = error.reason == "Unsupported" and " is of type " in str(error)
         if not is_type and "missing as a whole" not in str(error):
             raise
         raise TypeError(str(error)) from error
+    if nulls:
+        text = "1 number is" if nulls == 1 else f"{nulls} numbers are"
+        warnings.warn(ChangedValueWarning(f"{text} NaN or infinite, and null in JSON"), stacklevel=4)
+    return size
 
 
 def _write_array(path: Any, array: Any, options: WriteOptions, said: dict[str, Any]) -> int:

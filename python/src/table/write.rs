@@ -132,7 +132,8 @@ fn beside(py: Python<'_>, tables: &[&Table]) -> PyResult<(SchemaRef, Vec<RecordB
     Ok((schema, vec![batch.map_err(super::arrow_error)?]))
 }
 
-/// Writes a table of any types: `swath.write_csv`, `write_jsonl` and `write_arrow` make the arguments.
+/// Writes a table of any types, and returns its bytes and how many numbers became null:
+/// `swath.write_csv`, `write_jsonl` and `write_arrow` make the arguments.
 #[pyfunction]
 pub(crate) fn write_tables(
     py: Python<'_>,
@@ -141,7 +142,7 @@ pub(crate) fn write_tables(
     data: Data<'_>,
     leave: &Bound<'_, PyTuple>,
     said: &Bound<'_, PyDict>,
-) -> PyResult<u64> {
+) -> PyResult<(u64, u64)> {
     let form = word("form", form, BatchForm::WORDS)?;
     let form = match (form, BatchForm::of_name(&path)) {
         (BatchForm::Arrow, Some(BatchForm::ArrowStream)) => BatchForm::ArrowStream,
@@ -151,5 +152,5 @@ pub(crate) fn write_tables(
     let Taken { schema, batches } = data.taken(py)?;
     let written =
         watch.run(py, Takes::Time, move || options.write_batches(path, &schema, batches))?;
-    Ok(written.bytes_out)
+    Ok((written.bytes_out, written.not_finite))
 }

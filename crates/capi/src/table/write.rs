@@ -17,8 +17,9 @@ use crate::table::write_options::TableWriteOptions;
 
 /// Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
 /// stream, compressed on the way if the name or `table` says so. The file is complete under its name,
-/// or as it was before. Sets `rows` to the number of rows and `bytes` to the bytes of the file; either
-/// may be NULL. `output` and `table` may be NULL for defaults.
+/// or as it was before. Sets `rows` to the number of rows, `bytes` to the bytes of the file, and
+/// `not_finite` to the numbers that are NaN or infinite and became null, since JSON has none; each may be
+/// NULL. `output` and `table` may be NULL for defaults.
 ///
 /// It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
 /// released. Its functions are called on the calling thread and on threads of the library, one at a
@@ -35,10 +36,12 @@ pub unsafe extern "C" fn swath_table_write(
     table: Option<&TableWriteOptions>,
     rows: Option<&mut MaybeUninit<u64>>,
     bytes: Option<&mut MaybeUninit<u64>>,
+    not_finite: Option<&mut MaybeUninit<u64>>,
 ) -> Status {
     guard(|| {
         let stream = taken(batches);
-        let (rows, bytes) = (rows.map(|it| it.write(0)), bytes.map(|it| it.write(0)));
+        let [rows, bytes, not_finite] =
+            [rows, bytes, not_finite].map(|it| it.map(|it| it.write(0)));
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
         let given = Given::open(stream?).map_err(|failure| {
@@ -48,11 +51,11 @@ pub unsafe extern "C" fn swath_table_write(
         let options = TableWriteOptions::of(table).with_output(OutputOptions::of(output));
         let schema = Arc::clone(&given.schema);
         let written = options.write_batches(path, &schema, given).map_err(failed)?;
-        if let Some(rows) = rows {
-            *rows = written.rows;
-        }
-        if let Some(bytes) = bytes {
-            *bytes = written.bytes_out;
+        let counts = [written.rows, written.bytes_out, written.not_finite];
+        for (place, count) in [rows, bytes, not_finite].into_iter().zip(counts) {
+            if let Some(place) = place {
+                *place = count;
+            }
         }
         Ok(())
     })

@@ -52,7 +52,7 @@ static void copy_table(void) {
     OK(swath_table_read(&path, 1, NULL, NULL, &batches, NULL));
     batches.release(&batches);
     OK(swath_table_stream(&path, 1, NULL, NULL, &batches, NULL));
-    OK(swath_table_write("copy.csv", &batches, NULL, NULL, &rows, NULL));
+    OK(swath_table_write("copy.csv", &batches, NULL, NULL, &rows, NULL, NULL));
     CHECK(batches.release == NULL && rows == 2);
     check_text("copy.csv", "n,text\n1,one\n2,two\n");
 }
