@@ -28,7 +28,16 @@ impl Fault {
     /// Turns the fault into an error with its line number and a quote of the line. To count the
     /// lines, everything before the fault is read once more.
     pub(crate) fn into_error(self, input: &Text) -> Error {
-        let error = Error::reading(input.path(), self.reason, self.detail).at(self.offset);
+        let hint = match self.reason {
+            FormatReason::Malformed => "correct the line, or leave it out",
+            FormatReason::TooLarge => "correct the line, or read a type that holds the value",
+            FormatReason::Truncated => {
+                "fetch the file again, or correct the number of entries in its header"
+            }
+            _ => "",
+        };
+        let error = Error::reading(input.path(), self.reason, self.detail);
+        let error = error.at(self.offset).hint(hint);
         let before = ReadOptions::new().with_len(self.offset).count(input.source(), b'\n');
         let error = match before {
             Ok(newlines) => error.on_line(newlines.value + 1),
@@ -93,7 +102,9 @@ mod tests {
         let error = Fault::malformed(8, "no number").into_error(&input);
         assert_eq!((error.line(), error.offset()), (Some(2), Some(8)));
         let text = error.to_string();
-        assert!(text.contains("on line 2 at byte 8: no number: `two 2`"), "{text}");
+        let wanted =
+            "on line 2 at byte 8: no number: `two 2`; try: correct the line, or leave it out";
+        assert!(text.ends_with(wanted), "{text}");
     }
 
     #[test]
@@ -101,6 +112,6 @@ mod tests {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         let input = Text::open(file.path().into(), &ReadOptions::new()).expect("a file");
         let text = Fault::malformed(0, "no number").into_error(&input).to_string();
-        assert!(text.ends_with("on line 1 at byte 0: no number"), "{text}");
+        assert!(text.contains("on line 1 at byte 0: no number; try"), "{text}");
     }
 }
