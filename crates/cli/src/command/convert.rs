@@ -227,7 +227,7 @@ fn formats(
     let from = told.or_else(|| read(to)).or(from);
     let from = match (from, told) {
         // The banner knows better than the name.
-        (Some(Format::Edges), None) if detected(input) == Some(Format::Mtx) => {
+        (Some(Format::Edges | Format::Csv), None) if detected(input) == Some(Format::Mtx) => {
             Some(Format::Mtx)
         }
         (None, _) => detected(input),

@@ -13,7 +13,7 @@ use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
 use swath_formats::table::{ColumnType, arrow, npy};
 use swath_formats::{FileFormat, FormatReason};
 
-use super::convert::format::{FORMATS, Format};
+use super::convert::format::{FORMATS, Format, is_plain};
 use super::convert::several;
 use super::convert::size::size_in;
 use super::several::each;
@@ -189,12 +189,12 @@ fn edges(file: &swath::Input, args: &TableArgs) -> Result<Known> {
         let is_text = error
             .downcast_ref::<swath_formats::Error>()
             .is_some_and(|error| error.reason() == swath_formats::FormatReason::Malformed);
-        if !is_text
-            || file.name().extension().is_none_or(|end| !end.eq_ignore_ascii_case("txt"))
-        {
+        if !is_text || !is_plain(file.name()) {
             return error;
         }
-        let what = format!("{error}: a name that ends in .txt is taken for a list of edges");
+        let text = error.to_string();
+        let text = text.split_once("; try: ").map_or(&*text, |(text, _)| text);
+        let what = format!("{text}: a name that ends in .txt is taken for a list of edges");
         Refused::new(what, "pass --format csv for a table, or use `swath scan` for other text")
             .into()
     })

@@ -416,6 +416,12 @@ fn a_text_that_is_no_list_of_edges_says_that_its_name_was_believed() {
     assert!(told.contains("try: pass --format csv for a table, or use `swath scan`"), "{told}");
     let edges = setting.file("edges.txt", "0 1\n1 2\n");
     assert!(stdout(&run(["info", word(&edges)])).contains("edge list"));
+    // What becomes a table is read as `head` reads it.
+    for (name, wanted) in [("notes.txt", "hello\n"), ("edges.txt", "0,1\n1,2\n")] {
+        setting.convert(name, "table.csv", &["--force", "--header", "no"]);
+        assert_eq!(text(&setting.path("table.csv")), wanted);
+    }
+    assert_eq!(entries(&setting.convert("edges.txt", "a.mtx", &[])).len(), 2);
 }
 
 #[test]

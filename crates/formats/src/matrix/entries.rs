@@ -17,7 +17,7 @@ use crate::number;
 use crate::text::Fault;
 
 /// Said of a list of edges that has commas between its fields.
-const LIKE_A_TABLE: &str = "this looks like a table, which `table::read_array` takes";
+const LIKE_A_TABLE: &str = "this looks like a table, not like a list of edges";
 
 /// What a line may contain.
 #[derive(Debug)]

@@ -38,7 +38,7 @@ Examples:
 Compressed text (.gz .zst .bz2 after the other ending) is decompressed on the way. The endings of the \
 names give the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow .arrows .jsonl, and .gz .zst .bz2 \
 after .csv .tsv .jsonl .arrow .arrows. Tables may have text, dates and booleans; .npy and matrices hold \
-numbers alone. A .tsv holds edges if the other file is a matrix, else a table. A matrix becomes a table with a row for each entry. A table with such a \
+numbers alone. A .tsv, and a .txt that is read, has edges if the other file is a matrix, else a table. A matrix becomes a table with a row for each entry. A table with such a \
 header becomes that matrix; any other table becomes a matrix of its values that are not zero.")]
 pub struct Convert {
     /// The file to convert; `-` is standard input

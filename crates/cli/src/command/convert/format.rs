@@ -53,6 +53,11 @@ impl fmt::Display for Format {
     }
 }
 
+/// Whether a name ends in `.txt`, which says little.
+pub(in crate::command) fn is_plain(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("txt"))
+}
+
 impl Format {
     /// Returns its name.
     pub fn word(self) -> &'static str {
@@ -95,12 +100,14 @@ impl Format {
         }
     }
 
-    /// Returns the format by the end of a name, for a file that is read, which may be compressed text.
+    /// Returns the format by the end of a name, for a file that is read, which may be compressed text. A
+    /// `.txt` is a table, as for `swath head`, if the other end is one.
     pub fn of_input(path: &Path, beside: Option<Self>) -> Option<Self> {
-        if swath_formats::compressed::Format::of_name(path).is_none() {
-            return Self::of(path, beside);
-        }
-        Self::of(&path.with_extension(""), beside).filter(|format| format.is_text())
+        let is_packed = swath_formats::compressed::Format::of_name(path).is_some();
+        let path = if is_packed { &path.with_extension("") } else { path };
+        let is_table = is_plain(path) && beside.is_some_and(|it| !it.is_matrix());
+        let format = if is_table { Some(Self::Csv) } else { Self::of(path, beside) };
+        format.filter(|format| !is_packed || format.is_text())
     }
 
     /// Returns the format by the end of a name, for a file that is written, which may be a compressed

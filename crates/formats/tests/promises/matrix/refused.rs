@@ -161,7 +161,7 @@ fn files_of_other_formats_are_named_with_their_readers() {
         (
             "a.el",
             &b"1,2\n3,4\n"[..],
-            "this looks like a table, which `table::read_array` takes: `1,2`",
+            "this looks like a table, not like a list of edges: `1,2`",
         ),
         (
             "a.mtx",
