@@ -661,6 +661,13 @@ def test_a_stream_is_what_arrow_libraries_read(long: Path) -> None:
     with pytest.raises(ValueError, match="passed on before"):
         pyarrow.RecordBatchReader.from_stream(stream)
     stream = swath.stream_csv(long, block_size=100_000)
+    reader = pyarrow.RecordBatchReader.from_stream(stream)
+    reader.read_next_batch()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="the stream was passed on; try: read it there"):
+            next(stream)
+    assert sum(batch.num_rows for batch in reader) > 90_000
+    stream = swath.stream_csv(long, block_size=100_000)
     first = next(stream)
     rest = pyarrow.RecordBatchReader.from_stream(stream).read_all()
     assert len(first) + len(rest) == 100_000 and rest["n"][0].as_py() == len(first)

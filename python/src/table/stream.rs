@@ -67,12 +67,17 @@ impl Drop for Shared {
 }
 
 impl Shared {
-    /// The next batch, without the interpreter's lock. A stream that was closed has no end, but an error.
-    fn advance(&self) -> Result<Option<RecordBatch>, Failure> {
+    /// The next batch for the library that the stream was passed on to, or for Python if it was not, without
+    /// the interpreter's lock. A stream that was closed has no end, but an error.
+    fn advance(&self, is_library: bool) -> Result<Option<RecordBatch>, Failure> {
         self.watch.refuse_in_callback()?;
         let mut open = lock(self.open.get()?);
         if self.is_closed.load(Ordering::SeqCst) {
             let text = "the stream is closed; try: read it before close(), and within its `with` block";
+            return Err(PyValueError::new_err(text).into());
+        }
+        if open.is_taken && !is_library {
+            let text = "the stream was passed on; try: read it there, or call stream_csv again";
             return Err(PyValueError::new_err(text).into());
         }
         let Some(batches) = &mut open.batches else { return Ok(None) };
@@ -146,11 +151,12 @@ impl TableStream {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Table>> {
         let shared = &*self.0;
-        match shared.watch.step(py, Takes::Time, || shared.advance()) {
+        match shared.watch.step(py, Takes::Time, || shared.advance(false)) {
             Ok(Some(batch)) => Ok(Some(Table::new(Arc::clone(&shared.schema), vec![batch]))),
             Ok(None) => shared.watch.close(py).map(|()| None),
             Err(error) => {
-                shared.with_open(py, |open| open.batches = None)?;
+                // What was passed on goes on.
+                shared.with_open(py, |open| open.batches.take_if(|_| !open.is_taken))?;
                 shared.watch.close(py)?;
                 Err(error)
             }
@@ -219,7 +225,7 @@ impl PassedOn {
     /// The next batch; looks for signals where a library may be called for long.
     fn came(&self) -> Result<Option<RecordBatch>, ArrowError> {
         let shared = &*self.0;
-        let next = || shared.advance().map_err(told);
+        let next = || shared.advance(true).map_err(told);
         if !is_main_thread() && !shared.watch.has_callback() {
             // The thread that waits for this one may have the interpreter's lock.
             return admitted(next).unwrap_or_else(|| Err(told(Failure::Ended)));

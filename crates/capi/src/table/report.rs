@@ -76,6 +76,8 @@ pub(super) struct Counts(Mutex<Counted>);
 struct Counted {
     rows: u64,
     comments: u64,
+    dropped: u64,
+    replaced: u64,
     /// Of each column.
     nulls: Vec<u64>,
     rounded: Vec<Changes>,
@@ -93,6 +95,8 @@ impl Counts {
         let mut counted = self.lock();
         counted.rows = report.rows;
         counted.comments = report.comments;
+        counted.dropped = report.dropped;
+        counted.replaced = report.replaced;
         counted.nulls.clear();
         counted.nulls.extend(report.columns.iter().map(|column| column.nulls));
         counted.rounded = report.columns.iter().map(|column| column.rounded).collect();
@@ -202,6 +206,19 @@ pub extern "C" fn swath_table_report_header_reason(
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_table_report_comments(report: Option<&TableReport>) -> u64 {
     report.map_or(0, |it| it.counts.lock().comments)
+}
+
+/// Returns how many records lost further fields or other text, as `ragged` says; of a stream, those of the batches
+/// that were handed out.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_dropped(report: Option<&TableReport>) -> u64 {
+    report.map_or(0, |it| it.counts.lock().dropped)
+}
+
+/// Returns how many sequences of bytes became U+FFFD, as `encoding_errors` says.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_table_report_replaced(report: Option<&TableReport>) -> u64 {
+    report.map_or(0, |it| it.counts.lock().replaced)
 }
 
 /// Returns how many columns are read, without that of the files' names.

@@ -108,6 +108,7 @@ static void every_type(void) {
     CHECK(strcmp(swath_table_report_delimiter(report), ",") == 0);
     CHECK(strncmp(swath_table_report_header_reason(report), "names: ", 7) == 0);
     CHECK(swath_table_report_comments(report) == 0);
+    CHECK(swath_table_report_dropped(report) == 0 && swath_table_report_replaced(report) == 0);
     CHECK(strcmp(swath_table_report_encoding(report), "utf-8") == 0);
     CHECK(swath_table_report_column_count(report) == 6);
     const swath_table_column *found = swath_table_report_column(report, 3);
@@ -184,6 +185,17 @@ static void dialect(void) {
     CHECK(swath_table_report_rounded(report, 1, NULL, NULL) == 0);
     CHECK(swath_table_report_rounded(report, 9, NULL, NULL) == 0);
     swath_table_report_free(report);
+
+    make_text("lost.csv", "a,b\n\xe9,1,2\ny,3\n");
+    swath_table_options *lost = NULL;
+    OK(swath_table_options_new(&lost));
+    OK(swath_table_options_set(lost, "ragged", "drop"));
+    OK(swath_table_options_set(lost, "encoding_errors", "replace"));
+    open_table(&table, "lost.csv", lost, &report);
+    leave(&table);
+    CHECK(swath_table_report_dropped(report) == 1 && swath_table_report_replaced(report) == 1);
+    swath_table_report_free(report);
+    swath_table_options_free(lost);
 
     OK(swath_table_options_set(options, "rows", NULL));
     OK(swath_table_options_set(options, "columns", NULL));

@@ -73,8 +73,9 @@ flags! {
         #[arg(long, value_name = "NAME=NEW", value_parser = rename)]
         pub rename: Vec<Pair>,
 
-        /// Words for missing values, in addition to an empty field [default: NA, N/A and null]
-        #[arg(long, value_name = "WORD,...", value_delimiter = ',', visible_alias = "missing-words")]
+        /// Words for missing values, in addition to an empty field [default: NA, N/A, null and NULL]
+        #[arg(long, value_name = "WORD,...", value_delimiter = ',', visible_alias = "missing-words",
+            allow_hyphen_values = true)]
         pub null_values: Option<Vec<String>>,
 
         /// Words that mean true [default: true, True and TRUE]
