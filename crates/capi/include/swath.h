@@ -2413,6 +2413,17 @@ const char *swath_table_report_header_reason(const swath_table_report *report);
 uint64_t swath_table_report_comments(const swath_table_report *report);
 
 /**
+ * Returns how many records lost further fields or other text, as `ragged` says; of a stream, those of the batches
+ * that were handed out.
+ */
+uint64_t swath_table_report_dropped(const swath_table_report *report);
+
+/**
+ * Returns how many sequences of bytes became U+FFFD, as `encoding_errors` says.
+ */
+uint64_t swath_table_report_replaced(const swath_table_report *report);
+
+/**
  * Returns how many columns are read, without that of the files' names.
  */
 size_t swath_table_report_column_count(const swath_table_report *report);
