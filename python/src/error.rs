@@ -78,7 +78,10 @@ impl Failure {
             |error: &swath::Error| matches!(error.reason(), swath::Reason::OutOfMemory);
         match self {
             Self::Library(error) => of_library(error),
-            Self::Format(error) => error.library().is_some_and(of_library),
+            Self::Format(error) => {
+                error.reason() == swath_formats::FormatReason::OutOfMemory
+                    || error.library().is_some_and(of_library)
+            }
             Self::Python(_) | Self::Ended => false,
         }
     }

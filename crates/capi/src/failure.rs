@@ -148,7 +148,7 @@ impl From<swath_formats::Error> for Failure {
             FormatReason::Invalid | FormatReason::Unsupported => Status::InvalidArgument,
             // A value that its type cannot hold.
             FormatReason::TooLarge if error.line().is_some() => Status::Corrupt,
-            FormatReason::TooLarge => Status::OutOfMemory,
+            FormatReason::TooLarge | FormatReason::OutOfMemory => Status::OutOfMemory,
             FormatReason::Library => Status::Io,
             _ => Status::Corrupt,
         };

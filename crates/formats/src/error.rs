@@ -26,8 +26,10 @@ pub enum FormatReason {
     Invalid,
     /// The text does not follow its format.
     Malformed,
-    /// A number or a count does not fit its type, or there is not enough memory for it.
+    /// A number or a count does not fit its type.
     TooLarge,
+    /// There is not enough memory.
+    OutOfMemory,
     /// There is no index, so reading cannot start in the middle.
     NoIndex,
     /// What the caller passed to be written ended with an error of its own, which is the cause.
@@ -311,6 +313,7 @@ impl From<Error> for io::Error {
             | FormatReason::UnknownFormat
             | FormatReason::Malformed
             | FormatReason::TooLarge => io::ErrorKind::InvalidData,
+            FormatReason::OutOfMemory => io::ErrorKind::OutOfMemory,
             FormatReason::Truncated => io::ErrorKind::UnexpectedEof,
             FormatReason::Unsupported | FormatReason::NoIndex => io::ErrorKind::Unsupported,
             FormatReason::Invalid => io::ErrorKind::InvalidInput,
@@ -336,6 +339,7 @@ fn hint_for(doing: &str, reason: FormatReason) -> &'static str {
         | FormatReason::Invalid
         | FormatReason::Malformed
         | FormatReason::TooLarge
+        | FormatReason::OutOfMemory
         | FormatReason::Source => "",
     }
 }

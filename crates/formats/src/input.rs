@@ -254,15 +254,28 @@ impl Text {
 
     /// Reads up to `most` bytes; fewer at the end.
     pub(crate) fn some(&self, from: u64, most: u64) -> Result<Vec<u8>> {
-        let left = self.len().saturating_sub(from).min(most);
-        let options = ReadOptions::new().with_workers(1).with_offset(from);
-        if let Body::Opened(_) = self.body {
-            return Ok(options.with_len(left).read(self.source())?.buffer.to_vec());
-        }
         let mut bytes = Vec::new();
-        let read = options.reader(self.source())?.take(left).read_to_end(&mut bytes);
-        read.map_err(|error| Error::from_io(error, self.path()))?;
+        self.add_some(from, most, &mut bytes)?;
         Ok(bytes)
+    }
+
+    /// Reads them after those that are there.
+    pub(crate) fn add_some(&self, from: u64, most: u64, bytes: &mut Vec<u8>) -> Result<()> {
+        let left = self.len().saturating_sub(from).min(most);
+        let (known, more) = (bytes.len(), usize::try_from(left).unwrap_or(usize::MAX));
+        let options = ReadOptions::new().with_workers(1).with_offset(from);
+        bytes.try_reserve_exact(more).map_err(|_| {
+            let detail = "there is not enough memory for its first bytes";
+            let error = Error::reading(self.path(), FormatReason::OutOfMemory, detail);
+            error.hint("free memory, or raise its limit")
+        })?;
+        if let Body::Opened(_) = self.body {
+            bytes.resize(known + more, 0);
+            options.with_len(left).read_into(self.source(), &mut bytes[known..])?;
+            return Ok(());
+        }
+        let read = options.reader(self.source())?.take(left).read_to_end(bytes);
+        read.map(drop).map_err(|error| Error::from_io(error, self.path()))
     }
 
     /// Checks a compressed stream up to far after a byte of its text. Other texts are right.
@@ -382,7 +395,7 @@ fn unpacked(packed: &Opened, read: &ReadOptions, refused: Refused) -> Result<Ope
         let detail = format!(
             "it decompresses to at least {wanted} bytes, and there is not enough memory"
         );
-        let error = Error::reading(path, FormatReason::TooLarge, detail);
+        let error = Error::reading(path, FormatReason::OutOfMemory, detail);
         return Err(error.hint("decompress it to a file first, with `swath decompress`"));
     }
     check_end(path, &done?)?;

@@ -170,7 +170,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 # Users import them from `swath`: tracebacks and pickles say so.
 for _kind in [*globals().values()]:
-    if isinstance(_kind, type) and issubclass(_kind, OSError):
+    if isinstance(_kind, type) and issubclass(_kind, (OSError, Warning)):
         _kind.__module__ = "swath"
 
 

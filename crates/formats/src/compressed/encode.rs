@@ -211,7 +211,7 @@ impl Blocks<'_> {
                 // Small inputs do not touch memory that they do not need.
                 bytes.try_reserve_exact(size - bytes.len()).map_err(|_| {
                     let what = format!("not enough memory for a block of {size} bytes");
-                    Error::compressing(self.path, FormatReason::Unsupported, what)
+                    Error::compressing(self.path, FormatReason::OutOfMemory, what)
                         .hint("use smaller blocks or fewer workers")
                 })?;
             }

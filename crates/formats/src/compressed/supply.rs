@@ -186,6 +186,6 @@ impl Supply {
 /// Returns the error for an allocation that failed.
 pub(super) fn no_memory(path: &Path) -> Error {
     let error =
-        Error::decompressing(path, FormatReason::Unsupported, "there is not enough memory");
+        Error::decompressing(path, FormatReason::OutOfMemory, "there is not enough memory");
     error.hint("use fewer workers")
 }

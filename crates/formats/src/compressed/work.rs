@@ -105,7 +105,7 @@ impl Wrong {
 
     pub(super) fn no_memory() -> Self {
         let what = String::from("there is not enough memory");
-        Self { at: 0, reason: FormatReason::Unsupported, what, hint: "use fewer workers" }
+        Self { at: 0, reason: FormatReason::OutOfMemory, what, hint: "use fewer workers" }
     }
 
     /// Returns the error for bytes that begin at `offset` of a stream.

@@ -92,7 +92,7 @@ impl Text<'_> {
 
 fn no_memory(path: &Path) -> Error {
     let what = "there is not enough memory for a block of lines";
-    Error::reading(path, FormatReason::TooLarge, what)
+    Error::reading(path, FormatReason::OutOfMemory, what)
         .hint("use smaller blocks or fewer workers")
 }
 

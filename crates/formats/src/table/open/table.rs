@@ -195,7 +195,7 @@ impl Table {
             return Ok(());
         }
         let detail = format!("{what} takes {bytes} bytes: {left} are available");
-        let error = Error::reading(self.files[0].path(), FormatReason::TooLarge, detail);
+        let error = Error::reading(self.files[0].path(), FormatReason::OutOfMemory, detail);
         Err(error.hint(hint))
     }
 

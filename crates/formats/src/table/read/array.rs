@@ -269,7 +269,7 @@ impl<T: Value> ArrayPlan<T> {
             self.rows(),
             self.width()
         );
-        let error = Error::reading(self.path(), FormatReason::TooLarge, detail);
+        let error = Error::reading(self.path(), FormatReason::OutOfMemory, detail);
         Err(error.hint("select columns with `columns`"))
     }
 

@@ -162,7 +162,7 @@ impl Trial {
             "its first rows take more than {} bytes, and there is not enough memory",
             self.text.bytes.len()
         );
-        let error = Error::reading(&self.path, FormatReason::TooLarge, detail);
+        let error = Error::reading(&self.path, FormatReason::OutOfMemory, detail);
         error.hint("look for a quote that is not closed")
     }
 }

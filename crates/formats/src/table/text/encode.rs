@@ -72,7 +72,7 @@ fn each_block(
 
 fn no_memory(text: &Text) -> Error {
     let detail = "there is not enough memory for the text in UTF-8";
-    let error = Error::reading(text.path(), FormatReason::TooLarge, detail);
+    let error = Error::reading(text.path(), FormatReason::OutOfMemory, detail);
     error.hint("convert it to a file in UTF-8 first, with `iconv`")
 }
 

@@ -368,15 +368,15 @@ pub(in crate::table) fn no_memory(offset: u64, bytes: usize) -> Problem {
     Problem {
         record: offset,
         offset,
-        reason: FormatReason::TooLarge,
+        reason: FormatReason::OutOfMemory,
         detail: format!("there is not enough memory for the values of {bytes} bytes of text"),
-        hint: "select fewer columns with `columns`, or read it as a stream",
+        hint: "free memory, or select fewer columns with `columns`",
     }
 }
 
 /// The error of a table with more columns than there is memory for.
 pub(in crate::table) fn no_room(path: &Path, columns: usize) -> Error {
     let detail = format!("there is not enough memory for {columns} columns");
-    let error = Error::reading(path, FormatReason::TooLarge, detail);
+    let error = Error::reading(path, FormatReason::OutOfMemory, detail);
     error.hint("select fewer columns with `columns`")
 }

@@ -57,9 +57,7 @@ impl<'t> Prefix<'t> {
     pub(in crate::table) fn grow(&mut self) -> Result<()> {
         let (from, known) = (self.base + self.bytes.len() as u64, self.bytes.len() as u64);
         self.check_room()?;
-        let more = self.input.some(from, known.max(FIRST))?;
-        self.bytes.extend_from_slice(&more);
-        Ok(())
+        self.input.add_some(from, known.max(FIRST), &mut self.bytes)
     }
 
     /// Refuses a sample that there is no memory for: each of its fields takes more than its text if
@@ -80,7 +78,8 @@ impl<'t> Prefix<'t> {
             Ok(()) => Ok(()),
             Err(_) => {
                 let detail = "its first records take more memory than there is";
-                let error = Error::reading(self.input.path(), FormatReason::TooLarge, detail);
+                let error =
+                    Error::reading(self.input.path(), FormatReason::OutOfMemory, detail);
                 Err(error
                     .at(self.base)
                     .hint("look for a quote that is not closed, or a wrong delimiter"))

@@ -57,7 +57,7 @@ pub(super) fn check(message: Message<'_>, body: &[u8]) -> Result<(), Refusal> {
     room_for(usize::try_from(sum).unwrap_or(usize::MAX)).map_err(|_| {
         let detail = format!("its buffers become {sum} bytes, and there is not enough memory");
         let hint = "write it in smaller batches";
-        Refusal { reason: FormatReason::TooLarge, detail, hint }
+        Refusal { reason: FormatReason::OutOfMemory, detail, hint }
     })
 }
 
