@@ -156,3 +156,13 @@ def test_numbers_that_json_does_not_have_are_null_with_a_warning(tmp_path: Path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         swath.write_jsonl(path, {"x": [1.5, None]})
+
+
+def test_a_table_without_columns_or_with_nul_in_a_name_is_refused(tmp_path: Path) -> None:
+    for verb in (swath.write_csv, swath.write_jsonl, swath.write_arrow):
+        path = tmp_path / "x"
+        with pytest.raises(ValueError, match="without columns cannot be written; try: pass a column"):
+            verb(path, {})
+        with pytest.raises(ValueError, match="a NUL byte in the name of column index 1; try: give the column"):
+            verb(path, {"a": ["x"], "b\0": [1]})
+        assert not path.exists()

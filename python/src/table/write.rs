@@ -96,6 +96,16 @@ struct Taken {
 }
 
 impl Data<'_> {
+    /// Whether there is no column.
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Given(given) => given.get().schema().fields().is_empty(),
+            Self::Tables(tables) => {
+                tables.iter().all(|table| table.get().schema.fields().is_empty())
+            }
+        }
+    }
+
     fn taken(self, py: Python<'_>) -> PyResult<Taken> {
         match self {
             Self::Given(given) => {
@@ -149,6 +159,10 @@ pub(crate) fn write_tables(
         _ => form,
     };
     let (options, watch) = options(form, leave, said)?;
+    if data.is_empty() {
+        let text = "a table without columns cannot be written; try: pass a column";
+        return Err(PyValueError::new_err(text));
+    }
     let Taken { schema, batches } = data.taken(py)?;
     let written =
         watch.run(py, Takes::Time, move || options.write_batches(path, &schema, batches))?;

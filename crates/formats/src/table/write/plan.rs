@@ -61,6 +61,10 @@ impl Plan {
             Packing::Format(format) => Some(format),
         };
         let names = names(options, schema).map_err(invalid)?;
+        if let Some(index) = names.iter().position(|name| name.contains('\0')) {
+            let detail = format!("a NUL byte in the name of column index {index}");
+            return Err(invalid((detail, "give the column another name")));
+        }
         let style = style(options, schema, form).map_err(invalid)?;
         if options.level.is_some() && format.is_none() {
             let detail = "a level has no effect on an output that is not compressed";
