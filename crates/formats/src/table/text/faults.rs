@@ -92,8 +92,8 @@ impl Problem {
     /// Says that the header has one name less than the first record after it has fields.
     fn of_short_header(mut self) -> Self {
         self.detail += ": the header has one name less, as R writes it if rows have names";
-        self.hint = "name the first column in the header (in R, pass `col.names = NA`), or leave the \
-                     header out with `skip_rows` and `header`, and name the columns with `rename`";
+        self.hint = "set another `delimiter`, name the first column in the header (in R, pass `col.names = NA`), or \
+                     leave the header out with `skip_rows` and `header`, and name the columns with `rename`";
         self
     }
 
