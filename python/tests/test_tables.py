@@ -280,6 +280,41 @@ CASES = [
         polars="time 12:30:00 13:00:00", pyarrow="time 12:30:00 13:00:00",
         duckdb="time 12:30:00 13:00:00", why="there is no such type yet",
     ),
+    Case(
+        "a date without a leading zero", b"d\n2024-1-5\n2024-1-6\n", 'text "2024-1-5" "2024-1-6"',
+        polars="date 2024-01-05 2024-01-06", duckdb="date 2024-01-05 2024-01-06",
+        why="ISO 8601 has two digits; `formats` reads `%Y-%m-%d` of one",
+    ),
+    Case(
+        "a day of 24 hours", b"t\n24:00:00\n12:00:00\n", 'text "24:00:00" "12:00:00"',
+        duckdb='time "24:00:00" 12:00:00',
+        why="there is no type for times of the day",
+    ),
+    Case(
+        "an hour without minutes", b"t\n2024-01-01T10\n2024-01-01T11\n", 'text "2024-01-01T10" "2024-01-01T11"',
+        pyarrow="timestamp[s] 2024-01-01T10:00:00 2024-01-01T11:00:00",
+        why="it may be a part of a key; `formats` reads it",
+    ),
+    Case(
+        "a zone that no place has", b"t\n2024-01-01T10:00:00+99:00\n", 'text "2024-01-01T10:00:00+99:00"',
+        polars="error", duckdb="timestamp[us, UTC] 2023-12-28T07:00:00",
+        why="zones go up to a day",
+    ),
+    Case(
+        "ten digits of a second", b"t\n2024-01-01T10:00:00.1234567891\n", 'text "2024-01-01T10:00:00.1234567891"',
+        polars="timestamp[us] 2024-01-01T10:00:00.123456", duckdb="timestamp[us] 2024-01-01T10:00:00.123456",
+        why="nanoseconds do not hold it",
+    ),
+    Case(
+        "a zone in letters", b"t\n2024-01-01 10:00:00 UTC\n", 'text "2024-01-01 10:00:00 UTC"',
+        polars="error", duckdb="timestamp[us] 2024-01-01T10:00:00",
+        why="`UTC` is a name, as `CET` is",
+    ),
+    Case(
+        "small letters", b"t\n2024-01-01t10:00:00z\n", 'text "2024-01-01t10:00:00z"',
+        polars="error",
+        why="it may be a key; `formats` reads it",
+    ),
     # Records and fields
     Case(
         "a short record", b"a,b\n1,2\n3,4\n5\n", "error",
@@ -353,6 +388,31 @@ CASES = [
         pandas='text "x\\\\y\\""; i64 1', pyarrow='text "x\\\\y\\""; i64 1',
         duckdb='text "x\\"y"; i64 1',
         why="only with `escape`; without, it is text after a closing quote",
+    ),
+    Case(
+        "single quotes", b"a,b\n'x,y',1\n'z',2\n", "error",
+        pandas='"" index "\'x" "\'z\'"; "a" text "y\'" "2"; "b" f64 1 -', duckdb='"a" text "x,y" "z"; "b" i64 1 2',
+        has_names=True, why="`quote` says so",
+    ),
+    Case(
+        "a line alone", b"5\n", '"column_1" i64 5',
+        pandas='"5" object', polars='"5" text', pyarrow='"5" null', duckdb='"column0" i64 5',
+        has_names=True, why="alone in its file, a value is data",
+    ),
+    Case(
+        "a total on the first line", b"Total,100\nRent,50\n", '"column_1" text "Total" "Rent"; "column_2" i64 100 50',
+        pandas='"Total" text "Rent"; "100" i64 50', polars='"Total" text "Rent"; "100" i64 50', pyarrow='"Total" text "Rent"; "100" i64 50', duckdb='"column0" text "Total" "Rent"; "column1" i64 100 50',
+        has_names=True, why="no name stands over values of its kind; `header` says otherwise",
+    ),
+    Case(
+        "a note above a table of text", b"% made by hand\nid,town\n1,Oslo\n", "error",
+        pandas='"" index "id" "1"; "% made by hand" text "town" "Oslo"', duckdb='"id" i64 1; "town" text "Oslo"',
+        has_names=True, why="`skip_rows` or `comment` leaves it out",
+    ),
+    Case(
+        "names after `#`", b"#id,v\n1,2\n3,4\n", '"column_1" i64 1 3; "column_2" i64 2 4',
+        pandas='"#id" i64 1 3; "v" i64 2 4', polars='"#id" i64 1 3; "v" i64 2 4', pyarrow='"#id" i64 1 3; "v" i64 2 4', duckdb='"#id" i64 1 3; "v" i64 2 4',
+        has_names=True, why="in a table of numbers it begins a comment, which is counted; `comment` may be none",
     ),
     # Files
     Case(
