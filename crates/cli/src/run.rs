@@ -31,6 +31,7 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     // Standard output may be a file, and the limit of file sizes is an error like others. If the
     // signal cannot be ignored, it ends the program, as it would without this.
     let _ = swath::machine::ignore_file_size_signal();
+    swath::machine::share_heap_within_limit();
     let command = cli.verb.command();
     let watch = command.writes().then(|| Watch::begin(command.held())).flatten();
     let ended = recorded(command, &word);

@@ -40,6 +40,20 @@ pub fn address_space_limit() -> Option<u64> {
     soft_limit!(RLIMIT_AS)
 }
 
+/// Lets all threads of this process share one heap if its address space is limited: otherwise, with the GNU C
+/// library, the heap of each takes 64 MiB of that. Call it before there are threads.
+///
+/// ```
+/// swath_os::limits::share_heap_within_limit();
+/// ```
+pub fn share_heap_within_limit() {
+    #[cfg(target_env = "gnu")]
+    if address_space_limit().is_some() {
+        // SAFETY: the call sets a number.
+        unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+    }
+}
+
 /// Returns how many of `len` bytes at `offset` the limit allows: a prefix.
 ///
 /// # Errors

@@ -142,7 +142,7 @@ pub mod reading {
 pub mod machine {
     pub use swath_os::ending::{EndingSignals, end_by, signal_name, stop};
     pub use swath_os::group::{Group, Grouping};
-    pub use swath_os::limits::ignore_file_size_signal;
+    pub use swath_os::limits::{ignore_file_size_signal, share_heap_within_limit};
     pub use swath_os::machine::memory_at_hand;
     pub use swath_os::panics::{caught, silence_caught_panics};
     pub use swath_os::pipe::wait_until_writable;
