@@ -31,6 +31,7 @@ use swath::{Buffer, Input, Output, ReadAt, ReadOptions, Source, SourceFacts};
 use crate::compressed::{DecompressOptions, Decompressed, Format};
 use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
+use crate::memory::room_for;
 #[cfg(feature = "arrow")]
 pub(crate) use flaws::Flaws;
 #[cfg(feature = "arrow")]
@@ -264,7 +265,9 @@ impl Text {
         let left = self.len().saturating_sub(from).min(most);
         let (known, more) = (bytes.len(), usize::try_from(left).unwrap_or(usize::MAX));
         let options = ReadOptions::new().with_workers(1).with_offset(from);
-        bytes.try_reserve_exact(more).map_err(|_| {
+        // Who reads more than a few bytes looks at them with as much memory.
+        let is_room = bytes.try_reserve_exact(more).is_ok() && room_for(2 * more).is_ok();
+        is_room.then_some(()).ok_or_else(|| {
             let detail = "there is not enough memory for its first bytes";
             let error = Error::reading(self.path(), FormatReason::OutOfMemory, detail);
             error.hint("free memory, or raise its limit")
