@@ -53,6 +53,6 @@ int main(void) {
     printf("score: %g in all, %d missing\n", all, (int)swath_table_report_nulls(report, 2));
     swath_table_report_free(report);
     check(swath_table_read(&path, 1, NULL, NULL, &stream, NULL));
-    check(swath_table_write("stations.arrow", &stream, NULL, NULL, NULL, NULL, NULL));
+    check(swath_table_write("stations.arrow", &stream, NULL, NULL, NULL));
     return 0;
 }

@@ -412,7 +412,7 @@ CASES = [
     Case(
         "names after `#`", b"#id,v\n1,2\n3,4\n", '"column_1" i64 1 3; "column_2" i64 2 4',
         pandas='"#id" i64 1 3; "v" i64 2 4', polars='"#id" i64 1 3; "v" i64 2 4', pyarrow='"#id" i64 1 3; "v" i64 2 4', duckdb='"#id" i64 1 3; "v" i64 2 4',
-        has_names=True, why="in a table of numbers it begins a comment, which is counted; `comment` may be none",
+        has_names=True, why="in a table of numbers it begins a comment, which is counted; `comment` says otherwise",
     ),
     # Files
     Case(

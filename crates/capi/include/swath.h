@@ -2534,11 +2534,28 @@ swath_status swath_table_write_options_set_list(swath_table_write_options *optio
                                                 size_t count);
 
 /**
+ * What was written.
+ */
+typedef struct {
+    /**
+     * Rows.
+     */
+    uint64_t rows;
+    /**
+     * Bytes of the file.
+     */
+    uint64_t bytes;
+    /**
+     * Numbers that are NaN or infinite and became null, since JSON has none.
+     */
+    uint64_t not_finite;
+} swath_table_written;
+
+/**
  * Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
  * stream, compressed on the way if the name or `table` says so. The file is complete under its name,
- * or as it was before. Sets `rows` to the number of rows, `bytes` to the bytes of the file, and
- * `not_finite` to the numbers that are NaN or infinite and became null, since JSON has none; each may be
- * NULL. `output` and `table` may be NULL for defaults.
+ * or as it was before. Sets `written`, to zeros if nothing was; it may be NULL, as may `output` and `table`
+ * for defaults.
  *
  * It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
  * released. Its functions are called on the calling thread and on threads of the library, one at a
@@ -2553,9 +2570,7 @@ swath_status swath_table_write(const char *path,
                                struct ArrowArrayStream *batches,
                                const swath_output_options *output,
                                const swath_table_write_options *table,
-                               uint64_t *rows,
-                               uint64_t *bytes,
-                               uint64_t *not_finite);
+                               swath_table_written *written);
 
 /* ==========================================================================================
  * [16] Append and forks

@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use swath_formats::table::BatchesWritten;
 
 use crate::failure::Failure;
 use crate::guard::guard;
@@ -15,11 +16,22 @@ use crate::status::Status;
 use crate::table::given::{Given, taken};
 use crate::table::write_options::TableWriteOptions;
 
+/// What was written.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct TableWritten {
+    /// Rows.
+    pub rows: u64,
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Numbers that are NaN or infinite and became null, since JSON has none.
+    pub not_finite: u64,
+}
+
 /// Writes the batches of a stream, by all workers: as CSV, TSV, JSON Lines, an Arrow file or an Arrow
 /// stream, compressed on the way if the name or `table` says so. The file is complete under its name,
-/// or as it was before. Sets `rows` to the number of rows, `bytes` to the bytes of the file, and
-/// `not_finite` to the numbers that are NaN or infinite and became null, since JSON has none; each may be
-/// NULL. `output` and `table` may be NULL for defaults.
+/// or as it was before. Sets `written`, to zeros if nothing was; it may be NULL, as may `output` and `table`
+/// for defaults.
 ///
 /// It takes the stream: whatever happens, `release` of `batches` is NULL afterwards, and the stream was
 /// released. Its functions are called on the calling thread and on threads of the library, one at a
@@ -34,14 +46,11 @@ pub unsafe extern "C" fn swath_table_write(
     batches: Option<&mut FFI_ArrowArrayStream>,
     output: Option<&OutputOptions>,
     table: Option<&TableWriteOptions>,
-    rows: Option<&mut MaybeUninit<u64>>,
-    bytes: Option<&mut MaybeUninit<u64>>,
-    not_finite: Option<&mut MaybeUninit<u64>>,
+    written: Option<&mut MaybeUninit<TableWritten>>,
 ) -> Status {
     guard(|| {
         let stream = taken(batches);
-        let [rows, bytes, not_finite] =
-            [rows, bytes, not_finite].map(|it| it.map(|it| it.write(0)));
+        let place = written.map(|it| it.write(TableWritten::default()));
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
         let given = Given::open(stream?).map_err(|failure| {
@@ -51,11 +60,9 @@ pub unsafe extern "C" fn swath_table_write(
         let options = TableWriteOptions::of(table).with_output(OutputOptions::of(output));
         let schema = Arc::clone(&given.schema);
         let written = options.write_batches(path, &schema, given).map_err(failed)?;
-        let counts = [written.rows, written.bytes_out, written.not_finite];
-        for (place, count) in [rows, bytes, not_finite].into_iter().zip(counts) {
-            if let Some(place) = place {
-                *place = count;
-            }
+        if let Some(place) = place {
+            let BatchesWritten { rows, bytes_out: bytes, not_finite, .. } = written;
+            *place = TableWritten { rows, bytes, not_finite };
         }
         Ok(())
     })

@@ -116,7 +116,7 @@ static int tables(void) {
     int done = 0, failed = 0;
     int64_t rows = 0;
     if (went_well(swath_table_read(&path, 1, NULL, NULL, &stream, NULL))) {
-        done += went_well(swath_table_write("copy.csv", &stream, NULL, NULL, NULL, NULL, NULL));
+        done += went_well(swath_table_write("copy.csv", &stream, NULL, NULL, NULL));
     }
     CHECK(stream.release == NULL);
     if (!went_well(swath_table_stream(&path, 1, NULL, NULL, &stream, NULL))) {

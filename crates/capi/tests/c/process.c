@@ -48,12 +48,12 @@ static void append(const char *path) {
 static void copy_table(void) {
     const char *path = "table.csv";
     struct ArrowArrayStream batches;
-    uint64_t rows = 0;
+    swath_table_written written;
     OK(swath_table_read(&path, 1, NULL, NULL, &batches, NULL));
     batches.release(&batches);
     OK(swath_table_stream(&path, 1, NULL, NULL, &batches, NULL));
-    OK(swath_table_write("copy.csv", &batches, NULL, NULL, &rows, NULL, NULL));
-    CHECK(batches.release == NULL && rows == 2);
+    OK(swath_table_write("copy.csv", &batches, NULL, NULL, &written));
+    CHECK(batches.release == NULL && written.rows == 2);
     check_text("copy.csv", "n,text\n1,one\n2,two\n");
 }
 

@@ -532,7 +532,7 @@ static void streams(void) {
     CHECK(stream.get_next(&stream, &batch) == 0);
     stream.release(&stream);
     batch.release(&batch);
-    FAILS(swath_table_write("again.csv", &stream, NULL, NULL, NULL, NULL, NULL),
+    FAILS(swath_table_write("again.csv", &stream, NULL, NULL, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`batches` was released");
 }
@@ -685,21 +685,22 @@ static void written(void) {
     struct ArrowArrayStream stream;
     swath_table_write_options *options = NULL;
     swath_output_options *output = NULL;
-    uint64_t rows = 0, bytes = 0, nulls = 0;
+    swath_table_written written;
+    memset(&written, 1, sizeof written);
     size_t len = 0;
     OK(swath_output_options_new(&output));
     OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
     open_stream(&stream, "people.csv");
-    OK(swath_table_write("copy.csv", &stream, output, NULL, &rows, &bytes, NULL));
-    CHECK(stream.release == NULL && rows == 3);
+    OK(swath_table_write("copy.csv", &stream, output, NULL, &written));
+    CHECK(stream.release == NULL && written.rows == 3);
     free(stdio_read("copy.csv", &len));
-    CHECK(bytes == len);
+    CHECK(written.bytes == len);
     /* What was written is read as it was. */
     const char *names[] = {"copy.tsv", "copy.csv.gz", "copy.csv.zst"};
     for (size_t index = 0; index < 3; index++) {
         struct table first, second;
         open_stream(&stream, "copy.csv");
-        OK(swath_table_write(names[index], &stream, output, NULL, NULL, NULL, NULL));
+        OK(swath_table_write(names[index], &stream, output, NULL, NULL));
         open_table(&first, "people.csv", NULL, NULL);
         open_table(&second, names[index], NULL, NULL);
         CHECK(second.batch.length == 3 && second.schema.n_children == 6);
@@ -724,14 +725,14 @@ static void written(void) {
     OK(swath_table_write_options_set(options, "block_size", "1"));
     make_text("few.csv", "a,b\n1,x\n2,\n");
     open_stream(&stream, "few.csv");
-    OK(swath_table_write("few.gz", &stream, NULL, options, &rows, &bytes, NULL));
+    OK(swath_table_write("few.gz", &stream, NULL, options, &written));
     check_text("few.gz", "\"1\";\"x\"\r\n\"2\";NULL\r\n");
-    CHECK(rows == 2 && bytes == 19);
+    CHECK(written.rows == 2 && written.bytes == 19);
     OK(swath_table_write_options_set(options, "form", "jsonl"));
     open_stream(&stream, "few.csv");
-    FAILS(swath_table_write("few.gz", &stream, NULL, options, &rows, &bytes, NULL),
+    FAILS(swath_table_write("few.gz", &stream, NULL, options, &written),
           SWATH_STATUS_INVALID_ARGUMENT);
-    CHECK(stream.release == NULL && rows == 0 && bytes == 0);
+    CHECK(stream.release == NULL && written.rows == 0 && written.bytes == 0);
     check_text("few.gz", "\"1\";\"x\"\r\n\"2\";NULL\r\n");
     swath_table_write_options_free(options);
     options = NULL;
@@ -746,39 +747,39 @@ static void written(void) {
     FAILS(swath_table_write_options_set(NULL, "level", "1"), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_table_write_options_set_list(options, NULL, called, 2), SWATH_STATUS_INVALID_ARGUMENT);
     open_stream(&stream, "few.csv");
-    OK(swath_table_write("names.csv", &stream, output, options, NULL, NULL, NULL));
+    OK(swath_table_write("names.csv", &stream, output, options, NULL));
     check_text("names.csv", "x,y\n1,x\n2,\n");
     OK(swath_table_write_options_set(options, "packing", "zstd"));
     OK(swath_table_write_options_set(options, "level", "3"));
     open_stream(&stream, "few.csv");
-    OK(swath_table_write("few.jsonl", &stream, output, options, NULL, &bytes, NULL));
+    OK(swath_table_write("few.jsonl", &stream, output, options, &written));
     uint8_t *packed = stdio_read("few.jsonl", &len);
-    CHECK(len == bytes && memcmp(packed, "\x28\xb5\x2f\xfd", 4) == 0);
+    CHECK(len == written.bytes && memcmp(packed, "\x28\xb5\x2f\xfd", 4) == 0);
     free(packed);
     make_text("nan.csv", "x\n1\nnan\n-inf\n");
     open_stream(&stream, "nan.csv");
-    OK(swath_table_write("nan.jsonl", &stream, output, NULL, &rows, NULL, &nulls));
-    CHECK(rows == 3 && nulls == 2);
+    OK(swath_table_write("nan.jsonl", &stream, output, NULL, &written));
+    CHECK(written.rows == 3 && written.not_finite == 2);
     OK(swath_table_write_options_set(options, "level", "1000"));
     open_stream(&stream, "few.csv");
-    FAILS(swath_table_write("few.jsonl", &stream, output, options, NULL, NULL, NULL),
+    FAILS(swath_table_write("few.jsonl", &stream, output, options, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     swath_table_write_options_free(options);
     const char *arrows[] = {"few.arrow", "few.arrows"};
     for (size_t index = 0; index < 2; index++) {
         open_stream(&stream, "few.csv");
-        OK(swath_table_write(arrows[index], &stream, output, NULL, NULL, &bytes, NULL));
+        OK(swath_table_write(arrows[index], &stream, output, NULL, &written));
         uint8_t *arrow = stdio_read(arrows[index], &len);
-        CHECK(len == bytes && (memcmp(arrow, "ARROW1", 6) == 0) == (index == 0));
+        CHECK(len == written.bytes && (memcmp(arrow, "ARROW1", 6) == 0) == (index == 0));
         free(arrow);
     }
     open_stream(&stream, "few.csv");
-    FAILS(swath_table_write("few", &stream, output, NULL, NULL, NULL, NULL),
+    FAILS(swath_table_write("few", &stream, output, NULL, NULL),
           SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(stream.release == NULL);
     OK(swath_output_options_set_replace(output, SWATH_REPLACE_REFUSED));
     open_stream(&stream, "few.csv");
-    FAILS(swath_table_write("few.arrow", &stream, output, NULL, NULL, NULL, NULL),
+    FAILS(swath_table_write("few.arrow", &stream, output, NULL, NULL),
           SWATH_STATUS_ALREADY_EXISTS);
     CHECK(stream.release == NULL);
     swath_output_options_free(output);
@@ -921,7 +922,7 @@ static void refused(struct maker maker, struct ArrowArrayStream stream, swath_st
                     const char *part) {
     make_text("target.csv", "as before\n");
     stream.private_data = &maker;
-    FAILS(swath_table_write("target.csv", &stream, NULL, NULL, NULL, NULL, NULL), status);
+    FAILS(swath_table_write("target.csv", &stream, NULL, NULL, NULL), status);
     SAYS("cannot write target.csv");
     SAYS(part);
     CHECK(strcmp(swath_last_error_path(), "target.csv") == 0);
@@ -932,16 +933,16 @@ static void refused(struct maker maker, struct ArrowArrayStream stream, swath_st
 static void of_others(void) {
     struct maker maker = of_numbers();
     struct ArrowArrayStream stream = stream_of(&maker);
-    uint64_t rows = 0;
-    OK(swath_table_write("others.csv", &stream, NULL, NULL, &rows, NULL, NULL));
+    swath_table_written written;
+    OK(swath_table_write("others.csv", &stream, NULL, NULL, &written));
     check_text("others.csv", "n\n7\n8\n7\n8\n");
-    CHECK(rows == 4 && maker.is_released == 1 && maker.open == 0 && stream.release == NULL);
+    CHECK(written.rows == 4 && maker.is_released == 1 && maker.open == 0 && stream.release == NULL);
     /* Taken even if something else is wrong. */
     maker = of_numbers();
     stream = stream_of(&maker);
-    FAILS(swath_table_write(NULL, &stream, NULL, NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_write(NULL, &stream, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(maker.is_released == 1 && stream.release == NULL);
-    FAILS(swath_table_write("a.csv", NULL, NULL, NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_table_write("a.csv", NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("`batches` is NULL");
 
     maker = of_numbers();

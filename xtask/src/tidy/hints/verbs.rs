@@ -20,6 +20,7 @@ pub(super) const VERBS: &[&str] = &[
     "consult",
     "convert",
     "copy",
+    "correct",
     "create",
     "declare",
     "decompress",

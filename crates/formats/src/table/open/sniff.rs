@@ -422,10 +422,9 @@ impl<'t> Judge<'t> {
                 }
             }
         }
-        let is_narrow = |kinds: &&Kinds| {
-            !matches!(kinds.column_type(), ColumnType::Null | ColumnType::Text)
-        };
-        kinds.iter().filter(is_narrow).count()
+        let is_wide =
+            |kinds: &Kinds| matches!(kinds.column_type(), ColumnType::Null | ColumnType::Text);
+        columns - kinds.iter().filter(|kinds| is_wide(kinds)).count()
     }
 }
 
@@ -447,14 +446,11 @@ pub(in crate::table) fn between(
             continue;
         }
         let sample = sample(prefix, Between::Byte(byte))?;
-        if with_fault.is_none() && sample.begins_with_fault(&prefix.bytes, byte) {
-            with_fault = Some(byte);
-        }
+        let is_faulty = sample.begins_with_fault(&prefix.bytes, byte);
+        with_fault = with_fault.or(is_faulty.then_some(byte));
         let Some(fit) = sample.fit(&prefix.bytes, options.ragged) else { continue };
-        let narrow = |sample: &Sample| {
-            let judge = Judge::new(&prefix.bytes, options, sample.dialect);
-            judge.narrow(sample, fit.columns, options.ragged)
-        };
+        let judge = |sample: &Sample| Judge::new(&prefix.bytes, options, sample.dialect);
+        let narrow = |it: &Sample| judge(it).narrow(it, fit.columns, options.ragged);
         // The first of several that are as good.
         let is_better =
             |(_, other, before): &(u8, DelimiterFit, Sample)| match fit.compare(*other) {
