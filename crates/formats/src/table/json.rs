@@ -11,7 +11,7 @@
 //! found in a pass of its own (`keys.rs`).
 
 mod decode;
-mod flaw;
+mod fault;
 mod keys;
 mod marks;
 mod members;
@@ -19,7 +19,7 @@ mod parts;
 mod scan;
 
 pub(in crate::table) use decode::{decode, unquoted};
-pub(in crate::table) use flaw::Flaw;
+pub(in crate::table) use fault::JsonFaultAt;
 pub(in crate::table) use keys::{Keys, Others, ValueRules};
 pub(in crate::table) use members::{Cells, Members};
 pub(in crate::table) use parts::Parts;

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::decode::{decode, unquoted};
-use super::flaw::{Flaw, Wrong};
+use super::fault::{JsonFault, JsonFaultAt};
 use super::keys::{Keys, Others, ValueRules};
 use super::scan::{COLON, KEY, Scan, Scratch};
 
@@ -105,7 +105,7 @@ impl Members {
         text: &[u8],
         at: usize,
         cells: &mut Cells,
-    ) -> Result<(usize, bool), Flaw> {
+    ) -> Result<(usize, bool), JsonFaultAt> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut scan = Scan { text, at, rules: self.values(), scratch: &mut scratch };
         self.new.clear();
@@ -142,7 +142,7 @@ impl Members {
         other.line(text, at, &mut Cells::default()).is_ok()
     }
 
-    fn object(&mut self, scan: &mut Scan<'_>, cells: &mut Cells) -> Result<bool, Flaw> {
+    fn object(&mut self, scan: &mut Scan<'_>, cells: &mut Cells) -> Result<bool, JsonFaultAt> {
         match scan.peek() {
             Some(b'{') => scan.at += 1,
             Some(b'\n') => {
@@ -150,7 +150,7 @@ impl Members {
                 return Ok(false);
             }
             None => return Ok(false),
-            Some(_) => return scan.flaw(Wrong::NotObject),
+            Some(_) => return scan.fault(JsonFault::NotObject),
         }
         self.members(scan, cells)?;
         match scan.peek() {
@@ -159,11 +159,11 @@ impl Members {
                 scan.at += 1;
                 Ok(true)
             }
-            Some(_) => scan.flaw(Wrong::After),
+            Some(_) => scan.fault(JsonFault::After),
         }
     }
 
-    fn members(&mut self, scan: &mut Scan<'_>, cells: &mut Cells) -> Result<(), Flaw> {
+    fn members(&mut self, scan: &mut Scan<'_>, cells: &mut Cells) -> Result<(), JsonFaultAt> {
         let columns = self.keys.as_ref().map_or(0, |keys| keys.len());
         let row = cells.ends.len();
         cells.starts.resize(row + columns, 1);
@@ -176,7 +176,7 @@ impl Members {
         let mut before = None;
         loop {
             if scan.peek() != Some(b'"') {
-                return scan.flaw(Wrong::Expected(KEY));
+                return scan.fault(JsonFault::Expected(KEY));
             }
             let key = self.key(scan, before)?;
             before = Some(key);
@@ -195,14 +195,17 @@ impl Members {
                     scan.at += 1;
                     return Ok(());
                 }
-                _ => return scan.flaw(Wrong::Expected("not JSON: a comma or `}` is expected")),
+                _ => {
+                    return scan
+                        .fault(JsonFault::Expected("not JSON: a comma or `}` is expected"));
+                }
             }
         }
     }
 
     /// Passes over a key, and returns which one it is.
     #[inline]
-    fn key(&mut self, scan: &mut Scan<'_>, before: Option<u32>) -> Result<u32, Flaw> {
+    fn key(&mut self, scan: &mut Scan<'_>, before: Option<u32>) -> Result<u32, JsonFaultAt> {
         let start = scan.at;
         let predicted = match before {
             Some(before) => self.known[before as usize].next,
@@ -220,7 +223,7 @@ impl Members {
         }
         let known = &mut self.known[found as usize];
         if known.row == self.row {
-            return Err(Flaw { wrong: Wrong::Twice, at: start });
+            return Err(JsonFaultAt { fault: JsonFault::Twice, at: start });
         }
         known.row = self.row;
         Ok(found)
@@ -239,7 +242,7 @@ impl Members {
     }
 
     /// Passes over a key that is not the predicted one.
-    fn other(&mut self, scan: &mut Scan<'_>, predicted: u32) -> Result<u32, Flaw> {
+    fn other(&mut self, scan: &mut Scan<'_>, predicted: u32) -> Result<u32, JsonFaultAt> {
         // The object may lack one.
         if let Some(known) = self.known.get(predicted as usize)
             && self.is_at(known.next, scan)
@@ -252,7 +255,7 @@ impl Members {
         self.decoded.clear();
         decode(unquoted(raw).unwrap_or_default(), &mut self.decoded);
         if std::str::from_utf8(&self.decoded).is_err() {
-            return Err(Flaw { wrong: Wrong::Encoding, at: start });
+            return Err(JsonFaultAt { fault: JsonFault::Encoding, at: start });
         }
         let key = self.find(start)?;
         let known = &mut self.known[key as usize];
@@ -265,7 +268,7 @@ impl Members {
     }
 
     /// Returns the number of the decoded key.
-    fn find(&mut self, at: usize) -> Result<u32, Flaw> {
+    fn find(&mut self, at: usize) -> Result<u32, JsonFaultAt> {
         let keys = self.keys.as_deref();
         if let Some(column) = keys.and_then(|keys| keys.find(&self.decoded)) {
             return Ok(column);
@@ -274,7 +277,7 @@ impl Members {
             return Ok(other);
         }
         if keys.is_some_and(|keys| keys.others == Others::Refuse) {
-            return Err(Flaw { wrong: Wrong::New, at });
+            return Err(JsonFaultAt { fault: JsonFault::New, at });
         }
         let other = short(self.known.len());
         self.others.insert(self.decoded.clone(), other);

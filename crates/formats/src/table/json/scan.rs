@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use super::decode::{decode, unit, unquoted};
-use super::flaw::{Flaw, Wrong};
+use super::fault::{JsonFault, JsonFaultAt};
 use super::keys::ValueRules;
 use super::marks::Marks;
 
-type Step<T> = Result<T, Flaw>;
+type Step<T> = Result<T, JsonFaultAt>;
 
 /// Memory for scanning, used again and again.
 #[derive(Clone, Debug, Default)]
@@ -30,8 +30,8 @@ pub(super) struct Scan<'t> {
 }
 
 impl Scan<'_> {
-    pub(super) fn flaw<T>(&self, wrong: Wrong) -> Step<T> {
-        Err(Flaw { wrong, at: self.at })
+    pub(super) fn fault<T>(&self, fault: JsonFault) -> Step<T> {
+        Err(JsonFaultAt { fault, at: self.at })
     }
 
     /// Passes over blanks, and returns the next byte.
@@ -49,7 +49,7 @@ impl Scan<'_> {
     #[inline]
     pub(super) fn take(&mut self, byte: u8, otherwise: &'static str) -> Step<()> {
         if self.peek() != Some(byte) {
-            return self.flaw(Wrong::Expected(otherwise));
+            return self.fault(JsonFault::Expected(otherwise));
         }
         self.at += 1;
         Ok(())
@@ -81,7 +81,11 @@ impl Scan<'_> {
                 other => {
                     self.at = mark;
                     let is_open = matches!(other, None | Some(b'\n'));
-                    return self.flaw(if is_open { Wrong::Open } else { Wrong::Control });
+                    return self.fault(if is_open {
+                        JsonFault::Open
+                    } else {
+                        JsonFault::Control
+                    });
                 }
             }
         }
@@ -92,15 +96,15 @@ impl Scan<'_> {
         match self.text.get(at + 1) {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => return Ok(at + 2),
             Some(b'u') => {}
-            _ => return Err(Flaw { wrong: Wrong::Escape, at }),
+            _ => return Err(JsonFaultAt { fault: JsonFault::Escape, at }),
         }
         match unit(&self.text[at..]) {
-            None => Err(Flaw { wrong: Wrong::Escape, at }),
+            None => Err(JsonFaultAt { fault: JsonFault::Escape, at }),
             Some(0xd800..=0xdbff) => match unit(&self.text[at + 6..]) {
                 Some(0xdc00..=0xdfff) => Ok(at + 12),
-                _ => Err(Flaw { wrong: Wrong::Surrogate, at }),
+                _ => Err(JsonFaultAt { fault: JsonFault::Surrogate, at }),
             },
-            Some(0xdc00..=0xdfff) => Err(Flaw { wrong: Wrong::Surrogate, at }),
+            Some(0xdc00..=0xdfff) => Err(JsonFaultAt { fault: JsonFault::Surrogate, at }),
             Some(_) => Ok(at + 6),
         }
     }
@@ -128,7 +132,7 @@ impl Scan<'_> {
         let goes_on =
             matches!(text.get(at), Some(b'0'..=b'9' | b'.' | b'+' | b'-' | b'e' | b'E'));
         if !is_number || goes_on {
-            return self.no_number(Wrong::Number);
+            return self.no_number(JsonFault::Number);
         }
         self.at = at;
         Ok(())
@@ -142,17 +146,17 @@ impl Scan<'_> {
                 return Ok(());
             }
         }
-        self.no_number(Wrong::Expected("not JSON: a value is expected"))
+        self.no_number(JsonFault::Expected("not JSON: a value is expected"))
     }
 
     /// What is not a number of JSON, but one of other writers.
     #[cold]
-    fn no_number(&mut self, otherwise: Wrong) -> Step<()> {
+    fn no_number(&mut self, otherwise: JsonFault) -> Step<()> {
         let rest = &self.text[self.at..];
         let words = [&b"NaN"[..], b"Infinity", b"-Infinity"];
         match words.into_iter().find(|word| rest.starts_with(word)) {
-            None => self.flaw(otherwise),
-            Some(_) if !self.rules.has_nan => self.flaw(Wrong::Nan),
+            None => self.fault(otherwise),
+            Some(_) if !self.rules.has_nan => self.fault(JsonFault::Nan),
             Some(word) => {
                 self.at += word.len();
                 Ok(())
@@ -213,7 +217,7 @@ impl Scan<'_> {
                     }
                 }
                 _ => {
-                    return self.flaw(Wrong::Expected(
+                    return self.fault(JsonFault::Expected(
                         "not JSON: a comma or a closing bracket is expected",
                     ));
                 }
@@ -225,7 +229,7 @@ impl Scan<'_> {
     /// A key inside a value, and the colon after it.
     fn name(&mut self) -> Step<()> {
         if self.peek() != Some(b'"') {
-            return self.flaw(Wrong::Expected(KEY));
+            return self.fault(JsonFault::Expected(KEY));
         }
         let start = self.at;
         self.string()?;
@@ -240,7 +244,7 @@ impl Scan<'_> {
         let first = self.scratch.firsts.pop().unwrap_or_default();
         let second = second(self.text, &self.scratch.keys[first..]);
         self.scratch.keys.truncate(first);
-        second.map_or(Ok(()), |at| Err(Flaw { wrong: Wrong::Twice, at }))
+        second.map_or(Ok(()), |at| Err(JsonFaultAt { fault: JsonFault::Twice, at }))
     }
 }
 

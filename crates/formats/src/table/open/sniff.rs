@@ -10,7 +10,7 @@ use crate::table::text::dialect::{Between, Dialect, trim};
 use crate::table::text::first_line::OddNumber;
 use crate::table::text::fixed::Layout;
 use crate::table::text::prefix::Prefix;
-use crate::table::text::record::{Line, Place, Records, Wrong};
+use crate::table::text::record::{Line, Place, RecordFault, Records};
 use crate::table::types::{ColumnType, Field, Kinds, Rules, State, has_zone, is_number, whole};
 
 /// The most records of a sample after the first one.
@@ -27,7 +27,7 @@ pub(in crate::table) struct Sample {
     fields: Vec<Place>,
     /// How many fields there are up to the end of each record.
     ends: Vec<usize>,
-    fault: Option<Wrong>,
+    fault: Option<RecordFault>,
 }
 
 impl Sample {
@@ -61,7 +61,7 @@ impl Sample {
                 let before = sample.ends.last().copied().unwrap_or(0);
                 sample.fields.truncate(before + layout.columns().len());
             }
-            if let Err(Wrong::Outside(_)) = split {
+            if let Err(RecordFault::Outside(_)) = split {
                 // If such lines are not set aside, the reader says where this one is.
                 sample.fields.truncate(sample.ends.last().copied().unwrap_or(0));
                 split = Ok((Line::Skipped, records.end(at).unwrap_or(text.len())));
@@ -123,7 +123,11 @@ impl Sample {
     /// Whether the first record has a fault in quotes that begin after this delimiter.
     fn begins_with_fault(&self, text: &[u8], delimiter: u8) -> bool {
         let at = match self.fault {
-            Some(Wrong::OpenQuote(at) | Wrong::AfterQuote(at)) if self.ends.is_empty() => at,
+            Some(RecordFault::OpenQuote(at) | RecordFault::AfterQuote(at))
+                if self.ends.is_empty() =>
+            {
+                at
+            }
             _ => return false,
         };
         at > 0 && text.get(at - 1) == Some(&delimiter)

@@ -3,7 +3,7 @@
 use crate::table::open::plan::{Column, Plan};
 use crate::table::options::choices::Ragged;
 use crate::table::text::faults::{Problem, Refused, misfit, of_record, of_rows, split};
-use crate::table::text::record::{Line, Place, Wrong};
+use crate::table::text::record::{Line, Place, RecordFault};
 use crate::table::text::rows::Rows;
 use crate::table::text::shape::Shape;
 use crate::table::types::{Builder, ColumnType, Misfit};
@@ -40,7 +40,7 @@ impl<'p> Search<'p> {
             places.clear();
             let record = base + at as u64;
             let next = match records.split(at, |place| places.push(place)) {
-                Err(Wrong::Outside(_)) if self.shape.ragged == Ragged::SetAside => {
+                Err(RecordFault::Outside(_)) if self.shape.ragged == Ragged::SetAside => {
                     records.end(at).unwrap_or(text.len())
                 }
                 Err(wrong) => return Some(split(wrong, record, base)),

@@ -6,12 +6,12 @@ use arrow_schema::TimeUnit;
 use swath::ReadOptions;
 
 use super::first_line::OddNumber;
-use super::record::Wrong;
+use super::record::RecordFault;
 use super::rows::Fault;
 use super::shape::Shape;
 use crate::error::{Error, FormatReason};
 use crate::input::{Flaws, Text};
-use crate::table::json::Flaw;
+use crate::table::json::JsonFaultAt;
 use crate::table::options::choices::Ragged;
 use crate::table::types::{ColumnType, Misfit};
 
@@ -130,33 +130,33 @@ impl Problem {
 
 /// Returns the fault of a record that cannot be split; `record` is where it begins, and the position
 /// in `wrong` counts from `base`. A quote that is not closed is on its own line.
-pub(in crate::table) fn split(wrong: Wrong, record: u64, base: u64) -> Problem {
+pub(in crate::table) fn split(wrong: RecordFault, record: u64, base: u64) -> Problem {
     let offset = base + wrong.at() as u64;
-    let record = if matches!(wrong, Wrong::OpenQuote(_)) { offset } else { record };
+    let record = if matches!(wrong, RecordFault::OpenQuote(_)) { offset } else { record };
     Problem { record, ..self::wrong(wrong, offset) }
 }
 
 /// The same for the byte at `offset`, on the line of that byte.
-pub(in crate::table) fn wrong(wrong: Wrong, offset: u64) -> Problem {
+pub(in crate::table) fn wrong(wrong: RecordFault, offset: u64) -> Problem {
     let (detail, hint) = match wrong {
-        Wrong::OpenQuote(_) => {
+        RecordFault::OpenQuote(_) => {
             ("a quote opens here and is never closed", "close it, or set another quote")
         }
-        Wrong::OpenEscape(_) => (
+        RecordFault::OpenEscape(_) => (
             "nothing follows the escape at the end of the text",
             "remove it, or set another escape",
         ),
-        Wrong::AfterQuote(_) => (
+        RecordFault::AfterQuote(_) => (
             AFTER_QUOTE,
             "double the quotes inside a quoted field, or set another quote, or none",
         ),
-        Wrong::Outside(_) => (
+        RecordFault::Outside(_) => (
             OUTSIDE,
             "pass `widths` or `positions` that include it, skip lines above the table with `skip_rows`, or set \
              aside such lines with `ragged`",
         ),
-        Wrong::Encoding(_) => (UNCOUNTED, ENCODING),
-        Wrong::LoneReturn(_) => (
+        RecordFault::Encoding(_) => (UNCOUNTED, ENCODING),
+        RecordFault::LoneReturn(_) => (
             "a carriage return inside a line",
             "end lines with newlines: tr '\\r' '\\n' <OLD >NEW",
         ),
@@ -284,10 +284,10 @@ pub(in crate::table) fn of_rows(
     shape: &Shape,
 ) -> Problem {
     match fault {
-        Fault::Wrong(wrong) => split(wrong, record, base),
+        Fault::Record(wrong) => split(wrong, record, base),
         Fault::Ragged { at, found } => of_record(base + at as u64, found, shape),
-        Fault::Json { record, flaw: Flaw { wrong, at } } => {
-            let (detail, hint) = wrong.words();
+        Fault::Json { record, fault: JsonFaultAt { fault, at } } => {
+            let (detail, hint) = fault.words();
             Problem {
                 record: base + record as u64,
                 offset: base + at as u64,

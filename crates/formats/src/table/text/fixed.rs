@@ -11,7 +11,7 @@
 use std::ops::{Range, RangeFrom};
 
 use super::dialect::trim;
-use super::place::{Place, Wrong};
+use super::place::{Place, RecordFault};
 
 /// A column of fixed width: the characters of each line from `start` on, counted from 0, and before
 /// `end`, or up to the end of the line.
@@ -118,7 +118,7 @@ impl Layout {
         text: &[u8],
         at: usize,
         field: impl FnMut(Place),
-    ) -> Result<usize, Wrong> {
+    ) -> Result<usize, RecordFault> {
         let Line { text: line, next, is_ascii, fault } = Line::at(text, at);
         let split = match is_ascii {
             true => self.fields(|to| to.min(line.len()), line, at, field),
@@ -139,7 +139,7 @@ impl Layout {
         line: &[u8],
         base: usize,
         mut field: impl FnMut(Place),
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), RecordFault> {
         let (mut before, mut further) = (0, None);
         for &FixedColumn { start, end } in &self.columns {
             let start = seek(start);
@@ -162,7 +162,7 @@ impl Layout {
         from: usize,
         to: usize,
         base: usize,
-    ) -> Result<Option<Place>, Wrong> {
+    ) -> Result<Option<Place>, RecordFault> {
         if self.passes_others || from >= to {
             return Ok(None);
         }
@@ -172,7 +172,7 @@ impl Layout {
             rest if self.has_further => {
                 Ok(Some(Place { start: base + to - rest.len(), end: base + to }))
             }
-            rest => Err(Wrong::Outside(base + to - rest.len())),
+            rest => Err(RecordFault::Outside(base + to - rest.len())),
         }
     }
 }
@@ -185,7 +185,11 @@ pub(in crate::table) struct Found {
 
 impl Found {
     /// Adds the line at `at`, and returns where the next one begins.
-    pub(in crate::table) fn add(&mut self, text: &[u8], at: usize) -> Result<usize, Wrong> {
+    pub(in crate::table) fn add(
+        &mut self,
+        text: &[u8],
+        at: usize,
+    ) -> Result<usize, RecordFault> {
         let Line { text: line, next, fault, .. } = Line::at(text, at);
         if let Some(fault) = fault {
             return Err(fault);
@@ -211,7 +215,7 @@ struct Line<'t> {
     text: &'t [u8],
     next: usize,
     is_ascii: bool,
-    fault: Option<Wrong>,
+    fault: Option<RecordFault>,
 }
 
 impl<'t> Line<'t> {
@@ -232,8 +236,8 @@ impl<'t> Line<'t> {
             false => std::str::from_utf8(before).err().map(|error| error.valid_up_to()),
         };
         let fault = match (wrong, returns) {
-            (Some(len), _) => Some((len, Wrong::Encoding(at + len))),
-            (None, Some(len)) => Some((len, Wrong::LoneReturn(at + len))),
+            (Some(len), _) => Some((len, RecordFault::Encoding(at + len))),
+            (None, Some(len)) => Some((len, RecordFault::LoneReturn(at + len))),
             (None, None) => None,
         };
         let len = fault.map_or(line.len(), |(len, _)| len);
@@ -313,7 +317,7 @@ fn check(columns: &[FixedColumn]) -> Result<(), Refused> {
 mod tests {
     use super::*;
 
-    fn fields(layout: &Layout, line: &[u8]) -> Result<Vec<String>, Wrong> {
+    fn fields(layout: &Layout, line: &[u8]) -> Result<Vec<String>, RecordFault> {
         let mut fields = Vec::new();
         let next = layout.split(line, 0, |Place { start, end }| {
             fields.push(String::from_utf8_lossy(&line[start..end]).into_owned());
@@ -333,11 +337,11 @@ mod tests {
             Ok(vec!["\u{65e5}\u{1f600}c".into(), "d".into()])
         );
         assert_eq!(split(" a"), Ok(vec!["a".into(), String::new()]));
-        assert_eq!(split("abcdef\n"), Err(Wrong::Outside(5)));
-        assert_eq!(split("\u{e9}bcde  f\n"), Err(Wrong::Outside(8)));
-        assert_eq!(split("ab\rde\n"), Err(Wrong::LoneReturn(2)));
-        assert_eq!(fields(&widths, b"ab\xff\rd\n"), Err(Wrong::Encoding(2)));
-        assert_eq!(fields(&widths, b"abcdef\xff\n"), Err(Wrong::Outside(5)));
+        assert_eq!(split("abcdef\n"), Err(RecordFault::Outside(5)));
+        assert_eq!(split("\u{e9}bcde  f\n"), Err(RecordFault::Outside(8)));
+        assert_eq!(split("ab\rde\n"), Err(RecordFault::LoneReturn(2)));
+        assert_eq!(fields(&widths, b"ab\xff\rd\n"), Err(RecordFault::Encoding(2)));
+        assert_eq!(fields(&widths, b"abcdef\xff\n"), Err(RecordFault::Outside(5)));
         let positions = [FixedColumn::from(1..2), FixedColumn::from(4..)];
         let positions = Layout::of_positions(&positions).expect("right");
         let split = |line: &str| fields(&positions, line.as_bytes());

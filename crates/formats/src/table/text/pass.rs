@@ -18,7 +18,7 @@ use swath::{Block, Extent, ReadOptions};
 
 use super::dialect::Dialect;
 use super::faults::{self, Origin, Problem};
-use super::record::{Records, Wrong};
+use super::record::{RecordFault, Records};
 use super::state::{Lines, State, ends, possible};
 use crate::error::{Error, Result};
 use crate::input::Text;
@@ -380,7 +380,7 @@ impl<'p> Pass<'p> {
                 return Ok(faults::split(wrong, record, record));
             }
         }
-        Ok(faults::wrong(Wrong::OpenQuote(0), quote))
+        Ok(faults::wrong(RecordFault::OpenQuote(0), quote))
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// What is wrong with a record, at which byte of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) enum Wrong {
+pub(in crate::table) enum RecordFault {
     /// A quote opens here and is not closed.
     OpenQuote(usize),
     /// An escape with nothing after it.
@@ -17,7 +17,7 @@ pub(in crate::table) enum Wrong {
     Encoding(usize),
 }
 
-impl Wrong {
+impl RecordFault {
     /// Returns the byte.
     pub(in crate::table) fn at(self) -> usize {
         match self {

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 use super::dialect::{Between, Dialect};
 use super::fixed::Layout;
-pub(in crate::table) use super::place::{Place, Wrong};
+pub(in crate::table) use super::place::{Place, RecordFault};
 
 /// What a record is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl<'t> Records<'t> {
         &self,
         at: usize,
         mut field: impl FnMut(Place),
-    ) -> Result<(Line, usize), Wrong> {
+    ) -> Result<(Line, usize), RecordFault> {
         if let Some(next) = self.skipped(at)? {
             return Ok((Line::Skipped, next));
         }
@@ -72,7 +72,7 @@ impl<'t> Records<'t> {
     }
 
     /// If the line at `at` is empty or a comment, returns where the next one begins.
-    pub(in crate::table) fn skipped(&self, at: usize) -> Result<Option<usize>, Wrong> {
+    pub(in crate::table) fn skipped(&self, at: usize) -> Result<Option<usize>, RecordFault> {
         if self.is_comment(at) {
             return self.comment(at).map(Some);
         }
@@ -86,13 +86,13 @@ impl<'t> Records<'t> {
         Ok(end.map(|(_, next)| next))
     }
 
-    fn comment(&self, at: usize) -> Result<usize, Wrong> {
+    fn comment(&self, at: usize) -> Result<usize, RecordFault> {
         let rest = &self.text[at..];
         let line = &rest[..swath_simd::find(rest, b'\n').unwrap_or(rest.len())];
         let next = (at + line.len() + 1).min(self.text.len());
         let inner = if next > at + line.len() { line.strip_suffix(b"\r") } else { None };
         match swath_simd::find(inner.unwrap_or(line), b'\r') {
-            Some(lone) => Err(Wrong::LoneReturn(at + lone)),
+            Some(lone) => Err(RecordFault::LoneReturn(at + lone)),
             None => Ok(next),
         }
     }
@@ -154,14 +154,14 @@ impl<'t> Records<'t> {
     }
 
     /// Returns the end of the field that begins at `start`, and what follows it.
-    fn field(&self, start: usize) -> Result<(usize, Next), Wrong> {
+    fn field(&self, start: usize) -> Result<(usize, Next), RecordFault> {
         let (text, dialect) = (self.text, self.dialect);
         let mut at = start;
         if dialect.quote.is_some() && text.get(at) == dialect.quote.as_ref() {
-            at = self.after_loose_blanks(self.closed(at).ok_or(Wrong::OpenQuote(at))?);
+            at = self.after_loose_blanks(self.closed(at).ok_or(RecordFault::OpenQuote(at))?);
             let is_end = matches!(text.get(at), None | Some(b'\r' | b'\n'));
             if !is_end && dialect.separator(&text[at..]) == 0 {
-                return Err(Wrong::AfterQuote(start));
+                return Err(RecordFault::AfterQuote(start));
             }
         }
         loop {
@@ -172,13 +172,13 @@ impl<'t> Records<'t> {
                     return Ok(self.separated(at));
                 }
                 Some(b'\r') => {
-                    let (end, next) = self.line_end(at).ok_or(Wrong::LoneReturn(at))?;
+                    let (end, next) = self.line_end(at).ok_or(RecordFault::LoneReturn(at))?;
                     return Ok((end, Next::Record(next)));
                 }
                 Some(&byte) if Some(byte) == dialect.escape => {
                     at += 2;
                     if at > text.len() {
-                        return Err(Wrong::OpenEscape(at - 2));
+                        return Err(RecordFault::OpenEscape(at - 2));
                     }
                 }
                 Some(_) => at += 1,
@@ -210,19 +210,19 @@ impl<'t> Records<'t> {
     }
 
     /// Whether more text may be all that is missing.
-    pub(in crate::table) fn may_end_later(&self, wrong: Wrong) -> bool {
+    pub(in crate::table) fn may_end_later(&self, wrong: RecordFault) -> bool {
         let len = self.text.len();
         match wrong {
-            Wrong::OpenQuote(_) | Wrong::OpenEscape(_) => true,
-            Wrong::LoneReturn(at) => at + 1 == len,
+            RecordFault::OpenQuote(_) | RecordFault::OpenEscape(_) => true,
+            RecordFault::LoneReturn(at) => at + 1 == len,
             // A character may be cut, and so may a delimiter.
-            Wrong::Encoding(at) => len - at < 4,
-            Wrong::AfterQuote(at) => self.closed(at).is_some_and(|at| {
+            RecordFault::Encoding(at) => len - at < 4,
+            RecordFault::AfterQuote(at) => self.closed(at).is_some_and(|at| {
                 let delimiter = self.dialect.delimiter_bytes();
                 let mut ats = at..=self.after_loose_blanks(at);
                 ats.any(|at| delimiter.starts_with(&self.text[at..]))
             }),
-            Wrong::Outside(_) => false,
+            RecordFault::Outside(_) => false,
         }
     }
 
@@ -272,7 +272,7 @@ mod tests {
         comment: None,
     };
 
-    fn fields(text: &str, dialect: Dialect) -> Result<Vec<Vec<String>>, Wrong> {
+    fn fields(text: &str, dialect: Dialect) -> Result<Vec<Vec<String>>, RecordFault> {
         let records = Records { text: text.as_bytes(), dialect, layout: None };
         let (mut at, mut rows) = (0, Vec::new());
         while at < text.len() {
@@ -345,12 +345,12 @@ mod tests {
     #[test]
     fn what_is_wrong_has_its_byte() {
         for (text, wrong) in [
-            ("a,\"b\n", Wrong::OpenQuote(2)),
-            ("a,\"b\"c\n", Wrong::AfterQuote(2)),
-            ("a,\"b\" \tc\n", Wrong::AfterQuote(2)),
-            ("a\rb\n", Wrong::LoneReturn(1)),
-            ("a,\"b\"\r\r\n", Wrong::LoneReturn(5)),
-            ("a\r", Wrong::LoneReturn(1)),
+            ("a,\"b\n", RecordFault::OpenQuote(2)),
+            ("a,\"b\"c\n", RecordFault::AfterQuote(2)),
+            ("a,\"b\" \tc\n", RecordFault::AfterQuote(2)),
+            ("a\rb\n", RecordFault::LoneReturn(1)),
+            ("a,\"b\"\r\r\n", RecordFault::LoneReturn(5)),
+            ("a\r", RecordFault::LoneReturn(1)),
         ] {
             assert_eq!(fields(text, PLAIN), Err(wrong), "{text:?}");
         }

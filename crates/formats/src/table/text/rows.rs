@@ -13,16 +13,16 @@ use swath_simd::{Cuts, LONGEST_DELIMITER, WordLines, WordPlaces, find};
 
 use super::dialect::{Between, Dialect};
 use super::places::Places;
-use super::record::{Line, Place, Wrong};
+use super::record::{Line, Place, RecordFault};
 use super::shape::Shape;
-use crate::table::json::{Cells, Flaw, Members};
+use crate::table::json::{Cells, JsonFaultAt, Members};
 use crate::table::options::choices::Ragged;
 use crate::table::types::RawFields;
 
 /// What is wrong with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::table) enum Fault {
-    Wrong(Wrong),
+    Record(RecordFault),
     /// The record that begins at `at` has this many fields.
     Ragged {
         at: usize,
@@ -31,7 +31,7 @@ pub(in crate::table) enum Fault {
     /// The line that begins at `record` is not an object.
     Json {
         record: usize,
-        flaw: Flaw,
+        fault: JsonFaultAt,
     },
     /// The text is too long for positions of 32 bits.
     TooLong,
@@ -189,7 +189,7 @@ impl Rows {
             ends: std::mem::take(&mut self.ends),
         };
         let mut at = at;
-        let mut flaw = None;
+        let mut fault = None;
         while at < end && cells.ends.len() < FIELDS {
             let before = cells.ends.len();
             match self.members.line(text, at, &mut cells) {
@@ -211,19 +211,19 @@ impl Rows {
                     if found.is_new() {
                         shape.keys.iter().for_each(|keys| keys.refuse());
                     }
-                    flaw = Some(Fault::Json { record: at, flaw: found });
+                    fault = Some(Fault::Json { record: at, fault: found });
                     break;
                 }
             }
         }
         (self.begins, self.ends) = (cells.starts, cells.ends);
-        flaw.map_or(Ok(at), Err)
+        fault.map_or(Ok(at), Err)
     }
 
-    /// Whether the line at `at`, which has this flaw, is left out.
-    fn is_aside(&self, text: &[u8], at: usize, flaw: Flaw, shape: &Shape) -> bool {
+    /// Whether the line at `at`, which has this fault, is left out.
+    fn is_aside(&self, text: &[u8], at: usize, fault: JsonFaultAt, shape: &Shape) -> bool {
         // A new key says nothing about what follows it.
-        let is_wrong = || !flaw.is_new() || !self.members.is_object(text, at);
+        let is_wrong = || !fault.is_new() || !self.members.is_object(text, at);
         shape.ragged == Ragged::SetAside && is_wrong()
     }
 
@@ -360,11 +360,11 @@ impl Rows {
             }
         });
         let (line, next) = match split {
-            Err(Wrong::Outside(_)) if shape.ragged == Ragged::SetAside => {
+            Err(RecordFault::Outside(_)) if shape.ragged == Ragged::SetAside => {
                 self.set_aside(at, before, has_begins);
                 return Ok(records.end(at).unwrap_or(text.len()));
             }
-            split => split.map_err(Fault::Wrong)?,
+            split => split.map_err(Fault::Record)?,
         };
         if line == Line::Skipped {
             self.counts.comments += u64::from(records.is_comment(at));

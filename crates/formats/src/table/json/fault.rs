@@ -2,14 +2,14 @@
 
 /// What is wrong, and at which byte of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) struct Flaw {
-    pub(in crate::table) wrong: Wrong,
+pub(in crate::table) struct JsonFaultAt {
+    pub(in crate::table) fault: JsonFault,
     pub(in crate::table) at: usize,
 }
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::table) enum Wrong {
+pub(in crate::table) enum JsonFault {
     /// The line begins with something else than an object.
     NotObject,
     /// Something else is expected here.
@@ -36,14 +36,14 @@ pub(in crate::table) enum Wrong {
     New,
 }
 
-impl Flaw {
+impl JsonFaultAt {
     /// Whether it is only a key that is new.
     pub(in crate::table) fn is_new(self) -> bool {
-        self.wrong == Wrong::New
+        self.fault == JsonFault::New
     }
 }
 
-impl Wrong {
+impl JsonFault {
     /// Says it, and what to try.
     pub(in crate::table) fn words(self) -> (&'static str, &'static str) {
         const FORM: &str = "write one JSON object on each line, or read another form";
