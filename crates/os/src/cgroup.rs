@@ -46,13 +46,11 @@ pub struct Hierarchy {
 
 impl Hierarchy {
     /// Which files its groups have.
-    #[must_use]
     pub fn version(&self) -> Version {
         self.version
     }
 
     /// The folder of the process's own group, or of the nearest group that is mounted here.
-    #[must_use]
     pub fn own(&self) -> &Path {
         if self.group.is_dir() { &self.group } else { &self.mount_point }
     }

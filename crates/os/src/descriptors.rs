@@ -15,7 +15,6 @@ use crate::limits::soft_limit;
 /// ```
 /// assert!(swath_os::descriptors::limit() > 0);
 /// ```
-#[must_use]
 pub fn limit() -> usize {
     soft_limit!(RLIMIT_NOFILE).and_then(|it| usize::try_from(it).ok()).unwrap_or(usize::MAX)
 }

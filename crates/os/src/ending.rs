@@ -191,7 +191,6 @@ const NAMES: [(c_int, &str); 31] = [
 /// assert_eq!(swath_os::ending::signal_name(9), Some("SIGKILL"));
 /// assert_eq!(swath_os::ending::signal_name(0), None);
 /// ```
-#[must_use]
 pub fn signal_name(signal: i32) -> Option<&'static str> {
     NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
 }

@@ -174,25 +174,21 @@ impl FileRing {
     }
 
     /// How many files may be begun before one must be taken.
-    #[must_use]
     pub fn room(&self) -> usize {
         if self.lost.is_some() { 0 } else { self.free.len() }
     }
 
     /// Why nothing can be waited for any more; `None` as long as it can.
-    #[must_use]
     pub fn lost(&self) -> Option<io::Error> {
         self.lost.map(io::Error::from_raw_os_error)
     }
 
     /// Files that are in flight, or have not been taken.
-    #[must_use]
     pub fn in_flight(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
     /// Calls made so far.
-    #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls
     }

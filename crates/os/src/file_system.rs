@@ -40,7 +40,6 @@ pub enum FileSystem {
 
 impl FileSystem {
     /// Returns a short name in lower case, for reports.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             FileSystem::Ext => "ext",
@@ -152,7 +151,6 @@ pub fn file_system(file: impl AsFd) -> io::Result<FileSystem> {
 /// virtual disk (virtio, NVMe, loop, zram and similar) that claims to be spinning, because that
 /// is the default of a driver. A stack of disks (device mapper, md) is spinning if one of its
 /// disks is.
-#[must_use]
 pub fn is_rotational(dev: u64) -> Option<bool> {
     let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
     disk_turns(&fs::canonicalize(link).ok()?)
@@ -162,7 +160,6 @@ pub fn is_rotational(dev: u64) -> Option<bool> {
 /// `dev`.
 ///
 /// `None` if sysfs does not report it, as for network file systems.
-#[must_use]
 pub fn readahead(dev: u64) -> Option<u64> {
     let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
     let device = fs::canonicalize(link).ok()?;
@@ -176,7 +173,6 @@ pub fn readahead(dev: u64) -> Option<u64> {
 ///
 /// A stack of disks (device mapper, md) is a disk of its own. `None` if sysfs has no disk for
 /// it, as for network file systems.
-#[must_use]
 pub fn disk(dev: u64) -> Option<PathBuf> {
     let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
     let device = fs::canonicalize(link).ok()?;

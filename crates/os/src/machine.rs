@@ -21,7 +21,6 @@ use crate::{cgroup, kernel_text};
 /// This is its affinity, limited by the quota of its control groups (rounded down), as returned
 /// by [`thread::available_parallelism`]. Reads several files each time: see
 /// [`usable_cpus_at_start`] if that is too slow.
-#[must_use]
 pub fn usable_cpus() -> usize {
     thread::available_parallelism().map_or(1, usize::from)
 }
@@ -29,7 +28,6 @@ pub fn usable_cpus() -> usize {
 /// Returns what [`usable_cpus`] returned when this was first called.
 ///
 /// For frequent calls; a later change of affinity or quota is not noticed.
-#[must_use]
 pub fn usable_cpus_at_start() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *computed_once(&COUNT, usable_cpus)
@@ -77,7 +75,6 @@ pub fn memory_total() -> io::Result<u64> {
 }
 
 /// Returns the size of a page of memory, in bytes.
-#[must_use]
 pub fn page_size() -> usize {
     rustix::param::page_size()
 }

@@ -57,7 +57,6 @@ impl<'f> Frozen<'f> {
     ///
     /// Until the last [`Map`] of `file` is dropped, no process writes to it or truncates it. A
     /// write is a data race; a read past a new, nearer end of file raises `SIGBUS`.
-    #[must_use]
     pub unsafe fn promise(file: &'f File) -> Frozen<'f> {
         Frozen(file)
     }
@@ -73,7 +72,6 @@ pub struct Permit<'f> {
 
 impl<'f> Permit<'f> {
     /// Returns the file that may be mapped.
-    #[must_use]
     pub fn file(&self) -> &'f File {
         self.file
     }
@@ -184,7 +182,6 @@ impl<'f> Map<'f> {
     }
 
     /// Returns how many bytes are mapped; never 0.
-    #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "no map is empty")]
     pub fn len(&self) -> usize {
         self.len
@@ -192,7 +189,6 @@ impl<'f> Map<'f> {
 
     /// Returns the bytes as cells, which other processes may store to and this program can only
     /// load.
-    #[must_use]
     pub fn cells(&self) -> Cells<'_> {
         // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped. The pages are
         // read-only, and only loads of them are offered, so this program does not store to them;
@@ -203,7 +199,6 @@ impl<'f> Map<'f> {
 
     /// Returns the bytes as a slice, if the permit was a [`Frozen`] promise: then they do not
     /// change while they are mapped. A guard promises nothing, so a map with one only has cells.
-    #[must_use]
     pub fn frozen_bytes(&self) -> Option<&[u8]> {
         if !self.is_promised {
             return None;

@@ -39,7 +39,6 @@ pub struct Mount {
 
 impl Mount {
     /// Finds the mount that contains `path`, which exists: of the longest mount point, the last.
-    #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let holding = Self::all().ok()?.into_iter().filter(|m| path.starts_with(&m.point));
@@ -69,7 +68,6 @@ impl Mount {
 
     /// The numbers of the block device that was mounted, if there is one: those of the file
     /// system itself may differ, and change from mount to mount (btrfs).
-    #[must_use]
     pub fn block_device(&self) -> Option<String> {
         self.block_number().map(|number| {
             format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number))
@@ -77,7 +75,6 @@ impl Mount {
     }
 
     /// The UUID of the file system on that device, if the system knows it.
-    #[must_use]
     pub fn uuid(&self) -> Option<String> {
         let number = self.block_number()?;
         let links = fs::read_dir("/dev/disk/by-uuid").ok()?.flatten();

@@ -93,7 +93,6 @@ impl Topology {
     }
 
     /// What is left of it within `limits`.
-    #[must_use]
     pub fn within(&self, limits: &Limits) -> Self {
         let allowed = self.nodes.iter().filter(|node| limits.nodes.contains(node.number));
         let nodes = allowed.map(|node| Node {
@@ -104,19 +103,16 @@ impl Topology {
     }
 
     /// The nodes, in the order of their numbers.
-    #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
     /// Whether memory can come from node `number`.
-    #[must_use]
     pub fn has_memory(&self, number: usize) -> bool {
         self.nodes.iter().any(|node| node.number == number)
     }
 
     /// The numbers of the nodes that have at least one processor.
-    #[must_use]
     pub fn homes(&self) -> Vec<usize> {
         let homes = self.nodes.iter().filter(|node| !node.processors.is_empty());
         homes.map(|node| node.number).collect()
@@ -202,13 +198,11 @@ impl Numbers {
     }
 
     /// Whether `number` is one of them.
-    #[must_use]
     pub fn contains(&self, number: usize) -> bool {
         self.ranges.iter().any(|&(first, last)| (first..=last).contains(&number))
     }
 
     /// Whether there are no numbers.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

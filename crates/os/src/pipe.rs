@@ -20,7 +20,6 @@ use crate::once::computed_once;
 /// assert_eq!(swath_os::pipe::capacity(std::fs::File::open("/etc/passwd")?), None);
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[must_use]
 pub fn capacity(of: impl AsFd) -> Option<u64> {
     fcntl_getpipe_size(of).ok().and_then(|bytes| u64::try_from(bytes).ok())
 }
@@ -31,7 +30,6 @@ pub fn capacity(of: impl AsFd) -> Option<u64> {
 /// ```
 /// assert!(swath_os::pipe::most_capacity().is_none_or(|bytes| bytes >= 4096));
 /// ```
-#[must_use]
 pub fn most_capacity() -> Option<u64> {
     static MOST: OnceLock<Option<u64>> = OnceLock::new();
     let said =

@@ -18,7 +18,6 @@ static STDOUT_WAS_CLOSED: AtomicBool = AtomicBool::new(false);
 /// ```
 /// assert!(!swath_os::streams::stdin_was_closed());
 /// ```
-#[must_use]
 pub fn stdin_was_closed() -> bool {
     // Relaxed: every thread sees what was stored before `main`.
     STDIN_WAS_CLOSED.load(Ordering::Relaxed)
@@ -36,7 +35,6 @@ const NULL: (u32, u32) = (1, 3);
 /// ```
 /// assert!(!swath_os::streams::stdout_was_closed());
 /// ```
-#[must_use]
 pub fn stdout_was_closed() -> bool {
     // Relaxed: as above.
     STDOUT_WAS_CLOSED.load(Ordering::Relaxed)

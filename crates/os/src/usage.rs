@@ -34,7 +34,6 @@ impl Usage {
     /// difference.
     ///
     /// A counter that is smaller than in `earlier` gives 0.
-    #[must_use]
     pub fn since(&self, earlier: &Usage) -> Usage {
         Usage {
             minor_faults: self.minor_faults.saturating_sub(earlier.minor_faults),

@@ -142,7 +142,6 @@ impl Round {
 
 impl Crew {
     /// A crew whose first workers run already.
-    #[must_use]
     pub fn new(bounds: Bounds) -> Self {
         let first = bounds.first.max(1);
         let bounds = Bounds { first, most: bounds.most.max(first), ..bounds };
@@ -164,37 +163,31 @@ impl Crew {
     }
 
     /// The time after which a request of this many bytes counts as waiting.
-    #[must_use]
     pub fn patience(request_size: u64) -> Nanos {
         LATENCY.saturating_add(request_size.saturating_mul(NANOS_PER_MIB) >> 20)
     }
 
     /// The number of workers to begin with.
-    #[must_use]
     pub fn first(&self) -> usize {
         self.bounds.first
     }
 
     /// Size of the next request in bytes.
-    #[must_use]
     pub fn request_size(&self) -> u64 {
         self.request_size
     }
 
     /// The same, if it differs from the initial size.
-    #[must_use]
     pub fn grown_size(&self) -> Option<u64> {
         Some(self.request_size).filter(|&size| size > self.bounds.request_size)
     }
 
     /// The most workers that ran at one time.
-    #[must_use]
     pub fn peak(&self) -> usize {
         self.peak
     }
 
     /// The response time without other requests, as far as it was observed.
-    #[must_use]
     pub fn shortest(&self) -> Option<Nanos> {
         Some(self.shortest).filter(|&shortest| shortest != Nanos::MAX)
     }

@@ -44,7 +44,6 @@ impl Extent {
     }
 
     /// Returns the bytes in both; an empty extent, somewhere, if they share no byte.
-    #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         let offset = self.offset.max(other.offset);
         Self::between(offset, self.end().min(other.end()).max(offset))

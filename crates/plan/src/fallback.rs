@@ -215,13 +215,11 @@ pub enum DirectUse {
 
 impl Fallback {
     /// Whether bytes were to bypass the page cache with `O_DIRECT`, and this was refused.
-    #[must_use]
     pub fn is_direct_refused(&self) -> bool {
         matches!(self, Self::DirectRefused { .. })
     }
 
     /// Worker `index` could not be started, for the reason `why`.
-    #[must_use]
     pub fn not_started(index: usize, why: &dyn fmt::Display) -> Self {
         Self::WorkerNotStarted { index: Some(index as u64), why: why.to_string() }
     }

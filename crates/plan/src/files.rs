@@ -39,7 +39,6 @@ pub use window::Window;
 /// assert_eq!([share(100_000, 2, 32), share(160, 2, 32), share(3, 2, 32)], [32, 10, 1]);
 /// assert_eq!(share(0, 2, 32), 0);
 /// ```
-#[must_use]
 pub fn share(left: usize, workers: usize, most: usize) -> usize {
     (left / workers.max(1).saturating_mul(8)).clamp(1, most.max(1)).min(left)
 }

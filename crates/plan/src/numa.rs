@@ -59,7 +59,6 @@ pub enum Placement {
 /// A single read in flight is first touch: it is the choice of a program that works with one
 /// thread, or of a machine that has one processor for it, and then the node of this thread is
 /// the best guess. A policy of the thread is the choice of the user.
-#[must_use]
 pub fn decide(facts: &Facts) -> Placement {
     let &Facts { fresh, in_flight, nodes, own_policy } = facts;
     if nodes > 1 && in_flight > 1 && !own_policy && fresh >= least(nodes) {
@@ -71,7 +70,6 @@ pub fn decide(facts: &Facts) -> Placement {
 
 /// Whether the nodes and the policy matter at all: otherwise it is first touch on every machine,
 /// and they need not be looked up.
-#[must_use]
 pub fn is_open(fresh: u64, in_flight: u64) -> bool {
     let best = Facts { fresh, in_flight, nodes: 2, own_policy: false };
     decide(&best) == Placement::Interleave

@@ -108,7 +108,6 @@ pub struct Facts {
 
 impl Facts {
     /// Whether every window of the extent is in the page cache, as far as it was inspected.
-    #[must_use]
     pub fn is_resident(&self) -> bool {
         self.residency.len() as u64 == window::count(self.extent)
             && self.residency.iter().all(|&known| known == Residency::Resident)
@@ -144,7 +143,6 @@ pub struct Decision {
 
 impl Decision {
     /// Whether some of it is read directly, bypassing the page cache.
-    #[must_use]
     pub fn is_direct(&self) -> bool {
         self.queues.iter().flatten().any(|run| run.way == Way::Direct)
     }
@@ -162,7 +160,6 @@ impl Decision {
     }
 
     /// The number of workers to begin with.
-    #[must_use]
     pub fn first_workers(&self) -> usize {
         self.crew.map_or(self.workers.len(), |bounds| bounds.first)
     }

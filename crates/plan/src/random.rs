@@ -16,7 +16,6 @@ pub const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns word `index` of the sequence of `seed`.
 #[inline]
-#[must_use]
 pub fn word(seed: u64, index: u64) -> u64 {
     mix(seed.wrapping_add(GAMMA.wrapping_mul(index.wrapping_add(1))))
 }
@@ -30,7 +29,6 @@ pub(crate) fn next_word(seed: &mut u64) -> u64 {
 
 /// Turns a word that differs from others in a few bits into a random one.
 #[inline]
-#[must_use]
 pub fn mix(mut state: u64) -> u64 {
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -78,7 +78,6 @@ pub struct Wishes {
 impl Wishes {
     /// Whether a read of `len` bytes bypasses the page cache where possible, with `memory` bytes
     /// available.
-    #[must_use]
     pub fn may_bypass(&self, len: u64, memory: u64) -> bool {
         match self.page_cache {
             PageCache::Bypass => true,
@@ -89,7 +88,6 @@ impl Wishes {
 
     /// Whether a read of `len` bytes is one call without any thread; `small` is the limit for
     /// that.
-    #[must_use]
     pub fn take_one_read(&self, len: u64, small: u64) -> bool {
         len <= small && self.engine == Engine::Auto
     }

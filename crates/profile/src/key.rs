@@ -54,7 +54,6 @@ impl Key {
     }
 
     /// A short name for people.
-    #[must_use]
     pub fn name(&self) -> String {
         format!("{} on {}", self.file_system, self.source)
     }

@@ -26,7 +26,6 @@ pub struct Lookup {
 
 impl Lookup {
     /// Adds the profile to the options, or the reason why it is not used to their report.
-    #[must_use]
     pub fn apply(self, options: ReadOptions) -> ReadOptions {
         match (self.profile, self.problem) {
             (Some(profile), _) => options.with_profile(profile),
@@ -36,13 +35,11 @@ impl Lookup {
     }
 
     /// The fastest way to read copies that share this file system.
-    #[must_use]
     pub fn shared_device(&self) -> SharedDevice {
         self.profile.as_ref().map_or(SharedDevice::OneCopy, |profile| profile.shared_device())
     }
 
     /// Why an existing profile is not used, in one line.
-    #[must_use]
     pub fn note(&self) -> Option<String> {
         self.problem.as_deref().map(unused)
     }

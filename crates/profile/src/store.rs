@@ -38,7 +38,6 @@ pub struct Found {
 
 impl Found {
     /// Returns the profile for the library; `None` if it is for another place.
-    #[must_use]
     pub fn into_profile(self) -> Option<Profile> {
         self.unfit.is_none().then(|| self.kept.profile())
     }
@@ -47,7 +46,6 @@ impl Found {
 impl Store {
     /// The user's own: `swath/profiles` in `$XDG_CONFIG_HOME`, else in `~/.config`; `None` for a
     /// user without a home.
-    #[must_use]
     pub fn of_user() -> Option<Self> {
         // By the standard, a path that is not absolute is ignored.
         let absolute =
@@ -57,14 +55,12 @@ impl Store {
     }
 
     /// The profiles in `folder`, which need not exist.
-    #[must_use]
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self { folder: folder.into() }
     }
 
     /// Whether there may be profiles: without any, the file system of a path need not be looked up. A folder
     /// that cannot be listed may have some; loading one then returns the error.
-    #[must_use]
     pub fn has_any(&self) -> bool {
         match fs::read_dir(&self.folder) {
             Ok(mut entries) => {
@@ -77,7 +73,6 @@ impl Store {
     }
 
     /// The file of the profile for `key`.
-    #[must_use]
     pub fn path(&self, key: &Key) -> PathBuf {
         self.folder.join(key.file_name())
     }

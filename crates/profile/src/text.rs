@@ -113,7 +113,6 @@ struct Head {
 
 impl Kept {
     /// A measurement of `profile`, made now.
-    #[must_use]
     pub fn new(key: Key, profile: &Profile, measured: Vec<Measured>) -> Self {
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
@@ -164,7 +163,6 @@ impl Kept {
     }
 
     /// Returns it in the library's form.
-    #[must_use]
     pub fn profile(&self) -> Profile {
         self.settings.apply(Profile::new(self.key.name()))
     }

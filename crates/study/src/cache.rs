@@ -41,14 +41,12 @@ pub enum ColdBy {
 
 impl ColdBy {
     /// Returns the most thorough way that this process may use.
-    #[must_use]
     pub fn available() -> Self {
         let drop_caches = std::fs::OpenOptions::new().write(true).open(DROP_CACHES);
         if drop_caches.is_ok() { Self::DropCaches } else { Self::DontNeed }
     }
 
     /// Returns what it does, for the description of a record.
-    #[must_use]
     pub fn describe(self) -> &'static str {
         match self {
             Self::DropCaches => "sync; echo 3 > /proc/sys/vm/drop_caches",

@@ -105,7 +105,6 @@ impl Output {
     }
 
     /// Makes a writer for one strand, at position 0.
-    #[must_use]
     pub fn writer(&self) -> Writer {
         Writer::new(Arc::clone(&self.shared), self.buffer_size, 0)
     }

@@ -69,7 +69,6 @@ impl Counters {
     }
 
     /// Whether the kernel's work for the program is counted.
-    #[must_use]
     pub fn with_kernel(&self) -> bool {
         self.with_kernel
     }

@@ -43,7 +43,6 @@ pub enum Study {
 
 impl Study {
     /// Its letter.
-    #[must_use]
     pub fn letter(self) -> &'static str {
         match self {
             Self::A => "A",

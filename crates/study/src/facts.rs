@@ -31,7 +31,6 @@ pub struct Facts {
 
 impl Facts {
     /// Collects the facts about this machine and the file system of `folder`.
-    #[must_use]
     pub fn collect(folder: &Path) -> Self {
         let mount = Mount::of(folder);
         let field = |name| field_of("/proc/cpuinfo", name);

@@ -68,7 +68,6 @@ pub struct Fib {
 impl Fib {
     /// Returns the calls of `fib(n)`, each of which writes `bytes_per_call`; `None` if they are
     /// more than 64 bits can count (from `n` = 92 on), or their bytes.
-    #[must_use]
     pub fn new(n: u32, bytes_per_call: u64) -> Option<Self> {
         let mut calls = vec![1_u64, 1];
         for index in 2..=n as usize {
@@ -80,7 +79,6 @@ impl Fib {
     }
 
     /// The call that makes all others.
-    #[must_use]
     pub fn root(&self) -> Call {
         Call { n: self.n, index: 0 }
     }
@@ -90,7 +88,6 @@ impl Fib {
     /// # Panics
     ///
     /// If `call` is not one of these calls.
-    #[must_use]
     pub fn branches(&self, call: Call) -> Option<[Call; 2]> {
         let forked = Call { n: call.n.checked_sub(1)?, index: call.index + 1 };
         let called = call.n.checked_sub(2)?;
@@ -108,39 +105,33 @@ impl Fib {
     }
 
     /// How many calls there are: study E's work, in calls.
-    #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls[self.n as usize]
     }
 
     /// How many of them fork: all that are not `fib(0)` or `fib(1)`.
-    #[must_use]
     pub fn forks(&self) -> u64 {
         self.calls() / 2
     }
 
     /// How many calls lie on the longest way from the root to a leaf: study E's span, in calls.
-    #[must_use]
     pub fn span(&self) -> u64 {
         // The longest way is the one of the forks: it loses one at each call, and ends at 1.
         u64::from(self.n).max(1)
     }
 
     /// How many workers could be busy on average, if forking cost nothing: work over span.
-    #[must_use]
     pub fn parallelism(&self) -> f64 {
         self.calls() as f64 / self.span() as f64
     }
 
     /// Bytes of the whole file.
-    #[must_use]
     pub fn bytes(&self) -> u64 {
         // Cannot overflow: `new` has tried it.
         self.calls() * self.bytes_per_call
     }
 
     /// Bytes that each call writes.
-    #[must_use]
     pub fn bytes_per_call(&self) -> u64 {
         self.bytes_per_call
     }

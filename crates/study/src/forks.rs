@@ -151,13 +151,11 @@ impl Trees {
     }
 
     /// The tree.
-    #[must_use]
     pub fn fib(&self) -> &Fib {
         &self.fib
     }
 
     /// Bytes, and their sum.
-    #[must_use]
     pub fn expected(&self) -> (u64, u64) {
         (self.fib.bytes(), self.sum)
     }

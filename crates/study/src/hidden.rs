@@ -61,7 +61,6 @@ impl Hidden {
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -42,13 +42,11 @@ fn share(len: usize, workers: usize, unit: usize) -> usize {
 }
 
 /// Returns the sum of `bytes`, read by `workers` threads in equal shares.
-#[must_use]
 pub fn memory_sum(bytes: &[u8], workers: usize) -> u64 {
     added(bytes, workers, swath_simd::sum)
 }
 
 /// Returns how many newlines `bytes` have, counted by `workers` threads in equal shares.
-#[must_use]
 pub fn memory_newlines(bytes: &[u8], workers: usize) -> u64 {
     added(bytes, workers, |part| swath_simd::count(part, b'\n'))
 }

@@ -51,7 +51,6 @@ impl Glance {
     }
 
     /// Adds the glance of another thread.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
             files: self.files + other.files,

@@ -123,7 +123,6 @@ impl Python {
     }
 
     /// Returns the versions.
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -195,7 +194,6 @@ impl Ripgrep {
     }
 
     /// Returns the version.
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.version
     }

@@ -87,7 +87,6 @@ struct Done {
 
 impl Pricing {
     /// A form, with a thread for each core.
-    #[must_use]
     pub fn new(form: Form) -> Self {
         Self { form, workers: 0, read: ReadOptions::new() }
     }

@@ -16,7 +16,6 @@ pub use swath_plan::random::word;
 /// Returns a number from 0 up to, but not including, 1: word `index` of the sequence of `seed`, cut to
 /// the 53 bits of a double.
 #[inline]
-#[must_use]
 pub fn fraction(seed: u64, index: u64) -> f64 {
     const BITS: u32 = 53;
     (word(seed, index) >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
@@ -31,7 +30,6 @@ pub struct SplitMix64 {
 
 impl SplitMix64 {
     /// Starts the sequence of `seed`.
-    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { seed, index: 0 }
     }

@@ -110,13 +110,11 @@ pub const QUICK: &str = "A quick run: its files are smaller than the studies', a
 
 impl Method {
     /// Whether files were smaller than in a full run.
-    #[must_use]
     pub fn is_quick(&self) -> bool {
         self.extent == "quick"
     }
 
     /// The extent and the rounds, as in `full, 9 rounds`.
-    #[must_use]
     pub fn words(&self) -> String {
         let Self { extent, rounds, .. } = self;
         format!("{extent}, {}", counted(*rounds, ["round", "rounds"]))
@@ -290,7 +288,6 @@ pub struct Run {
 
 impl State {
     /// The word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Warm => "warm",
@@ -318,7 +315,6 @@ impl Default for Results {
 
 impl Results {
     /// Whether anything was measured.
-    #[must_use]
     pub fn has_runs(&self) -> bool {
         self.experiments.iter().any(|one| !one.runs.is_empty())
     }

@@ -193,7 +193,6 @@ pub fn report(results: &Results, out: &Path) -> Result<()> {
 }
 
 /// Judges the results by the rules of this version: unknown experiments stay as they are.
-#[must_use]
 pub fn judged_anew(mut results: Results) -> Results {
     let folders: Vec<String> =
         results.folders.iter().map(|folder| folder.path.clone()).collect();
@@ -248,7 +247,6 @@ fn save(results: &Results, out: &Path) -> Result<()> {
 
 /// The file of the study that `path` names: itself, or the one in that folder, which may be
 /// compressed.
-#[must_use]
 pub fn file_of(path: &Path) -> PathBuf {
     let (plain, kept) = (path.join(FILE), path.join(KEPT));
     match path.is_dir() {

@@ -46,7 +46,6 @@ pub struct Summary {
 
 impl Summary {
     /// Describes `samples`, or `None` without samples. Between two samples it interpolates.
-    #[must_use]
     pub fn of(samples: &[f64]) -> Option<Self> {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -60,7 +59,6 @@ impl Summary {
     }
 
     /// Returns the distance between the quartiles as a share of the median.
-    #[must_use]
     pub fn spread(&self) -> f64 {
         (self.upper_quartile - self.lower_quartile) / self.median
     }
@@ -73,7 +71,6 @@ pub(crate) const NOISY_SPREAD: f64 = 0.15;
 pub const MIN_ROUNDS: usize = 7;
 
 /// Returns the spread of a control's times, as a share of their median, if it is too wide.
-#[must_use]
 pub fn noisy_spread(seconds: &[f64]) -> Option<f64> {
     let spread = Summary::of(seconds)?.spread();
     (spread > NOISY_SPREAD).then_some(spread)
@@ -88,7 +85,6 @@ fn quarter(sorted: &[f64], index: usize) -> f64 {
 }
 
 /// Returns the median of `samples`, or `None` without samples.
-#[must_use]
 pub fn median(samples: &[f64]) -> Option<f64> {
     Summary::of(samples).map(|summary| summary.median)
 }
@@ -106,7 +102,6 @@ pub struct Interval {
 
 impl Interval {
     /// The same in another unit.
-    #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         let Self { estimate, lower, upper } = self;
         Self { estimate: estimate * factor, lower: lower * factor, upper: upper * factor }
@@ -125,7 +120,6 @@ impl fmt::Display for Interval {
 /// Deterministic in `seed`. The resampled medians of very few rounds are too close together:
 /// of 7 rounds the interval runs from the second smallest to the second largest sample,
 /// which holds the true median in 88 % of all cases; from 9 rounds on, in 95 % or more.
-#[must_use]
 pub fn median_interval(samples: &[f64], seed: u64) -> Option<Interval> {
     let estimate = median(samples)?;
     let mut random = SplitMix64::new(seed);
@@ -151,14 +145,12 @@ fn around(estimate: f64, again: impl FnMut() -> f64) -> Interval {
 /// Returns the median over the rounds of `numerators[round] / denominators[round]`.
 ///
 /// `None` if there are no rounds, or not as many of the one as of the other.
-#[must_use]
 pub fn paired_ratio(numerators: &[f64], denominators: &[f64], seed: u64) -> Option<Interval> {
     paired(numerators, denominators, seed, |numerator, denominator| numerator / denominator)
 }
 
 /// Returns the median over the rounds of `left[round] - right[round]`; `None` as for
 /// [`paired_ratio`].
-#[must_use]
 pub fn paired_difference(left: &[f64], right: &[f64], seed: u64) -> Option<Interval> {
     paired(left, right, seed, |left, right| left - right)
 }
@@ -174,7 +166,6 @@ fn paired(left: &[f64], right: &[f64], seed: u64, of: fn(f64, f64) -> f64) -> Op
 /// For samples that do not belong together, as of two machines: both sides are resampled on
 /// their own, deterministic in `seed`. `None` if a side has no samples, or if the ratio or an
 /// end of its interval is not finite, as when a median is 0.
-#[must_use]
 pub fn ratio_of_medians(
     numerators: &[f64],
     denominators: &[f64],
@@ -198,7 +189,6 @@ pub fn ratio_of_medians(
 /// Fits `a + b / workers` to `times`, pairs of workers and seconds, by least squares with `a` and
 /// `b` of 0 or more; the share is `a / (a + b)`. `None` for fewer than two numbers of workers, or
 /// times that are not positive. Exact for times that follow the law (Amdahl 1967).
-#[must_use]
 pub fn serial_share(times: &[(f64, f64)]) -> Option<f64> {
     if times.iter().any(|&(workers, seconds)| workers <= 0.0 || seconds <= 0.0) {
         return None;
@@ -229,7 +219,6 @@ pub enum Bound {
 
 impl Bound {
     /// Decides whether a measured number keeps to the bound.
-    #[must_use]
     pub fn verdict(self, measured: &Interval) -> Verdict {
         let (kept_by_all, kept_by_some) = match self {
             Self::AtLeast(goal) => (measured.lower >= goal, measured.upper >= goal),

@@ -20,7 +20,6 @@ use crate::results::{
 use crate::stats::{Interval, median};
 
 /// All of it. With several folders, tables have a column for them.
-#[must_use]
 pub fn render(results: &Results) -> String {
     let mut text = String::from("# Findings\n\n");
     text += &made_by(results);

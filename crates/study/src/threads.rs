@@ -86,7 +86,6 @@ fn panic_again<R>(panic: Box<dyn std::any::Any + Send>) -> R {
 
 /// Returns how many threads can run at the same time, including the caller's, at most `wanted`: found by
 /// trying, since limits of users and control groups cannot be read.
-#[must_use]
 pub fn available(wanted: usize) -> usize {
     thread::scope(|scope| {
         let mut ends = Vec::new();

@@ -66,7 +66,6 @@ pub struct Tuned {
 
 impl Tuned {
     /// Whether the time was too short to compare anything: then the profile says nothing.
-    #[must_use]
     pub fn had_no_time(&self) -> bool {
         self.found.iter().any(is_open) && self.found.iter().all(|one| one.ratio.is_none())
     }

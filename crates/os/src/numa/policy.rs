@@ -61,19 +61,16 @@ impl MemoryPolicy {
     }
 
     /// Whether nothing was set. For a thread: only the first touch decides.
-    #[must_use]
     pub fn is_default(&self) -> bool {
         self.mode == DEFAULT
     }
 
     /// Whether the pages are spread in turn over [`nodes`](Self::nodes).
-    #[must_use]
     pub fn interleaves(&self) -> bool {
         self.mode == INTERLEAVE
     }
 
     /// The nodes that it names and this process may use; none for the default.
-    #[must_use]
     pub fn nodes(&self) -> &[usize] {
         &self.nodes
     }

@@ -40,7 +40,6 @@ impl Lender {
     pub const RESERVE: usize = 2;
 
     /// Lends `most` slabs, at least one.
-    #[must_use]
     pub fn new(most: usize) -> Self {
         Self { most: most.max(1), lent: 0, idle: 0 }
     }

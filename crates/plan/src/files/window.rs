@@ -20,7 +20,6 @@ pub struct Window {
 
 impl Window {
     /// Starts with `threads` that run, and grows to `most`.
-    #[must_use]
     pub fn new(threads: usize, most: usize) -> Self {
         Self { threads: threads.max(1), most, misses: 0 }
     }
@@ -53,7 +52,6 @@ impl Window {
     }
 
     /// Threads that run.
-    #[must_use]
     pub fn threads(&self) -> usize {
         self.threads
     }

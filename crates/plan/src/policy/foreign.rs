@@ -160,7 +160,6 @@ fn waited_size(facts: &Facts) -> u64 {
 
 /// Size of a block in bytes, for a consumer of blocks that got no size from the caller: `usual`,
 /// or the best size of the source.
-#[must_use]
 pub fn block_size(facts: &Facts, usual: u64) -> u64 {
     let hinted = facts.hints.request_size.min(MOST_CHUNK);
     if is_foreign(facts) { usual.max(hinted) } else { usual }

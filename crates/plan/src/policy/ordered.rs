@@ -10,7 +10,6 @@ use crate::schedule::{Cut, Run};
 
 /// The same decision for a consumer that takes whole leases in file order: one queue that every
 /// worker serves, cut from the start of the extent, with a ring's reads done by workers.
-#[must_use]
 pub fn in_order(decision: Decision, extent: Extent) -> Decision {
     let cut = Cut { base: extent.offset(), ..decision.cut };
     let mut ways: Vec<Run> = decision.queues.iter().flatten().copied().collect();

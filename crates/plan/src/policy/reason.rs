@@ -31,7 +31,6 @@ impl Share {
 }
 
 /// Why a small file takes one read.
-#[must_use]
 pub fn small_reason(len: u64, tuning: &Tuning) -> String {
     match len > SMALL {
         false => String::from("at most 64 KiB: one read, no thread"),

@@ -55,7 +55,6 @@ impl Tuning {
     /// let many = Tuning { cold_workers: 32, ..few };
     /// assert_eq!(many.beside_work(8).cold_workers, 32);
     /// ```
-    #[must_use]
     pub fn beside_work(&self, cores: u64) -> Self {
         let more = self.cold_workers > cores.max(COLD_WORKERS);
         Self { cold_workers: if more { self.cold_workers } else { 0 }, ..Self::default() }
@@ -81,13 +80,11 @@ impl Tuning {
     }
 
     /// The limit for reading in one call, clamped: for callers that need it before they decide.
-    #[must_use]
     pub fn small_bytes(&self) -> u64 {
         if self.small == 0 { SMALL } else { self.small.min(READ_SIZE) }
     }
 
     /// Whether files that are read once bypass the page cache, where possible.
-    #[must_use]
     pub fn bypasses(&self) -> bool {
         self.once != PageCache::Drop
     }

@@ -83,19 +83,16 @@ impl<P: Piece> Default for Rope<P> {
 
 impl<P: Piece> Rope<P> {
     /// Returns a rope without pieces; takes no memory.
-    #[must_use]
     pub const fn new() -> Self {
         Self { len: 0, before: None, last: Vec::new() }
     }
 
     /// Returns its length in bytes.
-    #[must_use]
     pub const fn len(&self) -> u64 {
         self.len
     }
 
     /// Returns whether it has no bytes.
-    #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }

@@ -33,7 +33,6 @@ impl Writer {
     }
 
     /// Makes a writer for another strand. In local mode it begins at this one's position.
-    #[must_use]
     pub fn fork(&self) -> Self {
         self.shared.forks.fetch_add(1, Ordering::Relaxed);
         Self::new(Arc::clone(&self.shared), self.limit, self.position())
@@ -113,7 +112,6 @@ impl Writer {
     }
 
     /// Local mode: where the next byte goes. 0 in other modes, where it is not known.
-    #[must_use]
     pub fn position(&self) -> u64 {
         if self.shared.is_local {
             self.place.saturating_add(self.buffer.len() as u64)

@@ -33,7 +33,6 @@ pub struct Scale {
 
 impl Scale {
     /// The sentence for a study of that extent.
-    #[must_use]
     pub fn sentence(&self, is_full: bool) -> String {
         let Self { study, other, .. } = self;
         match (is_full, other.is_empty()) {
@@ -59,7 +58,6 @@ pub struct Places<'p> {
 
 impl Experiment {
     /// Judges each claim by the runs, for every measured state.
-    #[must_use]
     pub fn judged(&self, runs: &[Run], places: Places<'_>) -> Vec<Claimed> {
         let has = |state: &State| {
             let mut own = runs.iter().filter(|run| !run.series.starts_with(LIMITS));

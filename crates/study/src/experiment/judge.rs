@@ -57,7 +57,6 @@ impl Point {
     }
 
     /// Decides nothing if the intervals of the two that are compared overlap.
-    #[must_use]
     pub fn apart(self, own: Option<Interval>, other: Option<Interval>) -> Self {
         let overlap = own
             .zip(other)
@@ -146,19 +145,16 @@ fn rounded(measured: &Interval, digits: usize) -> String {
 }
 
 /// Holds if all of `points` hold; does not hold if one of them does not.
-#[must_use]
 pub fn all_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
     finding(runs, points, Holds::No, Holds::Yes)
 }
 
 /// Holds if one of `points` holds; does not hold if all of them fail.
-#[must_use]
 pub fn any_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
     finding(runs, points, Holds::Yes, Holds::No)
 }
 
 /// The measured numbers, without a claim to judge.
-#[must_use]
 pub fn told(points: &[Point]) -> Finding {
     let texts: Vec<String> = points.iter().map(Point::text).collect();
     Finding { verdict: Holds::Told, because: texts.join(". "), ..Finding::default() }
@@ -193,7 +189,6 @@ fn finding(
 
 impl Finding {
     /// Adds how near the best of Swath came to the limit.
-    #[must_use]
     pub fn with_limit(self, of_limit: Option<Interval>) -> Self {
         Self { of_limit, ..self }
     }

@@ -53,13 +53,11 @@ impl Grove {
     /// # Panics
     ///
     /// If they do not fit into the address space.
-    #[must_use]
     pub fn len(&self) -> usize {
         usize::try_from(self.made.bytes).expect("they were made on this machine")
     }
 
     /// Whether there is nothing in them.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.made.bytes == 0
     }
@@ -141,13 +139,11 @@ impl Drop for Grove {
 }
 
 /// The bytes of files, and their sum.
-#[must_use]
 pub fn of_files(files: &[Vec<u8>]) -> Outcome {
     files.iter().map(|file| Outcome::of(file, 1)).sum()
 }
 
 /// The same of files that Swath has read.
-#[must_use]
 pub fn of_ingested(ingested: &Ingested) -> Outcome {
     ingested.iter().map(|entry| Outcome::of(entry.bytes, 1)).sum()
 }

@@ -38,7 +38,6 @@ impl Operation {
         [Self::Insert, Self::Delete, Self::Update, Self::Seek, Self::Read];
 
     /// Its name.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Insert => "insert",
@@ -50,7 +49,6 @@ impl Operation {
     }
 
     /// Its place among all.
-    #[must_use]
     pub fn place(self) -> f64 {
         Self::ALL.iter().position(|&other| other == self).unwrap_or_default() as f64
     }
@@ -64,7 +62,6 @@ pub struct Structure<O> {
 
 impl<O: Order + 'static> Structure<O> {
     /// What was grown, or made at once.
-    #[must_use]
     pub fn new(grown: Grown<O>) -> Rc<Self> {
         let items = grown.order.len();
         Rc::new(Self { grown: grown.into(), items })
@@ -228,7 +225,6 @@ fn read<O: Order>(grown: &Grown<O>, meter: &mut Meter) -> Result<Outcome> {
 }
 
 /// `count` insertions by all workers at the same time: only the skip list takes them.
-#[must_use]
 pub fn insert_shared(series: &str, items: usize, count: usize, workers: usize) -> Entrant {
     let each = count.div_ceil(workers);
     let mut grown = Grown::<SkipList>::new(items);

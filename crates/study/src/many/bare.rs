@@ -70,7 +70,6 @@ impl Bare {
     }
 
     /// Returns the bytes of all files together.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.files.iter().map(|file| file.len).sum()
     }

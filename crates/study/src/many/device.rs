@@ -34,7 +34,6 @@ pub struct Reads {
 
 impl Reads {
     /// Returns the size for files of `len` bytes: as much as a file system reads of them.
-    #[must_use]
     pub fn size_for(len: u64) -> usize {
         usize::try_from(len).unwrap_or(UNIT).next_multiple_of(UNIT).max(UNIT)
     }

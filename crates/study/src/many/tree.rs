@@ -69,7 +69,6 @@ pub struct Tree {
 
 impl Tree {
     /// Returns the length of file `index`.
-    #[must_use]
     pub fn size_of(&self, index: u64) -> u64 {
         match self.spread {
             Spread::Even => self.size,
@@ -78,20 +77,17 @@ impl Tree {
     }
 
     /// Returns the path of file `index` below the tree's folder.
-    #[must_use]
     pub fn path_of(&self, index: u64) -> PathBuf {
         let (folder, file) = (index / FILES_PER_FOLDER, index % FILES_PER_FOLDER);
         PathBuf::from(format!("{folder:06}/{file:03}"))
     }
 
     /// Returns the paths of all files of the tree in `folder`, in the order of their names.
-    #[must_use]
     pub fn paths(&self, folder: &Path) -> Vec<PathBuf> {
         (0..self.files).map(|index| folder.join(self.path_of(index))).collect()
     }
 
     /// Returns how many folders it has.
-    #[must_use]
     pub fn folders(&self) -> u64 {
         self.files.div_ceil(FILES_PER_FOLDER)
     }

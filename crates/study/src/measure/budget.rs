@@ -27,21 +27,18 @@ pub struct Budget {
 
 impl Budget {
     /// Returns one that begins now.
-    #[must_use]
     pub fn of(time: Duration) -> Self {
         let began = Instant::now();
         Self { began, ends: began + time }
     }
 
     /// Begins the rounds now, after a long preparation; the time at which they must end stays.
-    #[must_use]
     pub fn begin(self) -> Self {
         Self { began: Instant::now(), ..self }
     }
 
     /// Whether the run at `turn` may begin: a round only if it would probably end in time, judged by
     /// those before it, and no run after the end.
-    #[must_use]
     pub fn allows(&self, Turn { round, order }: Turn) -> bool {
         if round == 0 {
             return true;

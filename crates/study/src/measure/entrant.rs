@@ -19,7 +19,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// The outcome of `bytes`, summed by this many threads.
-    #[must_use]
     pub fn of(bytes: &[u8], workers: usize) -> Self {
         Self { bytes: bytes.len() as u64, checksum: limits::memory_sum(bytes, workers) }
     }
@@ -64,32 +63,27 @@ impl Entrant {
     }
 
     /// Sets the value of the varied parameter, and the state of the files.
-    #[must_use]
     pub fn at(self, x: f64, state: State) -> Self {
         Self { x, state, ..self }
     }
 
     /// Expects another outcome.
-    #[must_use]
     pub fn expecting(self, expected: Outcome) -> Self {
         Self { expected, ..self }
     }
 
     /// Expects another checksum.
-    #[must_use]
     pub fn giving(self, checksum: u64) -> Self {
         let expected = Outcome { checksum, ..self.expected };
         self.expecting(expected)
     }
 
     /// Repeats the work this many times in one run; the last repetition is verified.
-    #[must_use]
     pub fn times(self, repeats: u64) -> Self {
         Self { repeats, ..self }
     }
 
     /// Runs `after` after each run, even a failed one.
-    #[must_use]
     pub fn with_after(self, after: impl FnMut() -> Result<()> + 'static) -> Self {
         Self { after: Box::new(after), ..self }
     }
@@ -106,13 +100,11 @@ impl Entrant {
     }
 
     /// Its name.
-    #[must_use]
     pub fn series(&self) -> &str {
         &self.series
     }
 
     /// The outcome that each of its runs must have.
-    #[must_use]
     pub fn expected(&self) -> Outcome {
         self.expected
     }
@@ -157,7 +149,6 @@ pub struct Absent {
 
 impl Absent {
     /// Names the peer and the reason.
-    #[must_use]
     pub fn new(peer: &str, reason: impl Into<String>) -> Self {
         Self { peer: peer.to_owned(), reason: reason.into() }
     }

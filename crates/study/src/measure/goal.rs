@@ -79,37 +79,31 @@ impl Goal {
     }
 
     /// Requires `seconds` or less on the clock.
-    #[must_use]
     pub fn seconds(subject: &str, seconds: f64) -> Self {
         Self::at_most(subject, Gauge::Seconds, seconds)
     }
 
     /// Requires `seconds` or less of CPU time.
-    #[must_use]
     pub fn cpu_seconds(subject: &str, seconds: f64) -> Self {
         Self::at_most(subject, Gauge::CpuSeconds, seconds)
     }
 
     /// Requires `mib` or less of memory beyond the start.
-    #[must_use]
     pub fn peak_mib(subject: &str, mib: f64) -> Self {
         Self::at_most(subject, Gauge::PeakMib, mib)
     }
 
     /// Requires `multiple` or less of the size of the output of `rival`.
-    #[must_use]
     pub fn size(subject: &str, multiple: f64, rival: &str) -> Self {
         Self::at_most(subject, Gauge::SizeAgainst(rival.to_owned()), multiple)
     }
 
     /// Requires `calls` or fewer system calls a file.
-    #[must_use]
     pub fn calls_per_file(subject: &str, calls: f64) -> Self {
         Self::at_most(subject, Gauge::CallsPerFile, calls)
     }
 
     /// Decides from the runs whether it was reached.
-    #[must_use]
     pub fn judge(&self, runs: &Selected<'_>, seed: u64) -> Reached {
         match self.measured(runs, seed) {
             Some((interval, rival)) => {
@@ -155,7 +149,6 @@ impl Goal {
     }
 
     /// Whether the rival is the best of several, and therefore worth naming.
-    #[must_use]
     pub fn has_choice(&self) -> bool {
         matches!(
             &self.gauge,

@@ -180,19 +180,16 @@ impl Meter {
     }
 
     /// Work that was done differently than requested.
-    #[must_use]
     pub fn fallbacks(&self) -> &[Fallback] {
         &self.fallbacks
     }
 
     /// Seconds on the clock so far.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
     /// The counts, by name.
-    #[must_use]
     pub fn metrics(&self) -> &BTreeMap<String, f64> {
         &self.metrics
     }

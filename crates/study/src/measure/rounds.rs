@@ -54,20 +54,17 @@ pub struct Turn {
 
 impl Turns {
     /// In an order that is drawn anew for each round.
-    #[must_use]
     pub fn shuffled(seed: u64) -> Self {
         Self { order: Order::Shuffled(SplitMix64::new(seed)), round: 0 }
     }
 
     /// In the given order, each round beginning `step` places further on: by 1, two alternate.
-    #[must_use]
     pub fn rotated(step: usize) -> Self {
         Self { order: Order::Rotated(step), round: 0 }
     }
 
     /// In the given order, and back in the next round: neighbours stay neighbours, and each of two
     /// runs first in every second round.
-    #[must_use]
     pub fn back_and_forth() -> Self {
         Self { order: Order::BackAndForth, round: 0 }
     }

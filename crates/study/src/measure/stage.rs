@@ -31,7 +31,6 @@ pub enum Extent {
 
 impl Extent {
     /// The word for it.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Smoke => "smoke",
@@ -60,19 +59,16 @@ impl Input {
     /// # Panics
     ///
     /// If it does not fit into the address space.
-    #[must_use]
     pub fn len(&self) -> usize {
         usize::try_from(self.made.bytes).expect("it was made on this machine")
     }
 
     /// Whether there is nothing in it.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.made.bytes == 0
     }
 
     /// The outcome of reading all of it.
-    #[must_use]
     pub fn expected(&self) -> Outcome {
         Outcome { bytes: self.made.bytes, checksum: self.made.sum }
     }
@@ -155,7 +151,6 @@ const MEMORY_FACTOR: u64 = 4;
 
 impl Stage {
     /// Everything is made in `folder`, which exists.
-    #[must_use]
     pub fn new(folder: &Path, extent: Extent, seed: u64) -> Self {
         Self {
             folder: folder.to_owned(),
@@ -185,13 +180,11 @@ impl Stage {
     }
 
     /// The command, if there is one.
-    #[must_use]
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
     }
 
     /// The amount of work.
-    #[must_use]
     pub fn extent(&self) -> Extent {
         self.extent
     }
@@ -206,14 +199,12 @@ impl Stage {
     }
 
     /// How files are made cold.
-    #[must_use]
     pub fn cold_by(&self) -> ColdBy {
         self.cold_by
     }
 
     /// Why files here cannot be taken out of the page cache, if they cannot: a file system in memory has no
     /// device to read from. Tried once, with a small file.
-    #[must_use]
     pub fn never_cold(&self) -> Option<&str> {
         let why = || self.try_cold().err().map(|error| format!("{error:#}"));
         self.cold.get_or_init(why).as_deref()
@@ -229,19 +220,16 @@ impl Stage {
     }
 
     /// Processors that may be used.
-    #[must_use]
     pub fn workers(&self) -> usize {
         self.workers
     }
 
     /// The seed of all random choices.
-    #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
     /// A path for an output.
-    #[must_use]
     pub fn output(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

@@ -33,7 +33,6 @@ impl<O: Order> Grown<O> {
     /// # Panics
     ///
     /// If the structure refuses an insertion, which is a bug in it.
-    #[must_use]
     pub fn new(count: usize) -> Self {
         let mut random = SplitMix64::new(SEED);
         let mut order = O::new();
@@ -47,7 +46,6 @@ impl<O: Order> Grown<O> {
     }
 
     /// Makes the same items, in the same order, all at once.
-    #[must_use]
     pub fn at_once(items: impl IntoIterator<Item = Item>) -> Self {
         let order = O::from_items(items);
         let handles = order.iter().map(|it| it.0).collect();
@@ -61,7 +59,6 @@ impl<O: Order> Grown<O> {
 /// # Panics
 ///
 /// If one of the threads panics.
-#[must_use]
 pub fn insert_by_all(list: &SkipList, places: &[Vec<Handle>]) -> Option<Vec<Handle>> {
     let insert = |&place: &Handle| list.insert_after_shared(place, INSERTED);
     let work = |places: &[Handle]| places.iter().map(insert).collect::<Option<Vec<_>>>();

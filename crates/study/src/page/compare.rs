@@ -53,7 +53,6 @@ pub enum Differs {
 
 impl Compared {
     /// Whether the right side is faster: only if the whole interval says so, from five rounds on.
-    #[must_use]
     pub fn differs(&self) -> Differs {
         if self.rounds < LEAST_ROUNDS {
             Differs::Undecided
@@ -92,7 +91,6 @@ pub struct Changed {
 
 /// The verdicts that changed between two studies, in the order of the left one; claims that only
 /// one of them knows are left out.
-#[must_use]
 pub fn changed(left: &Results, right: &Results) -> Vec<Changed> {
     let mut all = Vec::new();
     for own in &left.experiments {
@@ -137,7 +135,6 @@ type Key<'r> = (usize, usize, &'r str, u64, State, u64);
 ///
 /// Folders with the same path belong together; the others are paired in their order. The intervals are
 /// deterministic in the left study's seed.
-#[must_use]
 pub fn compare(left: &Results, right: &Results) -> Vec<Compared> {
     let folders = paired(&left.folders, &right.folders);
     let mut rows = Vec::new();

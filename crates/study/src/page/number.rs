@@ -173,7 +173,6 @@ pub(super) fn interval(value: &Interval) -> String {
 }
 
 /// Bytes in the unit that suits, as in `512 KiB`.
-#[must_use]
 pub fn size(bytes: f64) -> String {
     Unit::of_bytes(bytes).text(bytes)
 }

@@ -34,7 +34,6 @@ pub struct Source {
 
 impl Source {
     /// The study's own words.
-    #[must_use]
     pub const fn quoted(words: &'static str, section: &'static str) -> Self {
         Self {
             kind: Kind::Quoted,
@@ -44,13 +43,11 @@ impl Source {
     }
 
     /// The study's claim, as we read it.
-    #[must_use]
     pub const fn read(words: &'static str, section: &'static str) -> Self {
         Self { kind: Kind::Read, words: Cow::Borrowed(words), section: Cow::Borrowed(section) }
     }
 
     /// A question beside the claims.
-    #[must_use]
     pub const fn asked(words: &'static str) -> Self {
         Self { kind: Kind::Asked, words: Cow::Borrowed(words), section: Cow::Borrowed("") }
     }
@@ -113,7 +110,6 @@ pub enum Holds {
 
 impl Holds {
     /// The words for a finding, the same everywhere.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Yes => "holds",
@@ -144,7 +140,6 @@ pub struct Counts {
 
 impl Counts {
     /// Counts the claims of a study; questions of our own do not count.
-    #[must_use]
     pub fn of(results: &Results) -> Self {
         let claims = || {
             let all = results.experiments.iter().flat_map(|one| &one.claims);

@@ -44,19 +44,16 @@ pub struct Selected<'r> {
 
 impl<'r> Selected<'r> {
     /// Those of `runs` in a folder; `seed` is for the intervals.
-    #[must_use]
     pub fn new(runs: &'r [Run], folder: usize, seed: u64) -> Self {
         Self { runs, folder, seed, noise: None }
     }
 
     /// With a control whose times were spread by this share of their median.
-    #[must_use]
     pub fn with_noise(self, noise: Option<f64>) -> Self {
         Self { noise, ..self }
     }
 
     /// The factor by which intervals are widened: 1 with a calm control.
-    #[must_use]
     pub fn noise(&self) -> f64 {
         let spread = self.noise.filter(|spread| spread.is_finite() && *spread > NOISY_SPREAD);
         spread.unwrap_or(0.0)
@@ -80,7 +77,6 @@ impl<'r> Selected<'r> {
     }
 
     /// The key of a series that has one place.
-    #[must_use]
     pub fn key_of<'k>(&self, series: &'k str) -> Key<'k> {
         let run = self.runs().find(|run| run.series == series);
         let (x, state) = run.map_or((0.0, State::None), |run| (run.x, run.state));
@@ -88,7 +84,6 @@ impl<'r> Selected<'r> {
     }
 
     /// The one of `series` with the lowest median time, if any of them ran; each has one place.
-    #[must_use]
     pub fn fastest<'n>(&self, series: &'n [String]) -> Option<&'n str> {
         let timed = series.iter().filter_map(|name| {
             Some((name.as_str(), median(&self.seconds(self.key_of(name)))?))
@@ -97,33 +92,28 @@ impl<'r> Selected<'r> {
     }
 
     /// Seconds, by round.
-    #[must_use]
     pub fn seconds(&self, key: Key<'_>) -> Vec<f64> {
         self.of(key).into_iter().map(|run| run.seconds).collect()
     }
 
     /// A metric by round, where it was counted.
-    #[must_use]
     pub fn metric(&self, key: Key<'_>, name: &str) -> Vec<f64> {
         self.of(key).into_iter().filter_map(|run| run.metrics.get(name).copied()).collect()
     }
 
     /// The median of the seconds, with its interval.
-    #[must_use]
     pub fn time(&self, key: Key<'_>) -> Option<Interval> {
         median_interval(&self.seconds(key), self.seed)
     }
 
     /// How many times as fast `key` is as `other`, compared within each round that has both; `None`
     /// for fewer than [`LEAST_ROUNDS`] of them.
-    #[must_use]
     pub fn speed_up(&self, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
         self.ratio(&self.times(other), &self.times(key))
     }
 
     /// How many times as large one speed-up is as another one, both compared within each round;
     /// `None` as for [`speed_up`](Self::speed_up).
-    #[must_use]
     pub fn growth(&self, now: SpeedUp<'_>, before: SpeedUp<'_>) -> Option<Interval> {
         let faster = |SpeedUp { key, other }: SpeedUp<'_>| -> Rounds {
             let theirs = self.times(other);
@@ -135,7 +125,6 @@ impl<'r> Selected<'r> {
 
     /// How many times a metric of `key` is that of `other`, compared as
     /// [`speed_up`](Self::speed_up) does; `None` also if it was not counted, or is 0.
-    #[must_use]
     pub fn metric_ratio(&self, name: &str, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
         let counted = |key| {
             self.by_round(key, |run| run.metrics.get(name).copied().filter(|&it| it > 0.0))
@@ -145,7 +134,6 @@ impl<'r> Selected<'r> {
 
     /// How many times as long a place takes as the straight line between two others predicts, all in one
     /// round; `None` as for [`speed_up`](Self::speed_up).
-    #[must_use]
     pub fn off_the_line(&self, key: Key<'_>, least: f64, most: f64) -> Option<Interval> {
         let at = |x| self.times(Key { x, ..key });
         let last = at(most);
@@ -178,7 +166,6 @@ impl<'r> Selected<'r> {
     /// The serial share of a series by Amdahl's law, fitted in each round to its times at the places
     /// up to `most`, which are numbers of workers; `None` as for [`speed_up`](Self::speed_up), or
     /// where there are fewer than two such places.
-    #[must_use]
     pub fn serial_share(&self, series: &str, state: State, most: f64) -> Option<Interval> {
         let shares: Vec<f64> = self.shares(series, state, most).into_values().collect();
         if shares.len() < LEAST_ROUNDS {
@@ -189,7 +176,6 @@ impl<'r> Selected<'r> {
 
     /// How many times the serial share of one series is that of another, compared within each round
     /// that has both; a share below a hundredth counts as one.
-    #[must_use]
     pub fn share_ratio(
         &self,
         series: &str,
@@ -215,7 +201,6 @@ impl<'r> Selected<'r> {
     }
 
     /// The places of a series in a state, smallest first.
-    #[must_use]
     pub fn places(&self, series: &str, state: State) -> Vec<f64> {
         let mut places: Vec<f64> = self
             .runs()
@@ -228,13 +213,11 @@ impl<'r> Selected<'r> {
     }
 
     /// The place at which a series was fastest, by its medians.
-    #[must_use]
     pub fn best(&self, series: &str, state: State) -> Option<f64> {
         self.best_of(series, state, |_| true)
     }
 
     /// The same among the places that `is_meant` accepts.
-    #[must_use]
     pub fn best_of(
         &self,
         series: &str,

@@ -14,7 +14,6 @@ const NONE: &str = "–";
 /// assert_eq!(heading_of("A"), "Study A");
 /// assert_eq!(heading_of("S"), "Scale: jobs of many processes");
 /// ```
-#[must_use]
 pub fn heading_of(letter: &str) -> String {
     match letter {
         "S" => "Scale: jobs of many processes".to_owned(),
@@ -24,7 +23,6 @@ pub fn heading_of(letter: &str) -> String {
 
 impl State {
     /// The word for the files of a verdict; no file is read where files are written.
-    #[must_use]
     pub fn files(self) -> &'static str {
         match self {
             Self::Warm => "warm",
@@ -36,7 +34,6 @@ impl State {
 
 impl Measured {
     /// Why a claim has no verdict.
-    #[must_use]
     pub fn not_judged(&self) -> String {
         match &self.state {
             Progress::Failed(why) | Progress::Skipped(why) => why.clone(),
@@ -51,7 +48,6 @@ impl Measured {
     }
 
     /// The spread of the control, as a share of its median, in words.
-    #[must_use]
     pub fn noise_words(&self) -> String {
         match (self.noise, self.noise_below) {
             (Some(spread), _) if spread > NOISY_SPREAD => {

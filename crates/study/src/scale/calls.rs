@@ -38,7 +38,6 @@ pub(super) fn in_turn(count: usize, threads: usize) -> usize {
 impl Job {
     /// Seconds in which processes make one call for each of `count` segments. Each process makes the calls
     /// of whole folders, one folder after the other.
-    #[must_use]
     pub fn calls_s(&self, count: usize, by: Callers) -> f64 {
         let folders = self.folders.max(1);
         let folders_each = folders.div_ceil(by.processes.clamp(1, folders));
@@ -53,14 +52,12 @@ impl Job {
     }
 
     /// Seconds in which one process lists the names of `segments` segments.
-    #[must_use]
     pub fn list_s(&self, segments: usize) -> f64 {
         segments as f64 / self.storage.names_per_s
     }
 
     /// Seconds until a client that has started again knows which parts are done: it lists the folders and
     /// looks at each segment.
-    #[must_use]
     pub fn relist_s(&self, segments: usize) -> f64 {
         self.list_s(segments) + self.calls_s(segments, ONE_PROCESS)
     }

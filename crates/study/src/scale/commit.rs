@@ -61,13 +61,11 @@ pub struct Commit {
 
 impl Commit {
     /// All of it.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.look_s + self.list_s + self.place_s + self.remove_s
     }
 
     /// Until the output is there.
-    #[must_use]
     pub fn durable_s(&self) -> f64 {
         self.seconds() - self.remove_s
     }

@@ -225,14 +225,12 @@ impl Costs {
     }
 
     /// This machine as storage: all its cores at most, and nothing to wait for besides.
-    #[must_use]
     pub fn storage(&self, cores: f64) -> Storage {
         let work = Job::default().work;
         self.storage_with(self.segment_s / (work.opens + work.closes), cores)
     }
 
     /// The same for a commit, which looks at names and makes none.
-    #[must_use]
     pub fn storage_of_commit(&self, cores: f64) -> Storage {
         self.storage_with(self.look_s, cores)
     }

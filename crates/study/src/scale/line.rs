@@ -19,7 +19,6 @@ pub struct Line {
 
 impl Line {
     /// Serves this many requests a second.
-    #[must_use]
     pub fn new(per_s: f64) -> Self {
         Self { seconds_each: 1.0 / per_s, free_at: 0.0, busy_s: 0.0 }
     }
@@ -38,13 +37,11 @@ impl Line {
     }
 
     /// When all that has come so far has been served.
-    #[must_use]
     pub fn free_at(&self) -> f64 {
         self.free_at
     }
 
     /// Seconds of service so far.
-    #[must_use]
     pub fn busy_s(&self) -> f64 {
         self.busy_s
     }

@@ -164,7 +164,6 @@ impl Default for Job {
 
 impl Job {
     /// With another number of workers.
-    #[must_use]
     pub fn with_workers(self, workers: usize) -> Self {
         Self { workers, ..self }
     }
@@ -189,7 +188,6 @@ impl Job {
     }
 
     /// Operations on names a second that the folders of the job allow together.
-    #[must_use]
     pub fn operations_per_s(&self) -> f64 {
         let folders = self.storage.one_folder_per_s * self.folders.max(1) as f64;
         self.storage.operations_per_s.min(folders)

@@ -64,14 +64,12 @@ impl Ord for User {
 
 impl Pool {
     /// An empty pool.
-    #[must_use]
     pub fn new(rate: Bandwidth) -> Self {
         let waiting = BinaryHeap::new();
         Self { rate, users: 0, given: 0.0, at: 0.0, waiting, order: 0, total: 0.0 }
     }
 
     /// Whether it limits nothing: what is taken from it takes no time.
-    #[must_use]
     pub fn is_endless(&self) -> bool {
         self.rate.all.is_infinite() && self.rate.each.is_infinite()
     }
@@ -133,7 +131,6 @@ impl Pool {
     }
 
     /// What was taken so far as a share of what could have been given in `seconds`.
-    #[must_use]
     pub fn used(&self, seconds: f64) -> f64 {
         if self.is_endless() || seconds <= 0.0 {
             0.0

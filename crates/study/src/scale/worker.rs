@@ -49,7 +49,6 @@ pub struct Answer {
 
 impl Answer {
     /// All of them.
-    #[must_use]
     pub fn seconds(&self) -> f64 {
         self.open_s + self.read_s + self.compute_s + self.wait_s + self.write_s + self.close_s
     }

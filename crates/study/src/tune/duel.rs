@@ -60,7 +60,6 @@ pub enum Because {
 
 impl Because {
     /// The words for it.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Faster => "clearly faster, twice",

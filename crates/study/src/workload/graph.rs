@@ -62,7 +62,6 @@ impl Rmat {
     /// # Panics
     ///
     /// If `scale` is above 32.
-    #[must_use]
     pub fn new(scale: u32, edges: u64) -> Self {
         assert!(scale <= MOST_LEVELS, "2^{scale} vertices are more than 2^{MOST_LEVELS}");
         Self { scale, edges, seed: 1, is_shuffled: true }
@@ -101,7 +100,6 @@ impl Rmat {
     }
 
     /// The edge with this number: from which vertex to which.
-    #[must_use]
     pub fn edge(&self, index: u64) -> (u64, u64) {
         let mut state = mix(self.seed).wrapping_add(index.wrapping_mul(STEP));
         let (mut from, mut to) = (0, 0);
