@@ -28,6 +28,7 @@ pub mod random;
 pub mod schedule;
 pub mod segment;
 pub mod sequence;
+mod setters;
 pub mod units;
 pub mod window;
 pub mod wishes;

@@ -21,6 +21,7 @@ use std::time::{Duration, Instant};
 
 use swath_plan::extent::Extent;
 use swath_plan::mirror::MOST;
+use swath_plan::setters;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
@@ -127,19 +128,13 @@ impl HealOptions {
         Self::default()
     }
 
-    /// How the copies are read; all of each is read. Progress counts chunks examined in all
-    /// copies. After a cancellation the copy that was being rewritten is unchanged.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the copies are read; all of each is read. Progress counts chunks examined in all
+        /// copies. After a cancellation the copy that was being rewritten is unchanged.
+        fn with_read(read: ReadOptions);
 
-    /// How a copy is rewritten.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How a copy is rewritten.
+        fn with_output(output: OutputOptions);
     }
 
     /// Reports what is bad and changes nothing.

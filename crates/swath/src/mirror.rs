@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use swath_plan::checksums::Checksums;
 use swath_plan::fallback::Fallback;
+use swath_plan::setters;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::heal::examine::Copy;
@@ -79,19 +80,13 @@ impl MirrorOptions {
         Self::default()
     }
 
-    /// How the file is read; all of it is read. Progress counts bytes whose checksums have been
-    /// computed. After a cancellation, copies that are complete stay.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the file is read; all of it is read. Progress counts bytes whose checksums have been
+        /// computed. After a cancellation, copies that are complete stay.
+        fn with_read(read: ReadOptions);
 
-    /// How each copy is written.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How each copy is written.
+        fn with_output(output: OutputOptions);
     }
 
     /// Makes a copy of `source` at each of `targets`.

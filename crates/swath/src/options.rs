@@ -11,7 +11,7 @@ use swath_os::priority::IoPriority;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Engine, PageCache, Reuse, Schedule, Tuning, Wishes};
-use swath_plan::words;
+use swath_plan::{setters, words};
 
 use crate::buffer::BufferPool;
 use crate::error::{Error, Operation, Reason, Result};
@@ -181,11 +181,9 @@ impl ReadOptions {
         }
     }
 
-    /// Which engine moves the bytes. Default: [`Engine::Auto`].
-    #[must_use]
-    pub fn with_engine(mut self, engine: Engine) -> Self {
-        self.wishes.engine = engine;
-        self
+    setters! {
+        /// Which engine moves the bytes. Default: [`Engine::Auto`].
+        fn with_engine(engine: Engine) in wishes;
     }
 
     /// Threads, the caller's included, at most 1,024. Default 0: one for each core, or more
@@ -198,11 +196,9 @@ impl ReadOptions {
         self
     }
 
-    /// Bytes of one read; for a scan, of one fold. Default 0: 1 MiB; for a scan 512 KiB.
-    #[must_use]
-    pub fn with_chunk_size(mut self, chunk_size: u64) -> Self {
-        self.wishes.chunk_size = chunk_size;
-        self
+    setters! {
+        /// Bytes of one read; for a scan, of one fold. Default 0: 1 MiB; for a scan 512 KiB.
+        fn with_chunk_size(chunk_size: u64) in wishes;
     }
 
     /// Direct reads in flight, at most 1,024. Default 0: 16; on spinning disks and networks 2.
@@ -212,46 +208,24 @@ impl ReadOptions {
         self
     }
 
-    /// How chunks are assigned to workers. Default: [`Schedule::Dynamic`].
-    #[must_use]
-    pub fn with_schedule(mut self, schedule: Schedule) -> Self {
-        self.wishes.schedule = schedule;
-        self
-    }
+    setters! {
+        /// How chunks are assigned to workers. Default: [`Schedule::Dynamic`].
+        fn with_schedule(schedule: Schedule) in wishes;
 
-    /// What happens to the page cache. Default: [`PageCache::Auto`].
-    #[must_use]
-    pub fn with_page_cache(mut self, page_cache: PageCache) -> Self {
-        self.wishes.page_cache = page_cache;
-        self
-    }
+        /// What happens to the page cache. Default: [`PageCache::Auto`].
+        fn with_page_cache(page_cache: PageCache) in wishes;
 
-    /// Whether the file will be read again. Default: unknown, so reads warm the page cache.
-    #[must_use]
-    pub fn with_reuse(mut self, reuse: Reuse) -> Self {
-        self.wishes.reuse = reuse;
-        self
-    }
+        /// Whether the file will be read again. Default: unknown, so reads warm the page cache.
+        fn with_reuse(reuse: Reuse) in wishes;
 
-    /// Advice to the kernel before the read. Default: no advice.
-    #[must_use]
-    pub fn with_advice(mut self, advice: Advice) -> Self {
-        self.advice = advice;
-        self
-    }
+        /// Advice to the kernel before the read. Default: no advice.
+        fn with_advice(advice: Advice);
 
-    /// When the pages of a map are entered. Default: [`MapPages::WhenTouched`].
-    #[must_use]
-    pub fn with_map_pages(mut self, pages: MapPages) -> Self {
-        self.map_pages = pages;
-        self
-    }
+        /// When the pages of a map are entered. Default: [`MapPages::WhenTouched`].
+        fn with_map_pages(map_pages: MapPages);
 
-    /// The page size of maps. Default: [`PageSize::Usual`].
-    #[must_use]
-    pub fn with_map_page_size(mut self, size: PageSize) -> Self {
-        self.map_page_size = size;
-        self
+        /// The page size of maps. Default: [`PageSize::Usual`].
+        fn with_map_page_size(map_page_size: PageSize);
     }
 
     /// Limits the rate to this many bytes per second, all workers together. Default 0: no limit.
@@ -261,40 +235,22 @@ impl ReadOptions {
         self
     }
 
-    /// The priority of the reads in the kernel's I/O scheduler. Default: that of the thread.
-    #[must_use]
-    pub fn with_io_priority(mut self, priority: IoPriority) -> Self {
-        self.io_priority = Some(priority);
-        self
-    }
+    setters! {
+        /// The priority of the reads in the kernel's I/O scheduler. Default: that of the thread.
+        fn with_io_priority(io_priority: IoPriority);
 
-    /// Where the fresh memory of a result comes from. Default: [`Numa::Auto`].
-    #[must_use]
-    pub fn with_numa(mut self, numa: Numa) -> Self {
-        self.numa = numa;
-        self
-    }
+        /// Where the fresh memory of a result comes from. Default: [`Numa::Auto`].
+        fn with_numa(numa: Numa);
 
-    /// How the file may change while it is read. Default: [`Growth::Refused`].
-    #[must_use]
-    pub fn with_growth(mut self, growth: Growth) -> Self {
-        self.growth = growth;
-        self
-    }
+        /// How the file may change while it is read. Default: [`Growth::Refused`].
+        fn with_growth(growth: Growth);
 
-    /// Where in the file to start, in bytes. Default 0.
-    #[must_use]
-    pub fn with_offset(mut self, offset: u64) -> Self {
-        self.offset = offset;
-        self
-    }
+        /// Where in the file to start, in bytes. Default 0.
+        fn with_offset(offset: u64);
 
-    /// How many bytes to read; a file with fewer bytes after the offset is an error. Default: to
-    /// the end.
-    #[must_use]
-    pub fn with_len(mut self, len: u64) -> Self {
-        self.len = Some(len);
-        self
+        /// How many bytes to read; a file with fewer bytes after the offset is an error. Default: to
+        /// the end.
+        fn with_len(len: u64);
     }
 
     /// Calls `progress` about once for each MiB, from the worker that delivered it. The count of
@@ -308,32 +264,18 @@ impl ReadOptions {
         self
     }
 
-    /// Lets `token` cancel the read.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.hooks.cancel = Some(token);
-        self
-    }
+    setters! {
+        /// Lets `token` cancel the read.
+        fn with_cancel(cancel: CancelToken) in hooks;
 
-    /// Records in `timeline` what each worker does, chunk by chunk. Default: no timeline.
-    #[must_use]
-    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
-        self.hooks.timeline = timeline.into();
-        self
-    }
+        /// Records in `timeline` what each worker does, chunk by chunk. Default: no timeline.
+        fn with_timeline(timeline: impl Into<Option<Timeline>>) in hooks;
 
-    /// Where buffers come from. Default: the pool of the process, which keeps at most 64 MiB.
-    #[must_use]
-    pub fn with_pool(mut self, pool: BufferPool) -> Self {
-        self.pool = pool;
-        self
-    }
+        /// Where buffers come from. Default: the pool of the process, which keeps at most 64 MiB.
+        fn with_pool(pool: BufferPool);
 
-    /// What the report says about the cost of the read. Default: [`Costs::Time`].
-    #[must_use]
-    pub fn with_costs(mut self, costs: Costs) -> Self {
-        self.costs = costs;
-        self
+        /// What the report says about the cost of the read. Default: [`Costs::Time`].
+        fn with_costs(costs: Costs);
     }
 
     /// Settings that were measured to be faster than the defaults on this file system; `auto`

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use swath_plan::policy::{Hints, ParallelRequests, SourceKind};
+use swath_plan::setters;
 
 use copies::Closed;
 pub use file::FileTimes;
@@ -151,26 +152,16 @@ impl SourceFacts {
         self.has_any_start
     }
 
-    /// Numbers that change when the content does: a version, a time, a hash.
-    #[must_use]
-    pub fn with_validator(mut self, validator: [u64; 4]) -> Self {
-        self.validator = validator;
-        self
-    }
+    setters! {
+        /// Numbers that change when the content does: a version, a time, a hash.
+        fn with_validator(validator: [u64; 4]);
 
-    /// What kind of storage it is on. Default: unknown.
-    #[must_use]
-    pub fn with_kind(mut self, kind: SourceKind) -> Self {
-        self.hints.kind = kind;
-        self
-    }
+        /// What kind of storage it is on. Default: unknown.
+        fn with_kind(kind: SourceKind) in hints;
 
-    /// The best request size in bytes, from 4 KiB to 64 MiB. Default 0: unknown; 1 to 4 MiB are
-    /// used, depending on its length.
-    #[must_use]
-    pub fn with_request_size(mut self, request_size: u64) -> Self {
-        self.hints.request_size = request_size;
-        self
+        /// The best request size in bytes, from 4 KiB to 64 MiB. Default 0: unknown; 1 to 4 MiB are
+        /// used, depending on its length.
+        fn with_request_size(request_size: u64) in hints;
     }
 
     /// How many requests in flight pay off, at most 1,024: exactly this many are used. Default
@@ -181,11 +172,9 @@ impl SourceFacts {
         self
     }
 
-    /// Whether more than one request at a time pays off at all. Default: unknown.
-    #[must_use]
-    pub fn with_parallel(mut self, parallel: ParallelRequests) -> Self {
-        self.hints.parallel = parallel;
-        self
+    setters! {
+        /// Whether more than one request at a time pays off at all. Default: unknown.
+        fn with_parallel(parallel: ParallelRequests) in hints;
     }
 
     /// Whether `other` has the same content, as far as both say.

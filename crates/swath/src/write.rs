@@ -26,6 +26,7 @@ use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::MOST_IN_FLIGHT;
+use swath_plan::setters;
 
 use crate::error::{Error, Operation, Result};
 use crate::observe::Observer;
@@ -108,20 +109,14 @@ impl WriteOptions {
         Self::default()
     }
 
-    /// Bytes of one write. Default 0: 1 MiB.
-    #[must_use]
-    pub fn with_chunk_size(mut self, chunk_size: u64) -> Self {
-        self.chunk_size = chunk_size;
-        self
-    }
+    setters! {
+        /// Bytes of one write. Default 0: 1 MiB.
+        fn with_chunk_size(chunk_size: u64);
 
-    /// How the file is written. Default number of workers: 1, since local file systems let one
-    /// thread at a time write to a file; on a network file system or FUSE up to 4, one for each
-    /// 8 MiB.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the file is written. Default number of workers: 1, since local file systems let one
+        /// thread at a time write to a file; on a network file system or FUSE up to 4, one for each
+        /// 8 MiB.
+        fn with_output(output: OutputOptions);
     }
 
     /// Makes the file `path` hold exactly `bytes`.

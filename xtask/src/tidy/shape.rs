@@ -252,6 +252,11 @@ mod tests {
                 "with_options(self, read: OrderedOptions)",
                 "takes `ReadOptions`",
             ),
+            (
+                "pub fn with_workers(self, workers: usize) -> Self { self }",
+                "setters! { /// Threads.\nfn with_workers(workers: u64); }",
+                "is a count",
+            ),
         ] {
             let planted = planted(&GOOD.replacen(from, to, 1));
             let found = planted.found(check);

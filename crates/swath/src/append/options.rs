@@ -1,6 +1,6 @@
 //! How to append: every option, with its default.
 
-use swath_plan::words;
+use swath_plan::{setters, words};
 
 use crate::sink::OutputOptions;
 
@@ -70,42 +70,24 @@ impl AppendOptions {
         }
     }
 
-    /// The form of the output. Default: [`Mode::Plain`].
-    #[must_use]
-    pub fn with_mode(mut self, mode: Mode) -> Self {
-        self.mode = mode;
-        self
-    }
+    setters! {
+        /// The form of the output. Default: [`Mode::Plain`].
+        fn with_mode(mode: Mode);
 
-    /// Bytes of stolen strands that may wait in memory for their place before they are spilled.
-    /// Default 0: an eighth of the memory that is available when the first of them wait, at most 2 GiB.
-    #[must_use]
-    pub fn with_memory(mut self, bytes: u64) -> Self {
-        self.memory = bytes;
-        self
-    }
+        /// Bytes of stolen strands that may wait in memory for their place before they are spilled.
+        /// Default 0: an eighth of the memory that is available when the first of them wait, at most 2 GiB.
+        fn with_memory(memory: u64);
 
-    /// Bytes that a strand buffers before it writes them. Default 0: 256 KiB.
-    #[must_use]
-    pub fn with_buffer_size(mut self, buffer_size: u64) -> Self {
-        self.buffer_size = buffer_size;
-        self
-    }
+        /// Bytes that a strand buffers before it writes them. Default 0: 256 KiB.
+        fn with_buffer_size(buffer_size: u64);
 
-    /// Whether segments are checksummed. Default: each extent is.
-    #[must_use]
-    pub fn with_checksums(mut self, checksums: ExtentChecksums) -> Self {
-        self.checksums = checksums;
-        self
-    }
+        /// Whether segments are checksummed. Default: each extent is.
+        fn with_checksums(checksums: ExtentChecksums);
 
-    /// How the output is written. The threads are the caller's. Progress counts bytes that
-    /// strands have written to a file; after a cancellation every later write and the commit
-    /// return an error.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the output is written. The threads are the caller's. Progress counts bytes that
+        /// strands have written to a file; after a cancellation every later write and the commit
+        /// return an error.
+        fn with_output(output: OutputOptions);
     }
 
     pub(super) fn buffer_size(&self) -> usize {

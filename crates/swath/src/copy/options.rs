@@ -1,6 +1,6 @@
 //! How to copy: every option, with its default.
 
-use swath_plan::words;
+use swath_plan::{setters, words};
 
 use crate::options::ReadOptions;
 use crate::sink::OutputOptions;
@@ -64,34 +64,20 @@ impl CopyOptions {
         Self::default()
     }
 
-    /// How the source is read; all of it is read. Chunks are 512 KiB unless these options say
-    /// otherwise, so that they stay in the processor's cache. Progress counts holes too.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the source is read; all of it is read. Chunks are 512 KiB unless these options say
+        /// otherwise, so that they stay in the processor's cache. Progress counts holes too.
+        fn with_read(read: ReadOptions);
 
-    /// How the copy is written, by the threads that read. Spans of a copy go to the timeline of
-    /// the output, or to that of the reading if the output has none.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
-    }
+        /// How the copy is written, by the threads that read. Spans of a copy go to the timeline of
+        /// the output, or to that of the reading if the output has none.
+        fn with_output(output: OutputOptions);
 
-    /// What the copy keeps of its source besides the bytes, if the source is a regular file; all but the
-    /// permissions have no effect for other sources. Default: [`Preserve::Permissions`].
-    #[must_use]
-    pub fn with_preserve(mut self, preserve: Preserve) -> Self {
-        self.preserve = preserve;
-        self
-    }
+        /// What the copy keeps of its source besides the bytes, if the source is a regular file; all but the
+        /// permissions have no effect for other sources. Default: [`Preserve::Permissions`].
+        fn with_preserve(preserve: Preserve);
 
-    /// Whether the copy may share the blocks of its source. Default: [`Reflink::Auto`].
-    #[must_use]
-    pub fn with_reflink(mut self, reflink: Reflink) -> Self {
-        self.reflink = reflink;
-        self
+        /// Whether the copy may share the blocks of its source. Default: [`Reflink::Auto`].
+        fn with_reflink(reflink: Reflink);
     }
 }

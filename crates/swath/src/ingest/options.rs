@@ -2,7 +2,7 @@
 
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::Wishes;
-use swath_plan::words;
+use swath_plan::{setters, words};
 
 use super::arena::Arena;
 use crate::observe::Hooks;
@@ -145,84 +145,46 @@ impl IngestOptions {
         Self::default()
     }
 
-    /// How the files are read. These options are used: workers (default: one for each core; if
-    /// files are not in the page cache, as many as keep the device busy), the queue depth (files
-    /// in flight on the device; default: 128 in rings, 64 threads), the profile, progress
-    /// (called on the calling thread; the total is not known), cancellation, the timeline, and
-    /// fallbacks from before the call. The other options are for one large file and are not
-    /// used; the report's fallbacks list those that are set.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the files are read. These options are used: workers (default: one for each core; if
+        /// files are not in the page cache, as many as keep the device busy), the queue depth (files
+        /// in flight on the device; default: 128 in rings, 64 threads), the profile, progress
+        /// (called on the calling thread; the total is not known), cancellation, the timeline, and
+        /// fallbacks from before the call. The other options are for one large file and are not
+        /// used; the report's fallbacks list those that are set.
+        fn with_read(read: ReadOptions);
 
-    /// What opens files. Default: [`OpenedBy::Auto`].
-    #[must_use]
-    pub fn with_opened_by(mut self, opened_by: OpenedBy) -> Self {
-        self.opened_by = opened_by;
-        self
-    }
+        /// What opens files. Default: [`OpenedBy::Auto`].
+        fn with_opened_by(opened_by: OpenedBy);
 
-    /// The order of reading. Default: [`FileOrder::Given`].
-    #[must_use]
-    pub fn with_order(mut self, order: FileOrder) -> Self {
-        self.order = order;
-        self
-    }
+        /// The order of reading. Default: [`FileOrder::Given`].
+        fn with_order(order: FileOrder);
 
-    /// What happens to a file that cannot be read. Default: [`Failures::Fail`].
-    #[must_use]
-    pub fn with_failures(mut self, failures: Failures) -> Self {
-        self.failures = failures;
-        self
-    }
+        /// What happens to a file that cannot be read. Default: [`Failures::Fail`].
+        fn with_failures(failures: Failures);
 
-    /// What a walk does with symbolic links. Default: [`Symlinks::Files`].
-    #[must_use]
-    pub fn with_symlinks(mut self, symlinks: Symlinks) -> Self {
-        self.symlinks = symlinks;
-        self
-    }
+        /// What a walk does with symbolic links. Default: [`Symlinks::Files`].
+        fn with_symlinks(symlinks: Symlinks);
 
-    /// What the bytes are expected to be. Default: [`Content::Bytes`].
-    #[must_use]
-    pub fn with_content(mut self, shape: Content) -> Self {
-        self.shape = shape;
-        self
-    }
+        /// What the bytes are expected to be. Default: [`Content::Bytes`].
+        fn with_content(shape: Content);
 
-    /// The most bytes that [`ingest`](Self::ingest) may keep, or that a [`stream`](Self::stream)
-    /// may hold at a time; a stream needs at least four parts. Default 0: the available memory;
-    /// for a stream 64 MiB.
-    #[must_use]
-    pub fn with_memory_limit(mut self, bytes: u64) -> Self {
-        self.memory_limit = bytes;
-        self
-    }
+        /// The most bytes that [`ingest`](Self::ingest) may keep, or that a [`stream`](Self::stream)
+        /// may hold at a time; a stream needs at least four parts. Default 0: the available memory;
+        /// for a stream 64 MiB.
+        fn with_memory_limit(memory_limit: u64);
 
-    /// The order in which a stream passes files on. Default: [`Delivery::Input`].
-    #[must_use]
-    pub fn with_delivery(mut self, delivery: Delivery) -> Self {
-        self.delivery = delivery;
-        self
-    }
+        /// The order in which a stream passes files on. Default: [`Delivery::Input`].
+        fn with_delivery(delivery: Delivery);
 
-    /// Bytes of a large file that one worker reads at a time, and the most that a stream passes
-    /// on at a time; at least 4,096. Default 0: 1 MiB.
-    #[must_use]
-    pub fn with_part_size(mut self, part_size: u64) -> Self {
-        self.part_size = part_size;
-        self
-    }
+        /// Bytes of a large file that one worker reads at a time, and the most that a stream passes
+        /// on at a time; at least 4,096. Default 0: 1 MiB.
+        fn with_part_size(part_size: u64);
 
-    /// Where [`ingest`](Self::ingest) puts the bytes: memory that was used before takes half the
-    /// time of fresh memory. Default: memory of the process, which keeps at most 64 MiB of it
-    /// between calls.
-    #[must_use]
-    pub fn with_arena(mut self, arena: Arena) -> Self {
-        self.arena = Some(arena);
-        self
+        /// Where [`ingest`](Self::ingest) puts the bytes: memory that was used before takes half the
+        /// time of fresh memory. Default: memory of the process, which keeps at most 64 MiB of it
+        /// between calls.
+        fn with_arena(arena: Arena);
     }
 
     pub(super) fn hooks(&self) -> &Hooks {

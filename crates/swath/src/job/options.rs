@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use swath_plan::extent::Extent;
 use swath_plan::parts::{Division, Piece, divide};
+use swath_plan::setters;
 
 use super::data::{Form, Part};
 use super::files;
@@ -71,41 +72,27 @@ impl JobOptions {
         Self::default()
     }
 
-    /// How many parts, at most: no part is empty, so there are fewer if the inputs have fewer bytes,
-    /// fewer records of a width, or lines longer than a part. Default 0: as many as [`with_part_size`](Self::with_part_size)
-    /// gives. Inputs that are all empty are one part. With [`Division::Inputs`] each input that has
-    /// bytes is a part, and the number is ignored. A job without inputs has exactly this many, 1 by
-    /// default.
-    #[must_use]
-    pub fn with_parts(mut self, parts: usize) -> Self {
-        self.parts = parts;
-        self
-    }
+    setters! {
+        /// How many parts, at most: no part is empty, so there are fewer if the inputs have fewer bytes,
+        /// fewer records of a width, or lines longer than a part. Default 0: as many as [`with_part_size`](Self::with_part_size)
+        /// gives. Inputs that are all empty are one part. With [`Division::Inputs`] each input that has
+        /// bytes is a part, and the number is ignored. A job without inputs has exactly this many, 1 by
+        /// default.
+        fn with_parts(parts: usize);
 
-    /// Bytes of input of a part. Default 0: 64 MiB. The number of parts, if set, takes precedence;
-    /// with [`Division::Inputs`] it is ignored.
-    #[must_use]
-    pub fn with_part_size(mut self, part_size: u64) -> Self {
-        self.part_size = part_size;
-        self
-    }
+        /// Bytes of input of a part. Default 0: 64 MiB. The number of parts, if set, takes precedence;
+        /// with [`Division::Inputs`] it is ignored.
+        fn with_part_size(part_size: u64);
 
-    /// Where inputs may be divided, and so what a part has. Default: [`Division::Records`].
-    ///
-    /// Only [`Division::Records`] leaves it to the reader where a part begins and ends, so all parts
-    /// of such a job must be done with the same reader; the command `swath job` does none of them.
-    /// With every other division the plan says which bytes a part has, and any program can do it.
-    #[must_use]
-    pub fn with_division(mut self, division: Division) -> Self {
-        self.division = division;
-        self
-    }
+        /// Where inputs may be divided, and so what a part has. Default: [`Division::Records`].
+        ///
+        /// Only [`Division::Records`] leaves it to the reader where a part begins and ends, so all parts
+        /// of such a job must be done with the same reader; the command `swath job` does none of them.
+        /// With every other division the plan says which bytes a part has, and any program can do it.
+        fn with_division(division: Division);
 
-    /// The form of the output. Default: [`Form::File`].
-    #[must_use]
-    pub fn with_form(mut self, form: Form) -> Self {
-        self.form = form;
-        self
+        /// The form of the output. Default: [`Form::File`].
+        fn with_form(form: Form);
     }
 
     /// The folder for what parts write; it must not exist. Default: next to the target, with a
@@ -117,14 +104,12 @@ impl JobOptions {
         self
     }
 
-    /// How the output is written. Durability and what may be replaced are kept in the plan;
-    /// everything else holds for commits of the plan that is returned, and not for plans that are
-    /// opened again. Segments keep their own durability: with [`Form::File`] they are copied soon,
-    /// so they are never synced.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+    setters! {
+        /// How the output is written. Durability and what may be replaced are kept in the plan;
+        /// everything else holds for commits of the plan that is returned, and not for plans that are
+        /// opened again. Segments keep their own durability: with [`Form::File`] they are copied soon,
+        /// so they are never synced.
+        fn with_output(output: OutputOptions);
     }
 
     /// Looks at the inputs, divides them into parts, and makes the folder of the job. Only inputs of

@@ -4,6 +4,8 @@ use std::fs::Permissions;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use swath_plan::setters;
+
 use crate::error::Result;
 use crate::observe::{CancelToken, Hooks, Progress};
 use crate::sink::draft::Draft;
@@ -47,51 +49,29 @@ impl OutputOptions {
         Self::default()
     }
 
-    /// Whether a commit waits for the device. Default: [`Durability::Full`].
-    #[must_use]
-    pub fn with_durability(mut self, durability: Durability) -> Self {
-        self.draft.durability = durability;
-        self
-    }
+    setters! {
+        /// Whether a commit waits for the device. Default: [`Durability::Full`].
+        fn with_durability(durability: Durability) in draft;
 
-    /// What to do if the target exists. Default: [`Replace::Allowed`].
-    #[must_use]
-    pub fn with_replace(mut self, replace: Replace) -> Self {
-        self.draft.replace = replace;
-        self
-    }
+        /// What to do if the target exists. Default: [`Replace::Allowed`].
+        fn with_replace(replace: Replace) in draft;
 
-    /// What to do with a target that has other names, unless it is written in place: then all of them get the
-    /// new bytes. Default: [`HardLinks::Refused`].
-    #[must_use]
-    pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
-        self.draft.hard_links = hard_links;
-        self
-    }
+        /// What to do with a target that has other names, unless it is written in place: then all of them get the
+        /// new bytes. Default: [`HardLinks::Refused`].
+        fn with_hard_links(hard_links: HardLinks) in draft;
 
-    /// Permissions of a new file, less the umask. A file that is replaced keeps its own, and a
-    /// folder of segments has those of a new folder. Default: as any new file; for a copy, those
-    /// of its source.
-    #[must_use]
-    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
-        self.permissions = Some(permissions);
-        self
-    }
+        /// Permissions of a new file, less the umask. A file that is replaced keeps its own, and a
+        /// folder of segments has those of a new folder. Default: as any new file; for a copy, those
+        /// of its source.
+        fn with_permissions(permissions: Permissions);
 
-    /// The file system to write to. Default: the kernel's, [`LocalFs`](crate::sink::LocalFs).
-    #[must_use]
-    pub fn with_fs(mut self, fs: Arc<dyn Fs>) -> Self {
-        self.draft.fs = fs;
-        self
-    }
+        /// The file system to write to. Default: the kernel's, [`LocalFs`](crate::sink::LocalFs).
+        fn with_fs(fs: Arc<dyn Fs>) in draft;
 
-    /// Threads that make and write the bytes of a verb that reads nothing, the caller's
-    /// included, at most 1,024. Verbs that read use the workers of their `with_read`; appends
-    /// and tickets use threads of the caller. Default 0: chosen by the verb.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
-        self
+        /// Threads that make and write the bytes of a verb that reads nothing, the caller's
+        /// included, at most 1,024. Verbs that read use the workers of their `with_read`; appends
+        /// and tickets use threads of the caller. Default 0: chosen by the verb.
+        fn with_workers(workers: usize);
     }
 
     /// Calls `progress` for what was written, from the worker that wrote it, about once for each
@@ -106,18 +86,12 @@ impl OutputOptions {
         self
     }
 
-    /// Lets `token` cancel the write until its commit begins; the target is then unchanged.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.hooks.cancel = Some(token);
-        self
-    }
+    setters! {
+        /// Lets `token` cancel the write until its commit begins; the target is then unchanged.
+        fn with_cancel(cancel: CancelToken) in hooks;
 
-    /// Records in `timeline` what is written, where, and by which thread. Default: no timeline.
-    #[must_use]
-    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
-        self.hooks.timeline = timeline.into();
-        self
+        /// Records in `timeline` what is written, where, and by which thread. Default: no timeline.
+        fn with_timeline(timeline: impl Into<Option<Timeline>>) in hooks;
     }
 
     /// A file that the bytes are made from, which is then not written in place; it may be called several times.

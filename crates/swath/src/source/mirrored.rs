@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use swath_plan::checksums::Checksums;
 use swath_plan::mirror::Hedging as Budget;
+use swath_plan::setters;
 
 use super::copies::{Closed, Copies};
 use super::{Inner, Source};
@@ -110,26 +111,16 @@ impl Mirrored {
         }
     }
 
-    /// What chunks are compared with. Default: [`Verify::None`].
-    #[must_use]
-    pub fn with_verify(mut self, verify: Verify) -> Self {
-        self.verify = verify;
-        self
-    }
+    setters! {
+        /// What chunks are compared with. Default: [`Verify::None`].
+        fn with_verify(verify: Verify);
 
-    /// Reads slow chunks a second time, from another copy. Default: no. Not done if copies vote.
-    #[must_use]
-    pub fn with_hedging(mut self, hedging: Hedging) -> Self {
-        self.hedging = Some(hedging);
-        self
-    }
+        /// Reads slow chunks a second time, from another copy. Default: no. Not done if copies vote.
+        fn with_hedging(hedging: Hedging);
 
-    /// How to read copies that share one device. Default: [`SharedDevice::OneCopy`];
-    /// `swath tune` measures which is faster.
-    #[must_use]
-    pub fn with_shared_device(mut self, shared: SharedDevice) -> Self {
-        self.shared_device = shared;
-        self
+        /// How to read copies that share one device. Default: [`SharedDevice::OneCopy`];
+        /// `swath tune` measures which is faster.
+        fn with_shared_device(shared_device: SharedDevice);
     }
 }
 

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeSet;
 
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Attribute, Expr, FnArg, ImplItem, Item, Lit, Meta, Type, Visibility};
 
 use crate::tidy::modules::{self, Crate};
@@ -122,13 +123,17 @@ impl Surface {
                 let Item::Impl(block) = item else { continue };
                 let owner = name_of(&block.self_ty).filter(|it| self.types.contains(it));
                 let Some(owner) = owner.filter(|_| block.trait_.is_none()) else { continue };
+                let owned = |it| Function { owner: Some(owner.clone()), ..it };
                 for method in &block.items {
-                    if let ImplItem::Fn(it) = method
-                        && is_public(&it.vis)
-                    {
-                        let mut found = function(&it.sig, &it.attrs, file);
-                        found.owner = Some(owner.clone());
-                        self.functions.push(found);
+                    match method {
+                        ImplItem::Fn(it) if is_public(&it.vis) => {
+                            self.functions.push(owned(function(&it.sig, &it.attrs, file)));
+                        }
+                        ImplItem::Macro(it) if it.mac.path.is_ident("setters") => {
+                            let written = setters(it.mac.tokens.clone(), file);
+                            self.functions.extend(written.into_iter().map(owned));
+                        }
+                        _ => {}
                     }
                 }
             }
@@ -154,6 +159,21 @@ fn is_public(visibility: &Visibility) -> bool {
 fn name_of(kind: &Type) -> Option<String> {
     let Type::Path(path) = kind else { return None };
     Some(path.path.segments.last()?.ident.to_string())
+}
+
+/// The setters in a table of them: each `fn with_name(field: Type)`.
+fn setters(tokens: TokenStream, file: &str) -> Vec<Function> {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let written = tokens.windows(3).filter_map(|three| match three {
+        [TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Group(inputs)]
+            if word == "fn" =>
+        {
+            let inputs = inputs.stream();
+            syn::parse2(quote::quote!(fn #name(#inputs))).ok()
+        }
+        _ => None,
+    });
+    written.map(|signature| function(&signature, &[], file)).collect()
 }
 
 fn function(signature: &syn::Signature, attributes: &[Attribute], file: &str) -> Function {

@@ -1,5 +1,7 @@
 //! How to write in order: every option, with its default.
 
+use swath_plan::setters;
+
 use crate::sink::{OutputOptions, Sparse};
 
 /// Whether writes bypass the page cache.
@@ -38,42 +40,24 @@ impl OrderedOptions {
         Self::default()
     }
 
-    /// How many chunks may exist at a time: open tickets, and chunks not written yet. Default 0:
-    /// two for each core, or for each worker of [`map_ordered`](super::Ordered::map_ordered).
-    #[must_use]
-    pub fn with_window(mut self, window: usize) -> Self {
-        self.window = window;
-        self
-    }
+    setters! {
+        /// How many chunks may exist at a time: open tickets, and chunks not written yet. Default 0:
+        /// two for each core, or for each worker of [`map_ordered`](super::Ordered::map_ordered).
+        fn with_window(window: usize);
 
-    /// Initial capacity of the buffers in bytes: the usual size of a chunk. Longer chunks make
-    /// them grow. Default 0: 64 KiB, then as much as the longest chunk so far.
-    #[must_use]
-    pub fn with_chunk_size(mut self, chunk_size: u64) -> Self {
-        self.chunk_size = chunk_size;
-        self
-    }
+        /// Initial capacity of the buffers in bytes: the usual size of a chunk. Longer chunks make
+        /// them grow. Default 0: 64 KiB, then as much as the longest chunk so far.
+        fn with_chunk_size(chunk_size: u64);
 
-    /// Whether writes bypass the page cache. Default: [`Direct::No`].
-    #[must_use]
-    pub fn with_direct(mut self, direct: Direct) -> Self {
-        self.direct = direct;
-        self
-    }
+        /// Whether writes bypass the page cache. Default: [`Direct::No`].
+        fn with_direct(direct: Direct);
 
-    /// Whether long runs of zeros become holes. Default: [`Sparse::Never`]. A stream gets all zeros; so
-    /// do direct writes, and [`OrderedReport::fallbacks`](super::OrderedReport::fallbacks) says so.
-    #[must_use]
-    pub fn with_sparse(mut self, sparse: Sparse) -> Self {
-        self.sparse = sparse;
-        self
-    }
+        /// Whether long runs of zeros become holes. Default: [`Sparse::Never`]. A stream gets all zeros; so
+        /// do direct writes, and [`OrderedReport::fallbacks`](super::OrderedReport::fallbacks) says so.
+        fn with_sparse(sparse: Sparse);
 
-    /// How the output is written. The threads are the caller's; progress counts chunks that were
-    /// written. After a cancellation every later call returns an error, and no file remains.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the output is written. The threads are the caller's; progress counts chunks that were
+        /// written. After a cancellation every later call returns an error, and no file remains.
+        fn with_output(output: OutputOptions);
     }
 }
