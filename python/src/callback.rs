@@ -42,10 +42,7 @@ pub(crate) fn admitted<T>(call: impl FnOnce() -> T) -> Option<T> {
     // Counts first, then checks; `end` does it the other way round: one of them sees the other.
     RUNNING.fetch_add(1, Ordering::SeqCst);
     let _running = Running;
-    match is_over() {
-        true => None,
-        false => Some(call()),
-    }
+    if is_over() { None } else { Some(call()) }
 }
 
 /// Whether the interpreter ends.

@@ -154,10 +154,7 @@ impl Draft {
                 let text = "the draft has ended; try: begin another one with create_shared";
                 Failure::Python(PyRuntimeError::new_err(text))
             })?;
-            match gaps {
-                true => draft.commit_with_gaps(&receipts)?,
-                false => draft.commit(&receipts)?,
-            }
+            if gaps { draft.commit_with_gaps(&receipts)? } else { draft.commit(&receipts)? }
             Ok::<_, Failure>(())
         })
     }

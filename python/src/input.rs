@@ -228,10 +228,7 @@ impl Input {
     /// How long it takes to read and parse all of it. Compressed text may be a thousand times as long.
     pub(crate) fn takes_to_parse(&self) -> Takes {
         let is_packed = |path: &Path| compressed::Format::of_name(path).is_some();
-        match self.path().is_some_and(is_packed) {
-            true => Takes::Time,
-            false => self.takes(None),
-        }
+        if self.path().is_some_and(is_packed) { Takes::Time } else { self.takes(None) }
     }
 
     /// What the library reads; `verify` is of copies.

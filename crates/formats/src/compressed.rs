@@ -102,10 +102,7 @@ impl Format {
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
             // A skippable frame.
             [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
-            [0x1f, 0x8b, ..] => Some(match gzip::is_bgzf(head) {
-                true => Self::Bgzf,
-                false => Self::Gzip,
-            }),
+            [0x1f, 0x8b, ..] => Some(if gzip::is_bgzf(head) { Self::Bgzf } else { Self::Gzip }),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Some(Self::Bzip2),
             _ => None,
         }

@@ -235,10 +235,7 @@ impl Text {
             return Ok(Self::of(Body::Opened(opened)));
         }
         let read = &read.clone().without_extent();
-        let flow = match opened.len < SHORT {
-            true => None,
-            false => Flow::open(&opened, read, kept())?,
-        };
+        let flow = if opened.len < SHORT { None } else { Flow::open(&opened, read, kept())? };
         let body = match flow {
             None => Body::Opened(unpacked(&opened, read, refused)?),
             Some(Unpacked::Whole(bytes)) => {

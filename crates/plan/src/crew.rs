@@ -284,10 +284,7 @@ impl Crew {
             return self.bounds.first;
         }
         self.waits();
-        match self.all_wait() {
-            true => self.by_little(rate),
-            false => self.by_trial(rate),
-        }
+        if self.all_wait() { self.by_little(rate) } else { self.by_trial(rate) }
     }
 
     /// Twice as many as the source works on at a time, or as there are, if those are not far

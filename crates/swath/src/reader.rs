@@ -271,10 +271,7 @@ impl Reader {
         let here = self.base + self.next;
         let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(here));
         block.narrow(0, usize::try_from(left).unwrap_or(STREAM_BLOCK).min(STREAM_BLOCK));
-        let came = match block.is_empty() {
-            true => 0,
-            false => stream.once(&mut block, here)?,
-        };
+        let came = if block.is_empty() { 0 } else { stream.once(&mut block, here)? };
         if let (0, Some(end)) = (came, self.end.filter(|&end| here < end)) {
             let extent = Extent::between(self.base, end);
             return Err(self.source.too_short(extent, here));

@@ -59,10 +59,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let Ok(open) = self.open.get() else { return };
         let rest = lock(open).batches.take();
-        match self.watch.has_callback() {
-            true => unlocked(|| drop(rest)),
-            false => drop(rest),
-        }
+        if self.watch.has_callback() { unlocked(|| drop(rest)) } else { drop(rest) }
     }
 }
 

@@ -60,10 +60,7 @@ fn run(
     meter: &mut Meter,
 ) -> Result<bool> {
     let [bad, good] = &copies.paths;
-    let named = match damaged {
-        true => vec![bad, good, &stage.path],
-        false => vec![good, &stage.path],
-    };
+    let named = if damaged { vec![bad, good, &stage.path] } else { vec![good, &stage.path] };
     let source: Source = Mirrored::new(named).with_verify(against(&copies.sums)).into();
     // Notes on the shared device and the damage are left out: the row is about them.
     let loaded = meter.measure(|| ReadOptions::new().read(source))??;

@@ -96,10 +96,7 @@ impl Turns {
                     cut(mark.index, &mut bytes);
                     // Pairs with the load in `Kept`; nothing else depends on it.
                     self.settled.store(end, Ordering::Relaxed);
-                    match out.is_empty() {
-                        true => *out = bytes,
-                        false => out.extend_from_slice(&bytes),
-                    }
+                    if out.is_empty() { *out = bytes } else { out.extend_from_slice(&bytes) }
                 }
                 Done::Doubtful => {
                     state.early.clear();

@@ -302,9 +302,7 @@ impl<'r, 'b> Entries<'r, 'b> {
     #[inline(always)]
     fn id(&mut self, what: &str, count: u64) -> Result<u64, Fault> {
         let start = self.cursor.at;
-        let Some(number) = self.cursor.unsigned() else {
-            return Err(self.no_id(start, what));
-        };
+        let Some(number) = self.cursor.unsigned() else { return Err(self.no_id(start, what)) };
         let id = number.wrapping_sub(self.rules.base);
         if id < count && number >= self.rules.base {
             return Ok(id);

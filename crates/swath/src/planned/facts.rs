@@ -87,9 +87,7 @@ fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
         for sample in window::samples(window) {
             let Some(len) = NonZeroU64::new(sample.len()) else { continue };
             // EPERM means unknown: then `mincore` would claim that everything is resident.
-            let Ok(pages) = residency_of_part(file, sample.offset(), len) else {
-                return known;
-            };
+            let Ok(pages) = residency_of_part(file, sample.offset(), len) else { return known };
             cached += pages.cached_pages;
             seen += pages.total_pages;
         }

@@ -145,10 +145,7 @@ impl PlanArgs {
     fn explained(&self, error: swath::Error) -> anyhow::Error {
         let is_of_target = self.folder.is_none()
             || std::path::absolute(&self.target).is_ok_and(|it| it == error.path());
-        match is_of_target {
-            true => refused(error.into(), &self.target),
-            false => error.into(),
-        }
+        if is_of_target { refused(error.into(), &self.target) } else { error.into() }
     }
 }
 

@@ -75,10 +75,7 @@ fn parse_fields(bytes: &[u8], flags: u8) -> Parsed<'_> {
         }
         header.len += 2;
     }
-    match bytes.len() < header.len {
-        true => Parsed::Short,
-        false => Parsed::Header(header),
-    }
+    if bytes.len() < header.len { Parsed::Short } else { Parsed::Header(header) }
 }
 
 /// Skips fields that are malformed or unknown, as every tool does.

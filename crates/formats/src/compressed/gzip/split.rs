@@ -159,10 +159,7 @@ impl<'s> Splitter<'s> {
         }
         long.crc.update(&bytes);
         long.len += bytes.len() as u64;
-        match ended {
-            true => self.end_long(&long)?,
-            false => self.long = Some(long),
-        }
+        if ended { self.end_long(&long)? } else { self.long = Some(long) }
         Ok(Work::Decoded(bytes))
     }
 

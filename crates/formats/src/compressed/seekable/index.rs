@@ -143,10 +143,7 @@ impl Index {
         // Skip empty frames at both ends.
         let first = self.starts.partition_point(|place| place.plain <= offset);
         let last = self.starts.partition_point(|place| place.plain < end);
-        let frames = match offset < end {
-            true => first - 1..last,
-            false => 0..0,
-        };
+        let frames = if offset < end { first - 1..last } else { 0..0 };
         Ok((frames, offset..end))
     }
 

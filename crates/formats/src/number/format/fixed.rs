@@ -38,9 +38,7 @@ const MOST_DECIMALS: usize = 1074;
 /// is always `nan`, where C libraries may or may not print a sign.
 #[inline]
 pub(crate) fn push_f64_fixed(out: &mut Vec<u8>, value: f64, decimals: usize) {
-    let Some(power) = POWERS.get(decimals) else {
-        return push_slowly(out, value, decimals);
-    };
+    let Some(power) = POWERS.get(decimals) else { return push_slowly(out, value, decimals) };
     let Some((whole, fraction)) = split(value, *power) else {
         return push_slowly(out, value, decimals);
     };
