@@ -253,10 +253,7 @@ def contract_cases(data: Path, scale: int) -> Iterator[Case]:
 
 
 CASES = {
-    "lines": line_cases,
-    "numbers": number_cases,
-    "commit": commit_cases,
-    "contract": contract_cases,
+    "lines": line_cases, "numbers": number_cases, "commit": commit_cases, "contract": contract_cases
 }
 
 

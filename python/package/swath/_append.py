@@ -18,11 +18,7 @@ _FULL = 256 << 10
 
 
 def map_ordered(
-    output: Any,
-    function: Callable[[Any], Any],
-    items: Iterable[Any],
-    workers: int,
-    chunksize: int,
+    output: Any, function: Callable[[Any], Any], items: Iterable[Any], workers: int, chunksize: int
 ) -> None:
     """Implements ``Append.map_ordered``."""
     mapping = _Mapping(output, function, items, chunksize)

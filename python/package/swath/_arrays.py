@@ -237,12 +237,7 @@ def _rows_of_npy(
         count = shape[0] if bytes_in(*starting_in).nbytes and _holds(starting_in, begin - 1) else 0
         return _made(source, b"", 0, dtype, (count, *shape[1:]), False)
     buffer: Any = read(
-        source,
-        offset=begin,
-        length=end - begin,
-        starting_in=starting_in,
-        delimiter=width,
-        **how,
+        source, offset=begin, length=end - begin, starting_in=starting_in, delimiter=width, **how
     )
     return _made(source, buffer, 0, dtype, (buffer.nbytes // width, *shape[1:]), False)
 
@@ -329,11 +324,7 @@ def _third_header(file: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any
 
 
 @takes
-def write_npy(
-    path: Any,
-    array: Any,
-    **options: Unpack[WriteOptions],
-) -> int:
+def write_npy(path: Any, array: Any, **options: Unpack[WriteOptions]) -> int:
     """Writes an array as a .npy file, complete or not at all; returns its length in bytes.
 
     Parameters

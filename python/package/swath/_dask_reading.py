@@ -168,9 +168,7 @@ class Run(Sequence[Any]):
 
 
 def _bytes_of(path: str, extent: tuple[int, int], delimiter: Any, workers: int) -> Buffer:
-    data = swath.read(
-        path, starting_in=extent, delimiter=delimiter, workers=workers, readonly=True
-    )
+    data = swath.read(path, starting_in=extent, delimiter=delimiter, workers=workers, readonly=True)
     if extent[0] == 0:
         refuse(path, bytes(data[:HEAD]), "lines")
     return data

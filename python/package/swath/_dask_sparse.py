@@ -58,9 +58,7 @@ def vertices_of(reads: Entries, parts: list[job.Part]) -> int:
     return max([int(count) for count in dask.compute(*counts)])
 
 
-def sparse_of(
-    label: str, reads: Entries, form: str, parts: list[job.Part], blocks: int
-) -> Any:
+def sparse_of(label: str, reads: Entries, form: str, parts: list[job.Part], blocks: int) -> Any:
     """Blocks of rows, or the entries of each part."""
     sparse = imported("scipy.sparse")
     if form not in ("csr", "coo"):
@@ -111,9 +109,7 @@ def split_rows(entries: Any, step: int, blocks: int) -> list[_Entries]:
         rows, columns, values = rows[order], columns[order], values[order]
     ends = np.searchsorted(rows // step, np.arange(blocks + 1))
     cuts = [slice(int(first), int(end)) for first, end in zip(ends, ends[1:])]
-    return [
-        (rows[cut] - step * block, columns[cut], values[cut]) for block, cut in enumerate(cuts)
-    ]
+    return [(rows[cut] - step * block, columns[cut], values[cut]) for block, cut in enumerate(cuts)]
 
 
 def rows_of(pieces: list[_Entries], height: int, columns: int) -> Any:

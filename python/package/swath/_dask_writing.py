@@ -153,9 +153,7 @@ def appended(
     plan = job.plan([], path, parts=len(keys), **how)
     name = f"swath-append-{plan.id}"
     try:
-        graph = {
-            (name, part.index): (writes, part, key) for part, key in zip(plan.parts, keys)
-        }
+        graph = {(name, part.index): (writes, part, key) for part, key in zip(plan.parts, keys)}
         layers = _layers(name, graph, needed)
         bag = imported("dask.bag").Bag
         if isinstance(needed[0], bag):

@@ -228,12 +228,7 @@ def unreadable(reason: str, path: str, what: str, hint: str) -> Error:
 
 
 def build(
-    reason: str,
-    errno: int | None,
-    text: str,
-    path: str,
-    extent: tuple[int, int] | None,
-    hint: str,
+    reason: str, errno: int | None, text: str, path: str, extent: tuple[int, int] | None, hint: str
 ) -> Error:
     """Returns the exception for an error of the library; called by it."""
     kind, usual = _REASONS.get(reason, (Error, _errno.EIO))

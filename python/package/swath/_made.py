@@ -72,9 +72,7 @@ def _of_values(name: str, word: str, array: _Array, mask: _Array | None) -> Tabl
     return make_column(name, word, values.view(np.uint8), missing)
 
 
-def _of_moments(
-    what: str, name: str, array: _Array, mask: _Array | None, zone: str = ""
-) -> Table:
+def _of_moments(what: str, name: str, array: _Array, mask: _Array | None, zone: str = "") -> Table:
     from swath._numpy import np
 
     unit = _UNITS.get(np.datetime_data(array.dtype)[0])

@@ -52,8 +52,7 @@ def append_file(comm: Any, path: _Path, data: _Data, how: dict[str, Any]) -> int
 def append_segments(comm: Any, path: _Path, data: _Data, durability: _Durability) -> int:
     """A folder with a segment of each rank."""
     plan = _ranks.first(
-        comm,
-        lambda: job.plan([], path, parts=comm.size, form="segments", durability=durability),
+        comm, lambda: job.plan([], path, parts=comm.size, form="segments", durability=durability)
     )
     try:
         with _ranks.together(comm):

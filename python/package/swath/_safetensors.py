@@ -158,9 +158,7 @@ def _of_path(path: Any) -> Any:
     return indices[0] if indices else shards or path
 
 
-def _made(
-    make: Any, sources: Any, name: str, word: str, shape: list[int], *where: Any
-) -> Any:
+def _made(make: Any, sources: Any, name: str, word: str, shape: list[int], *where: Any) -> Any:
     """A tensor, or an error that names the one whose shape its framework does not support."""
     try:
         return make(name, word, shape, *where)
@@ -263,9 +261,7 @@ def _dtype(name: str, word: str) -> Any:
     )
 
 
-def _numpy(
-    name: str, word: str, shape: list[int], memory: Any, begin: int, length: int
-) -> Any:
+def _numpy(name: str, word: str, shape: list[int], memory: Any, begin: int, length: int) -> Any:
     from swath._numpy import np
 
     dtype = _dtype(name, word)
@@ -275,9 +271,7 @@ def _numpy(
     return np.frombuffer(memory, dtype, count, begin).reshape(shape)
 
 
-def _torch(
-    name: str, word: str, shape: list[int], memory: Any, begin: int, length: int
-) -> Any:
+def _torch(name: str, word: str, shape: list[int], memory: Any, begin: int, length: int) -> Any:
     import torch  # type: ignore[import-not-found, unused-ignore]
 
     dtype = getattr(torch, _TORCH.get(word, ""), None)

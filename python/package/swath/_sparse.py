@@ -50,11 +50,7 @@ class Compressed(NamedTuple):
 
 
 @takes
-def read_mtx(
-    source: Any,
-    form: _Form = "coo",
-    **options: Unpack[MatrixOptions],
-) -> Any:
+def read_mtx(source: Any, form: _Form = "coo", **options: Unpack[MatrixOptions]) -> Any:
     """Reads a Matrix Market file.
 
     Parameters

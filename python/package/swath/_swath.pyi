@@ -293,9 +293,7 @@ class Status:
 
 @final
 class Committed:
-    def __new__(
-        cls, bytes: int, crc32c: int, parts: int, cloned: int, copied: int
-    ) -> Self: ...
+    def __new__(cls, bytes: int, crc32c: int, parts: int, cloned: int, copied: int) -> Self: ...
     bytes: Final[int]
     crc32c: Final[int]
     parts: Final[int]
@@ -309,33 +307,16 @@ class Swept:
     was_committed: Final[bool]
 
 @overload
-def read(
-    source: _Input,
-    *,
-    out: None = None,
-    **options: Unpack[BytesOptions],
-) -> Buffer: ...
+def read(source: _Input, *, out: None = None, **options: Unpack[BytesOptions]) -> Buffer: ...
+@overload
+def read(source: _Input, *, out: _Bytes, **options: Unpack[BytesOptions]) -> memoryview: ...
 @overload
 def read(
-    source: _Input,
-    *,
-    out: _Bytes,
-    **options: Unpack[BytesOptions],
-) -> memoryview: ...
-@overload
-def read(
-    source: _Input,
-    *,
-    out: _Bytes | None,
-    **options: Unpack[BytesOptions],
+    source: _Input, *, out: _Bytes | None, **options: Unpack[BytesOptions]
 ) -> Buffer | memoryview: ...
 def file_format(head: bytes) -> tuple[str, str] | None: ...
 def sum(
-    source: _Input,
-    *,
-    offset: int = 0,
-    length: int | None = None,
-    **options: Unpack[ChunkOptions],
+    source: _Input, *, offset: int = 0, length: int | None = None, **options: Unpack[ChunkOptions]
 ) -> int: ...
 def hash(
     source: _Input,
@@ -447,10 +428,7 @@ def table_texts(table: Table, column: int) -> list[str | None]: ...
 def write_array(
     path: _Path, dtype: str, values: Any, columns: int, leave: _Filled, *, said: dict[str, Any]
 ) -> int: ...
-def read_arrow(
-    source: _Input,
-    **options: Unpack[ChunkOptions],
-) -> Table: ...
+def read_arrow(source: _Input, **options: Unpack[ChunkOptions]) -> Table: ...
 @final
 class Draft:
     token: Final[str]
@@ -491,11 +469,7 @@ def plan_job(
     hard_links: _HardLinks,
 ) -> Plan: ...
 def divide_inputs(
-    inputs: _Path | Iterable[_Path],
-    *,
-    parts: int,
-    part_size: int,
-    division: _Division,
+    inputs: _Path | Iterable[_Path], *, parts: int, part_size: int, division: _Division
 ) -> list[JobPart]: ...
 def open_job(folder: _Path, hard_links: _HardLinks) -> Plan: ...
 def restore_plan(text: str, hard_links: _HardLinks) -> Plan: ...
@@ -507,11 +481,7 @@ def restore_buffer(
     data: Any, format: str, shape: Sequence[int], readonly: bool, copy: bool
 ) -> Buffer: ...
 def restore_table(data: _Bytes, report: str | None = None) -> Table: ...
-def write_parts(
-    path: _Path,
-    parts: Sequence[_Bytes],
-    leave: _Filled,
-) -> int: ...
+def write_parts(path: _Path, parts: Sequence[_Bytes], leave: _Filled) -> int: ...
 def write_tables(
     path: _Path,
     form: Literal["csv", "tsv", "jsonl", "arrow", "arrows"],

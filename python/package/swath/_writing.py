@@ -129,11 +129,7 @@ def write_jsonl(
 
 @takes
 def write_arrow(
-    path: Any,
-    data: Any,
-    *,
-    names: Sequence[str] | None = None,
-    **options: Unpack[WriteOptions],
+    path: Any, data: Any, *, names: Sequence[str] | None = None, **options: Unpack[WriteOptions]
 ) -> int:
     """Writes an Arrow file (Feather version 2), complete or not at all; returns its length in bytes.
 

@@ -23,24 +23,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from swath._compressed import refuse_compressed
-from swath._dask_reading import (
-    Bytes,
-    Lines,
-    Records,
-    Whole,
-    bag_of,
-    inputs_of,
-    parts_of,
-)
+from swath._dask_reading import Bytes, Lines, Records, Whole, bag_of, inputs_of, parts_of
 from swath._dask_sparse import Entries, sparse_of, vertices_of
-from swath._dask_tables import (
-    Frame,
-    Numbers,
-    array_of,
-    columns_of,
-    columns_of_numbers,
-    frame_of,
-)
+from swath._dask_tables import Frame, Numbers, array_of, columns_of, columns_of_numbers, frame_of
 from swath._dask_writing import Writing, appended
 from swath._options import CsvPartOptions, takes
 from swath._sparse import _base
@@ -51,15 +36,7 @@ if TYPE_CHECKING:
 
     _Paths = _Path | Iterable[_Path]
 
-__all__ = [
-    "append",
-    "ingest",
-    "read_csv",
-    "read_edges",
-    "read_mtx",
-    "read_records",
-    "read_text",
-]
+__all__ = ["append", "ingest", "read_csv", "read_edges", "read_mtx", "read_records", "read_text"]
 
 
 def __dir__() -> list[str]:

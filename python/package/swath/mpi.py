@@ -328,13 +328,7 @@ def read_edges(
 
 
 @takes
-def read_mtx(
-    comm: Any,
-    path: _Path,
-    *,
-    workers: int = 0,
-    **options: Unpack[EntryOptions],
-) -> Rows:
+def read_mtx(comm: Any, path: _Path, *, workers: int = 0, **options: Unpack[EntryOptions]) -> Rows:
     """Reads a Matrix Market file into compressed rows that are distributed by blocks of rows.
 
     As `swath.mpi.read_edges`; the header has the size of the matrix.

@@ -130,9 +130,7 @@ class RecordDataset(Generic[_R]):
     @overload
     def __init__(self, paths: Any, width: int, decode: Callable[[memoryview], _R]) -> None: ...
 
-    def __init__(
-        self, paths: Any, width: int, decode: Callable[[memoryview], Any] = bytes
-    ) -> None:
+    def __init__(self, paths: Any, width: int, decode: Callable[[memoryview], Any] = bytes) -> None:
         if width <= 0:
             raise ValueError(f"width={width}: a record has at least one byte")
         self.paths: list[Any] = [paths] if _is_one(paths) else list(paths)
