@@ -20,6 +20,7 @@ pub use judge::{Point, all_of, any_of, told};
 pub use crate::measure::Extent;
 
 use anyhow::Result;
+use swath_plan::words;
 
 use crate::measure::{Entrants, Stage};
 use crate::results::Chart;
@@ -41,19 +42,7 @@ pub enum Study {
     S,
 }
 
-impl Study {
-    /// Its letter.
-    pub fn letter(self) -> &'static str {
-        match self {
-            Self::A => "A",
-            Self::B => "B",
-            Self::C => "C",
-            Self::D => "D",
-            Self::E => "E",
-            Self::S => "S",
-        }
-    }
-}
+words!(Study { A = "A", B = "B", C = "C", D = "D", E = "E", S = "S" });
 
 /// See the [module](self).
 #[derive(Clone, Copy)]

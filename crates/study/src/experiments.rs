@@ -66,7 +66,7 @@ pub const ALL: &[Experiment] = &[
 /// A word that names no experiment.
 pub fn chosen(words: &[String]) -> Result<Vec<&'static Experiment>, String> {
     let is_meant = |word: &str, experiment: &Experiment| {
-        experiment.id == word || experiment.study.letter().eq_ignore_ascii_case(word)
+        experiment.id == word || experiment.study.word().eq_ignore_ascii_case(word)
     };
     if let Some(word) = words.iter().find(|word| !ALL.iter().any(|one| is_meant(word, one))) {
         return Err(word.clone());
@@ -89,7 +89,7 @@ mod tests {
         let names: BTreeSet<&str> = ALL.iter().map(|experiment| experiment.id).collect();
         assert_eq!(names.len(), ALL.len());
         for experiment in ALL {
-            let letter = experiment.study.letter().to_lowercase();
+            let letter = experiment.study.word().to_lowercase();
             assert!(experiment.id.starts_with(&format!("{letter}-")), "{}", experiment.id);
             assert!(!(experiment.charts)().is_empty(), "{}", experiment.id);
         }
@@ -131,7 +131,7 @@ mod tests {
         };
         assert_eq!(names(&[]), Ok(ALL.len()));
         assert_eq!(names(&["a-threads", "a-chunk-size"]), Ok(2));
-        let of_a = ALL.iter().filter(|experiment| experiment.study.letter() == "A").count();
+        let of_a = ALL.iter().filter(|experiment| experiment.study.word() == "A").count();
         assert_eq!(names(&["a"]), Ok(of_a));
         assert_eq!(names(&["a-threads", "z-nothing"]), Err("z-nothing".to_owned()));
     }

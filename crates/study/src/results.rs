@@ -33,6 +33,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, ensure};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use swath_plan::words;
 
 use crate::stats::Interval;
 
@@ -286,16 +287,7 @@ pub struct Run {
     pub courses: BTreeMap<String, Vec<f64>>,
 }
 
-impl State {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Warm => "warm",
-            Self::Cold => "cold",
-            Self::None => "none",
-        }
-    }
-}
+words!(State { Warm = "warm", Cold = "cold", None = "none" });
 
 impl Default for Results {
     fn default() -> Self {

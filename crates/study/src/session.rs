@@ -376,7 +376,7 @@ fn measure(
 ) -> Measured {
     let mut measured = Measured {
         id: chosen.id.to_owned(),
-        study: chosen.study.letter().to_owned(),
+        study: chosen.study.word().to_owned(),
         figure: chosen.figure.to_owned(),
         scale: chosen.scale.sentence(settings.extent == Extent::Full),
         charts: (chosen.charts)(),

@@ -133,7 +133,7 @@ fn finding_row(
         false => (format!("{}: the same", claim.id), ""),
     };
     let limit = finding.of_limit.as_ref().map_or_else(dash, interval);
-    let here = finding.verdict.words();
+    let here = finding.verdict.word();
     let noise = one.noise_words();
     let state = finding.state.files();
     row(text, &[&claimed, rule, state, here, &noise, &finding.because, &limit]);

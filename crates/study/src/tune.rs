@@ -123,7 +123,7 @@ pub fn run(
 
 /// Whether a setting remains to be measured.
 fn is_open(found: &Found) -> bool {
-    found.taken.is_none() && found.because == Because::NoTime.words()
+    found.taken.is_none() && found.because == Because::NoTime.word()
 }
 
 /// The runs of one setting.
@@ -140,7 +140,7 @@ impl Turns<'_> {
     /// Measures the setting, step by step, until a step is not taken.
     fn measure(&mut self, profile: &mut Profile, seed: u64) -> Found {
         let setting = self.setting;
-        let mut last = setting.kept(Because::NoneFaster.words().to_owned(), None);
+        let mut last = setting.kept(Because::NoneFaster.word().to_owned(), None);
         for step in (setting.steps)(self.place.cores()) {
             let before = profile.clone();
             let mut longest = Duration::ZERO;
@@ -165,7 +165,7 @@ impl Turns<'_> {
             let found = match decided {
                 Ok(decided) => {
                     let taken = decided.value.map(setting.word);
-                    let because = decided.because.words().to_owned();
+                    let because = decided.because.word().to_owned();
                     if let Some(value) = decided.value {
                         *profile = (setting.apply)(before, value);
                     }

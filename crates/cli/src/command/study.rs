@@ -321,7 +321,7 @@ fn verdicts(one: &Measured, claim: &Claimed) -> Vec<[String; 5]> {
         return vec![row(files, here, String::from("–"), one.not_judged())];
     }
     let of_finding = |Finding { state, verdict, because, .. }: &Finding| {
-        let here = if one.state == Progress::Stopped { "stopped" } else { verdict.words() };
+        let here = if one.state == Progress::Stopped { "stopped" } else { verdict.word() };
         row(state.files(), here, one.noise_words(), because.clone())
     };
     claim.verdicts.iter().map(of_finding).collect()

@@ -88,7 +88,7 @@ fn verdict(claim: &Claim, runs: &[Run], places: Places<'_>, state: State) -> Fin
     let first = findings.first().map_or(Holds::Undecided, |finding| finding.verdict);
     let agree = findings.iter().all(|finding| finding.verdict == first);
     let texts = places.folders.iter().zip(&findings).map(|(folder, finding)| {
-        format!("{folder}: {} ({})", finding.verdict.words(), finding.because)
+        format!("{folder}: {} ({})", finding.verdict.word(), finding.because)
     });
     Finding {
         state,

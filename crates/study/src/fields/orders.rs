@@ -5,6 +5,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
+use swath_plan::words;
 
 use crate::measure::{Entrant, Meter, Outcome};
 use crate::order::grown::{Grown, INSERTED, insert_by_all};
@@ -32,21 +33,15 @@ pub enum Operation {
     Read,
 }
 
+words!(Operation {
+    Insert = "insert", Delete = "delete", Update = "update", Seek = "seek",
+    Read = "read in order",
+});
+
 impl Operation {
     /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Insert, Self::Delete, Self::Update, Self::Seek, Self::Read];
-
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Insert => "insert",
-            Self::Delete => "delete",
-            Self::Update => "update",
-            Self::Seek => "seek",
-            Self::Read => "read in order",
-        }
-    }
 
     /// Its place among all.
     pub fn place(self) -> f64 {

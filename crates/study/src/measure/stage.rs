@@ -11,6 +11,7 @@ use swath::CancelToken;
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::machine;
 use swath_os::memory::Pages;
+use swath_plan::words;
 
 use super::{Entrant, Meter, Outcome};
 use crate::cache::{self, ColdBy};
@@ -29,16 +30,7 @@ pub enum Extent {
     Full,
 }
 
-impl Extent {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Smoke => "smoke",
-            Self::Quick => "quick",
-            Self::Full => "full",
-        }
-    }
-}
+words!(Extent { Smoke = "smoke", Quick = "quick", Full = "full" });
 
 /// The byte that fills memory before a run that is to overwrite it.
 pub const UNREAD: u8 = 0xEE;

@@ -276,7 +276,7 @@ mod tests {
             let finding = |state, verdict: Holds| Finding {
                 state,
                 verdict,
-                because: format!("because {}", verdict.words()),
+                because: format!("because {}", verdict.word()),
                 ..Finding::default()
             };
             let claim = &mut results.experiments[0].claims[0];

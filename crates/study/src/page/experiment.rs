@@ -79,10 +79,10 @@ pub(super) fn badge(measured: &Measured, finding: Option<&Finding>) -> Markup {
         (Progress::Skipped(_), None) => ("open", "skipped"),
         (Progress::Failed(_), None) => ("no", "failed"),
         (_, None) => ("open", "not judged"),
-        (_, Some(Holds::Yes)) => ("yes", Holds::Yes.words()),
-        (_, Some(Holds::No)) => ("no", Holds::No.words()),
-        (_, Some(Holds::Undecided)) => ("open", Holds::Undecided.words()),
-        (_, Some(Holds::Told)) => ("measured", Holds::Told.words()),
+        (_, Some(Holds::Yes)) => ("yes", Holds::Yes.word()),
+        (_, Some(Holds::No)) => ("no", Holds::No.word()),
+        (_, Some(Holds::Undecided)) => ("open", Holds::Undecided.word()),
+        (_, Some(Holds::Told)) => ("measured", Holds::Told.word()),
     };
     html! { span class={ "badge " (class) } { (words) } }
 }

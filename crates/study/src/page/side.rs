@@ -53,7 +53,7 @@ pub fn render_comparison(left: &Results, right: &Results) -> Result<String> {
 
 /// The findings that differ, first of all.
 fn verdicts(changed: &[Changed]) -> Markup {
-    let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::words);
+    let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::word);
     let rows = html! {
         @for one in changed {
             tr {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use swath_plan::words;
 
 use super::{Results, State};
 use crate::stats::Interval;
@@ -108,17 +109,9 @@ pub enum Holds {
     Told,
 }
 
-impl Holds {
-    /// The words for a finding, the same everywhere.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Yes => "holds",
-            Self::No => "does not hold",
-            Self::Undecided => "undecided",
-            Self::Told => "measured",
-        }
-    }
-}
+words!(Holds {
+    Yes = "holds", No = "does not hold", Undecided = "undecided", Told = "measured",
+});
 
 /// How many claims were judged, and how: one sentence, the same wherever it stands.
 ///

@@ -10,6 +10,7 @@
 //! chosen value alone, counts. A default stays unless everything speaks for another value.
 
 use anyhow::Result;
+use swath_plan::words;
 
 use crate::measure::{Stopped, Turns, interleave};
 use crate::stats::{Interval, median, paired_ratio};
@@ -58,18 +59,12 @@ pub enum Because {
     NoTime,
 }
 
-impl Because {
-    /// The words for it.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Faster => "clearly faster, twice",
-            Self::NoneFaster => "nothing else was clearly faster",
-            Self::NotConfirmed => "faster at first, not confirmed",
-            Self::SlowerElsewhere => "faster here, slower elsewhere",
-            Self::NoTime => "not measured: no time was left",
-        }
-    }
-}
+words!(Because {
+    Faster = "clearly faster, twice", NoneFaster = "nothing else was clearly faster",
+    NotConfirmed = "faster at first, not confirmed",
+    SlowerElsewhere = "faster here, slower elsewhere",
+    NoTime = "not measured: no time was left",
+});
 
 /// The decision.
 #[derive(Clone, Copy, Debug, PartialEq)]

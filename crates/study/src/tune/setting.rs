@@ -47,7 +47,7 @@ impl Setting {
     pub(super) fn open(&self, place: &Place) -> Found {
         match place.lacks(self.needs) {
             Some(why) => self.kept(format!("not measured: {why}"), None),
-            None => self.kept(Because::NoTime.words().to_owned(), None),
+            None => self.kept(Because::NoTime.word().to_owned(), None),
         }
     }
 

@@ -131,7 +131,7 @@ fn verdicts_text(verdicts: &[Changed]) -> String {
     if verdicts.is_empty() {
         return "no verdict changed\n".to_owned();
     }
-    let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::words);
+    let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::word);
     let mut changed = table(["changed", "files", "A", "B", "control, A and B", "because"]);
     for one in verdicts {
         changed.add_row([

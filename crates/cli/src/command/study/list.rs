@@ -15,7 +15,7 @@ fn listed(one: &Experiment) -> impl Serialize {
         claims.map(|claim| object! { id: claim.id, source: &claim.source, rule: claim.rule });
     object! {
         id: one.id,
-        study: one.study.letter(),
+        study: one.study.word(),
         figure: one.figure,
         claims: claims.collect::<Vec<_>>(),
         full: one.scale.sentence(true),
