@@ -44,9 +44,8 @@ impl Bench {
 /// The same without a control.
 pub(crate) fn measured(mut entrants: Entrants, rounds: Rounds) -> Result<Ran> {
     let expected = entrants.here.iter();
-    let checksums =
-        expected.map(|it| (it.series().to_owned(), it.expected().checksum)).collect();
-    let reference = entrants.here[0].series().to_owned();
+    let checksums = expected.map(|it| (it.series.to_owned(), it.expected.checksum)).collect();
+    let reference = entrants.here[0].series.to_owned();
     let mut runs = Vec::new();
     let mut each = |run: Run| {
         if run.order == 0 {

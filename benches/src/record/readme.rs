@@ -107,7 +107,7 @@ fn method(bench: &Bench) -> String {
          difference ends the case.\n",
         rounds.count,
         rounds.seed,
-        bench.stage.cold_by().describe()
+        bench.stage.cold_by.describe()
     )
 }
 

@@ -60,7 +60,8 @@ pub struct Call {
 #[derive(Clone, Debug)]
 pub struct Fib {
     n: u32,
-    bytes_per_call: u64,
+    /// Bytes that each call writes.
+    pub bytes_per_call: u64,
     /// How many calls `fib(0)`, `fib(1)` … `fib(n)` make, their own included.
     calls: Vec<u64>,
 }
@@ -129,11 +130,6 @@ impl Fib {
     pub fn bytes(&self) -> u64 {
         // Cannot overflow: `new` has tried it.
         self.calls() * self.bytes_per_call
-    }
-
-    /// Bytes that each call writes.
-    pub fn bytes_per_call(&self) -> u64 {
-        self.bytes_per_call
     }
 
     /// Writes the serial program's file.

@@ -128,7 +128,8 @@ impl From<Committed> for Left {
 /// One tree and the threads that run it.
 #[derive(Debug)]
 pub struct Trees {
-    fib: Fib,
+    /// The tree.
+    pub fib: Fib,
     pool: ThreadPool,
     sum: u64,
 }
@@ -148,11 +149,6 @@ impl Trees {
             sum += with_bytes(&fib, call, swath_simd::sum);
         }
         Ok(Self { fib, pool, sum })
-    }
-
-    /// The tree.
-    pub fn fib(&self) -> &Fib {
-        &self.fib
     }
 
     /// Bytes, and their sum.
@@ -189,7 +185,7 @@ impl Trees {
                 self.by_all(&|_, bytes| (&file).write_all(bytes))?;
             }
             Leave::OneFileAtPlaces => {
-                let (file, len) = (File::create(folder.join(OUT))?, self.fib.bytes_per_call());
+                let (file, len) = (File::create(folder.join(OUT))?, self.fib.bytes_per_call);
                 self.by_all(&|call, bytes| file.write_all_at(bytes, call.index * len))?;
             }
             Leave::Segments { checksums } => {
@@ -354,7 +350,7 @@ pub fn branch<W: Strand>(fib: &Fib, call: Call, w: &mut W) -> io::Result<()> {
 /// above.
 #[inline(never)]
 fn with_bytes<T>(fib: &Fib, call: Call, take: impl FnOnce(&[u8]) -> T) -> T {
-    let len = usize::try_from(fib.bytes_per_call()).unwrap_or(usize::MAX);
+    let len = usize::try_from(fib.bytes_per_call).unwrap_or(usize::MAX);
     let (mut small, mut large) = ([0; MOST], Vec::new());
     let bytes = match small.get_mut(..len) {
         Some(bytes) => bytes,

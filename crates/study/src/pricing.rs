@@ -93,17 +93,13 @@ impl Pricing {
 
     /// Threads, the caller's among them; fewer where they cannot be started. Default 0: one for each
     /// core.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
-        self
+    pub fn with_workers(self, workers: usize) -> Self {
+        Self { workers, ..self }
     }
 
     /// How the contracts are read.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
+    pub fn with_read(self, read: ReadOptions) -> Self {
+        Self { read, ..self }
     }
 
     /// Prices the contracts of the file `from` into `output`, and commits that.

@@ -101,7 +101,7 @@ pub fn run(
         }
         place => place?,
     };
-    tuned.notes = place.notes().to_vec();
+    tuned.notes = place.notes.clone();
     tuned.file_bytes = place.len();
     tuned.found = SETTINGS.each_ref().map(|setting| setting.open(&place)).to_vec();
     // The unused time of one setting goes to those that had too little.

@@ -78,7 +78,11 @@ impl Command for Heal {
         let written = healed.copies.iter().filter(|copy| copy.rewritten.is_some());
         let written = written.map(|copy| &copy.path);
         let reported = tell(self.json, &json(&healed), text(self, &healed));
-        if self.dry_run { reported? } else { wrote_all(written, reported)? }
+        if self.dry_run {
+            reported?
+        } else {
+            wrote_all(written, reported)?
+        }
         if let Some(error) = healed.failure() {
             return Err(error.into());
         }

@@ -63,7 +63,7 @@ fn once(row: &mut Row, notes: &mut Vec<String>) -> Result<()> {
     let entrant = row.entrant.as_mut().context("the rounds are over")?;
     let (meter, outcome) =
         entrant.attempt(Counting::Time).with_context(|| format!("cannot measure {name}"))?;
-    row.is_right &= outcome == entrant.expected();
+    row.is_right &= outcome == entrant.expected;
     row.seconds.push(meter.seconds());
     for fallback in meter.fallbacks() {
         let note = format!("{name}: {fallback}");

@@ -130,7 +130,7 @@ fn charts_with<const N: usize>(more: [(&str, Measure); N]) -> Vec<Chart> {
 }
 
 fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants> {
-    let most = stage.pick(2, 2 * stage.workers().min(4), 8.max(stage.workers().min(32)));
+    let most = stage.pick(2, 2 * stage.workers.min(4), 8.max(stage.workers.min(32)));
     let mut entrants = Entrants::default();
     for threads in powers_of_two(most) {
         let forked = Forked::new(stage, stage.pick(8, 16, 25), threads)?;

@@ -72,7 +72,7 @@ fn counted(threads: f64) -> String {
 
 fn by_threads(stage: &Stage) -> Result<Entrants> {
     let contracts = Contracts::new(stage, stage.pick(2_000, 300_000, 4_000_000))?;
-    let most = stage.pick(2, 2 * stage.workers().min(8), 4 * stage.workers().min(8));
+    let most = stage.pick(2, 2 * stage.workers.min(8), 4 * stage.workers.min(8));
     let mut entrants = Entrants::default();
     for &state in states(stage) {
         for threads in powers_of_two(most) {
@@ -82,7 +82,7 @@ fn by_threads(stage: &Stage) -> Result<Entrants> {
             }
         }
     }
-    entrants.here.push(memory(stage, &contracts.input, stage.workers() as f64, State::None)?);
+    entrants.here.push(memory(stage, &contracts.input, stage.workers as f64, State::None)?);
     Ok(entrants)
 }
 

@@ -60,12 +60,12 @@ impl Drop for Pinned {
 fn by_cores(stage: &Stage) -> Result<Entrants> {
     let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 2)?;
     let mut entrants = Entrants::default();
-    if let Err(error) = Pinned::to(stage.workers()) {
+    if let Err(error) = Pinned::to(stage.workers) {
         entrants.absent.push(Absent::new("fewer cores", format!("not allowed: {error}")));
         return Ok(entrants);
     }
     for &state in states(stage) {
-        for cores in powers_of_two(stage.workers()) {
+        for cores in powers_of_two(stage.workers) {
             let ways = loading.ways(cores as f64, state);
             entrants.here.extend(ways.into_iter().map(|way| pinned(way, cores)));
         }

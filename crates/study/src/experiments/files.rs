@@ -113,7 +113,7 @@ fn charts_by_threads() -> Vec<Chart> {
 }
 
 fn grove(stage: &Stage, files: u64, size: u64) -> Result<Rc<Grove>> {
-    let tree = Tree { files, size, spread: Spread::Even, seed: stage.seed() };
+    let tree = Tree { files, size, spread: Spread::Even, seed: stage.seed };
     Grove::new(stage, &format!("tree-{files}-{size}"), &tree)
 }
 
@@ -142,7 +142,7 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
         stage.pick(&[1, 2], &[1, 2, 8, 64], &[1, 2, 4, 8, 16, 32, 64, 128, 256, 500]);
     // The study's peak is at the number of processors.
     let mut threads = threads.to_vec();
-    threads.extend(u32::try_from(stage.workers()));
+    threads.extend(u32::try_from(stage.workers));
     threads.sort_unstable();
     threads.dedup();
     let mut entrants = Entrants::default();
@@ -155,7 +155,7 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
         }
         entrants.here.push(swath(&grove, 1.0, state));
     }
-    let workers = stage.workers();
+    let workers = stage.workers;
     let bare = grove.bare(stage, LIMIT, State::Warm, workers)?;
     entrants.here.push(bare.at(workers as f64, State::Warm));
     Ok(entrants)

@@ -66,7 +66,7 @@ struct Graph {
 
 impl Graph {
     fn new(stage: &Stage, scale: u32, edges: u64) -> Result<Self> {
-        let rmat = Rmat::new(scale, edges).with_seed(stage.seed());
+        let rmat = Rmat::new(scale, edges).with_seed(stage.seed);
         let input = stage.made(&format!("graph-{scale}.mtx"), |path| {
             let bytes = rmat.write(Text::MatrixMarket, 0, unsynced(path)?)?.bytes;
             Ok(Generated { bytes, lines: edges, sum: ReadOptions::new().sum(path)?.value })

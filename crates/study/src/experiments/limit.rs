@@ -21,7 +21,7 @@ pub(super) fn memory(
 ) -> Result<Entrant> {
     let pages = loaded(stage, input)?;
     let sum = of_memory(&pages, input, MEMORY, input.made.sum, limits::memory_sum);
-    let (len, workers) = (input.len(), stage.workers());
+    let (len, workers) = (input.len(), stage.workers);
     // As warm in the processor's caches as the file is after the others have read it.
     Ok(sum.at(x, state).with_before(move || {
         std::hint::black_box(limits::memory_sum(&pages.borrow()[..len], workers));

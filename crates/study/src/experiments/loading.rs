@@ -191,7 +191,7 @@ impl Loading {
     fn limit(self: &Rc<Self>, stage: &Stage, x: f64, state: State) -> Entrant {
         /// Reads in flight, past the page cache.
         const DEPTH: usize = 32;
-        let (path, workers) = (self.input.path.clone(), stage.workers());
+        let (path, workers) = (self.input.path.clone(), stage.workers);
         self.entrant(LIMIT, x, state, 1, move |target| {
             let file = File::open(&path)?;
             match state {
@@ -279,7 +279,7 @@ fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
             let options = ReadOptions::new().with_workers(threads);
             entrants.here.extend(loading.by(at(threads), state, threads, options));
         }
-        entrants.here.push(loading.limit(stage, at(stage.workers()), state));
+        entrants.here.push(loading.limit(stage, at(stage.workers), state));
     }
     Ok(entrants)
 }

@@ -83,7 +83,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     add::<BTree>(&mut entrants, TREE, counts, &[]);
     add::<Packed>(&mut entrants, PACKED, counts, &[]);
     let many = counts.many.min(counts.items);
-    entrants.here.push(insert_shared(SKIP_ALL, counts.items, many, stage.workers()));
+    entrants.here.push(insert_shared(SKIP_ALL, counts.items, many, stage.workers));
     Ok(entrants)
 }
 

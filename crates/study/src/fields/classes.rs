@@ -99,7 +99,7 @@ impl Field {
         let pages = stage.pages(input.len())?;
         // The pool keeps whole huge pages.
         let pool = BufferPool::new(input.len() + (4 << 20));
-        Ok(Rc::new(Self { input: Rc::clone(input), pages, pool, workers: stage.workers() }))
+        Ok(Rc::new(Self { input: Rc::clone(input), pages, pool, workers: stage.workers }))
     }
 
     fn options(&self, threads: usize) -> ReadOptions {

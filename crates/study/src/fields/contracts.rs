@@ -44,7 +44,7 @@ impl Contracts {
     /// If they cannot be written, or priced once.
     pub fn new(stage: &Stage, contracts: u64) -> Result<Rc<Self>> {
         let input = stage.made(&format!("contracts-{contracts}"), |path| {
-            let bytes = generate(contracts, stage.seed(), 0, unsynced(path)?)?.bytes;
+            let bytes = generate(contracts, stage.seed, 0, unsynced(path)?)?.bytes;
             let sum = ReadOptions::new().sum(path)?.value;
             Ok(Generated { bytes, lines: contracts + 1, sum })
         })?;

@@ -60,7 +60,7 @@ impl Forked {
             meter.note("forks", left.forks as f64);
             meter.note("steals", left.steals as f64);
             meter.note("extents", left.extents as f64);
-            meter.note("parallelism", self.trees.fib().parallelism());
+            meter.note("parallelism", self.trees.fib.parallelism());
             self.trees.check_pieces(&self.folder, left)?;
         }
         let (bytes, checksum) = match how {

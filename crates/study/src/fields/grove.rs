@@ -44,8 +44,8 @@ impl Grove {
         let glance = plain::read_and_drop(&paths, 1).context("cannot read the files back")?;
         // Writing back must not run during a measurement, and warm files have been read once. Where files
         // do not leave the page cache, cold runs say so.
-        let _ = residency::make_all_cold(&paths, stage.cold_by());
-        Ok(Rc::new(Self { folder, paths, made, glance, cold_by: stage.cold_by() }))
+        let _ = residency::make_all_cold(&paths, stage.cold_by);
+        Ok(Rc::new(Self { folder, paths, made, glance, cold_by: stage.cold_by }))
     }
 
     /// Bytes of all files.

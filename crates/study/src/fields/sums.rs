@@ -40,7 +40,7 @@ pub fn newlines_mapped(options: &ReadOptions, path: &Path) -> Result<Scanned<u64
 pub fn loaded(stage: &Stage, input: &Input) -> Result<SharedPages> {
     let pages = stage.pages(input.len())?;
     let (file, target) = (File::open(&input.path)?, &mut pages.borrow_mut()[..input.len()]);
-    limits::pread(&file, target, stage.workers(), Schedule::Dynamic)?;
+    limits::pread(&file, target, stage.workers, Schedule::Dynamic)?;
     Ok(Rc::clone(&pages))
 }
 

@@ -39,10 +39,12 @@ type Work = Box<dyn FnMut(&mut Meter) -> Result<Outcome>>;
 
 /// One series at one place.
 pub struct Entrant {
-    pub(super) series: String,
+    /// Its name.
+    pub series: String,
     pub(super) x: f64,
     pub(super) state: State,
-    pub(super) expected: Outcome,
+    /// The outcome that each of its runs must have.
+    pub expected: Outcome,
     pub(super) repeats: u64,
     before: Hook,
     work: Work,
@@ -97,16 +99,6 @@ impl Entrant {
             before()
         });
         self
-    }
-
-    /// Its name.
-    pub fn series(&self) -> &str {
-        &self.series
-    }
-
-    /// The outcome that each of its runs must have.
-    pub fn expected(&self) -> Outcome {
-        self.expected
     }
 
     /// Prepares and runs it once; returns its outcome, expected or not.

@@ -127,10 +127,14 @@ pub type SharedPages = Rc<RefCell<Pages>>;
 #[derive(Debug)]
 pub struct Stage {
     folder: PathBuf,
-    extent: Extent,
-    cold_by: ColdBy,
-    workers: usize,
-    seed: u64,
+    /// The amount of work.
+    pub extent: Extent,
+    /// How files are made cold.
+    pub cold_by: ColdBy,
+    /// Processors that may be used.
+    pub workers: usize,
+    /// The seed of all random choices.
+    pub seed: u64,
     program: Option<PathBuf>,
     cancel: CancelToken,
     /// Why no file here can be made cold, once that was tried.
@@ -158,27 +162,18 @@ impl Stage {
     }
 
     /// With the command for entrants that need a process of their own.
-    #[must_use]
-    pub fn with_program(mut self, program: Option<PathBuf>) -> Self {
-        self.program = program;
-        self
+    pub fn with_program(self, program: Option<PathBuf>) -> Self {
+        Self { program, ..self }
     }
 
     /// With a token; once it is cancelled, nothing more is made.
-    #[must_use]
-    pub fn with_cancel(mut self, cancel: CancelToken) -> Self {
-        self.cancel = cancel;
-        self
+    pub fn with_cancel(self, cancel: CancelToken) -> Self {
+        Self { cancel, ..self }
     }
 
     /// The command, if there is one.
     pub fn program(&self) -> Option<&Path> {
         self.program.as_deref()
-    }
-
-    /// The amount of work.
-    pub fn extent(&self) -> Extent {
-        self.extent
     }
 
     /// Returns one of three values, by the extent.
@@ -188,11 +183,6 @@ impl Stage {
             Extent::Quick => quick,
             Extent::Full => full,
         }
-    }
-
-    /// How files are made cold.
-    pub fn cold_by(&self) -> ColdBy {
-        self.cold_by
     }
 
     /// Why files here cannot be taken out of the page cache, if they cannot: a file system in memory has no
@@ -209,16 +199,6 @@ impl Stage {
         let tried = cache::make_cold(&path, self.cold_by);
         fs::remove_file(&path)?;
         tried
-    }
-
-    /// Processors that may be used.
-    pub fn workers(&self) -> usize {
-        self.workers
-    }
-
-    /// The seed of all random choices.
-    pub fn seed(&self) -> u64 {
-        self.seed
     }
 
     /// A path for an output.

@@ -387,7 +387,7 @@ impl<'j> Engine<'j> {
         let after = self.chance.client_failure_s(self.client_failures, per_hour);
         self.client_failures += 1;
         // Not while it is away.
-        let at = self.now.max(self.client.free_at()) + after;
+        let at = self.now.max(self.client.free_at) + after;
         self.events.push(at, What::ClientFails, 0, 0);
     }
 
@@ -404,12 +404,12 @@ impl<'j> Engine<'j> {
         let found = &mut self.found;
         found.parts = self.receipts;
         found.busy = Use {
-            client: share(self.client.busy_s()),
-            names: share(self.names.busy_s()),
+            client: share(self.client.busy_s),
+            names: share(self.names.busy_s),
             read: read.used(end),
             write: write.used(end),
         };
-        debug_assert_eq!(self.parts.done(), self.receipts, "a receipt is of one part");
+        debug_assert_eq!(self.parts.done, self.receipts, "a receipt is of one part");
         self.found
     }
 }

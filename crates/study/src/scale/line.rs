@@ -13,8 +13,10 @@
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     seconds_each: f64,
-    free_at: f64,
-    busy_s: f64,
+    /// When all that has come so far has been served.
+    pub free_at: f64,
+    /// Seconds of service so far.
+    pub busy_s: f64,
 }
 
 impl Line {
@@ -34,15 +36,5 @@ impl Line {
     /// Serves nothing from `now` on for some seconds.
     pub fn close(&mut self, now: f64, seconds: f64) {
         self.free_at = self.free_at.max(now) + seconds;
-    }
-
-    /// When all that has come so far has been served.
-    pub fn free_at(&self) -> f64 {
-        self.free_at
-    }
-
-    /// Seconds of service so far.
-    pub fn busy_s(&self) -> f64 {
-        self.busy_s
     }
 }

@@ -83,7 +83,7 @@ pub fn run(program: &Path, input: &Path, output: &Path, small: &Small) -> Result
 fn on(program: &Path, plan: &Plan, small: &Small) -> Result<Ran> {
     let mut cluster = Cluster::start(program, plan, small)?;
     cluster.begin()?;
-    while cluster.parts.done() < small.parts {
+    while cluster.parts.done < small.parts {
         cluster.step()?;
     }
     let seconds = cluster.now();

@@ -19,7 +19,7 @@ pub(super) struct Parts {
     running: VecDeque<(f64, u32)>,
     ended: usize,
     ended_s: f64,
-    done: usize,
+    pub(super) done: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +69,6 @@ impl Parts {
             ended_s: 0.0,
             done: 0,
         }
-    }
-
-    pub(super) fn done(&self) -> usize {
-        self.done
     }
 
     /// The next part of a worker's own share.

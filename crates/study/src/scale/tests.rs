@@ -433,7 +433,7 @@ fn a_part_is_handed_out_again_only_if_nobody_does_it() {
     assert!(parts.miss(0));
     assert_eq!(parts.next(9.0), Next::Part(0));
     parts.begin(0, 9.0);
-    assert!(parts.end(0, 1.0) && parts.done() == 2);
+    assert!(parts.end(0, 1.0) && parts.done == 2);
     // It is done: a worker that is missed later changes nothing.
     assert!(!parts.miss(0));
     assert_eq!(parts.next(10.0), Next::Wait(None));

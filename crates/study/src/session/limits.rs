@@ -113,7 +113,7 @@ fn interleaved(
     cancel: &CancelToken,
     told: &mut dyn FnMut((usize, usize)),
 ) -> Result<Vec<Limit>> {
-    let (count, seed) = (stage.pick(1, 5, 9), stage.seed());
+    let (count, seed) = (stage.pick(1, 5, 9), stage.seed);
     let rounds = Rounds { count, seed, folder, ..Rounds::default() };
     let (units, mut entrants): (Vec<_>, Vec<_>) =
         made.into_iter().map(|it| ((it.of, it.unit, it.rate), it.entrant)).unzip();
@@ -124,16 +124,15 @@ fn interleaved(
         told((runs.len(), all));
     })?;
     let limits = entrants.iter().zip(units).filter_map(|(entrant, (of, unit, rate))| {
-        let own = runs.iter().filter(|run| run.series == entrant.series());
+        let own = runs.iter().filter(|run| run.series == entrant.series);
         let values: Vec<f64> = own
             .map(|run| match rate {
                 Rate::PerSecond(count) => count / run.seconds,
                 Rate::SecondsEach(count) => run.seconds / count,
             })
             .collect();
-        let value = median_interval(&values, stage.seed())?;
-        let (name, folder) =
-            (entrant.series().to_owned(), (of == Of::Folder).then_some(folder));
+        let value = median_interval(&values, stage.seed)?;
+        let (name, folder) = (entrant.series.to_owned(), (of == Of::Folder).then_some(folder));
         Some(Limit { name, folder, value, unit: unit.to_owned() })
     });
     Ok(limits.collect())
@@ -144,7 +143,7 @@ fn float(count: usize) -> f64 {
 }
 
 fn memory(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[Made; 4]> {
-    let (len, workers) = (input.len(), stage.workers());
+    let (len, workers) = (input.len(), stage.workers);
     let source = stage.pages(len)?;
     let here = Rc::clone(&source);
     let sum = Made::gb_per_s("memory sum", Of::Machine, len, move |meter| {
@@ -187,7 +186,7 @@ fn device(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[Mad
     });
     // As many as take about as long as the others.
     let file = stage.file(Kind::Bytes, stage.pick(1 << 20, 16 << 20, 128 << 20))?;
-    let (name, seed) = ("random direct reads of 4 KiB", stage.seed());
+    let (name, seed) = ("random direct reads of 4 KiB", stage.seed);
     let count = Rate::PerSecond(float(file.len() / RANDOM_LEN) / 1e3);
     let random = Made::new(name, Of::Folder, "1,000/s", count, move |meter| {
         let open = File::open(&file.path)?;

@@ -66,7 +66,7 @@ pub(super) struct Place {
     pub(super) small: Option<Small>,
     pub(super) copies: OnceCell<[Made; 2]>,
     pub(super) clock: Clock,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
     /// Why files do not leave the page cache, if they do not.
     pub(super) cold: Option<String>,
     /// Why they cannot be read past it.
@@ -241,10 +241,6 @@ impl Place {
 
     pub(super) fn cores(&self) -> u64 {
         machine::usable_cpus() as u64
-    }
-
-    pub(super) fn notes(&self) -> &[String] {
-        &self.notes
     }
 
     /// Why a setting cannot be measured here.

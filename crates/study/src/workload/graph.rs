@@ -68,10 +68,8 @@ impl Rmat {
     }
 
     /// The seed of the graph. Default 1.
-    #[must_use]
-    pub fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 
     /// Writes the graph with `workers` threads (0: one for each core), and commits that. The bytes do

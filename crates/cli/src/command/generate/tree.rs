@@ -109,7 +109,11 @@ fn make(recipe: &tree::Tree, output: &Path, workers: usize) -> io::Result<Made> 
         .map_err(|error| error.downcast().unwrap_or_else(io::Error::other))?;
     let tree = hidden.path().join("tree");
     let made = tree::make(recipe, &tree, workers)?;
-    if is_new { fs::rename(&tree, output)? } else { move_all(&tree, output)? }
+    if is_new {
+        fs::rename(&tree, output)?
+    } else {
+        move_all(&tree, output)?
+    }
     Ok(made)
 }
 

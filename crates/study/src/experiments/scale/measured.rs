@@ -99,8 +99,8 @@ fn cluster(stage: &Stage) -> Result<Entrants> {
             let case = Case {
                 bench: bench.clone(),
                 small,
-                cores: stage.workers() as f64,
-                round: Cell::new(stage.seed()),
+                cores: stage.workers as f64,
+                round: Cell::new(stage.seed),
             };
             let work = move |meter: &mut Meter| case.measure(meter);
             let entrant = Entrant::new(series, input.expected(), work);

@@ -116,7 +116,7 @@ pub(in crate::experiments) const STORAGE: Experiment = Experiment {
         times.into_iter().chain(shares).collect()
     },
     entrants: |stage| {
-        let here = here(stage)?.storage(stage.workers() as f64);
+        let here = here(stage)?.storage(stage.workers as f64);
         let storages: [(Storage, Of); 5] = [
             (here, heavy),
             (DISK, heavy),
@@ -204,7 +204,7 @@ fn commits(stage: &Stage) -> Result<Entrants> {
         vec![100, 1_000, 10_000, 100_000, 1_000_000],
     );
     let mut all = Entrants::default();
-    let on = stage.workers() as f64;
+    let on = stage.workers as f64;
     let here = costs.storage_of_commit(on);
     for (storage, cores) in [(here, Some(on)), (SERVER, None), (PARALLEL, None)] {
         let of = |name: &str| format!("{}: {name}", storage.name);
@@ -275,7 +275,7 @@ struct Run {
 
 /// Each of them, with another seed in each round; as much work as `whole` parts of the usual size.
 fn entrants(stage: &Stage, whole: usize, runs: impl IntoIterator<Item = Run>) -> Entrants {
-    let seed = stage.seed();
+    let seed = stage.seed;
     let here = runs.into_iter().map(|Run { series, x, job }| {
         let expected = Outcome { bytes: bytes(whole), checksum: job.work.parts as u64 };
         let round = Cell::new(seed);

@@ -82,7 +82,7 @@ impl Inputs {
     fn of(stage: &Stage) -> Result<Self> {
         let size = stage.pick(4 << 20, 64 << 20, 512 << 20);
         let files = stage.pick(64, 2_000, 10_000);
-        let tree = Tree { files, size: FILE, spread: Spread::Even, seed: stage.seed() };
+        let tree = Tree { files, size: FILE, spread: Spread::Even, seed: stage.seed };
         Ok(Self {
             lines: stage.file(Kind::CsvNumbers, size)?,
             files: Grove::new(stage, "verbs", &tree)?,
@@ -218,7 +218,7 @@ fn read_back(path: &Path) -> Result<Outcome> {
 fn verbs(stage: &Stage) -> Result<Entrants> {
     let inputs = Rc::new(Inputs::of(stage)?);
     inputs.lines.bring(State::Warm)?;
-    let here = stage.workers();
+    let here = stage.workers;
     let (machine, rates) = Machine::measure(&inputs.lines.path, &stage.output("rate"), here)?;
     let mut entrants = Entrants::default();
     for verb in inputs.verbs(&rates)? {
