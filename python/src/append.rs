@@ -37,6 +37,8 @@ enum Output {
 pub(crate) struct Append {
     /// Gone once it is committed or aborted.
     output: Own<Mutex<Option<Output>>>,
+    /// The mode that it was opened with: "ordered", "plain" or "segments".
+    #[pyo3(get)]
     mode: String,
 }
 
@@ -124,12 +126,6 @@ impl Place {
 
 #[pymethods]
 impl Append {
-    /// The mode that it was opened with: "ordered", "plain" or "segments".
-    #[getter]
-    fn mode(&self) -> &str {
-        &self.mode
-    }
-
     /// Takes the next place in the serial order.
     ///
     /// With ``mode="ordered"`` it waits while ``window`` places are open. To take all places first and write to

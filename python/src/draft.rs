@@ -116,25 +116,17 @@ pub(crate) fn open_shared(token: &Bound<'_, PyString>) -> PyResult<DraftWriter> 
 /// 10
 #[pyclass(frozen, module = "swath", name = "Draft")]
 pub(crate) struct Draft {
+    /// What other processes need to open it: one line of text.
+    #[pyo3(get)]
     token: String,
+    /// The length of the file in bytes.
+    #[pyo3(get)]
     length: u64,
     draft: Own<Mutex<Option<SharedDraft>>>,
 }
 
 #[pymethods]
 impl Draft {
-    /// What other processes need to open it: one line of text.
-    #[getter]
-    fn token(&self) -> &str {
-        &self.token
-    }
-
-    /// The length of the file in bytes.
-    #[getter]
-    fn length(&self) -> u64 {
-        self.length
-    }
-
     /// Gives the file its name, when every writer has finished.
     ///
     /// ``receipts`` are those of all writers, in any order. With ``gaps``, bytes that are in no receipt are zero;

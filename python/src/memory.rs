@@ -63,8 +63,12 @@ pub(crate) struct Buffer {
     /// In bytes, by dimension.
     strides: Box<[isize]>,
     item_size: isize,
+    /// The length in bytes.
+    #[pyo3(get, name = "nbytes")]
     bytes: isize,
     format: &'static CStr,
+    /// Whether it refuses writers.
+    #[pyo3(get)]
     readonly: bool,
     /// Keeps the bytes where they are.
     owner: Owner,
@@ -229,18 +233,6 @@ impl<T: Item> Stable<T> for Vec<T> {
 
 #[pymethods]
 impl Buffer {
-    /// The length in bytes.
-    #[getter]
-    fn nbytes(&self) -> isize {
-        self.bytes
-    }
-
-    /// Whether it refuses writers.
-    #[getter]
-    fn readonly(&self) -> bool {
-        self.readonly
-    }
-
     /// Returns a copy of all bytes.
     ///
     /// >>> swath.read("words.txt").tobytes()[:3]

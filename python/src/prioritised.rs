@@ -32,19 +32,14 @@ type Reading = Own<Unlocked<swath::classes::Prioritised>>;
 #[pyclass(frozen, module = "swath", name = "Prioritised")]
 pub(crate) struct Prioritised {
     reading: Arc<Reading>,
-    /// Their numbers, most urgent first.
+    /// The numbers of the classes, most urgent first.
+    #[pyo3(get)]
     classes: Vec<u32>,
     watch: Watch,
 }
 
 #[pymethods]
 impl Prioritised {
-    /// The numbers of the classes, most urgent first.
-    #[getter]
-    fn classes(&self) -> Vec<u32> {
-        self.classes.clone()
-    }
-
     /// Waits until a class is complete and checked; returns its chunks as read-only memoryviews, in the
     /// order in which they were listed.
     ///

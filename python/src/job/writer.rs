@@ -26,6 +26,8 @@ use crate::work::detached;
 /// >>> plan.remove()
 #[pyclass(frozen, module = "swath.job", name = "SegmentWriter")]
 pub(crate) struct SegmentWriter {
+    /// The attempt: 16 hexadecimal digits that no other attempt has.
+    #[pyo3(get)]
     attempt: String,
     writer: Finishing<Box<job::SegmentWriter>, job::Done>,
 }
@@ -46,12 +48,6 @@ impl SegmentWriter {
 
 #[pymethods]
 impl SegmentWriter {
-    /// The attempt: 16 hexadecimal digits that no other attempt has.
-    #[getter]
-    fn attempt(&self) -> &str {
-        &self.attempt
-    }
-
     /// The receipt; ``None`` until it is finished.
     #[getter]
     fn done(&self, py: Python<'_>) -> PyResult<Option<Done>> {
