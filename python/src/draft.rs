@@ -146,7 +146,10 @@ impl Draft {
                 let text = "the draft has ended; try: begin another one with create_shared";
                 Failure::Python(PyRuntimeError::new_err(text))
             })?;
-            if gaps { draft.commit_with_gaps(&receipts)? } else { draft.commit(&receipts)? }
+            match gaps {
+                true => draft.commit_with_gaps(&receipts)?,
+                false => draft.commit(&receipts)?,
+            }
             Ok::<_, Failure>(())
         })
     }

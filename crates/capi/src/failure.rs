@@ -32,7 +32,7 @@ pub(crate) struct Kind {
 }
 
 /// The result of everything that a C function does.
-pub(crate) type Result<T> = std::result::Result<T, Failure>;
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
     pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {

@@ -37,7 +37,7 @@ pub fn copy_range(from: &File, to: &File, transfer: Transfer) -> io::Result<u64>
     match copied {
         Ok(copied) => Ok(copied as u64),
         Err(Errno::XDEV | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => {
-            Err(io::Error::from(io::ErrorKind::Unsupported))
+            Err(io::ErrorKind::Unsupported.into())
         }
         Err(error) => Err(error.into()),
     }
@@ -70,7 +70,7 @@ pub fn clone_range(from: &File, to: &File, transfer: Transfer) -> io::Result<()>
             Err(Some(libc::EINTR)) => {}
             Err(Some(
                 libc::EOPNOTSUPP | libc::EINVAL | libc::EXDEV | libc::ENOTTY | libc::ENOSYS,
-            )) => return Err(io::Error::from(io::ErrorKind::Unsupported)),
+            )) => return Err(io::ErrorKind::Unsupported.into()),
             Err(number) => {
                 return Err(io::Error::from_raw_os_error(number.unwrap_or(libc::EIO)));
             }

@@ -75,10 +75,8 @@ impl Pages {
     /// `OutOfMemory` if the address space or a limit (`RLIMIT_AS`) does not allow it.
     pub fn map(len: usize) -> io::Result<Self> {
         let page = rustix::param::page_size();
-        let len = len
-            .max(1)
-            .checked_next_multiple_of(page)
-            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let len =
+            len.max(1).checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
         let start = mapping::map(len, if len < POPULATE_SIZE { page } else { POPULATE_SIZE })?;
         let words = len.div_ceil(POPULATE_SIZE).div_ceil(64);
         let bits = || (0..words).map(|_| AtomicU64::new(0)).collect();
@@ -203,9 +201,7 @@ impl Pages {
     /// As [`map`](Self::map); then they are unchanged.
     pub fn grow(&mut self, len: usize) -> io::Result<()> {
         let page = rustix::param::page_size();
-        let len = len
-            .checked_next_multiple_of(page)
-            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let len = len.checked_next_multiple_of(page).ok_or(io::ErrorKind::OutOfMemory)?;
         if len <= self.len {
             return Ok(());
         }

@@ -45,12 +45,12 @@ pub fn create_nameless(folder: &File) -> io::Result<File> {
             // A name that is always taken: nothing is linked.
             match link_file(&file, folder, OsStr::new(".")) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(file),
-                _ => Err(io::Error::from(io::ErrorKind::Unsupported)),
+                _ => Err(io::ErrorKind::Unsupported.into()),
             }
         }
         // Kernels that do not know the flag see an attempt to write to a folder.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
-            Err(io::Error::from(io::ErrorKind::Unsupported))
+            Err(io::ErrorKind::Unsupported.into())
         }
         Err(error) => Err(error.into()),
     }

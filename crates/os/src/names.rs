@@ -164,7 +164,7 @@ pub fn rename_new(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
     match retry_on_intr(|| renameat_with(folder, from, folder, to, flags)) {
         Ok(()) => Ok(()),
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
-            Err(io::Error::from(io::ErrorKind::Unsupported))
+            Err(io::ErrorKind::Unsupported.into())
         }
         Err(error) => Err(error.into()),
     }

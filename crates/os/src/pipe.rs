@@ -95,7 +95,7 @@ pub fn put_pages(file: &File, offset: u64, pipe: impl AsFd, len: usize) -> io::R
         splice(file, Some(&mut at), &pipe, None, len, SpliceFlags::empty())
     });
     match put {
-        Err(Errno::INVAL | Errno::NOSYS) => Err(io::Error::from(io::ErrorKind::Unsupported)),
+        Err(Errno::INVAL | Errno::NOSYS) => Err(io::ErrorKind::Unsupported.into()),
         put => Ok(put?),
     }
 }

@@ -28,9 +28,7 @@ use std::os::fd::AsRawFd;
 /// # }
 /// ```
 pub fn start_writeback(file: &File, offset: u64, len: u64) -> io::Result<()> {
-    let number = |number| {
-        i64::try_from(number).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))
-    };
+    let number = |number| i64::try_from(number).map_err(|_| io::ErrorKind::InvalidInput);
     let (offset, len) = (number(offset)?, number(len)?);
     let flags = libc::SYNC_FILE_RANGE_WRITE;
     loop {

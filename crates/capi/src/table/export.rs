@@ -182,7 +182,7 @@ mod tests {
         record_batch!(("n", Int32, [1, 2])).expect("a batch")
     }
 
-    fn next(stream: &mut FFI_ArrowArrayStream) -> std::result::Result<usize, c_int> {
+    fn next(stream: &mut FFI_ArrowArrayStream) -> Result<usize, c_int> {
         let get_next = stream.get_next().expect("it has one");
         let mut array = FFI_ArrowArray::empty();
         // SAFETY: a stream of ours, and a place.

@@ -159,7 +159,10 @@ impl<'s> Splitter<'s> {
         }
         long.crc.update(&bytes);
         long.len += bytes.len() as u64;
-        if ended { self.end_long(&long)? } else { self.long = Some(long) }
+        match ended {
+            true => self.end_long(&long)?,
+            false => self.long = Some(long),
+        }
         Ok(Work::Decoded(bytes))
     }
 
