@@ -64,7 +64,8 @@ pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Do
         }
         let here: Vec<R> = parts[threads.len()..].iter().map(run).collect();
         let there = threads.into_iter().map(|thread| thread.join());
-        let there = there.map(|ended| ended.unwrap_or_else(|panic| panic_again(panic)));
+        let there =
+            there.map(|ended| ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         Done { results: there.chain(here).collect(), refused }
     })
 }
@@ -78,10 +79,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn one_by_one<I: Iterator>(items: I) -> impl Fn() -> Option<I::Item> {
     let items = Mutex::new(items);
     move || lock(&items).next()
-}
-
-fn panic_again<R>(panic: Box<dyn std::any::Any + Send>) -> R {
-    std::panic::resume_unwind(panic)
 }
 
 /// Returns how many threads can run at the same time, including the caller's, at most `wanted`: found by

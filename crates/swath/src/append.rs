@@ -78,7 +78,7 @@ use crate::append::strand::Strand;
 use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::locks::Mutex;
-use crate::sink::{Draft, FileKind, Folder, move_range, not_in_place};
+use crate::sink::{Draft, FileKind, Folder, LocalFs, move_range, not_in_place};
 
 /// Begins an output that is committed to `path`, replacing what is there.
 ///
@@ -412,5 +412,5 @@ impl Write for Append {
 /// If there is nothing at `path`; [`Reason::Corrupt`] for a manifest that is damaged or
 /// malicious; [`Reason::Truncated`] for a segment that is shorter than the manifest says.
 pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
-    opened::open_local(path.as_ref())
+    opened::open(path.as_ref(), &LocalFs)
 }

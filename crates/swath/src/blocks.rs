@@ -133,9 +133,8 @@ impl Records<'_> {
     }
 
     /// Where records end. Default: after newlines.
-    pub fn with_cut(mut self, cut: Cut) -> Self {
-        self.cut = cut;
-        self
+    pub fn with_cut(self, cut: Cut) -> Self {
+        Self { cut, ..self }
     }
 
     /// Only the records that begin in `extent` of each source; the last one is passed to its
@@ -162,9 +161,8 @@ impl Records<'_> {
     /// assert_eq!(lines(Extent::between(5, 19))?.concat(), "three\nfour\n");
     /// # Ok::<(), swath::Error>(())
     /// ```
-    pub fn with_starting_in(mut self, extent: Extent) -> Self {
-        self.starting_in = Some(extent);
-        self
+    pub fn with_starting_in(self, extent: Extent) -> Self {
+        Self { starting_in: Some(extent), ..self }
     }
 
     /// Returns the bytes of these records in each source: the extent that begins with the first
@@ -197,25 +195,22 @@ impl Records<'_> {
     }
 
     /// How [`transform`](Self::transform) writes. Default: durably, through the page cache.
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+    pub fn with_output(self, output: OutputOptions) -> Self {
+        Self { output, ..self }
     }
 
     /// Bytes between cuts; results do not depend on it. Default 0: the chunk size of the
     /// options, or 1 MiB. A block of that size is still in the core's cache when it is parsed,
     /// and the kernel copies it a tenth faster than blocks of half the size.
-    pub fn with_block_size(mut self, bytes: u64) -> Self {
-        self.block_size = bytes;
-        self
+    pub fn with_block_size(self, bytes: u64) -> Self {
+        Self { block_size: bytes, ..self }
     }
 
     /// Longest accepted record, in bytes. A longer one, which may well be a missing delimiter,
     /// is an error. Values below the block size count as the block size. Default 0: as much as
     /// fits into the available memory.
-    pub fn with_record_limit(mut self, bytes: u64) -> Self {
-        self.record_limit = if bytes == 0 { u64::MAX } else { bytes };
-        self
+    pub fn with_record_limit(self, bytes: u64) -> Self {
+        Self { record_limit: if bytes == 0 { u64::MAX } else { bytes }, ..self }
     }
 
     /// Calls `map` for every block, from any worker, and returns the results in file order.

@@ -179,7 +179,7 @@ impl IngestOptions {
         let walk_calls = listing.walk_calls;
         let mut ingested =
             results.into_ingested(listing, pages, used, self.arena.clone(), keep_failed);
-        let report = ingested.report_mut();
+        let report = &mut ingested.report;
         parts.fill_in(report, self);
         report.calls.walk = walk_calls;
         report.populated_bytes = populated;

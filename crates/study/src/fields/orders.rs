@@ -73,16 +73,17 @@ impl<O: Order + 'static> Structure<O> {
         let expected = self.expected(operation, count);
         let mut random = SplitMix64::new(7);
         let work = move |meter: &mut Meter| {
-            let mut grown = here.grown.borrow_mut();
+            let Grown { order, handles, .. } = &mut *here.grown.borrow_mut();
+            let mut draw = |random: &mut SplitMix64| drawn(handles, count, random);
             let outcome = match operation {
-                Operation::Insert => insert(&mut grown, count, &mut random, meter)?,
-                Operation::Delete => delete(&mut grown, count, &mut random, meter)?,
-                Operation::Update => update(&mut grown, count, &mut random, meter)?,
-                Operation::Seek => seek(&grown, count, meter)?,
-                Operation::Read => read(&grown, meter)?,
+                Operation::Insert => insert(order, &draw(&mut random), meter)?,
+                Operation::Delete => delete(order, &draw(&mut random), &mut random, meter)?,
+                Operation::Update => update(order, &draw(&mut random), meter)?,
+                Operation::Seek => seek(order, count, meter)?,
+                Operation::Read => read(order, meter)?,
             };
             report(meter, count);
-            let (now, before) = (grown.order.len(), here.items);
+            let (now, before) = (order.len(), here.items);
             ensure!(now == before, "{now} items, where there were {before}");
             Ok(outcome)
         };
@@ -135,15 +136,8 @@ fn drawn(handles: &mut [Handle], count: usize, random: &mut SplitMix64) -> Vec<H
     handles[..count].to_vec()
 }
 
-fn insert<O: Order>(
-    grown: &mut Grown<O>,
-    count: usize,
-    random: &mut SplitMix64,
-    meter: &mut Meter,
-) -> Result<Outcome> {
-    let places = drawn(&mut grown.handles, count, random);
-    let order = &mut grown.order;
-    let mut inserted = Vec::with_capacity(count);
+fn insert<O: Order>(order: &mut O, places: &[Handle], meter: &mut Meter) -> Result<Outcome> {
+    let mut inserted = Vec::with_capacity(places.len());
     meter.measure(|| {
         inserted.extend(places.iter().map(|&place| order.insert_after(place, INSERTED)));
     })?;
@@ -156,13 +150,11 @@ fn insert<O: Order>(
 
 /// Deletes what was inserted before, in another order: then all is as it was.
 fn delete<O: Order>(
-    grown: &mut Grown<O>,
-    count: usize,
+    order: &mut O,
+    places: &[Handle],
     random: &mut SplitMix64,
     meter: &mut Meter,
 ) -> Result<Outcome> {
-    let places = drawn(&mut grown.handles, count, random);
-    let order = &mut grown.order;
     let inserted: Option<Vec<Handle>> =
         places.iter().map(|&place| order.insert_after(place, INSERTED)).collect();
     let mut inserted = inserted.context("an insertion was refused")?;
@@ -171,19 +163,13 @@ fn delete<O: Order>(
     meter.measure(|| {
         deleted += inserted.iter().filter(|&&handle| order.delete(handle).is_some()).count();
     })?;
+    let count = places.len();
     ensure!(deleted == count, "{deleted} of {count} were deleted");
     Ok(Outcome { bytes: order.bytes(), checksum: order.len() as u64 })
 }
 
-fn update<O: Order>(
-    grown: &mut Grown<O>,
-    count: usize,
-    random: &mut SplitMix64,
-    meter: &mut Meter,
-) -> Result<Outcome> {
-    let places = drawn(&mut grown.handles, count, random);
-    let order = &mut grown.order;
-    let mut before = Vec::with_capacity(count);
+fn update<O: Order>(order: &mut O, places: &[Handle], meter: &mut Meter) -> Result<Outcome> {
+    let mut before = Vec::with_capacity(places.len());
     meter
         .measure(|| before.extend(places.iter().map(|&place| order.update(place, INSERTED))))?;
     let mut right = 0;
@@ -200,18 +186,18 @@ pub fn offsets(count: usize, bytes: u64) -> impl Iterator<Item = u64> {
     (0..count).map(move |_| random.next_word() % bytes)
 }
 
-fn seek<O: Order>(grown: &Grown<O>, count: usize, meter: &mut Meter) -> Result<Outcome> {
-    let offsets: Vec<u64> = offsets(count, grown.order.bytes()).collect();
+fn seek<O: Order>(order: &O, count: usize, meter: &mut Meter) -> Result<Outcome> {
+    let offsets: Vec<u64> = offsets(count, order.bytes()).collect();
     let look = |&offset: &u64| {
-        grown.order.seek(offset).map_or(u64::MAX, |found| found.item.offset + found.within)
+        order.seek(offset).map_or(u64::MAX, |found| found.item.offset + found.within)
     };
     let sum = meter.measure(|| offsets.iter().map(look).fold(0, u64::wrapping_add))?;
     Ok(Outcome { bytes: 0, checksum: sum })
 }
 
-fn read<O: Order>(grown: &Grown<O>, meter: &mut Meter) -> Result<Outcome> {
+fn read<O: Order>(order: &O, meter: &mut Meter) -> Result<Outcome> {
     let all = meter.measure(|| {
-        grown.order.iter().fold(Outcome::default(), |all, (handle, item)| {
+        order.iter().fold(Outcome::default(), |all, (handle, item)| {
             black_box(handle);
             Outcome { bytes: all.bytes + item.len, checksum: all.checksum + 1 }
         })

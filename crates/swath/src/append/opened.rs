@@ -12,7 +12,7 @@ use swath_plan::segment::manifest::{self, Manifest};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::locate;
 use crate::sink::folder;
-use crate::sink::{FileKind, Fs, FsFile, FsFolder, LocalFs, Located};
+use crate::sink::{FileKind, Fs, FsFile, FsFolder, Located};
 use crate::source::{ReadAt, SourceFacts};
 use crate::together::together;
 
@@ -330,9 +330,4 @@ impl ReadAt for Opened {
     fn folder(&self) -> Option<PathBuf> {
         self.inner.is_folder.then(|| self.inner.path.clone())
     }
-}
-
-/// Opens with the kernel's file system.
-pub(super) fn open_local(path: &Path) -> Result<Opened> {
-    open(path, &LocalFs)
 }

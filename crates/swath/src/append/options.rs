@@ -43,7 +43,7 @@ pub enum ExtentChecksums {
 /// let options = AppendOptions::new().with_mode(Mode::Segments).with_memory(64 << 20);
 /// # let _ = options;
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct AppendOptions {
     pub(super) mode: Mode,
     pub(super) memory: u64,
@@ -52,22 +52,10 @@ pub struct AppendOptions {
     pub(super) output: OutputOptions,
 }
 
-impl Default for AppendOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl AppendOptions {
     /// The defaults: one plain file, durable when committed, replacing what is there.
     pub fn new() -> Self {
-        Self {
-            mode: Mode::Plain,
-            memory: 0,
-            buffer_size: 0,
-            checksums: ExtentChecksums::Extents,
-            output: OutputOptions::new(),
-        }
+        Self::default()
     }
 
     setters! {

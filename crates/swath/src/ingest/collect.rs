@@ -35,7 +35,7 @@ pub struct Ingested {
     used: usize,
     /// Where its memory returns to; `None`: to that of the process.
     home: Option<Arena>,
-    report: IngestReport,
+    pub(super) report: IngestReport,
 }
 
 /// Where a file is in the buffer.
@@ -164,12 +164,6 @@ impl Results {
             Some(there.filter_map(|index| u32::try_from(index).ok()).collect())
         };
         Ingested { listing, rows, shown, errors, pages, used, home, report }
-    }
-}
-
-impl Ingested {
-    pub(super) fn report_mut(&mut self) -> &mut IngestReport {
-        &mut self.report
     }
 }
 
