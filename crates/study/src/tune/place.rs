@@ -168,12 +168,7 @@ impl Place {
         let (took, bearable) = (began.elapsed(), self.clock.budget / 80);
         if took > bearable {
             let share = bearable.as_secs_f64() / took.as_secs_f64();
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "a share of a length"
-            )]
-            let len = (self.file.len as f64 * share) as u64;
+            let len = share_of(self.file.len, share);
             self.len.set((len / LEAST * LEAST).clamp(LEAST, self.file.len));
             self.notes.push(format!(
                 "the device is slow: {} MiB of the file are read",
@@ -216,12 +211,7 @@ impl Place {
         make(&some, &self.folder.path().join("some"), machine::usable_cpus())?;
         let bearable = (self.clock.budget / 10).as_secs_f64();
         let share = bearable / began.elapsed().as_secs_f64().max(1e-9);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a number of files, not many"
-        )]
-        let files = (some.files as f64 * share.min(1e6)) as u64;
+        let files = share_of(some.files, share.min(1e6));
         ensure!(files >= 5 * some.files, "making them takes too long");
         let tree = Tree { files: files.min(TREE.files), ..TREE };
         let folder = self.folder.path().join("files");
@@ -290,6 +280,12 @@ pub(super) fn write(path: PathBuf, wish: Wish, cancel: &CancelToken) -> Result<M
     file.sync_all().with_context(fail)?;
     ensure!(len >= LEAST || cancel.is_cancelled(), "{} has only {len} bytes", path.display());
     Ok(Made { path, len, sum })
+}
+
+/// Without its fraction.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+fn share_of(count: u64, share: f64) -> u64 {
+    (count as f64 * share) as u64
 }
 
 fn is_full(error: &io::Error) -> bool {
