@@ -1,7 +1,6 @@
 //! The recording side: one thread, or the ring of one thread.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -163,14 +162,6 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.timeline.keep(&mut self.spans);
         leave(&self.timeline, self.lane);
-    }
-}
-
-impl fmt::Debug for Recorder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorder")
-            .field("lane", &self.0.as_ref().map(|running| running.lane))
-            .finish_non_exhaustive()
     }
 }
 
