@@ -13,10 +13,10 @@
 /// impl Options {
 ///     swath_plan::setters! {
 ///         /// Threads.
-///         with_workers(workers: usize);
+///         fn with_workers(workers: usize);
 ///
 ///         /// Bytes at most.
-///         with_limit(limit: u64);
+///         fn with_limit(limit: u64);
 ///     }
 /// }
 /// let options = Options::default().with_workers(2).with_limit(9);

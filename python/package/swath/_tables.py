@@ -176,14 +176,7 @@ def _files(source: Any, options: Mapping[str, Any]) -> list[Any]:
 
 # What says something about single columns, and not about their numbers.
 OF_TABLES = {
-    "dtypes",
-    "rename",
-    "formats",
-    "true_values",
-    "false_values",
-    "dictionary",
-    "file_column",
-    "union_by_name",
+    "dtypes", "rename", "formats", "true_values", "false_values", "dictionary", "file_column", "union_by_name"
 }
 
 

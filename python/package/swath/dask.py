@@ -359,10 +359,6 @@ def append(
     """
     writes = Writing(function, end, encoding, index, header)
     how = {
-        "form": form,
-        "folder": folder,
-        "durability": durability,
-        "replace": replace,
-        "hard_links": hard_links,
+        "form": form, "folder": folder, "durability": durability, "replace": replace, "hard_links": hard_links
     }
     return appended(path, collection, writes, how, compute_kwargs if compute else None)
