@@ -9,35 +9,14 @@ impl Line {
     pub(super) const ALL: [Self; 5] =
         [Self::Warm, Self::Cold, Self::Write, Self::Parse, Self::SmallFiles];
 
-    /// Its name for people.
-    fn name(self) -> &'static str {
+    /// Its name for people, the one for programs, and the usual way.
+    pub(super) fn texts(self) -> [&'static str; 3] {
         match self {
-            Self::Warm => "read, warm",
-            Self::Cold => "read, cold",
-            Self::Write => "write",
-            Self::Parse => "parse CSV",
-            Self::SmallFiles => "small files",
-        }
-    }
-
-    /// Its name for programs.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Warm => "read_warm",
-            Self::Cold => "read_cold",
-            Self::Write => "write_unsynced",
-            Self::Parse => "parse_csv",
-            Self::SmallFiles => "small_files",
-        }
-    }
-
-    /// The usual way.
-    pub(super) fn today(self) -> &'static str {
-        match self {
-            Self::Warm | Self::Cold => "std::fs::read",
-            Self::Write => "BufWriter",
-            Self::Parse => "BufRead, split, parse",
-            Self::SmallFiles => "loop of std::fs::read",
+            Self::Warm => ["read, warm", "read_warm", "std::fs::read"],
+            Self::Cold => ["read, cold", "read_cold", "std::fs::read"],
+            Self::Write => ["write", "write_unsynced", "BufWriter"],
+            Self::Parse => ["parse CSV", "parse_csv", "BufRead, split, parse"],
+            Self::SmallFiles => ["small files", "small_files", "loop of std::fs::read"],
         }
     }
 }
@@ -88,7 +67,8 @@ fn cells(findings: &Findings, line: Line) -> [String; 5] {
             (speed(today), speed(swath), is)
         }
     };
-    [line.name().to_owned(), line.today().to_owned(), its, ours, is]
+    let [name, _, today] = line.texts().map(str::to_owned);
+    [name, today, its, ours, is]
 }
 
 fn words(compared: Compared) -> String {

@@ -40,9 +40,10 @@ pub(crate) fn json(findings: &Findings) -> impl Serialize {
 /// One of the five lines; `None` if it could not be measured.
 fn line(findings: &Findings, line: Line) -> Option<impl Serialize> {
     let Beside { today, swath, compared } = findings.beside(line)?;
+    let [_, word, way] = line.texts();
     Some(object! {
-        line: line.word(),
-        today: line.today(),
+        line: word,
+        today: way,
         today_bytes_per_s: today.bytes_per_s(findings.size),
         swath_bytes_per_s: swath.bytes_per_s(findings.size),
         speed_ratio: compared.ratio.estimate,
